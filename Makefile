@@ -1,0 +1,32 @@
+# make run   install, run every study at quick scale, write the page
+# make test  install the tools and run everything
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: run test lint clean
+
+$(BIN)/recombine: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/dev: $(BIN)/recombine
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+run: $(BIN)/recombine
+	$(BIN)/recombine reproduce
+
+test: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .recombine recombine-report

@@ -1,0 +1,164 @@
+"""Member-steps per second: one plain PyTorch loop a member against the engine, for four kinds of network.
+
+    python benchmarks/engine.py [--device cpu|cuda] [--members 1 16 64 128 512] [--networks toy ...] [--out FILE.md]
+
+The loop is what one would write by hand: module, torch.optim, zero_grad, backward, step, on batches drawn beforehand. The
+engine draws its batches as it goes. Both are timed in the steady state, after warming up; medians of three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from recombine.models import Perceptron
+from recombine.space import FactorSpace
+from recombine.support import full
+from recombine.tasks import FixedTask, Task, ToyTask, cross_entropy, squared_error
+from recombine.training import SGD, Adam, Optimizer, train
+from recombine.training.engine import BLOCK_STEPS
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network to train, its task and its optimiser; ``plain`` is the same optimiser from torch.optim."""
+
+    name: str
+    model: Callable[[], nn.Module]
+    task: Task
+    batch: int
+    optimizer: Optimizer
+    plain: Callable[[nn.Module], torch.optim.Optimizer]
+
+
+def fixed(shape: tuple[int, ...], outputs: int | tuple[int, ...], rows: int = 1024) -> FixedTask:
+    """Random inputs; integer ``outputs`` is a number of classes, a tuple the shape of a target to regress on."""
+    space = FactorSpace.of(a=4, b=4)
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randn(rows, *shape, generator=generator)
+    codes = torch.randint(4, (rows, 2), generator=generator)
+    if isinstance(outputs, int):
+        targets = torch.randint(outputs, (rows,), generator=generator)
+        return FixedTask(space, full(space), full(space), inputs, targets, codes, cross_entropy)
+    return FixedTask(
+        space, full(space), full(space), inputs, torch.randn(rows, *outputs, generator=generator), codes, squared_error
+    )
+
+
+def small_cnn() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(1, 16, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(32 * 25, 10),
+    )  # fmt: skip
+
+
+NETWORKS = (
+    Network("toy 2-8-8-8-2", Perceptron(widths=(2, 8, 8, 8, 2)), ToyTask(), 10, SGD(lr=0.1),
+            lambda m: torch.optim.SGD(m.parameters(), lr=0.1)),
+    Network("one hidden layer of 1000", Perceptron(widths=(18, 1000, 1)), fixed((18,), (1,)), 32, SGD(lr=0.01),
+            lambda m: torch.optim.SGD(m.parameters(), lr=0.01)),
+    Network("decoder 20-256-256-784", Perceptron(widths=(20, 256, 256, 784)), fixed((20,), (784,)), 64, Adam(lr=1e-3),
+            lambda m: torch.optim.Adam(m.parameters(), lr=1e-3)),
+    Network("small CNN 28x28", small_cnn, fixed((1, 28, 28), 10), 64, SGD(lr=0.01),
+            lambda m: torch.optim.SGD(m.parameters(), lr=0.01)),
+)  # fmt: skip
+
+
+def wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def loop_rate(network: Network, device: torch.device, seconds: float) -> float:
+    """Steps per second of one member in a plain loop."""
+    from recombine.tasks import Draws
+
+    module = network.model().to(device)
+    optimizer = network.plain(module)
+    inputs, targets = network.task.batch(Draws.of([0], range(0, 8), 0, device), network.batch)
+    assert isinstance(inputs, torch.Tensor)
+
+    def run(steps: int) -> float:
+        wait(device)
+        started = time.perf_counter()
+        for step in range(steps):
+            optimizer.zero_grad()
+            network.task.losses(module(inputs[step % 8, 0]), targets[step % 8, 0]).mean().backward()
+            optimizer.step()
+        wait(device)
+        return time.perf_counter() - started
+
+    run(10)
+    steps = max(20, int(seconds * 20 / run(20)))
+    return statistics.median(steps / run(steps) for _ in range(3))
+
+
+def engine_rate(network: Network, members: int, device: torch.device, seconds: float) -> tuple[float, str, int]:
+    """Member-steps per second of the engine, with the strategy and the stack it chose."""
+    marks: list[tuple[float, int]] = []
+
+    def run(steps: int) -> dict[str, object]:
+        marks.clear()
+        return train(network.model, network.task, members=members, steps=steps, batch_size=network.batch,
+                     optimizer=network.optimizer, device=device,
+                     progress=lambda done, total: marks.append((time.perf_counter(), done))).notes  # fmt: skip
+
+    def rate() -> float:
+        (start, before), (end, after) = marks[0], marks[-1]
+        return (after - before) / (end - start)
+
+    # The engine reports after each block of steps, when the device is done with it; the first block pays for starting.
+    notes = run(3 * BLOCK_STEPS)
+    steps = max(3 * BLOCK_STEPS, min(2**15, int(seconds * rate() / members)))
+    rates = []
+    for _ in range(3):
+        notes = run(steps)
+        rates.append(rate())
+    return statistics.median(rates), str(notes["strategy"]), int(str(notes["stack"]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--members", type=int, nargs="+", default=[1, 16, 64, 128, 512])
+    parser.add_argument("--networks", nargs="+", default=[n.name.split()[0] for n in NETWORKS])
+    parser.add_argument("--seconds", type=float, default=1.0, help="seconds timed for each cell")
+    parser.add_argument("--out", type=Path, help="also write the table here")
+    arguments = parser.parse_args()
+    device = torch.device(arguments.device)
+    name = (
+        torch.cuda.get_device_name()
+        if device.type == "cuda"
+        else f"{platform.machine()} CPU, {torch.get_num_threads()} threads"
+    )
+    lines = [
+        f"Member-steps per second on {name}, torch {torch.__version__}: a plain loop a member against the engine.",
+        "",
+        "| network | members | loop | engine | ratio | strategy | stack |",
+        "|---|---:|---:|---:|---:|---|---:|",
+    ]
+    print("\n".join(lines), flush=True)
+    for network in NETWORKS:
+        if network.name.split()[0] not in arguments.networks:
+            continue
+        loop = loop_rate(network, device, arguments.seconds)
+        for members in arguments.members:
+            rate, strategy, stack = engine_rate(network, members, device, arguments.seconds)
+            lines.append(
+                f"| {network.name} | {members} | {loop:,.0f} | {rate:,.0f} | {rate / loop:.1f}× | {strategy} | {stack} |"
+            )
+            print(lines[-1], flush=True)
+    if arguments.out:
+        arguments.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

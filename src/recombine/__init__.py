@@ -1,0 +1,1 @@
+"""recombine: what will a learner do on combinations it has not seen, and why?"""

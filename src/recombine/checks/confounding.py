@@ -1,0 +1,202 @@
+"""Confounding in what was seen: which factors go together in the training rows, and with the answer.
+
+    V = √(χ² / (n · min(r − 1, c − 1)))     I(A; B) = Σ p log₂ p / (p_A p_B)     I(A; B | C) = Σ_C p_C I(A; B | C = c)
+
+p-values compare χ² with tables drawn at random with the same margins, whose cost does not grow with the rows as shuffling
+them would. Very large tables get the asymptotic χ² and say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.checks.tables import MOST_CELLS, Floats, two_way
+from recombine.space import Codes
+
+LARGEST_DRAWN = 4_000_000
+"""Cells × draws up to which tables are drawn."""
+SMALL_TABLE = 1_000
+THIN = 5
+TARGET_BINS = 8
+
+
+@dataclass(frozen=True)
+class Association:
+    """Two columns of the training rows. Names may be factors or the target."""
+
+    one: str
+    two: str
+    cramers_v: float
+    information: float
+    """Mutual information in bits."""
+    conditional: float | None
+    """Smallest mutual information left once another factor is held fixed (factor with target), or information given the
+    target (two factors)."""
+    given: str | None
+    p_value: float
+    method: str
+
+
+@dataclass(frozen=True)
+class Confounding:
+    """All pairs, strongest first, and how thinly the combinations are seen."""
+
+    pairs: tuple[Association, ...]
+    thin: int
+    """Distinct training combinations seen in fewer than five rows."""
+    combinations: int
+
+
+def confounding(
+    codes: Codes,
+    counts: NDArray[np.int64],
+    names: tuple[str, ...],
+    shape: tuple[int, ...],
+    tables: Pairs,
+    answers: NDArray[np.int64] | None,
+    answer_name: str,
+    draws: int,
+    seed: int,
+) -> Confounding:
+    """Associations between all factors, and with the answer where ``answers`` (rows: combination × class counts) is given."""
+    pairs = []
+    for (j, k), table in tables.items():
+        conditional = (
+            _given_answer(codes, answers, j, k, shape)
+            if answers is not None and answers.shape[1] * shape[j] * shape[k] <= MOST_CELLS
+            else None
+        )
+        pairs.append(
+            _associate(
+                names[j], names[k], table, conditional, answer_name if conditional is not None else None, draws, seed
+            )
+        )
+    if answers is not None:
+        for k in range(len(shape)):
+            table = np.zeros((shape[k], answers.shape[1]))
+            np.add.at(table, codes[:, k], answers)
+            conditional, given = _left_with_answer(codes, answers, k, names, shape)
+            pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, seed))
+    pairs.sort(key=lambda a: -a.cramers_v)
+    return Confounding(tuple(pairs), int((counts < THIN).sum()), len(counts))
+
+
+def information(table: Floats) -> float:
+    """Mutual information of a table of counts, in bits."""
+    total = table.sum()
+    if not total:
+        return 0.0
+    p = table / total
+    expected = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
+    some = p > 0
+    return max(0.0, float((p[some] * np.log2(p[some] / expected[some])).sum()))
+
+
+def _given_answer(codes: Codes, answers: NDArray[np.int64], j: int, k: int, shape: tuple[int, ...]) -> float:
+    return sum(
+        _share(answers[:, c], answers) * information(two_way(codes, answers[:, c], j, k, shape))
+        for c in range(answers.shape[1])
+    )
+
+
+def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> float:
+    return float(part.sum()) / max(1.0, float(whole.sum()))
+
+
+def _left_with_answer(
+    codes: Codes, answers: NDArray[np.int64], k: int, names: tuple[str, ...], shape: tuple[int, ...]
+) -> tuple[float | None, str | None]:
+    """The least information factor k still has about the answer with one other factor held fixed, and that factor."""
+    best: tuple[float | None, str | None] = (None, None)
+    for other in range(len(shape)):
+        if other == k or shape[k] * shape[other] * answers.shape[1] > MOST_CELLS:
+            continue
+        cube = np.zeros((shape[other], shape[k], answers.shape[1]))
+        np.add.at(cube, (codes[:, other], codes[:, k]), answers)
+        value = sum(float(t.sum()) * information(t) for t in cube) / max(1.0, float(cube.sum()))
+        if best[0] is None or value < best[0]:
+            best = (value, names[other])
+    return best
+
+
+def chi_square(table: Floats) -> float:
+    """χ² of independence over non-empty rows and columns."""
+    total = table.sum()
+    expected = table.sum(axis=-1, keepdims=True) * table.sum(axis=-2, keepdims=True) / total
+    return float(((table - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum())
+
+
+def _associate(
+    one: str, two: str, table: Floats, conditional: float | None, given: str | None, draws: int, seed: int
+) -> Association:
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0] if table.size else table
+    rank = min(table.shape) - 1
+    if rank < 1:
+        return Association(one, two, 0.0, 0.0, conditional, given, 1.0, "one level only")
+    observed = chi_square(table)
+    v = float(np.sqrt(observed / (table.sum() * rank)))
+    p, method = _p_value(table, observed, draws, seed)
+    return Association(one, two, min(1.0, v), information(table), conditional, given, p, method)
+
+
+def _p_value(table: Floats, observed: float, draws: int, seed: int) -> tuple[float, str]:
+    if table.size * draws > LARGEST_DRAWN or table.sum() > 2_000_000:
+        from scipy.special import gammaincc
+
+        freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
+        return float(gammaincc(freedom / 2, observed / 2)), "asymptotic χ²"
+    rows, columns = table.sum(axis=1).astype(np.int64), table.sum(axis=0).astype(np.int64)
+    drawn = random_tables(rows, columns, draws, np.random.default_rng(seed))
+    expected = rows[:, None] * columns[None, :] / rows.sum()
+    values = ((drawn - expected) ** 2 / expected).sum(axis=(1, 2))
+    at_least = int((values >= observed * (1 - 1e-12)).sum())
+    return (1 + at_least) / (1 + draws), f"{draws} random tables with the same margins"
+
+
+def random_tables(
+    rows: NDArray[np.int64], columns: NDArray[np.int64], draws: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Tables (draws × rows × columns) with these margins, distributed as under independence.
+
+    Small ones cell by cell, each a hypergeometric draw given the cells before it; importing scipy.stats for Patefield's
+    algorithm takes a second, which only large tables win back.
+    """
+    if len(rows) * len(columns) > SMALL_TABLE:
+        from scipy.stats import random_table
+
+        return np.asarray(random_table(rows, columns).rvs(draws, method="patefield", random_state=rng), dtype=np.int64)
+    tables = np.zeros((draws, len(rows), len(columns)), dtype=np.int64)
+    left = np.tile(columns, (draws, 1))
+    for i, total in enumerate(rows[:-1]):
+        open_row = np.full(draws, total)
+        beyond = left.sum(axis=1)
+        for j in range(len(columns) - 1):
+            beyond = beyond - left[:, j]
+            tables[:, i, j] = rng.hypergeometric(left[:, j], beyond, open_row)
+            open_row = open_row - tables[:, i, j]
+        tables[:, i, -1] = open_row
+        left = left - tables[:, i]
+    tables[:, -1] = left
+    return tables
+
+
+def answer_counts(target: object) -> NDArray[np.int64]:
+    """Combination × class counts of a target; numbers are cut into eight equal-frequency bins of combination means."""
+    from recombine.support.table import Target
+
+    assert isinstance(target, Target)
+    if target.classes is not None:
+        return np.rint(target.mean * target.count[:, None]).astype(np.int64)
+    present = target.count > 0
+    edges = (
+        np.unique(np.quantile(target.mean[present], np.linspace(0, 1, TARGET_BINS + 1)[1:-1]))
+        if present.any()
+        else np.zeros(0)
+    )
+    place = np.searchsorted(edges, target.mean, side="right")
+    table = np.zeros((len(target.mean), len(edges) + 1), dtype=np.int64)
+    table[np.arange(len(place)), place] = target.count
+    return table

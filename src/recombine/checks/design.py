@@ -1,0 +1,22 @@
+"""Indicator rows of combinations, and their exact row space.
+
+row(q) = one-hot over all conjunctions of at most m factors' levels; determined(q) ⇔ row(q) ∈ rowspace(training)
+"""
+
+from __future__ import annotations
+
+from recombine.checks.additive import Additive, Mask
+from recombine.checks.conjunctive import Conjunctive
+from recombine.checks.ranks import grid_rank
+from recombine.errors import InputError
+from recombine.space import Codes
+
+
+def row_space(codes: Codes, shape: tuple[int, ...], order: int) -> Additive | Conjunctive:
+    """The exact row space of distinct training combinations under effects of the given order."""
+    if not 1 <= order <= len(shape):
+        raise InputError(f"order {order} is not possible with {len(shape)} factors; use 1 … {len(shape)}.")
+    return Additive(codes, shape) if order == 1 else Conjunctive(codes, shape, order)
+
+
+__all__ = ["Additive", "Conjunctive", "Mask", "grid_rank", "row_space"]

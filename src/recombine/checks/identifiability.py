@@ -1,0 +1,112 @@
+"""Which answers the training combinations determine, exactly (first principles §1; kernel theory §1).
+
+Under effects of order m, f(q) = Σ over subsets J of at most m factors of f_J(q_J), the answer at q is determined by the
+answers at the training combinations iff row(q) lies in the row space of the training rows: otherwise some change of the
+effects alters f(q) and no training answer. No learner can know better without a further assumption.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from recombine.checks.design import Additive, Conjunctive, Mask, grid_rank, row_space
+from recombine.checks.modular import Ints
+from recombine.space import Codes
+
+SEEN, DETERMINED, UNDETERMINED, UNSEEN = 0, 1, 2, 3
+STATUSES = ("seen", "determined", "undetermined", "unseen level")
+"""From best to worst."""
+
+
+class Members:
+    """Fast membership in a list of distinct combinations."""
+
+    def __init__(self, codes: Codes, shape: tuple[int, ...]) -> None:
+        self._strides = None
+        if grid_size(shape) < 2**62:
+            self._strides = np.array([grid_size(shape[i + 1 :]) for i in range(len(shape))], dtype=np.int64)
+        self._sorted = np.sort(self.keys(codes))
+
+    def keys(self, codes: Codes) -> Ints:
+        """One sortable value per row."""
+        if self._strides is not None:
+            keys = np.zeros(len(codes), dtype=np.int64)
+            for k, stride in enumerate(self._strides):
+                keys += codes[:, k].astype(np.int64) * stride
+            return keys
+        rows = np.ascontiguousarray(codes.astype(">u4"))
+        return rows.view(f"S{rows.shape[1] * 4}").ravel()  # type: ignore[return-value]
+
+    def contains(self, codes: Codes) -> Mask:
+        if not len(self._sorted):
+            return np.zeros(len(codes), dtype=bool)
+        keys = self.keys(codes)
+        at = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
+        return np.asarray(self._sorted[at] == keys)
+
+
+def grid_size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for levels in shape:
+        size *= levels
+    return size
+
+
+@dataclass(frozen=True, eq=False)
+class Identifiability:
+    """What distinct training combinations (rows of codes) determine under effects of one order."""
+
+    codes: Codes
+    shape: tuple[int, ...]
+    order: int = 1
+
+    @cached_property
+    def rows(self) -> Additive | Conjunctive:
+        return row_space(self.codes, self.shape, self.order)
+
+    @property
+    def rank(self) -> int:
+        return self.rows.rank
+
+    @cached_property
+    def grid_rank(self) -> int:
+        return grid_rank(self.shape, self.order)
+
+    @cached_property
+    def members(self) -> Members:
+        return Members(self.codes, self.shape)
+
+    @cached_property
+    def seen_levels(self) -> tuple[Mask, ...]:
+        """For each factor, which levels occur in training."""
+        return tuple(np.bincount(self.codes[:, k], minlength=n) > 0 for k, n in enumerate(self.shape))
+
+    def levels_seen(self, codes: Codes) -> Mask:
+        """Compositional support: which rows are made of levels that each occur in training."""
+        inside = np.ones(len(codes), dtype=bool)
+        for k, seen in enumerate(self.seen_levels):
+            inside &= seen[codes[:, k]]
+        return inside
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether training determines every combination of seen levels."""
+        return self.rank == grid_rank(tuple(int(s.sum()) for s in self.seen_levels), self.order)
+
+    def status(self, codes: Codes) -> Ints:
+        """For each combination its place in STATUSES."""
+        status = np.full(len(codes), UNSEEN, dtype=np.int64)
+        possible = np.flatnonzero(self.levels_seen(codes))
+        if self.complete:
+            status[possible] = DETERMINED
+        else:
+            status[possible] = np.where(self.rows.contains(codes[possible]), DETERMINED, UNDETERMINED)
+        status[possible[self.members.contains(codes[possible])]] = SEEN
+        return status
+
+    def with_rows(self, codes: Codes) -> Identifiability:
+        """The same after collecting further combinations."""
+        return Identifiability(np.vstack([self.codes, codes.astype(self.codes.dtype)]), self.shape, self.order)

@@ -1,0 +1,99 @@
+"""Everything said about each reported query, worst first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.checks import witness
+from recombine.checks.asked import Asked
+from recombine.checks.identifiability import DETERMINED, STATUSES, UNDETERMINED, Identifiability
+from recombine.checks.modular import Ints
+from recombine.checks.prediction import Prediction
+from recombine.checks.robustness import leverage, min_cuts
+from recombine.checks.tables import Pairs
+from recombine.checks.verdict import Query
+from recombine.support.table import Target
+
+MOST_DIRECTIONS = 200
+MOST_PARTS = 4
+"""Factors up to which a prediction is split into every conjunction; above, by the number of factors in them."""
+
+
+def describe(
+    known: Identifiability,
+    counts: Ints,
+    pairs: Pairs,
+    asked: Asked,
+    prediction: Prediction | None,
+    target: Target | None,
+) -> tuple[tuple[Query, ...], tuple[witness.Direction, ...]]:
+    fixed = np.flatnonzero(asked.status == DETERMINED)
+    levers = leverage(known, counts, asked.codes[fixed], pairs)
+    cuts, terms = min_cuts(known, asked.codes[fixed]), witness.sums(known, asked.codes[fixed])
+    lever_of = {int(i): float(v) for i, v in zip(fixed, levers, strict=True)} if levers is not None else {}
+    cut_of, terms_of = dict(zip(fixed.tolist(), cuts, strict=True)), dict(zip(fixed.tolist(), terms, strict=True))
+    directions, direction_of = _directions(known, asked)
+    queries = []
+    for i, row in enumerate(asked.codes.tolist()):
+        queries.append(
+            Query(
+                tuple(row),
+                STATUSES[int(asked.status[i])],
+                lever_of.get(i),
+                cut_of.get(i),
+                _share(prediction, i),
+                _says(prediction, target, i),
+                _parts(prediction, i),
+                terms_of.get(i),
+                direction_of.get(i),
+            )
+        )
+    queries.sort(key=lambda q: (-STATUSES.index(q.status), -(q.leverage or 0.0)))
+    return tuple(queries), tuple(directions)
+
+
+def _share(prediction: Prediction | None, i: int) -> float | None:
+    return float(prediction.shrinkage[i]) if prediction is not None and np.isfinite(prediction.shrinkage[i]) else None
+
+
+def _says(prediction: Prediction | None, target: Target | None, i: int) -> float | str | None:
+    if (
+        prediction is None
+        or prediction.answers is None
+        or target is None
+        or not np.isfinite(np.atleast_1d(prediction.answers[i])).all()
+    ):
+        return None
+    if target.classes is None:
+        return float(prediction.answers[i])
+    if len(target.classes) == 2:
+        return target.classes[int(prediction.answers[i] > 0)]
+    return target.classes[int(np.argmax(prediction.answers[i]))]
+
+
+def _parts(prediction: Prediction | None, i: int) -> dict[str, float] | None:
+    if prediction is None or prediction.parts is None or not np.isfinite(prediction.shrinkage[i]):
+        return None
+    factors = max(len(names) for names in prediction.parts)
+    if factors <= MOST_PARTS:
+        return {" × ".join(names) or "constant": float(values[i]) for names, values in prediction.parts.items()}
+    by_size: dict[str, float] = {}
+    for names, values in prediction.parts.items():
+        key = f"{len(names)} factors" if len(names) > 1 else "single factors" if names else "constant"
+        by_size[key] = by_size.get(key, 0.0) + float(values[i])
+    return by_size
+
+
+def _directions(known: Identifiability, asked: Asked) -> tuple[list[witness.Direction], dict[int, int]]:
+    """Few free directions that between them explain every undetermined query, and which explains which."""
+    open_queries = np.flatnonzero(asked.status == UNDETERMINED)
+    directions: list[witness.Direction] = []
+    explains: dict[int, int] = {}
+    while len(open_queries) and len(directions) < MOST_DIRECTIONS:
+        effects = witness.direction(known, asked.codes[open_queries[0]])
+        values = witness.evaluate(effects, asked.codes[open_queries])
+        told = np.array([v != 0 for v in values])
+        explains.update(dict.fromkeys(open_queries[told].tolist(), len(directions)))
+        directions.append(effects)
+        open_queries = open_queries[~told]
+    return directions, explains

@@ -1,0 +1,37 @@
+"""Two-way tables of row counts: the blocks of XᵀX, and what confounding is read from. Counted once, used by both."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.checks.modular import Ints
+from recombine.space import Codes
+
+Floats = NDArray[np.float64]
+Pairs = Mapping[tuple[int, int], Floats]
+
+MOST_CELLS = 4_000_000
+CHUNK = 1_000_000
+
+
+def two_way(codes: Codes, counts: Ints | None, j: int, k: int, shape: tuple[int, ...]) -> Floats:
+    """Rows by level of factor j and level of factor k; ``counts`` None: each combination once."""
+    table = np.zeros(shape[j] * shape[k])
+    for start in range(0, len(codes), CHUNK):
+        part = slice(start, start + CHUNK)
+        keys = codes[part, j].astype(np.int64)
+        keys *= shape[k]
+        keys += codes[part, k]
+        table += np.bincount(keys, weights=None if counts is None else counts[part], minlength=len(table))
+    return table.reshape(shape[j], shape[k])
+
+
+def pair_tables(codes: Codes, counts: Ints, shape: tuple[int, ...]) -> Pairs:
+    """The two-way table of every pair of factors with at most four million cells."""
+    weights = None if (counts == 1).all() else counts
+    pairs = itertools.combinations(range(len(shape)), 2)
+    return {(j, k): two_way(codes, weights, j, k, shape) for j, k in pairs if shape[j] * shape[k] <= MOST_CELLS}

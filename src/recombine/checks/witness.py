@@ -1,0 +1,90 @@
+"""Why a combination is determined or not: a sum that anybody can check by hand.
+
+determined:    q = Σ cᵢ rowᵢ with rational cᵢ — two factors: a shortest path between the two levels, signs alternating;
+               otherwise coordinates in an independent set of rows, which are unique and hence inclusion-minimal
+undetermined:  a free direction v, integers with row · v = 0 on every training row and ≠ 0 on q
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from recombine.checks.identifiability import Identifiability
+from recombine.checks.span import Coordinates
+from recombine.space import Codes
+
+LARGEST_BASIS = 1_500
+"""Above this many independent rows no sum is written out (two factors always have their path)."""
+
+WORK = 20_000
+"""Coefficients with large denominators worked out for a list of queries: about half a second."""
+
+Terms = tuple[tuple[Fraction, tuple[int, ...]], ...]
+"""(coefficient, combination) pairs that add up to the query."""
+Direction = dict[tuple[tuple[int, int], ...], int]
+
+
+def sums(known: Identifiability, queries: Codes, work: int = WORK) -> list[Terms | None]:
+    """Training rows with rational coefficients that add up to each query; the queries must be determined.
+
+    Sums with small denominators cost next to nothing; others are worked out until ``work`` is spent, then None.
+    """
+    if not len(queries):
+        return []
+    if known.order == 1 and len(known.shape) == 2:
+        return _paths(known, queries)
+    found: list[Terms | None] = [None] * len(queries)
+    if known.rank > LARGEST_BASIS:
+        return found
+    chosen = known.codes[known.rows.basis]
+    rows = [tuple(int(c) for c in row) for row in chosen]
+    system = Coordinates(known.rows.rows(chosen))
+    for start in range(0, len(queries), 500):
+        targets = known.rows.rows(queries[start : start + 500])
+        scale, numbers, right = system.guess(targets)
+        for i in np.flatnonzero(right):
+            found[start + i] = tuple(
+                (Fraction(int(numbers[i, j]), int(scale[i])), rows[j]) for j in np.flatnonzero(numbers[i])
+            )
+        hard = np.flatnonzero(~right)[: max(0, work // known.rank)]
+        work -= len(hard) * known.rank
+        for i, values in zip(hard, system.solve(targets[hard]) if len(hard) else [], strict=True):
+            found[start + i] = tuple((v, rows[j]) for j, v in enumerate(values) if v)
+        if right.mean() < 0.2 and work < known.rank:
+            break
+    return found
+
+
+def _paths(known: Identifiability, queries: Codes) -> list[Terms | None]:
+    left, right = known.shape
+    codes = known.codes.astype(np.int64)
+    nodes = left + right
+    graph = csr_array((np.ones(len(codes)), (codes[:, 0], left + codes[:, 1])), shape=(nodes, nodes))
+    graph = (graph + graph.T).tocsr()
+    found: list[Terms | None] = [None] * len(queries)
+    for source in np.unique(queries[:, 0]):
+        _, before = breadth_first_order(graph, int(source), directed=False, return_predecessors=True)
+        for at in np.flatnonzero(queries[:, 0] == source):
+            path = [left + int(queries[at, 1])]
+            while path[-1] != source:
+                path.append(int(before[path[-1]]))
+            steps = [(min(pair), max(pair) - left) for pair in zip(path, path[1:], strict=False)]
+            found[int(at)] = tuple((Fraction((-1) ** i), step) for i, step in enumerate(steps))
+    return found
+
+
+def direction(known: Identifiability, query: Codes) -> Direction:
+    """A free direction at an undetermined combination: effects of conjunctions ((factor, level), …) as integers."""
+    return known.rows.direction(np.asarray(query))
+
+
+def evaluate(effects: Direction, codes: Codes) -> list[int]:
+    """row · v for each combination, in integers."""
+    return [
+        sum(value for levels, value in effects.items() if all(row[k] == level for k, level in levels))
+        for row in codes.tolist()
+    ]

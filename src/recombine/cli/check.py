@@ -1,0 +1,211 @@
+"""`recombine check`: which unseen combinations can be answered, on the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from recombine.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from recombine.checks import CheckResult
+
+SHOWN = 10
+FAIL_ON = ("undetermined",)
+
+
+def check(
+    table: Annotated[Path, Parameter(help="Training table: CSV or Parquet.")],
+    *,
+    factors: Annotated[str, Parameter(help="Columns that are recombined: a,b,c.")],
+    target: Annotated[str | None, Parameter(help="Column with the answer.")] = None,
+    target_kind: Annotated[
+        Literal["number", "class"] | None, Parameter(help="What the answer is, where it is not plain.")
+    ] = None,
+    split: Annotated[
+        str | None, Parameter(help="column=value: ask about these rows of the table, train on the others.")
+    ] = None,
+    test: Annotated[Path | None, Parameter(help="Ask about the rows of this table.")] = None,
+    order: Annotated[int, Parameter(help="Effects of up to this many factors at once.")] = 1,
+    min_support: Annotated[int, Parameter(help="Rows from which a combination counts as trained.")] = 1,
+    bins: Annotated[
+        list[str] | None, Parameter(help="column=k: cut a column of decimals into k bins.", negative=())
+    ] = None,
+    missing: Annotated[Literal["error", "drop", "level"], Parameter(help="What to do with missing factors.")] = "error",
+    forbid: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())] = None,
+    salience: Annotated[float | None, Parameter(help="Learner: salience S(1;2) of a kernel over two factors.")] = None,
+    depth: Annotated[int, Parameter(help="Learner: hidden layers of a wide ReLU network.")] = 1,
+    max_rows: Annotated[int | None, Parameter(help="Refuse a table with more rows.")] = None,
+    max_bytes: Annotated[int | None, Parameter(help="Refuse a larger file.")] = None,
+    seed: Annotated[int, Parameter(help="Seed of samples and of random tables.")] = 0,
+    json: Annotated[bool, Parameter(help="Print one JSON object and nothing else.", negative=())] = False,
+    out: Annotated[
+        Path | None, Parameter(help="Write the result: .html page, .json, .csv, .parquet, .svg, .png or .pdf.")
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        Parameter(help="undetermined: exit with 1 if anything asked is undetermined or has an unseen level."),
+    ] = None,
+) -> int:
+    """Know before training which unseen combinations can be answered.
+
+    For example:
+
+        recombine check train.csv --factors shape,colour,size --target label
+
+        recombine check all.parquet --factors site,device --split fold=test --out check.html
+
+        recombine check train.csv --factors a,b --test deploy.csv --json --fail-on undetermined
+
+        recombine check train.csv --factors dose,age --bins dose=4 --bins age=5 --missing drop
+    """
+    if fail_on is not None and fail_on not in FAIL_ON:
+        raise unknown("finding for --fail-on", fail_on, FAIL_ON)
+    chosen = [name.strip() for name in factors.split(",") if name.strip()]
+    counted, cells = _bins(bins or []), _forbidden(forbid or [])
+    if out is not None:
+        _check_ending(out)
+    from recombine.checks import check as run
+
+    result = run(
+        table, chosen, target=target, target_kind=target_kind, split=split, test=test, order=order, min_support=min_support,
+        bins=counted, missing=missing, forbid=cells, salience=salience, depth=depth, max_rows=max_rows,
+        max_bytes=max_bytes, seed=seed,
+    )  # fmt: skip
+    if out is not None:
+        _save(result, out)
+    if json:
+        sys.stdout.write(result.to_json() + "\n")
+    else:
+        _show(result, out)
+    return int(fail_on == "undetermined" and not result.determined)
+
+
+def _pairs(text: str, what: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip() or not value.strip():
+        raise InputError(f"{what} is {text!r}; write column=value.")
+    return name.strip(), value.strip()
+
+
+def _bins(texts: list[str]) -> dict[str, int]:
+    bins = {}
+    for text in (part for t in texts for part in t.split(",")):
+        name, value = _pairs(text, "--bins")
+        if not value.isdecimal():
+            raise InputError(f"--bins {text!r} needs a whole number after the sign.")
+        bins[name] = int(value)
+    return bins
+
+
+def _forbidden(texts: list[str]) -> list[dict[str, str]]:
+    return [dict(_pairs(part, "--forbid") for part in text.split(",")) for text in texts]
+
+
+def _check_ending(out: Path) -> None:
+    from recombine.result import PICTURES, TABLES
+
+    endings = (".html", *TABLES, *PICTURES)
+    if out.suffix.lower() not in endings:
+        raise unknown("ending of --out", out.suffix or out.name, endings)
+    if not out.parent.is_dir():
+        raise InputError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into.")
+
+
+def _save(result: CheckResult, out: Path) -> None:
+    import recombine.figures.check
+    import recombine.reporting.check  # noqa: F401
+
+    try:
+        result.save(out)
+    except OSError as error:
+        raise InputError(f"{str(out)!r} cannot be written: {error.strerror}.") from None
+
+
+def _show(result: CheckResult, out: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    colour = {"seen": "green", "determined": "green", "undetermined": "red", "unseen level": "red"}[result.verdict]
+    console.print(Text.assemble((result.verdict, f"bold {colour}"), " — ", result.sentence()))
+    console.print()
+    known = result.known
+    console.print(
+        Text(
+            f"training  {int(result.row_counts.sum()):,} rows, {len(known.codes):,} of {result.space.size:,} combinations of {' × '.join(result.space.names)}"
+        )
+    )
+    console.print(Text(f"asked     {result.total:,} combinations: {result.asked}"))
+    numbers = (
+        ", ".join(f"{n:,} {name}" for name, n in result.counts.items() if n)
+        if result.counts is not None
+        else ", ".join(f"{share:.1%} {name}" for name, share in (result.share or {}).items() if share) + " (sampled)"
+    )
+    console.print(Text(f"found     {numbers or 'nothing is left to ask'}"))
+    console.print(Text(f"rank      {result.rank_train:,} of {result.rank_needed:,} needed"))
+    for name, levels in result.unseen_levels.items():
+        console.print(Text(f"unseen    {name}: {_some([str(v) for v in levels])}"))
+    for t in (2, 3):
+        possible, seen, missing = result.coverage.total(t)
+        if possible:
+            console.print(
+                Text(f"{t}-way     {seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing")
+            )
+    if result.additivity is not None:
+        console.print(Text(f"additive  {result.additivity.words}"))
+    for note in result.notes:
+        console.print(Text(f"note      {note}"))
+    if result.queries and result.verdict != "seen":
+        console.print()
+        console.print(_queries(result, Table))
+    if result.advice.needed:
+        console.print()
+        console.print(_suggestions(result, Table, Text))
+    if out is not None:
+        console.print(Text(f"\nwritten to {out}"))
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (f" … ({len(names):,} in all)" if len(names) > SHOWN else "")
+
+
+def _queries(result: CheckResult, table_type: Any) -> Any:
+    table = table_type(title="worst queries", title_justify="left", box=None, pad_edge=False, title_style="bold")
+    for name in result.space.names:
+        table.add_column(name)
+    for name in ("status", "leverage", "cut", "shrinkage"):
+        table.add_column(name, justify="left" if name == "status" else "right")
+    from rich.text import Text
+
+    for query in result.queries[:SHOWN]:
+        levels = [Text(str(v)) for v in result.combination(query.codes).values()]
+        numbers = ["" if v is None else f"{v:.2f}" for v in (query.leverage,)]
+        table.add_row(
+            *levels,
+            query.words,
+            *numbers,
+            "" if query.min_cut is None else str(query.min_cut),
+            "" if query.shrinkage is None else f"{query.shrinkage:.2f}",
+        )
+    return table
+
+
+def _suggestions(result: CheckResult, table_type: Any, text_type: Any) -> Any:
+    advice = result.advice
+    if not len(advice.cells):
+        return text_type(f"collect   {advice.needed:,} further combinations ({advice.method})")
+    title = f"collect {len(advice.cells):,} combination{'s' if len(advice.cells) != 1 else ''} ({advice.method})"
+    table = table_type(title=title, title_justify="left", box=None, pad_edge=False, title_style="bold")
+    for name in result.space.names:
+        table.add_column(name)
+    for record in result.suggestions[:SHOWN]:
+        table.add_row(*[text_type(str(v)) for v in record.values()])
+    if len(advice.cells) > SHOWN:
+        table.caption = f"… and {len(advice.cells) - SHOWN:,} more (--json lists them)"
+        table.caption_justify = "left"
+    return table

@@ -1,0 +1,52 @@
+"""The `recombine` command: its verbs, and how errors become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import cyclopts
+
+from recombine.cli import reproduce, runs, study
+from recombine.errors import InputError
+
+app = cyclopts.App(
+    name="recombine",
+    help="What will a learner do on combinations of factors it has not seen, and why?",
+    help_epilogue="""Examples:
+
+    recombine study list
+    recombine study run gradient-toy --scale quick
+    recombine reproduce
+    recombine runs list
+
+Exit codes: 0 completed, whatever was found; 1 only where --fail-on makes a finding count; 2 bad input.""",
+    help_format="plaintext",
+    version_flags=["--version"],
+)
+app.command(study.app)
+app.command(reproduce.reproduce)
+app.command(runs.app)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 2 for bad input, said in one sentence."""
+    try:
+        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except (InputError, cyclopts.CycloptsError) as error:
+        _say(str(error))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _say("interrupted; finished runs are kept, the same command continues.")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has gone (`recombine … | head`); that is no error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(text: str) -> None:
+    line = " ".join(text.split())
+    print(f"recombine: {line}", file=sys.stderr)

@@ -1,0 +1,71 @@
+"""A frozen description: plain values that say completely what is to be computed. Its hash is its address."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from recombine.errors import InputError, unknown
+
+
+class Description(BaseModel):
+    """Base of everything that is described before it is made: tasks, models, optimisers, runs.
+
+    ``kind`` names the class in the hash; ``version`` is raised when the same fields come to mean another computation.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    kind: ClassVar[str]
+    version: ClassVar[int] = 1
+
+    def __init__(self, **fields: Any) -> None:
+        extra = [name for name in fields if name not in type(self).model_fields]
+        if extra:
+            raise unknown(f"setting of {type(self).__name__}", extra[0], type(self).model_fields)
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "a field"
+            raise InputError(
+                f"{type(self).__name__}: {where}: {first['msg']} (got {str(first['input'])[:80]!r})."
+            ) from None
+
+    def describe(self) -> dict[str, Any]:
+        """All fields as JSON values, each nested description with its kind and version."""
+        fields = {name: _plain(getattr(self, name)) for name in type(self).model_fields}
+        return {"kind": self.kind, "version": self.version, **fields}
+
+    @cached_property
+    def address(self) -> str:
+        """SHA-256 of the canonical JSON of the description."""
+        text = json.dumps(self.describe(), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def replace(self, **changes: Any) -> Any:
+        """A copy with some fields changed, checked like a new one."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**(fields | changes))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Description):
+        return value.describe()
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        # 1 and 1.0 describe the same computation, so they must have the same address.
+        return int(value)
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    to_dict = getattr(value, "to_dict", None)
+    if to_dict is not None:
+        return _plain(to_dict())
+    raise InputError(f"a {type(value).__name__} cannot be part of a description.")

@@ -1,0 +1,24 @@
+"""How a table becomes a picture: one obvious chart for each kind of table."""
+
+from recombine.figures.claims import claims
+from recombine.figures.curves import curves
+from recombine.figures.export import save_figure, specification, to_svg
+from recombine.figures.maps import maps
+from recombine.figures.member_lines import lines_of_members
+from recombine.figures.members import members
+from recombine.figures.regions import Region
+from recombine.figures.theme import column, drawn_for
+
+__all__ = [
+    "Region",
+    "claims",
+    "column",
+    "curves",
+    "drawn_for",
+    "lines_of_members",
+    "maps",
+    "members",
+    "save_figure",
+    "specification",
+    "to_svg",
+]

@@ -1,0 +1,167 @@
+"""The claims of a study on one picture: published and measured figures side by side, one row a claim."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass, field
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from recombine.figures import theme
+from recombine.figures.data import Datasets, decimals_for, number, pick
+
+SHAPE = {
+    "holds": "M-0.85,0.05L-0.25,0.65L0.9,-0.7",
+    "fails": "M-0.65,-0.65L0.65,0.65M0.65,-0.65L-0.65,0.65",
+    "not fitted": "M-0.8,0L0.8,0",
+}
+"""Drawn rather than written, because few fonts hold a check mark."""
+COLOUR = {"holds": theme.GOOD, "fails": theme.BAD, "not fitted": theme.MUTED}
+
+NEEDED = ("sentence", "published", "measured", "low", "high", "status")
+OPTIONAL = ("reference", "tolerance", "unit")
+
+LINE, LETTER = 16, 5.6
+"""Pixels a line of text, and a letter on average."""
+KEY = 40
+LEAST = 68
+
+Row = dict[str, Any]
+
+
+def claims(table: pl.DataFrame, *, width: theme.Width | None = None) -> alt.LayerChart:
+    """One row a claim, as `StudyResult.to_frame` gives them: ``sentence``, ``published`` and ``measured`` with ``low``
+    and ``high`` (numbers or null), ``status``. Optional: ``reference`` (the figure a criterion compares with),
+    ``tolerance`` (half the width of the band around the published figure) and ``unit``.
+
+    Every row has its own scale, since claims have different units; the figures are written beside it.
+    """
+    columns: dict[str, str | None] = {name: name for name in (*NEEDED, *OPTIONAL) if name in (*NEEDED, *table.columns)}
+    narrow, total = theme.is_narrow(width), theme.total_width(width)
+    strip, right = ((24, total - 140), total - 126) if narrow else ((total - 342, total - 142), total - 126)
+    letters = int((total - 24 if narrow else strip[0] - 48) / LETTER)
+    sheet = Sheet()
+    sheet.key(narrow)
+    y = float(KEY)
+    for row in pick(table, columns).to_dicts():
+        sentence = textwrap.wrap(str(row["sentence"]), letters, max_lines=4, placeholder=" …") or [""]
+        text = len(sentence) * LINE
+        height = 28 + text + 54 if narrow else max(LEAST, 28 + text)
+        top = y + 14 if narrow else y + (height - text) / 2
+        middle = top + text + 28 if narrow else y + height / 2
+        sheet.rule("line", (0, total), (y, y))
+        sheet.word("sentence", 24, top + 12, "\n".join(sentence))
+        sheet.mark(row["status"], 8, top + 8 if narrow else middle)
+        sheet.strip(row, strip, middle)
+        sheet.figures(row, right, middle)
+        y += height
+    sheet.rule("line", (0, total), (y, y))
+    datasets = Datasets()
+    return theme.style(sheet.chart(datasets).properties(width=total, height=y + 2), datasets)
+
+
+@dataclass
+class Sheet:
+    """Everything stands at pixels, because text of several lines and rows of several heights must not collide."""
+
+    rows: list[Row] = field(default_factory=list)
+
+    def word(self, kind: str, x: float, y: float, text: str) -> None:
+        self.rows.append({"kind": kind, "x": x, "y": y, "text": text})
+
+    def mark(self, kind: str, x: float, y: float) -> None:
+        self.rows.append({"kind": kind, "x": x, "y": y})
+
+    def rule(self, kind: str, x: tuple[float, float], y: tuple[float, float]) -> None:
+        self.rows.append({"kind": kind, "x": x[0], "x2": x[1], "y": y[0], "y2": y[1]})
+
+    def key(self, narrow: bool) -> None:
+        """What the signs mean, in one line above the rows."""
+        starts = (0, 122, 200, 276) if narrow else (24, 186, 272, 358)
+        names = ("measured, interval" if narrow else "measured, 95 % interval", "published", "threshold", "tolerance")
+        for start, name in zip(starts, names, strict=True):
+            self.word("small", start + 20, 22, name)
+        measured, published, threshold, tolerance = (start + 8 for start in starts)
+        self.mark("dot", measured, 18)
+        self.mark("published", published, 18)
+        self.rule("reference", (threshold, threshold), (10, 26))
+        self.rule("band", (tolerance - 6, tolerance + 6), (11, 25))
+
+    def strip(self, row: Row, across: tuple[float, float], y: float) -> None:
+        """One claim on its own scale: band, reference, interval, measured, published."""
+        published, tolerance, reference = row["published"], row.get("tolerance"), row.get("reference")
+        known = published is not None and tolerance is not None
+        band = (published - tolerance, published + tolerance) if known else ()
+        seen = [published, row["measured"], row["low"], row["high"], reference, *band]
+        values = [float(value) for value in seen if value is not None]
+        self.rule("line", across, (y, y))
+        if not values:
+            return
+        low, high = min(values), max(values)
+        if low == high:
+            low, high = low - 1, high + 1
+
+        def place(value: float) -> float:
+            return across[0] + 10 + (value - low) / (high - low) * (across[1] - across[0] - 20)
+
+        if band:
+            self.rule("band", (place(band[0]), place(band[1])), (y - 9, y + 9))
+        if reference is not None:
+            self.rule("reference", (place(reference), place(reference)), (y - 12, y + 12))
+        if row["low"] is not None and row["high"] is not None:
+            self.rule(f"bar {row['status']}", (place(row["low"]), place(row["high"])), (y - 2, y + 2))
+        if row["measured"] is not None:
+            self.mark(f"dot {row['status']}", place(row["measured"]), y)
+        if published is not None:
+            self.mark("published", place(published), y)
+
+    def figures(self, row: Row, x: float, y: float) -> None:
+        """What was measured, in figures, and what was published below it."""
+        digits = decimals_for(row["low"], row["high"])
+        unit = f" {row['unit']}" if row.get("unit") and row["measured"] is not None else ""
+        lines = [f"[{number(row['low'], digits)}, {number(row['high'], digits)}]"] if row["low"] is not None else []
+        lines += [f"published {number(row['published'])}"] if row["published"] is not None else []
+        start = y + 5 - len(lines) * LINE / 2
+        self.word("measured", x, start, number(row["measured"], digits) + unit)
+        for index, line in enumerate(lines, 1):
+            self.word("small", x, start + LINE * index, line)
+
+    def chart(self, datasets: Datasets) -> alt.LayerChart:
+        """All of it, from the lines at the bottom to the words on top."""
+        x, y = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
+        ends: dict[str, Any] = {"x": x, "x2": "x2:Q", "y": y, "y2": "y2:Q"}
+        shape = alt.Shape("kind:N", legend=None, scale=alt.Scale(domain=list(SHAPE), range=list(SHAPE.values())))
+
+        def only(*kinds: str) -> alt.Chart:
+            rows = [row for row in self.rows if row["kind"] in kinds]
+            return alt.Chart(datasets.add(pl.DataFrame(rows, schema=SCHEMA)))
+
+        def of_status(prefix: str) -> tuple[alt.Chart, alt.Color]:
+            kinds = [prefix + status for status in COLOUR]
+            scale = alt.Scale(domain=kinds, range=list(COLOUR.values()))
+            return only(*kinds), alt.Color("kind:N", legend=None, scale=scale)
+
+        (bars, bar), (dots, dot), (signs, sign) = of_status("bar "), of_status("dot "), of_status("")
+        words: dict[str, Any] = {"align": "left", "lineBreak": "\n", "lineHeight": LINE}
+        layers = [
+            only("line").mark_rule(color=theme.GRID).encode(**ends),
+            only("band").mark_rect(color=theme.MUTED, opacity=0.2).encode(**ends),
+            only("reference").mark_rule(color=theme.MUTED, strokeWidth=1.4, strokeDash=[3, 2]).encode(**ends),
+            bars.mark_rect(opacity=0.9).encode(**ends, color=bar),
+            dots.mark_circle(size=72, opacity=1).encode(x=x, y=y, color=dot),
+            only("dot").mark_circle(size=72, opacity=1, color=theme.INK).encode(x=x, y=y),
+            only("published")
+            .mark_point(shape="diamond", size=90, strokeWidth=1.8, fill=theme.PAPER, stroke=theme.INK, opacity=1)
+            .encode(x=x, y=y),
+            signs.mark_point(size=150, strokeWidth=2.4, opacity=1).encode(x=x, y=y, shape=shape, color=sign),
+            only("sentence").mark_text(**words, fontSize=theme.TEXT).encode(x=x, y=y, text="text:N"),
+            only("measured").mark_text(**words, fontSize=theme.TEXT, fontWeight="bold").encode(x=x, y=y, text="text:N"),
+            only("small").mark_text(**words, color=theme.MUTED).encode(x=x, y=y, text="text:N"),
+        ]
+        chart: alt.LayerChart = alt.layer(*layers).resolve_scale(color="independent", shape="independent")
+        return chart
+
+
+SCHEMA = {"kind": pl.String, "x": pl.Float64, "x2": pl.Float64, "y": pl.Float64, "y2": pl.Float64, "text": pl.String}

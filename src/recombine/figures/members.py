@@ -1,0 +1,110 @@
+"""Every member as a dot, with the mean and its interval below: the distribution, never only its summary."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import altair as alt
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recombine.errors import InputError
+from recombine.figures import theme
+from recombine.figures.data import Datasets, as_labels, levels, pick
+from recombine.measures.interval import interval
+
+ROW = 74
+"""Pixels a group: three quarters for the dots, the rest for the mean."""
+STACK = 48
+FEW = 32
+"""Up to here a dot stands at its exact value; above, at the middle of its cell, so that piles are straight."""
+
+
+def members(
+    table: pl.DataFrame,
+    group: str | None,
+    value: str,
+    *,
+    title: str | None = None,
+    domain: tuple[float, float] | None = None,
+    reference: float | None = None,
+    width: theme.Width | None = None,
+) -> alt.LayerChart:
+    """One row a member (and ``group``): ``value`` a number, null or not finite where the member was set aside.
+
+    Dots are stacked where values are alike (a dot plot); below them the mean over members with its 95 % interval.
+    Each label counts the members drawn and those set aside.
+    """
+    data = pick(table, {"group": group, "value": value})
+    if group is None:
+        data = data.with_columns(pl.lit("all members").alias("group"))
+    names = levels(data["group"])
+    data = data.with_columns(as_labels(data["group"]), pl.col("value").cast(pl.Float64))
+    values = {name: _finite(data.filter(pl.col("group") == name)["value"]) for name in names}
+    everything = np.concatenate(list(values.values()))
+    if everything.size == 0:
+        raise InputError("there is nothing to draw: no member has a finite value.")
+
+    total = theme.total_width(width)
+    low, high = domain or (float(everything.min()), float(everything.max()))
+    pixel = ((high - low) or 1.0) / (0.72 * total)
+
+    dots: list[dict[str, Any]] = []
+    means: list[dict[str, Any]] = []
+    for name in names:
+        count, aside = len(values[name]), int((data["group"] == name).sum()) - len(values[name])
+        row = f"{name}\n{count} member{'s' * (count != 1)}" + f", {aside} set aside" * (aside > 0)
+        dot = 7.0 if count <= FEW else 4.5 if count <= 128 else 3.5
+        places = zip(*_stacked(values[name], pixel * dot, dot), strict=True)
+        dots += [{"group": row, "value": v, "rise": rise, "area": math.pi / 4 * dot**2} for v, rise in places]
+        figure = interval(values[name])
+        means.append({"group": row, "value": figure.mean, "low": figure.low, "high": figure.high, "rise": -1.0})
+    rows = list(dict.fromkeys(mean["group"] for mean in means))
+
+    y = alt.Y(
+        "group:N",
+        sort=rows,
+        title=None,
+        scale=alt.Scale(domain=rows, paddingInner=0.1, paddingOuter=0.05),
+        axis=alt.Axis(
+            labelExpr="split(datum.label, '\\n')", labelColor=theme.INK, labelLimit=round(0.34 * total), labelPadding=10
+        ),
+    )
+    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
+    x = alt.X("value:Q", title=title or value, scale=scale, axis=alt.Axis(grid=True, tickCount=max(3, total // 110)))
+    offset = alt.YOffset("rise:Q", scale=alt.Scale(domain=[STACK + 4, STACK + 4 - ROW], range=[0, ROW]))
+    colour = alt.value(theme.PALETTE[0])
+
+    datasets = Datasets()
+    points = alt.Chart(datasets.add(pl.DataFrame(dots))).mark_circle(opacity=0.75)
+    base = alt.Chart(datasets.add(pl.DataFrame(means).with_columns(pl.lit(-12.0).alias("rise"))))
+    layers = [
+        points.encode(x=x, y=y, yOffset=offset, color=colour, size=alt.Size("area:Q", scale=None)),
+        base.mark_rule(strokeWidth=2.5, color=theme.INK).encode(x=alt.X("low:Q"), x2="high:Q", y=y, yOffset=offset),
+        base.mark_point(shape="diamond", filled=True, size=75, color=theme.INK, opacity=1).encode(x, y, yOffset=offset),
+    ]
+    if reference is not None:
+        layers.insert(0, alt.Chart().mark_rule(color=theme.RULE, strokeDash=[3, 3]).encode(x=alt.datum(reference)))
+    chart = cast(alt.LayerChart, alt.layer(*layers)).properties(width=total, height=alt.Step(ROW))
+    return theme.style(chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding")), datasets)
+
+
+def _finite(column: pl.Series) -> NDArray[np.float64]:
+    values: NDArray[np.float64] = column.drop_nulls().to_numpy().astype(np.float64)
+    return values[np.isfinite(values)]
+
+
+def _stacked(values: NDArray[np.float64], cell: float, dot: float) -> tuple[list[float], list[float]]:
+    """Where each dot stands: values at the middle of their cell, heights in pixels, closer where a pile is high."""
+    if len(values) == 0:
+        return [], []
+    cells = np.floor(values / cell)
+    _, place, counts = np.unique(cells, return_inverse=True, return_counts=True)
+    order = np.argsort(place, kind="stable")
+    rank = np.empty(len(values))
+    rank[order] = np.concatenate([np.arange(c) for c in counts])
+    step = min(dot, (STACK - dot) / max(1, counts.max() - 1)) if counts.max() > 1 else dot
+    shown = values if len(values) <= FEW else (cells + 0.5) * cell
+    return shown.tolist(), (dot / 2 + rank * step).tolist()

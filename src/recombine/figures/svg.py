@@ -1,0 +1,58 @@
+"""What the converter's SVG still lacks: true sub- and superscripts, and numbers no longer than a screen can show."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+SVG = "http://www.w3.org/2000/svg"
+ET.register_namespace("", SVG)
+ET.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+
+LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "0123456789+−=()aehijklmnoprstuvx", strict=True))
+RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁱⁿᵀ", "0123456789+−=()inT", strict=True))
+"""Few fonts hold these letters, and a converter that misses one sets the whole line in another font."""
+
+_SHIFTED = re.compile("([" + "".join(LOWERED) + "]+|[" + "".join(RAISED) + "]+)")
+_LONG = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
+_RGB = re.compile(r"rgb\((\d+), (\d+), (\d+)\)")
+_GEOMETRY = ("d", "transform", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "stroke-dashoffset")
+
+
+def polish(text: str) -> str:
+    """The same picture, smaller and with its indices set as indices."""
+    root = ET.fromstring(text)
+    for element in list(root.iter()):
+        for name in _GEOMETRY:
+            if (value := element.get(name)) and "." in value:
+                element.set(name, _LONG.sub(_rounded, value))
+        for name in ("fill", "stroke"):
+            if match := _RGB.fullmatch(element.get(name, "")):
+                element.set(name, "#" + "".join(f"{int(part):02x}" for part in match.groups()))
+        if element.tag == f"{{{SVG}}}text":
+            size = float(element.get("font-size", "12px").removesuffix("px"))
+            for line in list(element) or [element]:
+                if _SHIFTED.search(line.text or ""):
+                    _set_indices(line, size)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _rounded(match: re.Match[str]) -> str:
+    return f"{float(match.group()):.2f}".rstrip("0").rstrip(".")
+
+
+def _set_indices(element: ET.Element, size: float) -> None:
+    pieces = _SHIFTED.split(element.text or "")
+    element.text, shift = pieces[0], 0.0
+    for index, piece in enumerate(pieces[1:], 1):
+        if not piece:
+            continue
+        span = ET.SubElement(element, f"{{{SVG}}}tspan")
+        target = 0.0
+        if index % 2:
+            lowered = piece[0] in LOWERED
+            target = size * (0.22 if lowered else -0.36)
+            span.set("font-size", f"{0.74 * size:.4g}px")
+            piece = "".join((LOWERED if lowered else RAISED)[letter] for letter in piece)
+        span.set("dy", f"{target - shift:.2f}")
+        span.text, shift = piece, target

@@ -1,0 +1,74 @@
+"""A figure over members, with its interval: Student's t below 16 members, a bootstrap from 16 on.
+
+A percentile bootstrap covers only 73 % at 3 members, 83 % at 5 and 88 % at 8, so few members get a t-interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    import polars as pl
+
+T_BELOW = 16
+RESAMPLES = 4000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Mean over members with a two-sided interval; the members' own values are kept."""
+
+    mean: float
+    low: float
+    high: float
+    values: tuple[float, ...]
+
+    @property
+    def members(self) -> int:
+        return len(self.values)
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}], {self.members} members"
+
+
+def interval(values: ArrayLike | Sequence[float], level: float = 0.95, seed: int = 0) -> Interval:
+    """The mean of one value a member and its interval. One member has no interval (nan), none has no mean."""
+    data = np.asarray(values, dtype=np.float64)
+    if data.ndim != 1:
+        raise ValueError(f"one value a member is needed, got shape {data.shape}")
+    if not np.isfinite(data).all():
+        raise ValueError("diverged members must be set aside before a figure is made of the others")
+    count = len(data)
+    points = tuple(data.tolist())
+    if count == 0:
+        return Interval(float("nan"), float("nan"), float("nan"), points)
+    mean = float(data.mean())
+    if count == 1:
+        return Interval(mean, float("nan"), float("nan"), points)
+    if count < T_BELOW:
+        from scipy.stats import t
+
+        half = float(t.ppf((1 + level) / 2, count - 1) * data.std(ddof=1) / np.sqrt(count))
+        return Interval(mean, mean - half, mean + half, points)
+    rng = np.random.default_rng(seed)
+    means = data[rng.integers(count, size=(RESAMPLES, count))].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(mean, float(low), float(high), points)
+
+
+def summarise(table: pl.DataFrame, value: str, by: Sequence[str]) -> pl.DataFrame:
+    """The figure over members in each group of ``by``: mean, low, high and the number of members."""
+    import polars as pl
+
+    rows = []
+    for group, part in table.group_by(by, maintain_order=True):
+        values = part[value].drop_nulls().to_numpy().astype(np.float64)
+        figure = interval(values[np.isfinite(values)])
+        summary = {"mean": figure.mean, "low": figure.low, "high": figure.high, "members": figure.members}
+        rows.append(dict(zip(by, group, strict=True)) | summary)
+    return pl.DataFrame(rows, infer_schema_length=None)

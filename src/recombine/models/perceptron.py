@@ -1,0 +1,35 @@
+"""A plain multi-layer perceptron: linear maps with one activation between them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import ClassVar, Literal
+
+from torch import nn
+
+from recombine.description import Description
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU, "elu": nn.ELU}
+
+
+class Perceptron(Description):
+    """``Perceptron(widths=(2, 8, 8, 8, 2))()`` is a module with three hidden layers of eight.
+
+    ``start="playground"`` draws weights from U[−½, ½] and sets biases to 0.1, as the TensorFlow playground does;
+    ``"torch"`` is PyTorch's own initialisation."""
+
+    kind: ClassVar[str] = "perceptron"
+
+    widths: tuple[int, ...]
+    activation: Literal["relu", "tanh", "gelu", "elu"] = "relu"
+    start: Literal["torch", "playground"] = "torch"
+
+    def __call__(self) -> nn.Module:
+        layers: list[nn.Module] = []
+        for fan_in, fan_out in itertools.pairwise(self.widths):
+            linear = nn.Linear(fan_in, fan_out)
+            if self.start == "playground":
+                nn.init.uniform_(linear.weight, -0.5, 0.5)
+                nn.init.constant_(linear.bias, 0.1)
+            layers += [linear, ACTIVATIONS[self.activation]()]
+        return nn.Sequential(*layers[:-1])

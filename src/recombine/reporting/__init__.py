@@ -1,0 +1,20 @@
+"""What a person looks at: the page, and the exports."""
+
+from recombine.reporting.export import claims_latex, claims_markdown
+from recombine.reporting.html import inline_svg, render, responsive_svg
+from recombine.reporting.study import claims_chart, study_page, write_study
+from recombine.result import register
+
+register("study", "plot", claims_chart)
+register("study", "page", lambda result: study_page(result, links=False))
+
+__all__ = [
+    "claims_chart",
+    "claims_latex",
+    "claims_markdown",
+    "inline_svg",
+    "render",
+    "responsive_svg",
+    "study_page",
+    "write_study",
+]

@@ -1,0 +1,123 @@
+"""Claims as tables for other documents: Markdown and LaTeX. Whatever a study's texts hold stays text there."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from recombine.figures.data import decimals_for, number
+from recombine.studies.claims import ClaimResult
+
+SIGN = {"holds": "✓", "fails": "✗", "not fitted": "–"}
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    **{letter: f"\\{letter}" for letter in "$&%#_"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≠": r"$\neq$",
+    "≈": r"$\approx$",
+    "∂": r"$\partial$",
+    "→": r"$\rightarrow$",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+    "\u00a0": "~",
+    **{low: f"$_{digit}$" for low, digit in zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)},
+    **{high: f"$^{digit}$" for high, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True)},
+}
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$-])")
+
+
+def latex_text(text: str) -> str:
+    """The text as LaTeX prints it: no character is a command."""
+    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+
+
+def markdown_text(text: str) -> str:
+    """The text as Markdown shows it, on one line."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def measured_text(claim: ClaimResult) -> str:
+    """The measured figure and its interval."""
+    return " ".join(filter(None, measured_parts(claim)))
+
+
+def measured_parts(claim: ClaimResult) -> tuple[str, str]:
+    """The measured figure, and its interval or nothing, with as many decimals as the interval carries."""
+    figure, unit = claim.figure, f" {claim.claim.unit}" if claim.claim.unit else ""
+    digits = decimals_for(figure.low, figure.high)
+    mean = number(figure.mean, digits) + (unit if math.isfinite(figure.mean) else "")
+    if not math.isfinite(figure.high - figure.low):
+        return mean, ""
+    return mean, f"[{number(figure.low, digits)}, {number(figure.high, digits)}]"
+
+
+def published_text(claim: ClaimResult) -> str:
+    published = claim.claim.published
+    unit = f" {claim.claim.unit}" if claim.claim.unit and published is not None else ""
+    return number(published) + unit
+
+
+def members_text(claim: ClaimResult) -> str:
+    return str(claim.members) if claim.fitted == claim.members else f"{claim.fitted} of {claim.members} fitted"
+
+
+def claims_markdown(claims: Sequence[ClaimResult]) -> str:
+    """One row a claim, the status as sign and word."""
+    rows: list[tuple[str, ...]] = [
+        ("claim", "published", "measured (95 % interval)", "members", "criterion", "status"),
+        ("---",) * 6,
+    ]
+    for claim in claims:
+        status = f"{SIGN[claim.status]} {claim.status}"
+        cells = (
+            claim.claim.sentence,
+            published_text(claim),
+            measured_text(claim),
+            members_text(claim),
+            str(claim.claim.criterion),
+        )
+        rows.append((*map(markdown_text, cells), status))
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def claims_latex(claims: Sequence[ClaimResult], caption: str, label: str) -> str:
+    """A booktabs table; a measured figure is bold where its claim holds, and nowhere else."""
+    lines = [
+        r"% needs \usepackage{booktabs,array} and \usepackage[T1]{fontenc}",
+        r"\begin{table}",
+        r"\centering\small",
+        rf"\caption{{{latex_text(caption)}}}",
+        rf"\label{{{re.sub('[^A-Za-z0-9:-]', '-', label)}}}",
+        r"\begin{tabular}{>{\raggedright\arraybackslash}p{0.45\linewidth}rrrl}",
+        r"\toprule",
+        r"Claim & Published & Measured (95\,\% interval) & Members & Status \\",
+        r"\midrule",
+    ]
+    for claim in claims:
+        measured = latex_text(measured_text(claim))
+        if claim.status == "holds":
+            measured = rf"\textbf{{{measured}}}"
+        cells = (
+            latex_text(claim.claim.sentence),
+            latex_text(published_text(claim)),
+            measured,
+            latex_text(members_text(claim)),
+            claim.status,
+        )
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])

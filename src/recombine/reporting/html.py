@@ -1,0 +1,94 @@
+"""Pages as text: templates that escape everything, and charts inside the page, named and in its colours."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from typing import Any
+
+import altair as alt
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from recombine.figures import theme
+from recombine.figures.export import specification, to_svg
+
+_environment = Environment(
+    loader=PackageLoader("recombine.reporting"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+GROWN = 1.285
+"""How much larger than in a paper a figure may be shown: as wide as the page, its letters as large as the text."""
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_DROPPED = ("aria-hidden", "aria-label", "aria-roledescription", "role", "class", "pointer-events", "version")
+"""The picture is announced as one image with one name; what the converter says about its parts only costs space."""
+
+
+def render(template_name: str, **context: Any) -> str:
+    """The template with the context; whatever is not `Markup` appears as text, and a missing name is an error."""
+    return _environment.get_template(template_name).render(**context)
+
+
+def responsive_svg(draw: Callable[[], alt.TopLevelMixin], alt_text: str, name: str = "") -> Markup:
+    """A chart drawn for two columns and again for a telephone; the page shows the one that fits."""
+    with theme.drawn_for("double"):
+        wide = draw()
+    with theme.drawn_for("phone"):
+        narrow = draw()
+    if specification(wide) == specification(narrow):
+        return inline_svg(wide, alt_text, name)
+    both = inline_svg(wide, alt_text, f"{name}-wide"), inline_svg(narrow, alt_text, f"{name}-narrow")
+    return Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(*both)
+
+
+def inline_svg(chart: alt.TopLevelMixin, alt_text: str, name: str = "") -> Markup:
+    """The chart as an ``<svg>`` element: named for screen readers, as wide as its place, in the page's colours.
+
+    Identifiers inside are made unique by ``name`` and the content, so that several charts can share a page."""
+    text = to_svg(chart, background=False)
+    prefix = "f" + hashlib.sha256(f"{name}\n{alt_text}\n{text}".encode()).hexdigest()[:8]
+    root = ET.fromstring(text)
+    _prune(root)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        _clean(element, prefix)
+    width = float(root.attrib.pop("width"))
+    del root.attrib["height"]
+    root.attrib |= {
+        "role": "img",
+        "aria-label": alt_text,
+        "style": f"max-width:{GROWN * width:.0f}px",
+        "font-family": theme.FONT,
+    }
+    # ElementTree escapes text and attributes, so what it writes is safe as it is.
+    return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def _prune(parent: ET.Element) -> None:
+    """Without the invisible frames that the converter puts around every group."""
+    for child in list(parent):
+        if child.get("display") == "none" or child.get("d") in ("", "M0,0h0v0h0Z"):
+            parent.remove(child)
+        else:
+            _prune(child)
+
+
+def _clean(element: ET.Element, prefix: str) -> None:
+    for name in _DROPPED:
+        element.attrib.pop(name, None)
+    for name, value in list(element.attrib.items()):
+        if name.rpartition("}")[2] == "href" and not value.startswith("#"):
+            raise ValueError(f"a figure on a page must not refer to {value[:80]!r}: pages load nothing")
+        if name == "id":
+            element.set(name, f"{prefix}-{value}")
+        elif name in ("fill", "stroke") and value.lower() in theme.PAGE_COLOURS:
+            element.set(name, f"var({theme.PAGE_COLOURS[value.lower()]})")
+        elif (name == "opacity" and value == "1") or (name == "font-family" and value == theme.FONT):
+            del element.attrib[name]
+        elif "url(#" in value:
+            element.set(name, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))

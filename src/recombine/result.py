@@ -1,0 +1,79 @@
+"""What `check`, `measure` and `dissect` return: a frozen value that can show itself.
+
+A result knows its data and nothing of drawing. `figures` and `reporting` register how each kind of result is drawn;
+the lookup happens when somebody asks, so a person who only wants numbers never imports a drawing library.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from recombine.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Renderer = Callable[[Any], Any]
+_RENDERERS: dict[tuple[str, str], Renderer] = {}
+
+TABLES = (".json", ".csv", ".parquet")
+PICTURES = (".svg", ".pdf", ".png")
+
+
+def register(kind: str, what: str, renderer: Renderer) -> None:
+    """Say how results of ``kind`` are drawn as ``what``: ``"plot"`` (an Altair chart) or ``"page"`` (HTML text)."""
+    _RENDERERS[kind, what] = renderer
+
+
+class Result:
+    """Base of all results. A subclass sets ``kind`` and gives ``to_frame`` and ``to_dict``."""
+
+    kind: ClassVar[str] = "result"
+
+    def to_frame(self) -> pl.DataFrame:
+        """The result as one table."""
+        raise TypeError(f"{type(self).__name__} has no table")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain JSON values."""
+        raise TypeError(f"{type(self).__name__} has no dictionary")
+
+    def to_json(self, indent: int | None = None) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False)
+
+    def plot(self) -> Any:
+        """The one obvious picture of this result, an Altair chart."""
+        return self._render("plot")
+
+    def _repr_html_(self) -> str:
+        return str(self._render("page"))
+
+    def _render(self, what: str) -> Any:
+        renderer = _RENDERERS.get((self.kind, what))
+        if renderer is None:
+            raise InputError(f"nothing is registered to draw a {self.kind} result as {what}; import recombine first.")
+        return renderer(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the result; the ending says how: .json .csv .parquet (data), .svg .pdf .png (picture), .html (page)."""
+        path = Path(path)
+        ending = path.suffix.lower()
+        if ending not in (*TABLES, *PICTURES, ".html"):
+            raise InputError(
+                f"cannot save a result as {ending or 'a file without ending'!r}; use one of {' '.join((*TABLES, *PICTURES))} .html."
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if ending == ".json":
+            path.write_text(self.to_json(indent=1), encoding="utf-8")
+        elif ending == ".csv":
+            self.to_frame().write_csv(path)
+        elif ending == ".parquet":
+            self.to_frame().write_parquet(path)
+        elif ending == ".html":
+            path.write_text(self._repr_html_(), encoding="utf-8")
+        else:
+            self.plot().save(str(path))
+        return path

@@ -1,0 +1,30 @@
+"""Where results live: frozen descriptions of work, and a store in which a description's hash is its address."""
+
+from recombine.runs.execute import RunFailed, choose_device, obtain
+from recombine.runs.failures import failure
+from recombine.runs.files import StoreError
+from recombine.runs.pack import Packed, Unpacked, pack, unpack
+from recombine.runs.provenance import Started, provenance, start
+from recombine.runs.run import Context, Outcome, Run
+from recombine.runs.store import Store
+from recombine.runs.stored import StoredRun
+
+__all__ = [
+    "Context",
+    "Outcome",
+    "Packed",
+    "Run",
+    "RunFailed",
+    "Started",
+    "Store",
+    "StoreError",
+    "StoredRun",
+    "Unpacked",
+    "choose_device",
+    "failure",
+    "obtain",
+    "pack",
+    "provenance",
+    "start",
+    "unpack",
+]

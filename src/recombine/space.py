@@ -1,0 +1,274 @@
+"""What can vary: named factors, categorical or continuous, grouped into the components that are recombined.
+
+A *point* is a row with one number a factor: the code of a level (categorical) or a value (continuous). Codes are the
+currency of the whole package; levels are what people see.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.errors import InputError, unknown
+
+Level = str | int | float | bool
+Codes = NDArray[np.int64]
+Points = NDArray[Any]
+
+LARGEST_INDEX = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One thing that varies: either ``levels`` (categorical) or a range ``low`` … ``high`` (continuous)."""
+
+    name: str
+    levels: tuple[Level, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"a factor needs a name that is a non-empty text, got {self.name!r}.")
+        if self.levels is not None:
+            object.__setattr__(self, "levels", tuple(self.levels))
+            self._check_levels(self.levels)
+        elif self.low is None or self.high is None:
+            raise InputError(f"factor {self.name!r} needs levels, or both low and high.")
+        elif not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise InputError(
+                f"factor {self.name!r} needs a finite range with low < high, got {self.low} … {self.high}."
+            )
+
+    def _check_levels(self, levels: tuple[Level, ...]) -> None:
+        if self.low is not None or self.high is not None:
+            raise InputError(f"factor {self.name!r} has both levels and a range; give one of them.")
+        if not levels:
+            raise InputError(f"factor {self.name!r} has no levels.")
+        for level in levels:
+            if not isinstance(level, (str, bool, int, float)) or level != level:
+                raise InputError(
+                    f"factor {self.name!r} has the level {level!r}; levels are texts, numbers or booleans."
+                )
+        if len(set(levels)) != len(levels):
+            twice = next(level for i, level in enumerate(levels) if level in levels[:i])
+            raise InputError(f"factor {self.name!r} has the level {twice!r} twice.")
+
+    @property
+    def categorical(self) -> bool:
+        return self.levels is not None
+
+    @cached_property
+    def _codes(self) -> dict[Level, int]:
+        return {level: code for code, level in enumerate(self.levels or ())}
+
+    def __len__(self) -> int:
+        if self.levels is None:
+            raise InputError(f"factor {self.name!r} is continuous and has no number of levels.")
+        return len(self.levels)
+
+    def code(self, level: Level) -> int:
+        """The code of a level; a level that does not exist is an error that names the nearest."""
+        try:
+            return self._codes[level]
+        except (KeyError, TypeError):
+            raise unknown(f"level of factor {self.name!r}", level, self.levels or ()) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        if self.levels is not None:
+            return {"name": self.name, "levels": list(self.levels)}
+        return {"name": self.name, "low": self.low, "high": self.high}
+
+
+def categorical(name: str, levels: int | Iterable[Level]) -> Factor:
+    """A factor with the given levels; a number n stands for the levels 0 … n − 1."""
+    return Factor(name, tuple(range(levels)) if isinstance(levels, int) else tuple(levels))
+
+
+def continuous(name: str, low: float = 0.0, high: float = 1.0) -> Factor:
+    """A factor with any value from ``low`` to ``high``."""
+    return Factor(name, None, float(low), float(high))
+
+
+@dataclass(frozen=True)
+class FactorSpace:
+    """Named factors and their grouping into components (blocks recombined as wholes; by default each factor alone)."""
+
+    factors: tuple[Factor, ...]
+    components: tuple[tuple[str, ...], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", tuple(self.factors))
+        if not self.factors:
+            raise InputError("a factor space needs at least one factor.")
+        for i, name in enumerate(self.names):
+            if name in self.names[:i]:
+                raise InputError(f"two factors are called {name!r}.")
+        blocks = tuple(tuple(b) for b in self.components) or tuple((n,) for n in self.names)
+        object.__setattr__(self, "components", blocks)
+        grouped = [name for block in blocks for name in block]
+        for name in grouped:
+            if name not in self.names:
+                raise unknown("factor", name, self.names)
+        if sorted(grouped) != sorted(self.names):
+            raise InputError("components must hold each factor exactly once.")
+
+    @classmethod
+    def of(cls, components: Sequence[Sequence[str]] = (), /, **factors: int | Iterable[Level]) -> FactorSpace:
+        """``FactorSpace.of(shape=["disc", "square"], size=4)``: each keyword a categorical factor."""
+        return cls(tuple(categorical(n, v) for n, v in factors.items()), tuple(tuple(c) for c in components))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f.name for f in self.factors)
+
+    def __len__(self) -> int:
+        return len(self.factors)
+
+    def __getitem__(self, name: str) -> Factor:
+        return self.factors[self.position(name)]
+
+    def position(self, name: str) -> int:
+        """The column of a factor; an unknown name is an error that names the nearest."""
+        if name not in self.names:
+            raise unknown("factor", name, self.names)
+        return self.names.index(name)
+
+    @cached_property
+    def finite(self) -> bool:
+        return all(f.categorical for f in self.factors)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The number of levels of each factor."""
+        return tuple(len(f) for f in self.factors)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of combinations, exact however large."""
+        return math.prod(self.shape)
+
+    @cached_property
+    def _strides(self) -> Codes:
+        if self.size > LARGEST_INDEX:
+            raise InputError(f"a grid of {self.size:.2e} combinations has no 64-bit index; work with codes instead.")
+        return np.array([math.prod(self.shape[i + 1 :]) for i in range(len(self))], dtype=np.int64)
+
+    def index(self, codes: Points) -> Codes:
+        """The position of each combination in the grid (last factor fastest)."""
+        codes = self.check(codes)
+        return np.asarray(codes @ self._strides, dtype=np.int64)
+
+    def at(self, index: Iterable[int] | Codes) -> Codes:
+        """The combinations (n × factors) at the given positions of the grid."""
+        index = np.asarray(index, dtype=np.int64)
+        if index.size and (index.min() < 0 or index.max() >= self.size):
+            raise InputError(
+                f"a grid of {self.size} combinations has no position {int(index.min() if index.min() < 0 else index.max())}."
+            )
+        return (index[..., None] // self._strides) % np.asarray(self.shape, dtype=np.int64)
+
+    def grid(self, start: int = 0, stop: int | None = None) -> Codes:
+        """The combinations ``start`` … ``stop`` − 1 of the grid; nothing beyond them is made."""
+        stop = self.size if stop is None else min(stop, self.size)
+        return self.at(np.arange(start, max(start, stop)))
+
+    def grid_chunks(self, chunk_size: int = 65_536) -> Iterator[Codes]:
+        """The whole grid, ``chunk_size`` combinations at a time."""
+        for start in range(0, self.size, chunk_size):
+            yield self.grid(start, start + chunk_size)
+
+    def sample(self, count: int, seed: int) -> Points:
+        """``count`` independent uniform points. Codes are whole numbers even where other factors are continuous."""
+        rng = np.random.default_rng(seed)
+        columns = [
+            rng.integers(len(f.levels), size=count) if f.levels is not None else rng.uniform(f.low, f.high, size=count)  # type: ignore[arg-type]
+            for f in self.factors
+        ]
+        return np.stack(columns, axis=1) if count else np.empty((0, len(self)), np.int64 if self.finite else np.float64)
+
+    def check(self, points: Points | Sequence[Sequence[float]]) -> Points:
+        """The points as an array, after making sure that each lies in this space."""
+        points = np.asarray(points)
+        if points.ndim == 1 and points.size == 0:
+            points = points.reshape(0, len(self)).astype(np.int64)
+        if points.ndim != 2 or points.shape[1] != len(self):
+            raise InputError(
+                f"points of this space are rows of {len(self)} numbers ({', '.join(self.names)}), got shape {points.shape}."
+            )
+        if self.finite and not np.issubdtype(points.dtype, np.integer):
+            whole = points.astype(np.int64)
+            if not np.array_equal(whole, points):
+                raise InputError("codes of levels must be whole numbers.")
+            points = whole
+        for column, factor in enumerate(self.factors):
+            values = points[:, column]
+            low, high = (0, len(factor) - 1) if factor.categorical else (factor.low, factor.high)
+            inside = (values >= low) & (values <= high)
+            if not inside.all():
+                raise InputError(f"factor {factor.name!r} goes from {low} to {high}, got {values[~inside][0]}.")
+        return points.astype(np.int64, copy=False) if self.finite else points
+
+    def encode(self, combinations: Iterable[Mapping[str, Level]]) -> Points:
+        """Points from records such as ``{"shape": "disc", "size": 2}``."""
+        rows = []
+        for record in combinations:
+            extra = [name for name in record if name not in self.names]
+            if extra:
+                raise unknown("factor", extra[0], self.names)
+            missing = [name for name in self.names if name not in record]
+            if missing:
+                raise InputError(f"a combination is missing the factor {missing[0]!r}.")
+            rows.append([f.code(record[f.name]) if f.categorical else record[f.name] for f in self.factors])
+        return self.check(np.array(rows).reshape(-1, len(self)))
+
+    def decode(self, points: Points) -> list[dict[str, Level]]:
+        """Records with level names from points."""
+        return [
+            {
+                f.name: f.levels[int(v)] if f.levels is not None else float(v)
+                for f, v in zip(self.factors, row, strict=True)
+            }
+            for row in self.check(points)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"factors": [f.to_dict() for f in self.factors], "components": [list(c) for c in self.components]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FactorSpace:
+        try:
+            factors = tuple(
+                Factor(f["name"], tuple(f["levels"]) if "levels" in f else None, f.get("low"), f.get("high"))
+                for f in data["factors"]
+            )
+            return cls(factors, tuple(tuple(c) for c in data.get("components", ())))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"this is not the description of a factor space: {type(error).__name__} {error}."
+            ) from None
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> FactorSpace:
+        try:
+            data = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(f"this is not JSON: {error}.") from None
+        return cls.from_dict(data)
+
+    def __str__(self) -> str:
+        parts = [
+            f"{f.name} ({len(f.levels)})" if f.levels is not None else f"{f.name} [{f.low:g}, {f.high:g}]"
+            for f in self.factors
+        ]
+        return " × ".join(parts) + (f" = {self.size} combinations" if self.finite else "")

@@ -1,0 +1,38 @@
+"""A paper, as data: runs, measures, figures and claims at three scales."""
+
+from recombine.errors import unknown
+from recombine.studies import gradient_toy
+from recombine.studies.claims import Claim, ClaimResult, Evidence, Order, Sign, Value
+from recombine.studies.conduct import conduct
+from recombine.studies.study import SCALES, Figure, Paper, Scale, Study, StudyResult
+from recombine.studies.verify import Verification, verify
+
+STUDIES: dict[str, Study] = {study.name: study for study in (gradient_toy.STUDY,)}
+
+
+def find_study(name: str) -> Study:
+    """The study of that name; an unknown one is an error that names the nearest."""
+    if name not in STUDIES:
+        raise unknown("study", name, STUDIES)
+    return STUDIES[name]
+
+
+__all__ = [
+    "SCALES",
+    "STUDIES",
+    "Claim",
+    "ClaimResult",
+    "Evidence",
+    "Figure",
+    "Order",
+    "Paper",
+    "Scale",
+    "Sign",
+    "Study",
+    "StudyResult",
+    "Value",
+    "Verification",
+    "conduct",
+    "find_study",
+    "verify",
+]

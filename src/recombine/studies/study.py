@@ -1,0 +1,96 @@
+"""A study: a paper as data — runs, tables, figures and claims, at three scales."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from recombine.result import Result
+from recombine.studies.claims import Claim, ClaimResult, Tables
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from recombine.runs import Run, StoredRun
+
+Scale = Literal["smoke", "quick", "paper"]
+SCALES: tuple[Scale, ...] = ("smoke", "quick", "paper")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What is reproduced, so that a reader can find and cite it."""
+
+    title: str
+    authors: str
+    year: int
+    venue: str
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture of a study: which table it shows and how it is drawn (an Altair chart, made when asked for)."""
+
+    id: str
+    title: str
+    caption: str
+    table: str
+    draw: Callable[[pl.DataFrame], Any]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Declared runs, how their results become the study's tables, the figures, and the claims."""
+
+    name: str
+    title: str
+    question: str
+    paper: Paper
+    runs: Callable[[Scale, int | None], Mapping[str, Run]]
+    """The runs at a scale, by name; the second argument overrides the number of members."""
+    tables: Callable[[Mapping[str, StoredRun]], dict[str, pl.DataFrame]]
+    claims: tuple[Claim, ...]
+    figures: tuple[Figure, ...]
+    deviations: tuple[str, ...] = ()
+    """Where our setting differs from the paper's, or the paper leaves it open."""
+
+
+@dataclass(frozen=True)
+class StudyResult(Result):
+    """A study that was run: its claims with their status, its tables, and where everything came from."""
+
+    kind: ClassVar[str] = "study"
+
+    study: Study
+    scale: Scale
+    claims: tuple[ClaimResult, ...]
+    tables: Tables
+    provenance: Mapping[str, Mapping[str, Any]]
+    """For each run by name: address, members, device, strategy, wall seconds, peak memory, versions, commit …"""
+    seconds: float
+    command: str
+    notes: tuple[str, ...] = ()
+    """What a reader must know of this run of the study, such as what was made smaller for the scale."""
+    members: int | None = None
+    """The number of members asked for, where it was not the scale's own."""
+
+    def counts(self) -> dict[str, int]:
+        """How many claims hold, fail, and were not fitted."""
+        statuses = [claim.status for claim in self.claims]
+        return {status: statuses.count(status) for status in ("holds", "fails", "not fitted")}
+
+    def to_frame(self) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame([claim.to_dict() for claim in self.claims], infer_schema_length=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schema": 1,
+            "study": self.study.name,
+            "scale": self.scale,
+            "seconds": round(self.seconds, 3),
+            "claims": [claim.to_dict() for claim in self.claims],
+        }

@@ -1,0 +1,149 @@
+"""From a column to a factor: its levels, and the expression that turns each value into the code of its level.
+
+Texts that are all whole numbers, decimals or booleans become such; dates and categories become texts; decimals with more
+than fifty different values must be cut into bins.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import polars as pl
+
+from recombine.errors import InputError
+from recombine.space import Level
+from recombine.support.scan import collect
+
+MISSING_LEVEL = "(missing)"
+MOST_FLOAT_LEVELS = 50
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Levels of one factor and the expression that turns the column into their codes."""
+
+    name: str
+    levels: tuple[Level, ...]
+    code: pl.Expr
+
+
+def _code_type(levels: int) -> Any:
+    return pl.UInt8 if levels <= 2**8 else pl.UInt16 if levels <= 2**16 else pl.UInt32
+
+
+def encoder(name: str, frames: list[pl.LazyFrame], bins: int | None, missing: str) -> Encoder:
+    kinds = {frame.collect_schema()[name] for frame in frames}
+    if any(k.is_nested() or k in (pl.Object, pl.Binary) for k in kinds):
+        raise InputError(
+            f"column {name!r} holds {', '.join(str(k) for k in kinds)}; a factor is a column of texts, numbers, booleans or dates."
+        )
+    if bins is not None:
+        return _binned(name, frames, bins, missing)
+    column = pl.col(name)
+    plain = all(k.is_integer() or k == pl.Boolean for k in kinds) or all(k.is_float() or k.is_integer() for k in kinds)
+    if (len(kinds) > 1 and not all(k.is_numeric() for k in kinds)) or (not plain and kinds != {pl.String}):
+        column = (
+            _as_day(name, frames).cast(pl.String) if all(k == pl.Datetime for k in kinds) else column.cast(pl.String)
+        )
+    elif len(kinds) > 1:
+        column = column.cast(pl.Float64 if any(k.is_float() for k in kinds) else pl.Int64)
+    values = pl.concat([collect(frame.select(column.unique())) for frame in frames])[name].unique()
+    has_missing = values.null_count() > 0
+    raw = values.drop_nulls().to_list()
+    pairs = _levels(name, raw)
+    ordered = _sorted_levels(set(pairs.values()))
+    if len(ordered) > MOST_FLOAT_LEVELS and any(isinstance(v, float) for v in ordered):
+        raise InputError(
+            f"column {name!r} has {len(ordered):,} different decimal values; give it bins, for example --bins {name}=5 (bins={{{name!r}: 5}})."
+        )
+    if has_missing:
+        ordered = (*ordered, _unused(MISSING_LEVEL, ordered))
+    place = {level: i for i, level in enumerate(ordered)}
+    kind = _code_type(len(ordered))
+    old = pl.Series(raw, dtype=values.dtype)
+    code = column.replace_strict(
+        old, pl.Series([place[pairs[v]] for v in raw], dtype=kind), default=None, return_dtype=kind
+    )
+    return Encoder(name, ordered, (code.fill_null(len(ordered) - 1) if has_missing else code).alias(name))
+
+
+def _as_day(name: str, frames: list[pl.LazyFrame]) -> pl.Expr:
+    """A moment as its day where every moment is midnight."""
+    midnight = pl.col(name).dt.time() == datetime.time(0)
+    return pl.col(name).dt.date() if all(collect(f.select(midnight.all()))[0, 0] for f in frames) else pl.col(name)
+
+
+def _unused(text: str, levels: tuple[Level, ...]) -> str:
+    while text in levels:
+        text = f"({text})"
+    return text
+
+
+def _sorted_levels(levels: set[Level]) -> tuple[Level, ...]:
+    if all(isinstance(v, str) for v in levels) or not any(isinstance(v, str) for v in levels):
+        return tuple(sorted(levels))  # type: ignore[type-var]
+    return tuple(sorted(levels, key=str))
+
+
+def _levels(name: str, raw: list[Any]) -> dict[Any, Level]:
+    """The level each raw value stands for: texts that are all whole numbers, decimals or booleans become such."""
+    if not all(isinstance(v, str) for v in raw):
+        if any(isinstance(v, float) and not math.isfinite(v) for v in raw):
+            raise InputError(f"column {name!r} holds infinite values; replace them, or give the column bins.")
+        return {v: v for v in raw}
+    if all(_whole(v) for v in raw):
+        return {v: int(v) for v in raw}
+    if {v.lower() for v in raw} == {"true", "false"}:
+        return {v: v.lower() == "true" for v in raw}
+    numbers = {v: as_number(v) for v in raw}
+    if all(n is not None for n in numbers.values()):
+        return {v: float(n) for v, n in numbers.items() if n is not None}
+    return {v: v for v in raw}
+
+
+def _whole(text: str) -> bool:
+    try:
+        return str(int(text)) == text and abs(int(text)) < 2**53
+    except ValueError:
+        return False
+
+
+def as_number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    digits = text.lstrip("+-")
+    padded = digits[:1] == "0" and digits[1:2].isdigit()
+    return value if math.isfinite(value) and "_" not in text and not padded else None
+
+
+def _binned(name: str, frames: list[pl.LazyFrame], bins: int, missing: str) -> Encoder:
+    """Equal-frequency bins over all rows; ends of bins are shown with four digits."""
+    column = pl.col(name).cast(pl.Float64, strict=False)
+    values = pl.concat([collect(frame.select(column)) for frame in frames])[name]
+    present = pl.concat([collect(frame.select(pl.col(name).is_null().sum())) for frame in frames])[name].sum()
+    if values.null_count() > present:
+        raise InputError(f"column {name!r} has values that are not numbers, so it cannot be cut into bins.")
+    values = values.drop_nulls()
+    values = values.filter(values.is_finite())
+    if not len(values):
+        raise InputError(f"column {name!r} has no numbers to cut into bins.")
+    inner = sorted({float(values.quantile(i / bins, "lower") or 0.0) for i in range(1, bins)} - {float(values.min())})  # type: ignore[arg-type]
+    ends = [float(values.min()), *inner, float(values.max())]  # type: ignore[arg-type]
+    labels: list[Level] = [f"{low:.4g} … {high:.4g}" for low, high in zip(ends, ends[1:], strict=False)]
+    if len(set(labels)) < len(labels):
+        labels = [f"{low!r} … {high!r}" for low, high in zip(ends, ends[1:], strict=False)]
+    code = reduce(lambda total, edge: total + (column >= edge).cast(pl.UInt8), inner, pl.lit(0, dtype=pl.UInt8))
+    code = pl.when(column.is_null() | column.is_nan()).then(None).otherwise(code)
+    has_missing = missing == "level" and any(
+        collect(f.select((column.is_null() | column.is_nan()).any()))[0, 0] for f in frames
+    )
+    if has_missing:
+        labels.append(_unused(MISSING_LEVEL, tuple(labels)))
+        code = code.fill_null(len(labels) - 1)
+    return Encoder(name, tuple(labels), code.cast(_code_type(len(labels))).alias(name))

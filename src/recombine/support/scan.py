@@ -1,0 +1,162 @@
+"""Anything that is a table as a lazily scanned polars frame, or one sentence that says why it is not.
+
+Columns of text files stay texts here: a column is parsed once all of its values are known, so that the millionth row
+cannot break a guess made on the first hundred.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from recombine.errors import InputError
+
+EMPTY_TEXTS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A"]
+"""Texts in a CSV that mean "missing"."""
+
+SEPARATORS = {".tsv": "\t", ".tab": "\t"}
+
+
+def collect(lazy: pl.LazyFrame) -> pl.DataFrame:
+    """Run a lazy frame in bounded memory; a file that turns out to be broken is one sentence."""
+    try:
+        return lazy.collect(engine="streaming")
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"the table cannot be read: {_first_line(error)}") from None
+    except OSError as error:
+        raise InputError(f"the table cannot be read: {_first_line(error)}") from None
+
+
+def scan(table: Any, what: str = "the table", max_bytes: int | None = None) -> pl.LazyFrame:
+    """A lazy frame over a file, frame, array or dictionary of columns."""
+    if isinstance(table, (str, Path)):
+        return _scan_file(Path(table), what, max_bytes)
+    frame = _frame(table, what)
+    if max_bytes is not None and isinstance(frame, pl.DataFrame) and frame.estimated_size() > max_bytes:
+        raise InputError(f"{what} takes {frame.estimated_size():,} bytes, more than the {max_bytes:,} allowed.")
+    lazy = frame.lazy()
+    if not lazy.collect_schema().names():
+        raise InputError(f"{what} has no columns.")
+    return lazy
+
+
+def _frame(table: Any, what: str) -> pl.DataFrame | pl.LazyFrame:
+    if isinstance(table, (pl.DataFrame, pl.LazyFrame)):
+        return table
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(table, pandas.DataFrame):
+        return _from_pandas(table)
+    if isinstance(table, np.ndarray):
+        return _from_array(table, what)
+    if isinstance(table, Mapping):
+        try:
+            return pl.DataFrame({str(k): _column(list(v)) for k, v in table.items()})
+        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            raise InputError(
+                f"{what} is a dictionary that is not columns of equal length: {_first_line(error)}"
+            ) from None
+    raise InputError(
+        f"{what} is a {type(table).__name__}; give a file name, a polars or pandas frame, an array or a dictionary of columns."
+    )
+
+
+def _column(values: list[Any]) -> pl.Series:
+    values = [v.item() if isinstance(v, np.generic) else v for v in values]
+    kinds = {type(v) for v in values if v is not None and v == v}
+    if len(kinds) > 1 and not kinds <= {int, float}:
+        values = [None if v is None or v != v else str(v) for v in values]
+    return pl.Series(values)
+
+
+def _from_pandas(table: Any) -> pl.DataFrame:
+    columns = {}
+    for position, name in enumerate(table.columns):
+        series = table.iloc[:, position]
+        if str(name) in columns:
+            raise InputError(f"the table has two columns called {str(name)!r}.")
+        if series.dtype == object:
+            columns[str(name)] = _column([None if _is_missing(v) else v for v in series])
+        else:
+            columns[str(name)] = pl.from_pandas(series)
+    return pl.DataFrame(columns)
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
+
+
+def _from_array(table: np.ndarray[Any, Any], what: str) -> pl.DataFrame:
+    if table.dtype.names:
+        return pl.DataFrame({name: _column(table[name].tolist()) for name in table.dtype.names})
+    if table.ndim != 2:
+        raise InputError(f"{what} is an array of shape {table.shape}; a table has rows and columns.")
+    return pl.DataFrame({str(k): _column(table[:, k].tolist()) for k in range(table.shape[1])})
+
+
+def _scan_file(path: Path, what: str, max_bytes: int | None) -> pl.LazyFrame:
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder, not a table.")
+    if not path.exists():
+        near = f"; {_nearest(path)}" if _nearest(path) else ""
+        raise InputError(f"there is no file {str(path)!r}{near}.")
+    size = path.stat().st_size
+    if not size:
+        raise InputError(f"the file {str(path)!r} is empty.")
+    if max_bytes is not None and size > max_bytes:
+        raise InputError(f"the file {str(path)!r} has {size:,} bytes, more than the {max_bytes:,} allowed.")
+    try:
+        with path.open("rb") as file:
+            head = file.read(65_536)
+    except OSError as error:
+        raise InputError(f"the file {str(path)!r} cannot be opened: {error.strerror}.") from None
+    if head[:4] == b"PAR1":
+        return _checked(pl.scan_parquet(path, glob=False), path)
+    if path.suffix.lower() in (".parquet", ".pq") or b"\0" in head:
+        raise InputError(f"the file {str(path)!r} is not a table: it is neither Parquet nor text.")
+    try:
+        text = head.decode("utf-8", errors="strict")
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 4:
+            raise InputError(
+                f"the file {str(path)!r} is not UTF-8 text; save it as CSV in UTF-8, or as Parquet."
+            ) from None
+        text = head[: error.start].decode("utf-8")
+    if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "<"):
+        raise InputError(f"the file {str(path)!r} looks like JSON or markup; give CSV or Parquet.")
+    if not text.strip():
+        raise InputError(f"the file {str(path)!r} is empty.")
+    header = text.lstrip("\ufeff").splitlines()[0]
+    separator = SEPARATORS.get(path.suffix.lower()) or max(",;\t|", key=header.count)
+    lazy = pl.scan_csv(
+        path, separator=separator, infer_schema=False, null_values=EMPTY_TEXTS, glob=False, raise_if_empty=True
+    )
+    return _checked(lazy, path)
+
+
+def _checked(lazy: pl.LazyFrame, path: Path) -> pl.LazyFrame:
+    try:
+        lazy.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"the file {str(path)!r} is not a table: {_first_line(error)}") from None
+    return lazy
+
+
+def _nearest(path: Path) -> str:
+    import difflib
+
+    folder = path.parent
+    names = [p.name for p in folder.iterdir()][:10_000] if folder.is_dir() else []
+    close = difflib.get_close_matches(path.name, names, n=1)
+    return f"did you mean {str(folder / close[0])!r}?" if close else ""
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    return (text[0][:200] if text else type(error).__name__).rstrip(".") + "."

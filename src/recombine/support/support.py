@@ -1,0 +1,148 @@
+"""A support: which combinations are in. Training sets, test sets and "everything else" are all supports."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.errors import InputError
+from recombine.space import Codes, FactorSpace, Level, Points
+
+Mask = NDArray[np.bool_]
+
+ENUMERABLE = 20_000_000
+"""Grids up to this size are written out when a set operation needs them."""
+
+
+class Support:
+    """A subset of a space: it can tell whether a point is in it, draw points, and combine with other supports."""
+
+    space: FactorSpace
+
+    def contains(self, points: Points) -> Mask:
+        """For each point, whether it is in."""
+        raise TypeError(f"{type(self).__name__} has no membership test")
+
+    def sample(self, count: int, seed: int) -> Points:
+        """``count`` independent points, uniform over the support."""
+        raise TypeError(f"{type(self).__name__} has no sampler")
+
+    def explicit(self) -> Explicit:
+        """The same support as a list of combinations; an error where the grid is not finite or too large."""
+        if not self.space.finite:
+            raise InputError("a support over continuous factors cannot be listed; sample from it instead.")
+        if self.space.size > ENUMERABLE:
+            raise InputError(f"a grid of {self.space.size:.3g} combinations is too large to list.")
+        return Explicit(self.space, np.concatenate([c[self.contains(c)] for c in self.space.grid_chunks()]))
+
+    def __contains__(self, combination: Mapping[str, Level]) -> bool:
+        return bool(self.contains(self.space.encode([combination]))[0])
+
+    def __or__(self, other: Support) -> Support:
+        self._same_space(other)
+        return _combine(self, other, lambda a, b: a | b, "any")
+
+    def __and__(self, other: Support) -> Support:
+        self._same_space(other)
+        return _combine(self, other, lambda a, b: a & b, "all")
+
+    def __sub__(self, other: Support) -> Support:
+        return self & ~other
+
+    def __invert__(self) -> Support:
+        """Everything in the space that is not in this support."""
+        from recombine.support.region import Region
+
+        if self.space.finite and self.space.size <= ENUMERABLE:
+            mask = np.ones(self.space.size, dtype=bool)
+            mask[self.space.index(self.explicit().codes)] = False
+            return Explicit(self.space, self.space.at(np.flatnonzero(mask)))
+        return Region(self.space, {"not": Region.rule_of(self)})
+
+    def _same_space(self, other: Support) -> None:
+        if self.space != other.space:
+            raise InputError("two supports can only be combined over the same factor space.")
+
+
+class Explicit(Support):
+    """A support that lists its combinations: sorted, each once, never changed."""
+
+    def __init__(self, space: FactorSpace, codes: Points | Iterable[Iterable[int]]) -> None:
+        if not space.finite:
+            raise InputError("only a space of categorical factors has combinations to list.")
+        rows = space.check(np.asarray(codes if isinstance(codes, np.ndarray) else list(codes)))
+        self.space = space
+        self.codes: Codes = np.unique(rows, axis=0) if len(rows) else rows.reshape(0, len(space))
+        self.codes.setflags(write=False)
+
+    @classmethod
+    def of(cls, space: FactorSpace, combinations: Iterable[Mapping[str, Level]]) -> Explicit:
+        """From records such as ``{"shape": "disc", "size": 2}``."""
+        return cls(space, space.encode(combinations))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def contains(self, points: Points) -> Mask:
+        points = self.space.check(points)
+        if self.space.size <= 2**62:
+            return np.isin(self.space.index(points), self.space.index(self.codes))
+        mine = {row.tobytes() for row in np.ascontiguousarray(self.codes)}
+        return np.array([row.tobytes() in mine for row in np.ascontiguousarray(points)], dtype=bool)
+
+    def sample(self, count: int, seed: int) -> Codes:
+        if not len(self):
+            raise InputError("cannot draw from an empty support.")
+        return self.codes[np.random.default_rng(seed).integers(len(self), size=count)]
+
+    def explicit(self) -> Explicit:
+        return self
+
+    def require_nonempty(self, what: str) -> Explicit:
+        """This support, or an error that says that ``what`` is empty."""
+        if not len(self):
+            raise InputError(f"the {what} support is empty: no combination is left in it.")
+        return self
+
+    def combinations(self) -> list[dict[str, Level]]:
+        """The combinations as records, for people."""
+        return self.space.decode(self.codes)
+
+    def sha256(self) -> str:
+        """The fingerprint of the combination list: SHA-256 over its canonical JSON (factor names, then level rows)."""
+        levels = [list(record.values()) for record in self.combinations()]
+        text = json.dumps([list(self.space.names), levels], ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Explicit) and self.space == other.space and np.array_equal(self.codes, other.codes)
+
+    def __hash__(self) -> int:
+        return hash((self.space, self.codes.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"{len(self)} of {self.space.size} combinations of {' × '.join(self.space.names)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"space": self.space.to_dict(), "combinations": self.codes.tolist()}
+
+
+def _combine(a: Support, b: Support, operation: Any, word: str) -> Support:
+    from recombine.support.region import Region
+
+    space = a.space
+    if space.finite and space.size <= ENUMERABLE:
+        masks = []
+        for support in (a, b):
+            mask = np.zeros(space.size, dtype=bool)
+            mask[space.index(support.explicit().codes)] = True
+            masks.append(mask)
+        return Explicit(space, space.at(np.flatnonzero(operation(*masks))))
+    if word == "all" and isinstance(a, Explicit):
+        return Explicit(space, a.codes[b.contains(a.codes)])
+    return Region(space, {word: [Region.rule_of(a), Region.rule_of(b)]})

@@ -1,0 +1,143 @@
+"""A task: what the learner sees and must say. It turns any combination into inputs and targets."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from recombine.errors import InputError
+from recombine.space import FactorSpace
+from recombine.support import Support
+from recombine.tasks.draws import Draws
+
+Inputs = Tensor | tuple[Tensor, ...]
+"""What a model is called with: one tensor, or several as positional arguments."""
+
+
+class Task(ABC):
+    """A space, a train and a test support, and a way to make examples of any combination.
+
+    A subclass gives ``space``, ``train``, ``test``, ``examples`` and ``losses``; everything else follows."""
+
+    @property
+    @abstractmethod
+    def space(self) -> FactorSpace:
+        """What varies."""
+
+    @property
+    @abstractmethod
+    def train(self) -> Support:
+        """The combinations that training sees."""
+
+    @property
+    @abstractmethod
+    def test(self) -> Support:
+        """The combinations that are asked for afterwards."""
+
+    @abstractmethod
+    def examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
+        """Inputs and targets for points (… × factors); whatever is random comes from ``draws``."""
+
+    @abstractmethod
+    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """One loss an example (batch …) → (batch)."""
+
+    def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+        """What else is worth knowing of each example, by name; each (batch)."""
+        return {}
+
+    def batch(self, draws: Draws, size: int) -> tuple[Inputs, Tensor]:
+        """A training batch for every stream of ``draws``: combinations uniform over the train support."""
+        points = self._train_points(draws.keys.device)
+        chosen = draws("combination").integers(len(points), (*draws.lead, size))
+        return self.examples(points[chosen], draws)
+
+    def whole(self, device: torch.device | str = "cpu") -> tuple[Inputs, Tensor]:
+        """The whole training set, for full-batch training: each combination once."""
+        return self.examples(self._train_points(device), Draws.single(0, "whole", device))
+
+    def _train_points(self, device: torch.device | str) -> Tensor:
+        codes = self.train.explicit().require_nonempty("training").codes
+        return torch.as_tensor(codes.copy(), device=device)
+
+
+class FixedTask(Task):
+    """A task over a fixed set of examples: tensors, and the combination of each row.
+
+    ``inputs`` and ``targets`` have one row an example, ``combinations`` one row of codes an example. Rows whose
+    combination is in ``train`` are trained on, in an order reshuffled each epoch."""
+
+    def __init__(
+        self,
+        space: FactorSpace,
+        train: Support,
+        test: Support,
+        inputs: Inputs,
+        targets: Tensor,
+        combinations: Tensor,
+        loss: Any,
+        scores: Any = None,
+    ) -> None:
+        rows = len(targets)
+        parts = inputs if isinstance(inputs, tuple) else (inputs,)
+        if any(len(part) != rows for part in (*parts, combinations)):
+            raise InputError(f"inputs, targets and combinations must have as many rows; targets have {rows}.")
+        self._space, self._train, self._test = space, train, test
+        self._inputs, self._targets = parts, targets
+        self._single = not isinstance(inputs, tuple)
+        self._loss, self._scores = loss, scores
+        codes = space.check(combinations.cpu().numpy())
+        self._codes = torch.as_tensor(codes)
+        self._rows = torch.as_tensor(train.contains(codes)).nonzero()[:, 0]
+        if not len(self._rows):
+            raise InputError("the training support is empty: no example has one of its combinations.")
+
+    @property
+    def space(self) -> FactorSpace:
+        return self._space
+
+    @property
+    def train(self) -> Support:
+        return self._train
+
+    @property
+    def test(self) -> Support:
+        return self._test
+
+    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        return self._loss(outputs, targets)  # type: ignore[no-any-return]
+
+    def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+        return self._scores(outputs, targets) if self._scores is not None else {}
+
+    def batch(self, draws: Draws, size: int) -> tuple[Inputs, Tensor]:
+        order = draws("order").shuffled(len(self._rows), size)
+        return self._gather(self._rows.to(order.device)[order])
+
+    def whole(self, device: torch.device | str = "cpu") -> tuple[Inputs, Tensor]:
+        return self._gather(self._rows.to(device))
+
+    def examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
+        """For each point, an example drawn from the rows that have this combination."""
+        strides = torch.as_tensor(self.space._strides)
+        index, asked = self._codes @ strides, points.cpu() @ strides
+        order = index.argsort(stable=True)
+        sorted_index = index[order]
+        first = torch.searchsorted(sorted_index, asked)
+        count = torch.searchsorted(sorted_index, asked, right=True) - first
+        if (count == 0).any():
+            missing = points.cpu()[count == 0][0]
+            raise InputError(f"no example has the combination {self.space.decode(missing[None].numpy())[0]}.")
+        unit = draws("example").uniform(points.shape[:-1], torch.float64).cpu()
+        return self._gather(order[first + (unit * count).long()].to(points.device))
+
+    def _gather(self, rows: Tensor) -> tuple[Inputs, Tensor]:
+        if self._targets.device != rows.device:
+            self._inputs = tuple(part.to(rows.device) for part in self._inputs)
+            self._targets = self._targets.to(rows.device)
+        inputs = tuple(part[rows] for part in self._inputs)
+        return (inputs[0] if self._single else inputs), self._targets[rows]

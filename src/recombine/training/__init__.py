@@ -1,0 +1,21 @@
+"""How it learns: one engine that trains many members at once."""
+
+from recombine.training.engine import pick_device, train
+from recombine.training.ensemble import Ensemble
+from recombine.training.optim import SGD, Adam, AdamW, Cosine, Exponential, Optimizer, Schedule
+from recombine.training.record import Record, powers_of_two
+
+__all__ = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Cosine",
+    "Ensemble",
+    "Exponential",
+    "Optimizer",
+    "Record",
+    "Schedule",
+    "pick_device",
+    "powers_of_two",
+    "train",
+]

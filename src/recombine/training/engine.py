@@ -1,0 +1,349 @@
+"""Train many members of one architecture at once: one call, whatever the device and the size."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from recombine.errors import InputError
+from recombine.tasks import Draws, Task
+from recombine.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from recombine.training.ensemble import Ensemble
+from recombine.training.optim import SGD, Optimizer, PerMember
+from recombine.training.plan import ChunkSize, Plan, make_plan
+from recombine.training.progress import Progress, reporter
+from recombine.training.record import Record
+from recombine.training.stack import Model, Objective, Penalty, Stack, initial, positional, stack_members
+from recombine.training.strategies import STRATEGIES
+from recombine.training.strategies.stacked import member_step
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BLOCK_STEPS = 64
+BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 2**30}
+"""Batches are drawn for a block of steps at once, within these bounds, because drawing one step costs as many launches."""
+
+HISTORY_BINS = 1024
+TAIL = 50
+"""A member's final loss is its mean over the last 1/TAIL of training."""
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """Everything of a call to `train` that all stacks share."""
+
+    model: Model
+    objective: Objective
+    steps: int
+    batch_size: int | None
+    optimizer: Optimizer
+    seed: int
+    init_scale: PerMember
+    penalty_weight: PerMember
+    records: tuple[Record, ...]
+    fit_below: float | None
+    device: torch.device
+    dtype: torch.dtype | None
+    checkpoint: Path | None
+    checkpoint_seconds: float
+
+    def key(self, members: Sequence[int]) -> str:
+        """What a checkpoint must match to be continued."""
+        text = json.dumps(
+            [list(members), self.steps, self.batch_size, self.optimizer.describe(), self.seed, self.init_scale,
+             self.penalty_weight, [[r.name, r.at] for r in self.records], str(self.dtype)]
+        )  # fmt: skip
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def train(
+    model: Model,
+    task: Task,
+    *,
+    members: int | Sequence[int] = 1,
+    steps: int,
+    batch_size: int | None = 64,
+    optimizer: Optimizer | None = None,
+    seed: int = 0,
+    init_scale: PerMember = 1.0,
+    penalty: Penalty | None = None,
+    penalty_weight: PerMember = 0.0,
+    records: Sequence[Record] = (),
+    fit_below: float | None = None,
+    device: str | torch.device = "auto",
+    dtype: torch.dtype | None = None,
+    strategy: str = "auto",
+    chunk_size: ChunkSize = "auto",
+    checkpoint: str | Path | None = None,
+    checkpoint_seconds: float = 30.0,
+    progress: Progress | None = None,
+) -> Ensemble:
+    """Train ``members`` members of ``model`` on ``task`` for ``steps`` steps.
+
+    ``model`` is a function that builds an ``nn.Module``, or a module to be drawn anew for each member. ``members`` is a
+    number, or the numbers of the members wanted: member 3 is the same alone, among 4 and among 64, because its
+    initialisation and its data come from its own seed. ``batch_size=None`` trains on the whole set at every step.
+    ``lr``, ``weight_decay``, ``init_scale`` and ``penalty_weight`` may be tuples: entry i belongs to member i.
+
+    ``strategy`` and ``chunk_size`` are chosen from the description and the kind of device unless given. With a
+    ``checkpoint`` folder a killed training continues where it was. ``progress(done, total)`` counts member-steps;
+    without it a bar is shown on a terminal and nothing elsewhere.
+    """
+    ids = _member_numbers(members)
+    if steps < 0:
+        raise InputError(f"steps must not be negative, got {steps}.")
+    if batch_size is not None and batch_size < 1:
+        raise InputError(f"batch_size must be at least 1, got {batch_size}.")
+    optimizer = optimizer or SGD(lr=0.1)
+    for name, value in (("lr", optimizer.lr), ("weight_decay", optimizer.weight_decay), ("init_scale", init_scale),
+                        ("penalty_weight", penalty_weight)):  # fmt: skip
+        if isinstance(value, tuple) and len(value) <= max(ids):
+            raise InputError(f"{name} has {len(value)} entries, member {max(ids)} has none.")
+    settings = _Settings(
+        model, Objective(task, penalty), steps, batch_size, optimizer, seed, init_scale, penalty_weight, tuple(records),
+        fit_below, pick_device(device), dtype, Path(checkpoint) if checkpoint is not None else None, checkpoint_seconds,
+    )  # fmt: skip
+    plan = _plan(settings, ids, strategy, chunk_size)
+    started = time.monotonic()
+    with reporter(progress, total=len(ids) * steps) as report:
+        parts = [
+            part
+            for at in range(0, len(ids), plan.stack)
+            for part in _train_or_split(settings, plan, ids[at : at + plan.stack], report)
+        ]
+    ensemble = _join(parts)
+    ensemble.notes |= {
+        "strategy": plan.strategy,
+        "stack": plan.stack,
+        "reason": plan.reason,
+        "stacks": [len(part) for part in parts],
+        "device": settings.device.type,
+        "seconds": time.monotonic() - started,
+    }
+    return ensemble
+
+
+def pick_device(device: str | torch.device) -> torch.device:
+    """``"auto"`` is a GPU where there is one."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    chosen = torch.device(device)
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise InputError("no CUDA device is available here; use device='cpu'.")
+    return chosen
+
+
+def _member_numbers(members: int | Sequence[int]) -> list[int]:
+    ids = list(range(members)) if isinstance(members, int) else [int(m) for m in members]
+    if not ids or min(ids) < 0 or len(set(ids)) != len(ids):
+        raise InputError(f"members must be a positive number or distinct member numbers, got {members!r}.")
+    return ids
+
+
+def _plan(settings: _Settings, ids: list[int], strategy: str, chunk_size: ChunkSize) -> Plan:
+    module = initial(settings.model, ids[0], settings.seed, settings.dtype).to(settings.device).train()
+    inputs, targets = _batches(settings, ids[:1], range(0, 1), next(module.parameters()).dtype)
+    one = (inputs, targets) if settings.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
+    state = settings.optimizer.start(torch.zeros(1, 1))
+    plan = make_plan(
+        module, settings.objective, one, members=len(ids), state_tensors=len(state), device=settings.device,
+        strategy=strategy, chunk_size=chunk_size,
+    )  # fmt: skip
+    if strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(settings, ids[:2])) is not None:
+        return Plan("loop", len(ids), f"torch.vmap cannot batch this model: {reason}")
+    return plan
+
+
+def _refusal(settings: _Settings, ids: list[int]) -> str | None:
+    """Why a small stack cannot take its first step, or None where it can."""
+    stack = _stack(settings, ids)
+    inputs, targets = _batches(settings, ids, range(0, 1), stack.flat.dtype)
+    shared = settings.batch_size is None
+    x, y = (inputs, targets) if shared else (tuple(part[0] for part in inputs), targets[0])
+    try:
+        member_step(stack, settings.objective, shared)(
+            list(stack.layout.split(stack.flat).values()), list(stack.buffers.values()), x, y, stack.weight
+        )
+    except (RuntimeError, NotImplementedError, ValueError) as error:
+        return str(error).splitlines()[0][:200]
+    return None
+
+
+def _stack(settings: _Settings, ids: Sequence[int]) -> Stack:
+    return stack_members(
+        settings.model, ids, optimizer=settings.optimizer, seed=settings.seed, device=settings.device,
+        dtype=settings.dtype, init_scale=settings.init_scale, penalty_weight=settings.penalty_weight,
+    )  # fmt: skip
+
+
+def _batches(
+    settings: _Settings, ids: Sequence[int], block: range, dtype: torch.dtype
+) -> tuple[tuple[Tensor, ...], Tensor]:
+    """The batches of a block, (steps × members × batch …), or the whole set once where training is full-batch."""
+    task, size = settings.objective.task, settings.batch_size
+    if size is None:
+        inputs, targets = task.whole(settings.device)
+    else:
+        inputs, targets = task.batch(Draws.of(ids, block, settings.seed, settings.device), size)
+    return tuple(_cast(part, dtype) for part in positional(inputs)), _cast(targets, dtype)
+
+
+def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    return tensor.to(dtype) if tensor.is_floating_point() else tensor
+
+
+def _train_or_split(settings: _Settings, plan: Plan, ids: list[int], report: Callable[[int], None]) -> list[Ensemble]:
+    """Train one stack; where memory runs out, its halves instead."""
+    try:
+        return [_train_stack(settings, plan, ids, report)]
+    except (torch.OutOfMemoryError, MemoryError):
+        if len(ids) == 1:
+            raise
+    if settings.device.type == "cuda":
+        torch.cuda.empty_cache()
+    half = len(ids) // 2
+    return _train_or_split(settings, plan, ids[:half], report) + _train_or_split(settings, plan, ids[half:], report)
+
+
+def _train_stack(settings: _Settings, plan: Plan, ids: list[int], report: Callable[[int], None]) -> Ensemble:
+    stack = _stack(settings, ids)
+    log = _Log(stack, settings, looped=plan.strategy == "loop")
+    folder = settings.checkpoint / f"stack-{ids[0]}-{ids[-1]}" if settings.checkpoint is not None else None
+    key = settings.key(ids)
+    step = 0
+    if folder is not None and (saved := load_checkpoint(folder, key, str(settings.device))) is not None:
+        step = log.restore(saved)
+        report(step * len(ids))
+    else:
+        log.record(0)
+    shared = settings.batch_size is None
+    strategy = STRATEGIES[plan.strategy](stack, settings.objective, shared)
+    inputs, targets = _batches(settings, ids, range(0, 1), stack.flat.dtype)
+    block_steps = BLOCK_STEPS if shared else _block_steps(inputs, targets, settings.device)
+    saved_at = time.monotonic()
+    while step < settings.steps:
+        block = range(step, min(step + block_steps, log.next_stop(step)))
+        if not shared:
+            inputs, targets = _batches(settings, ids, block, stack.flat.dtype)
+        hyper = settings.optimizer.hyper(block).to(stack.flat)
+        losses = strategy.advance(inputs, targets, hyper, block.start)
+        step = block.stop
+        log.losses(block, losses)
+        log.record(step)
+        report(len(block) * len(ids))
+        if folder is not None and (step == settings.steps or time.monotonic() - saved_at > settings.checkpoint_seconds):
+            save_checkpoint(folder, key, log.checkpoint(step))
+            saved_at = time.monotonic()
+    return log.ensemble()
+
+
+def _block_steps(inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device) -> int:
+    one_step = sum(t.numel() * t.element_size() for t in (*inputs, targets))
+    return max(1, min(BLOCK_STEPS, BLOCK_BYTES.get(device.type, BLOCK_BYTES["cpu"]) // max(one_step, 1)))
+
+
+class _Log:
+    """What is kept along the training of a stack: binned losses, first divergence, recorded measures."""
+
+    def __init__(self, stack: Stack, settings: _Settings, looped: bool) -> None:
+        self.stack, self.settings, self.looped = stack, settings, looped
+        self.bins = max(1, min(settings.steps, HISTORY_BINS))
+        self.sums = torch.zeros(len(stack), self.bins, dtype=torch.float64)
+        self.counts = torch.zeros(self.bins, dtype=torch.float64)
+        self.diverged = torch.full((len(stack),), -1, dtype=torch.int64)
+        self.tables: dict[str, list[pl.DataFrame]] = {record.name: [] for record in settings.records}
+        self.due = {record.name: record.steps(settings.steps) for record in settings.records}
+        self.stops = sorted(set().union(*self.due.values(), {settings.steps}))
+
+    def next_stop(self, step: int) -> int:
+        return min(stop for stop in self.stops if stop > step)
+
+    def losses(self, block: range, losses: Tensor) -> None:
+        values = losses.detach().double().cpu().T
+        bins = torch.arange(block.start, block.stop) * self.bins // self.settings.steps
+        self.sums.index_add_(1, bins, values)
+        self.counts.index_add_(0, bins, torch.ones(len(block), dtype=torch.float64))
+        bad = ~torch.isfinite(values)
+        first = torch.where(bad.any(1), block.start + bad.int().argmax(1), -1)
+        self.diverged = torch.where(self.diverged < 0, first, self.diverged)
+
+    def record(self, step: int) -> None:
+        for record in self.settings.records:
+            if step in self.due[record.name]:
+                import polars as pl
+
+                table = record.measure(self._ensemble(), self.settings.objective.task)
+                self.tables[record.name].append(table.with_columns(pl.lit(step, pl.Int64).alias("step")))
+
+    def checkpoint(self, step: int) -> Checkpoint:
+        log = {"log.sums": self.sums, "log.counts": self.counts, "log.diverged": self.diverged}
+        return Checkpoint(step, self.stack.tensors() | log, self._joined())
+
+    def restore(self, saved: Checkpoint) -> int:
+        for name, tensor in self.stack.tensors().items():
+            tensor.copy_(saved.tensors[name])
+        self.sums, self.counts = saved.tensors["log.sums"].cpu(), saved.tensors["log.counts"].cpu()
+        self.diverged = saved.tensors["log.diverged"].cpu()
+        for name, table in saved.records.items():
+            self.tables[name] = [table]
+        return saved.step
+
+    def _joined(self) -> dict[str, pl.DataFrame]:
+        if not self.tables:
+            return {}
+        import polars as pl
+
+        return {name: pl.concat(tables) for name, tables in self.tables.items() if tables}
+
+    def _ensemble(self) -> Ensemble:
+        stack = self.stack
+        return Ensemble(stack.module, stack.layout, stack.flat, stack.buffers, stack.members, self.looped)
+
+    def ensemble(self) -> Ensemble:
+        ensemble = self._ensemble()
+        losses = self.sums / self.counts.clamp(min=1)
+        tail = max(1, self.bins // TAIL)
+        final = losses[:, -tail:].mean(1)
+        limit = self.settings.fit_below
+        ensemble.diverged_at = tuple(int(d) if d >= 0 else None for d in self.diverged)
+        ensemble.fitted = tuple(
+            None if limit is None else bool(f <= limit) and d is None
+            for f, d in zip(final.tolist(), ensemble.diverged_at, strict=True)
+        )
+        ends = (torch.arange(1, self.bins + 1) * self.settings.steps + self.bins - 1) // self.bins
+        ensemble.history = {"step": ends, "loss": losses}
+        ensemble.records = self._joined()
+        ensemble.notes = {"final_loss": [f if f == f and abs(f) != float("inf") else None for f in final.tolist()]}
+        ensemble.module.zero_grad(set_to_none=True)
+        return ensemble
+
+
+def _join(parts: list[Ensemble]) -> Ensemble:
+    """The stacks of one training as one ensemble."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    import polars as pl
+
+    return Ensemble(
+        first.module,
+        first.layout,
+        torch.cat([p.flat for p in parts]),
+        {name: torch.cat([p.buffers[name] for p in parts]) for name in first.buffers},
+        tuple(m for p in parts for m in p.members),
+        first.looped,
+        tuple(d for p in parts for d in p.diverged_at),
+        tuple(f for p in parts for f in p.fitted),
+        {"step": first.history["step"], "loss": torch.cat([p.history["loss"] for p in parts])},
+        {name: pl.concat([p.records[name] for p in parts]) for name in first.records},
+        {"final_loss": [value for p in parts for value in p.notes["final_loss"]]},
+    )

@@ -1,0 +1,207 @@
+"""Many trained members of one architecture, with stacked parameters."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, vmap
+from torch.utils import _pytree as pytree
+
+from recombine.errors import InputError
+from recombine.training.layout import Layout
+from recombine.training.stack import Buffers, Model, initial, positional
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PREDICT_BYTES = {"cpu": 256 * 2**20, "cuda": 8 * 2**30}
+
+
+@dataclass
+class Ensemble:
+    """``len(ensemble)`` members; ``ensemble.member(7)`` is member 7 as a plain ``nn.Module``."""
+
+    module: nn.Module
+    layout: Layout
+    flat: Tensor
+    buffers: Buffers
+    members: tuple[int, ...]
+    looped: bool = False
+    diverged_at: tuple[int | None, ...] = ()
+    """For each member, the first step at which its loss was not finite."""
+    fitted: tuple[bool | None, ...] = ()
+    """For each member, whether its final training loss is low enough; None where no threshold was given."""
+    history: dict[str, Tensor] = field(default_factory=dict)
+    records: dict[str, pl.DataFrame] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def device(self) -> torch.device:
+        return self.flat.device
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """Stacked parameters by name, each (members × …); views of one matrix."""
+        return self.layout.split(self.flat)
+
+    def position(self, member: int) -> int:
+        if member not in self.members:
+            raise InputError(f"there is no member {member}; this ensemble has {self._span()}.")
+        return self.members.index(member)
+
+    def _span(self) -> str:
+        first, last = self.members[0], self.members[-1]
+        return f"members {first} to {last}" if len(self) > 1 else f"member {first} only"
+
+    def member(self, member: int) -> nn.Module:
+        """One member as a plain module that shares nothing with the ensemble."""
+        i = self.position(member)
+        module = copy.deepcopy(self.module).eval()
+        state = {name: tensor[i] for name, tensor in {**self.parameters, **self.buffers}.items()}
+        module.load_state_dict({k: v.clone() for k, v in state.items()}, strict=False)
+        for parameter in module.parameters():
+            parameter.grad = None
+        return module
+
+    def select(self, members: list[int] | tuple[int, ...]) -> Ensemble:
+        """An ensemble of some of the members."""
+        rows = [self.position(m) for m in members]
+        at = torch.tensor(rows, device=self.device)
+        return Ensemble(
+            self.module,
+            self.layout,
+            self.flat[at],
+            {name: buffer[at] for name, buffer in self.buffers.items()},
+            tuple(members),
+            self.looped,
+            tuple(self.diverged_at[r] for r in rows) if self.diverged_at else (),
+            tuple(self.fitted[r] for r in rows) if self.fitted else (),
+        )
+
+    def map(self, function: Callable[..., Any], *inputs: Tensor, chunk_size: int | str = "auto") -> Any:
+        """``function(model, *inputs)`` for every member, results stacked along a new first dimension.
+
+        ``model`` is the member as a function; it may be differentiated. Inputs are shared by all members."""
+        module = self.module.eval()
+        inputs = tuple(part.to(self.device) for part in inputs)
+
+        def one(parameters: dict[str, Tensor], buffers: Buffers) -> Any:
+            return function(lambda *x: functional_call(module, (parameters, buffers), x), *inputs)
+
+        if self.looped or len(self) == 1:
+            rows = [
+                one({k: v[i] for k, v in self.parameters.items()}, {k: v[i] for k, v in self.buffers.items()})
+                for i in range(len(self))
+            ]
+            return pytree.tree_map(lambda *parts: torch.stack(parts), *rows)
+        size = self._chunk(inputs) if chunk_size == "auto" else int(chunk_size)
+        return vmap(one, chunk_size=min(size, len(self)))(self.parameters, self.buffers)
+
+    def predict(self, inputs: Tensor | tuple[Tensor, ...], chunk_size: int | str = "auto") -> Tensor:
+        """Outputs (members × examples × …) on inputs that all members share."""
+        with torch.no_grad():
+            return self.map(lambda model, *x: model(*x), *positional(inputs), chunk_size=chunk_size)  # type: ignore[no-any-return]
+
+    def _chunk(self, inputs: tuple[Tensor, ...]) -> int:
+        """Members at a time, so that what one member computes, times that many, stays within bounds."""
+        total = 0
+
+        def count(_module: nn.Module, _args: Any, output: Any) -> None:
+            nonlocal total
+            if isinstance(output, Tensor):
+                total += output.numel() * output.element_size()
+
+        probe = tuple(part[:1] for part in inputs)
+        hooks = [part.register_forward_hook(count) for part in self.module.modules()]
+        try:
+            with torch.no_grad():
+                functional_call(
+                    self.module,
+                    ({k: v[0] for k, v in self.parameters.items()}, {k: v[0] for k, v in self.buffers.items()}),
+                    probe,
+                )
+        finally:
+            for hook in hooks:
+                hook.remove()
+        each = max(1, 4 * total * len(inputs[0]))
+        return max(1, PREDICT_BYTES.get(self.device.type, PREDICT_BYTES["cpu"]) // each)
+
+    def history_frame(self) -> pl.DataFrame:
+        """Training loss along training: member, step (last of the bin), loss (mean over the bin)."""
+        import polars as pl
+
+        steps, losses = self.history["step"], self.history["loss"]
+        return pl.DataFrame(
+            {
+                "member": [m for m in self.members for _ in range(len(steps))],
+                "step": steps.tolist() * len(self),
+                "loss": losses.flatten().tolist(),
+            },
+            schema={"member": pl.Int32, "step": pl.Int64, "loss": pl.Float64},
+        )
+
+    def status_frame(self) -> pl.DataFrame:
+        """One row a member: whether it diverged, whether it fitted, its final training loss."""
+        import polars as pl
+
+        final = self.notes.get("final_loss", [None] * len(self))
+        return pl.DataFrame(
+            {
+                "member": self.members,
+                "diverged_at": self.diverged_at,
+                "fitted": self.fitted,
+                "final_loss": final,
+            },
+            schema={"member": pl.Int32, "diverged_at": pl.Int64, "fitted": pl.Boolean, "final_loss": pl.Float64},
+        )
+
+    def tensors(self) -> dict[str, Tensor]:
+        """What is stored of the weights: stacked parameters and buffers by name."""
+        named: Mapping[str, Tensor] = {**self.parameters, **self.buffers}
+        return {name: tensor.detach().cpu().contiguous() for name, tensor in named.items()}
+
+    def save(self, path: str | Path) -> Path:
+        """Write the weights of all members as one safetensors file."""
+        from safetensors.torch import save_file
+
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_file(self.tensors(), path, metadata={"members": json.dumps(self.members)})
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path, model: Model) -> Ensemble:
+        """Read weights written by ``save`` into the architecture of ``model``."""
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(path, framework="pt") as file:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                members = tuple(json.loads((file.metadata() or {})["members"]))
+        except (OSError, SafetensorError, KeyError, ValueError) as error:
+            raise InputError(f"{str(path)!r} does not hold the weights of an ensemble: {error}.") from None
+        return cls.of(tensors, members, model)
+
+    @classmethod
+    def of(cls, tensors: Mapping[str, Tensor], members: tuple[int, ...], model: Model) -> Ensemble:
+        """An ensemble from stacked weights by name."""
+        module = initial(model, 0, 0)
+        layout = Layout.of(module)
+        buffers = dict(module.named_buffers())
+        for name, shape in [(s.name, s.shape) for s in layout.slots] + [
+            (n, tuple(b.shape)) for n, b in buffers.items()
+        ]:
+            if name not in tensors or tuple(tensors[name].shape) != (len(members), *shape):
+                raise InputError(f"these weights do not fit this model: {name!r} is missing or has another shape.")
+        flat = layout.join({s.name: tensors[s.name] for s in layout.slots}, (len(members),))
+        return cls(module, layout, flat, {name: tensors[name] for name in buffers}, members)

@@ -1,0 +1,144 @@
+"""Optimisers over stacked members: one flat row of parameters a member, a learning rate of its own for each.
+
+torch.optim has one learning rate a tensor, so it cannot give members of a stack different ones. The updates are the
+textbook formulas, written in place so that they can be captured in a CUDA graph; ``hyper`` holds what changes from
+step to step (see ``Optimizer.hyper``) as a tensor for the same reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from recombine.description import Description
+
+State = dict[str, Tensor]
+PerMember = float | tuple[float, ...]
+Hyper = Sequence[float] | Tensor
+"""A row of ``Optimizer.hyper``: plain numbers, or a tensor where the step is captured."""
+
+
+class Schedule(Description):
+    """The learning rate's factor at each step; 1 throughout."""
+
+    kind: ClassVar[str] = "constant"
+
+    def factor(self, step: int) -> float:
+        return 1.0
+
+
+class Exponential(Schedule):
+    """Multiply by ``factor_each`` every ``every`` steps."""
+
+    kind: ClassVar[str] = "exponential"
+
+    factor_each: float = Field(gt=0)
+    every: int = Field(default=1, ge=1)
+
+    def factor(self, step: int) -> float:
+        return float(self.factor_each ** (step // self.every))
+
+
+class Cosine(Schedule):
+    """From 1 to ``floor`` along half a cosine over ``steps`` steps, changed every ``every`` steps."""
+
+    kind: ClassVar[str] = "cosine"
+
+    steps: int = Field(ge=1)
+    floor: float = 0.0
+    every: int = Field(default=1, ge=1)
+
+    def factor(self, step: int) -> float:
+        share = min(step // self.every * self.every / self.steps, 1.0)
+        return self.floor + (1 - self.floor) * (1 + math.cos(math.pi * share)) / 2
+
+
+class Optimizer(Description):
+    """What every optimiser has. ``lr`` and ``weight_decay`` are one number, or one a member."""
+
+    kind: ClassVar[str]
+
+    lr: PerMember
+    weight_decay: PerMember = 0.0
+    schedule: Schedule = Schedule()
+
+    def start(self, flat: Tensor) -> State:
+        """The optimiser's state at step 0 for parameters (members × numbers)."""
+        return {}
+
+    def hyper(self, steps: range) -> Tensor:
+        """What changes from step to step (steps × 3): learning-rate factor and Adam's two bias corrections."""
+        return torch.tensor([[self.schedule.factor(s), 1.0, 1.0] for s in steps], dtype=torch.float64)
+
+    def update(self, flat: Tensor, grad: Tensor, state: State, lr: Tensor, decay: Tensor | None, hyper: Hyper) -> None:
+        """One step in place; ``lr`` and ``decay`` are (members × 1), ``decay`` None where there is none."""
+        raise TypeError(f"{type(self).__name__} has no update")
+
+
+class SGD(Optimizer):
+    """w ← w − lr·v, v ← momentum·v + g; weight decay is added to g."""
+
+    kind: ClassVar[str] = "sgd"
+
+    momentum: float = Field(default=0.0, ge=0, lt=1)
+
+    def start(self, flat: Tensor) -> State:
+        return {"velocity": torch.zeros_like(flat)} if self.momentum else {}
+
+    def update(self, flat: Tensor, grad: Tensor, state: State, lr: Tensor, decay: Tensor | None, hyper: Hyper) -> None:
+        if decay is not None:
+            grad = grad + decay * flat
+        if self.momentum:
+            grad = state["velocity"].mul_(self.momentum).add_(grad)
+        flat.addcmul_(grad, lr * hyper[0], value=-1)
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba 2015); weight decay is added to the gradient."""
+
+    kind: ClassVar[str] = "adam"
+
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+
+    def start(self, flat: Tensor) -> State:
+        return {"mean": torch.zeros_like(flat), "square": torch.zeros_like(flat)}
+
+    def hyper(self, steps: range) -> Tensor:
+        first, second = self.betas
+        rows = [[self.schedule.factor(s), 1 - first ** (s + 1), math.sqrt(1 - second ** (s + 1))] for s in steps]
+        return torch.tensor(rows, dtype=torch.float64)
+
+    def update(self, flat: Tensor, grad: Tensor, state: State, lr: Tensor, decay: Tensor | None, hyper: Hyper) -> None:
+        if decay is not None:
+            grad = grad + decay * flat
+        first, second = self.betas
+        mean = state["mean"].lerp_(grad, 1 - first)
+        square = state["square"].mul_(second).addcmul_(grad, grad, value=1 - second)
+        size = square.sqrt().div_(hyper[2]).add_(self.eps)
+        flat.addcmul_(mean / size, lr * (hyper[0] / hyper[1]), value=-1)
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019): w ← w − lr·decay·w, then Adam."""
+
+    kind: ClassVar[str] = "adamw"
+
+    weight_decay: PerMember = 0.01
+
+    def update(self, flat: Tensor, grad: Tensor, state: State, lr: Tensor, decay: Tensor | None, hyper: Hyper) -> None:
+        if decay is not None:
+            flat.mul_(1 - lr * hyper[0] * decay)
+        super().update(flat, grad, state, lr, None, hyper)
+
+
+def column(value: PerMember, members: Sequence[int], like: Tensor) -> Tensor:
+    """A setting as (members × 1): the same for all, or the one that each member asks for by its number."""
+    if isinstance(value, tuple):
+        return torch.tensor([[value[m]] for m in members], dtype=like.dtype, device=like.device)
+    return torch.full((len(members), 1), float(value), dtype=like.dtype, device=like.device)

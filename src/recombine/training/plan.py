@@ -1,0 +1,114 @@
+"""Which strategy and how many members at once: decided from the description and the kind of device, nothing else.
+
+No clock is read and no free memory is asked for, so the same description on the same kind of device is always stacked
+alike, and its results are the same bits. The constants were measured with ``benchmarks/engine.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from recombine.errors import InputError, unknown
+from recombine.training.stack import Objective, positional
+from recombine.training.strategies import STRATEGIES, draws_inside
+
+ChunkSize = int | Literal["auto"]
+
+STACK_BYTES = {"cpu": 48 * 2**20, "cuda": 24 * 2**30}
+"""What a stack may touch in one step: a CPU stack pays while it stays near the caches, a GPU stack while it fits."""
+
+LOOP_BYTES_CPU = 4 * 2**20
+"""A member that touches more than this in one step keeps two cores busy by itself: stacking it gains nothing."""
+
+NOT_STACKED = (nn.RNNBase, nn.RNNCellBase)
+CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the members are run, and why."""
+
+    strategy: str
+    stack: int
+    reason: str
+
+
+def make_plan(
+    module: nn.Module,
+    objective: Objective,
+    batch: tuple[tuple[Tensor, ...], Tensor],
+    *,
+    members: int,
+    state_tensors: int,
+    device: torch.device,
+    strategy: str,
+    chunk_size: ChunkSize,
+) -> Plan:
+    """``batch`` is one member's first batch; ``state_tensors`` how many tensors of the parameters' size there are besides."""
+    if strategy != "auto" and strategy not in STRATEGIES:
+        raise unknown("strategy", strategy, ["auto", *STRATEGIES])
+    if strategy == "captured" and device.type != "cuda":
+        raise InputError("the captured strategy needs a CUDA device.")
+    touched = step_bytes(module, objective, batch, state_tensors)
+    reason = "asked for"
+    if strategy == "auto":
+        strategy, reason = _choose(module, touched, members, device)
+    if chunk_size == "auto":
+        most = max(1, STACK_BYTES.get(device.type, STACK_BYTES["cpu"]) // touched)
+        stack = members if strategy == "loop" else min(members, 1 << (most.bit_length() - 1))
+    else:
+        stack = min(members, int(chunk_size))
+        if stack < 1:
+            raise InputError(f"chunk_size must be at least 1, got {chunk_size}.")
+    return Plan(strategy, stack, reason)
+
+
+def _choose(module: nn.Module, touched: int, members: int, device: torch.device) -> tuple[str, str]:
+    parts = list(module.modules())
+    if any(isinstance(part, NOT_STACKED) for part in parts):
+        return "loop", "recurrent layers of torch.nn cannot be vmapped"
+    if draws_inside(module):
+        return "loop", "layers that draw random numbers are seeded member by member"
+    if device.type == "cuda":
+        return "captured", "one launch a step"
+    if members == 1:
+        return "loop", "a single member"
+    if any(isinstance(part, CONVOLUTIONS) for part in parts):
+        return "loop", "grouped convolutions are slower than a loop on a CPU"
+    if touched > LOOP_BYTES_CPU:
+        return "loop", "one member fills the caches"
+    return "stacked", "many small members a step"
+
+
+def step_bytes(
+    module: nn.Module, objective: Objective, batch: tuple[tuple[Tensor, ...], Tensor], state_tensors: int
+) -> int:
+    """Bytes that one step of one member touches: parameters, gradient, optimiser state, activations, batch."""
+    parameters = sum(p.numel() * p.element_size() for p in module.parameters())
+    inputs, targets = batch
+    data = sum(t.numel() * t.element_size() for t in (*inputs, targets))
+    return parameters * (2 + state_tensors) + 2 * activation_bytes(module, objective, inputs, targets) + data
+
+
+def activation_bytes(module: nn.Module, objective: Objective, inputs: tuple[Tensor, ...], targets: Tensor) -> int:
+    """What the backward pass keeps of one forward pass, each storage counted once and parameters not at all."""
+    own = {p.untyped_storage().data_ptr() for p in module.parameters()}
+    kept: dict[int, int] = {}
+
+    def pack(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            kept[storage.data_ptr()] = max(kept.get(storage.data_ptr(), 0), storage.nbytes())
+        return tensor
+
+    buffers = {name: buffer.clone() for name, buffer in module.named_buffers()}
+    with torch.enable_grad(), torch.random.fork_rng(), torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        outputs = torch.func.functional_call(module, buffers, positional(inputs))
+        # held until counted: a freed storage could lend its address to the next one
+        held = objective.task.losses(outputs, targets)
+    del held
+    return sum(kept.values())

@@ -1,0 +1,143 @@
+"""The members that are stepped together: parameters, buffers and optimiser state, one row a member."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from recombine.errors import InputError
+from recombine.tasks import Inputs, Task
+from recombine.tasks.draws import key
+from recombine.training.layout import Layout
+from recombine.training.optim import Optimizer, PerMember, State, column
+
+Model = nn.Module | Callable[[], nn.Module]
+Penalty = Callable[[dict[str, Tensor]], Tensor]
+Buffers = dict[str, Tensor]
+
+
+@dataclass
+class Objective:
+    """What is minimised: the task's mean loss, plus a weighted penalty on the parameters where one is given."""
+
+    task: Task
+    penalty: Penalty | None = None
+
+    def total(
+        self, outputs: Tensor, targets: Tensor, parameters: dict[str, Tensor], weight: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """(what is differentiated, the task's loss alone)."""
+        loss = self.task.losses(outputs, targets).mean()
+        if self.penalty is None:
+            return loss, loss
+        return loss + weight * self.penalty(parameters), loss
+
+
+@dataclass
+class Stack:
+    """State of some members in the middle of training. Changed in place by a strategy, step by step."""
+
+    members: tuple[int, ...]
+    module: nn.Module
+    layout: Layout
+    flat: Tensor
+    buffers: Buffers
+    state: State
+    optimizer: Optimizer
+    lr: Tensor
+    decay: Tensor | None
+    weight: Tensor
+    seed: int
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything that changes during training, by name: what a checkpoint holds."""
+        return {
+            "flat": self.flat,
+            **{f"buffer.{name}": tensor for name, tensor in self.buffers.items()},
+            **{f"state.{name}": tensor for name, tensor in self.state.items()},
+        }
+
+
+def initial(model: Model, member: int, seed: int, dtype: torch.dtype | None = None) -> nn.Module:
+    """Member ``member`` as initialised by its own seed, whatever was drawn before or beside it."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(key(seed, member, "init") >> 1)
+        if isinstance(model, nn.Module):
+            module = _fresh(model)
+        else:
+            module = model()
+            if not isinstance(module, nn.Module):
+                raise InputError(f"calling the model must give an nn.Module, got {type(module).__name__}.")
+    return module.to(dtype=dtype) if dtype is not None else module
+
+
+def _fresh(model: nn.Module) -> nn.Module:
+    """A copy of a given module with every parameter drawn anew."""
+    module = copy.deepcopy(model).cpu()
+    covered: set[int] = set()
+    for part in module.modules():
+        reset = getattr(part, "reset_parameters", None) or getattr(part, "_reset_parameters", None)
+        if callable(reset):
+            reset()
+            covered.update(id(p) for p in part.parameters())
+    for name, parameter in module.named_parameters():
+        if id(parameter) not in covered:
+            raise InputError(
+                f"parameter {name!r} cannot be drawn anew for each member; give the model as a function that builds it."
+            )
+    return module
+
+
+def stack_members(
+    model: Model,
+    members: Sequence[int],
+    *,
+    optimizer: Optimizer,
+    seed: int,
+    device: torch.device,
+    dtype: torch.dtype | None,
+    init_scale: PerMember = 1.0,
+    penalty_weight: PerMember = 0.0,
+) -> Stack:
+    """Initialise ``members`` and lay them out as one stack on ``device``."""
+    rows: list[Tensor] = []
+    buffers: dict[str, list[Tensor]] = {}
+    for member in members:
+        module = initial(model, member, seed, dtype)
+        if not rows:
+            template, layout = module, Layout.of(module)
+        rows.append(layout.row(dict(module.named_parameters()), next(module.parameters()).dtype))
+        for name, buffer in module.named_buffers():
+            buffers.setdefault(name, []).append(buffer)
+    flat = torch.stack(rows).to(device)
+    scale = column(init_scale, members, flat)
+    if not (scale == 1).all():
+        flat *= scale
+    no_decay = optimizer.weight_decay == 0 or (
+        isinstance(optimizer.weight_decay, tuple) and not any(optimizer.weight_decay)
+    )
+    return Stack(
+        members=tuple(members),
+        module=template.to(device).train(),
+        layout=layout,
+        flat=flat,
+        buffers={name: torch.stack(parts).to(device) for name, parts in buffers.items()},
+        state=optimizer.start(flat),
+        optimizer=optimizer,
+        lr=column(optimizer.lr, members, flat),
+        decay=None if no_decay else column(optimizer.weight_decay, members, flat),
+        weight=column(penalty_weight, members, flat)[:, 0],
+        seed=seed,
+    )
+
+
+def positional(inputs: Inputs) -> tuple[Tensor, ...]:
+    """What a module is called with."""
+    return inputs if isinstance(inputs, tuple) else (inputs,)

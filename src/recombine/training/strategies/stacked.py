@@ -1,0 +1,113 @@
+"""All members of a stack in one step: the member's gradient, vmapped and traced once into a flat list of operations.
+
+``vmap`` decides anew at every call how each operation is batched, which costs more than the operations of a small
+network. Tracing one step records the batched operations; replaying the record skips the deciding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+from torch.func import functional_call, grad_and_value, vmap
+
+from recombine.training.optim import Hyper
+from recombine.training.stack import Buffers, Objective, Stack
+
+Step = Callable[..., tuple[list[Tensor], Tensor, list[Tensor]]]
+
+
+class Stacked:
+    """One traced step for the whole stack; on a GPU the step is captured as a CUDA graph besides."""
+
+    name = "stacked"
+
+    def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
+        self.stack, self.shared = stack, shared
+        self.parameters = stack.layout.split(stack.flat)
+        self._step = member_step(stack, objective, shared)
+        self._traced: Callable[..., Any] | None = None
+
+    def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:
+        """Train through a block of batches (steps × members × …); returns the losses (steps × members)."""
+        losses = self.stack.flat.new_empty(len(hyper), len(self.stack))
+        with torch.no_grad():
+            for s, numbers in enumerate(hyper.tolist()):
+                x = inputs if self.shared else tuple(part[s] for part in inputs)
+                losses[s] = self.step(x, targets if self.shared else targets[s], numbers)
+        return losses
+
+    def step(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Hyper) -> Tensor:
+        """One step of every member, in place; returns the losses (members)."""
+        stack = self.stack
+        arguments = (list(self.parameters.values()), list(stack.buffers.values()), inputs, targets, stack.weight)
+        if self._traced is None:
+            self._traced = trace(self._step, arguments)
+        grad, loss, buffers = self._traced(*arguments)
+        for old, new in zip(stack.buffers.values(), buffers, strict=True):
+            old.copy_(new)
+        stack.optimizer.update(stack.flat, grad, stack.state, stack.lr, stack.decay, hyper)
+        return loss  # type: ignore[no-any-return]
+
+
+def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:
+    """(parameters, buffers, inputs, targets, weight) → (gradients as rows, losses, buffers after the step)."""
+    names, buffer_names = [s.name for s in stack.layout.slots], list(stack.buffers)
+    layout, module = stack.layout, stack.module
+
+    def loss(
+        parameters: dict[str, Tensor], buffers: Buffers, inputs: tuple[Tensor, ...], targets: Tensor, weight: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, Buffers]]:
+        after = {name: buffer.clone() for name, buffer in buffers.items()}
+        outputs = functional_call(module, (parameters, after), inputs)
+        total, plain = objective.total(outputs, targets, parameters, weight)
+        return total, (plain, after)
+
+    data = None if shared else 0
+    gradient = vmap(grad_and_value(loss, has_aux=True), in_dims=(0, 0, data, data, 0))
+
+    def step(
+        parameters: list[Tensor], buffers: list[Tensor], inputs: tuple[Tensor, ...], targets: Tensor, weight: Tensor
+    ) -> tuple[Tensor, Tensor, list[Tensor]]:
+        named = dict(zip(names, parameters, strict=True))
+        grads, (_, (plain, after)) = gradient(
+            named, dict(zip(buffer_names, buffers, strict=True)), inputs, targets, weight
+        )
+        return layout.join(grads, (len(plain),)), plain, [after[name] for name in buffer_names]
+
+    return step  # type: ignore[return-value]
+
+
+def trace(step: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """The step as recorded operations. Where PyTorch cannot record it, the step itself: slower, the same numbers."""
+    try:
+        from torch.fx.experimental.proxy_tensor import make_fx
+    except ImportError:
+        return step
+    recorded = make_fx(step)(*arguments)
+    _simplify(recorded.graph)
+    recorded.recompile()
+    return recorded
+
+
+def _simplify(graph: fx.Graph) -> None:
+    """Drop the operations that batching left behind and that change nothing: a view to the same shape, times one."""
+    aten = torch.ops.aten
+    reshapes = {aten.expand.default, aten.view.default, aten._unsafe_view.default, aten.reshape.default}
+    for node in list(graph.nodes):
+        if node.op != "call_function":
+            continue
+        source = node.args[0] if node.args else None
+        same = isinstance(source, fx.Node) and _shape(source) is not None and _shape(source) == _shape(node)
+        times_one = node.target is aten.mul.Scalar and node.args[1] == 1
+        if same and (node.target in reshapes or times_one):
+            node.replace_all_uses_with(source)
+            graph.erase_node(node)
+    graph.eliminate_dead_code()
+
+
+def _shape(node: fx.Node) -> tuple[int, ...] | None:
+    value = node.meta.get("val")
+    return tuple(value.shape) if isinstance(value, Tensor) else None

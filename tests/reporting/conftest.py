@@ -1,0 +1,243 @@
+"""A study that was never run: 256 made-up members, so that the page can be tested without training anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import altair as alt
+import numpy as np
+import polars as pl
+import pytest
+
+from recombine.figures import Region, curves, lines_of_members, maps, members
+from recombine.measures.interval import interval
+from recombine.studies.claims import Claim, Evidence, Order, Sign, Value
+from recombine.studies.study import Figure, Paper, Study, StudyResult
+
+MEMBERS = 256
+STEPS = (0, *(2**k for k in range(11)))
+UNSEEN = Region((0.0, 1.0), (0.0, 1.0), "unseen")
+PLANE = (
+    Region((-1.0, 0.0), (0.0, 1.0), "seen"),
+    Region((-1.0, 0.0), (-1.0, 0.0), "seen"),
+    Region((0.0, 1.0), (-1.0, 0.0), "seen"),
+    UNSEEN,
+)
+
+
+def made_up_tables() -> dict[str, pl.DataFrame]:
+    rng = np.random.default_rng(0)
+    grid = (np.arange(24) + 0.5) / 12 - 1
+    across, up = np.meshgrid(grid, grid)
+    map_rows, line_rows, accuracy_rows = [], [], []
+    start = rng.normal(0, 0.8, MEMBERS)
+    tilt = rng.normal(0.18, 0.07, MEMBERS)
+    for step in STEPS:
+        settled = 1 - math.exp(-step / 60)
+        dip = 1.4 * math.exp(-((math.log2(step + 1) - 3.5) ** 2) / 3)
+        slope = start * math.exp(-step / 2) + tilt * settled + dip
+        offset = 0.5 * start * math.exp(-step / 2)
+        share = (across[None] - slope[:, None, None] * up.clip(0)[None] - offset[:, None, None] > 0).mean(axis=0)
+        map_rows.append(pl.DataFrame({"step": step, "x1": across.ravel(), "x2": up.ravel(), "share": share.ravel()}))
+        for setting, effect in (("X₂ informative", 1.0), ("X₂ uninformative", 0.1)):
+            wrong = np.clip(slope * effect / 2, 0, 1)
+            seen = 0.99 - 0.5 * math.exp(-step / 8) + rng.normal(0, 0.004, MEMBERS)
+            for kind, value in (("unseen", 1 - wrong), ("seen", seen)):
+                accuracy_rows.append(
+                    pl.DataFrame(
+                        {
+                            "setting": setting,
+                            "kind": kind,
+                            "step": step,
+                            "member": range(MEMBERS),
+                            "accuracy": np.clip(value, 0, 1),
+                        }
+                    )
+                )
+        if step in (0, 8, 64, 1024):
+            for member in range(MEMBERS):
+                line_rows.append(
+                    pl.DataFrame(
+                        {
+                            "step": step,
+                            "member": member,
+                            "x2": grid,
+                            "x1": slope[member] * grid.clip(0) + offset[member],
+                        }
+                    )
+                )
+    accuracy = pl.concat(accuracy_rows)
+    summary = []
+    for (setting, kind, step), part in accuracy.group_by("setting", "kind", "step", maintain_order=True):
+        figure = interval(part["accuracy"].to_numpy())
+        summary.append(
+            {
+                "curve": f"{kind}, {setting}",
+                "step": step,
+                "accuracy": figure.mean,
+                "low": figure.low,
+                "high": figure.high,
+            }
+        )
+    return {
+        "boundary": pl.concat(map_rows),
+        "lines": pl.concat(line_rows),
+        "accuracy": accuracy,
+        "curves": pl.DataFrame(summary),
+        "final": accuracy.filter(pl.col("step") == 1024, pl.col("kind") == "unseen"),
+    }
+
+
+def _final(setting: str) -> Callable[[Any], Any]:
+    return lambda tables: tables["final"].filter(pl.col("setting") == setting)["accuracy"].to_numpy()
+
+
+informative, uninformative = _final("X₂ informative"), _final("X₂ uninformative")
+
+CLAIMS = (
+    Claim(
+        "wrong-quarter",
+        "After 1024 steps the boundary of the trained networks is wrong on part of the unseen quarter.",
+        Sign("above", 0.0),
+        lambda t: Evidence.of(1 - informative(t)),
+        source="section 6, figure 6",
+    ),
+    Claim(
+        "order",
+        "Unseen accuracy is lower where X₂ is informative in training than where it is not.",
+        Order(("informative", "uninformative")),
+        lambda t: Evidence.of(informative(t), uninformative(t), paired=True),
+        source="section 6",
+    ),
+    Claim(
+        "unseen-accuracy",
+        "Mean accuracy on the unseen quarter after training.",
+        Value(0.02),
+        lambda t: Evidence.of(informative(t)),
+        published=0.914,
+        source="re-run with the playground's loss",
+    ),
+    Claim(
+        "stable",
+        "After the first update the boundary remains stable: accuracy on the unseen quarter no longer changes between step 1 and step 1024.",
+        Value(0.01),
+        lambda t: Evidence.of(np.linspace(0.2, 0.5, MEMBERS)),
+        published=0.0,
+        source="section 6, figure 5",
+        explanation="The boundary keeps moving for hundreds of steps: the dip is transient. The paper's figure shows one seed, and one of its steps may be a whole pass over the data.",
+    ),
+    Claim(
+        "vertical",
+        "No seed reaches a vertical boundary.",
+        Sign("below", 0.01),
+        lambda t: Evidence.of(np.full(12, 0.004) + 0.001 * np.arange(12), members=MEMBERS),
+        source="section 6, figure 6",
+    ),
+)
+
+
+def draw_maps(table: pl.DataFrame) -> alt.FacetChart:
+    return maps(
+        table,
+        "x1",
+        "x2",
+        "share",
+        "step",
+        x_title="X₁",
+        y_title="X₂",
+        value_title="share of members predicting Y₁ = 1",
+        facet_title="step",
+        regions=PLANE,
+    )
+
+
+def draw_lines(table: pl.DataFrame) -> alt.FacetChart:
+    return lines_of_members(
+        table,
+        "x1",
+        "x2",
+        "member",
+        "step",
+        order="x2",
+        x_title="X₁",
+        y_title="X₂",
+        facet_title="step",
+        x_domain=(-1, 1),
+        y_domain=(-1, 1),
+        regions=PLANE,
+        square=True,
+    )
+
+
+FIGURES = (
+    Figure("accuracy", "Unseen accuracy dips and recovers", "Mean accuracy over 256 members with its 95 % interval, by training step.", "curves",
+           lambda t: curves(t, "step", "accuracy", "curve", "low", "high", log_x=True, x_title="training step", y_title="accuracy")),
+    Figure("final", "Every member after training", "Accuracy on the unseen quarter after 1024 steps; each dot is a member, the diamond their mean.", "final",
+           lambda t: members(t, "setting", "accuracy", title="accuracy on the unseen quarter")),
+    Figure("boundary", "Where the networks say Y₁ = 1", "Share of members predicting class 1 over the square of inputs. The line is where the majority changes.", "boundary", draw_maps),
+    Figure("lines", "Decision boundaries of single members", "The first 64 members, at four steps.", "lines", draw_lines),
+)  # fmt: skip
+
+PROVENANCE = {
+    name: {
+        "address": address * 8,
+        "members": MEMBERS,
+        "device": "cpu (2 cores)",
+        "strategy": "stacked",
+        "stack_size": 256,
+        "seconds": seconds,
+        "peak_memory_bytes": 412_000_000,
+        "versions": {"python": "3.11.9", "torch": "2.13.0", "recombine": "0.1.0"},
+        "commit": "0f3c2a9d41b7c6e5",
+    }
+    for name, address, seconds in (("informative", "3fa94c10", 41.2), ("uninformative", "b81e07d2", 39.8))
+}
+
+
+def example_study(**changes: Any) -> Study:
+    settings: dict[str, Any] = {
+        "name": "gradient-toy",
+        "title": "Gradient descent uses what it need not",
+        "question": "Does a small network, trained on three of four combinations, answer the fourth as its first input alone would tell it?",
+        "paper": Paper(
+            "Gradient Descent Resists Compositionality",
+            "Yuanpeng Li",
+            2022,
+            "OpenReview",
+            "https://openreview.net/forum?id=example",
+        ),
+        "runs": lambda scale, members: {},
+        "tables": lambda runs: {},
+        "claims": CLAIMS,
+        "figures": FIGURES,
+        "deviations": (
+            "One step is one update on a batch of 10; in the paper's code a step may be a whole pass over the data.",
+            "The paper shows a handful of seeds; we show 256.",
+        ),
+    }
+    return Study(**(settings | changes))
+
+
+def example_result(study: Study, tables: dict[str, pl.DataFrame], **changes: Any) -> StudyResult:
+    settings: dict[str, Any] = {
+        "study": study,
+        "scale": "quick",
+        "claims": tuple(claim.evaluate(tables) for claim in study.claims),
+        "tables": tables,
+        "provenance": PROVENANCE,
+        "seconds": 81.4,
+        "command": "recombine study run gradient-toy --scale quick",
+    }
+    return StudyResult(**(settings | changes))
+
+
+@pytest.fixture(scope="session")
+def tables() -> dict[str, pl.DataFrame]:
+    return made_up_tables()
+
+
+@pytest.fixture(scope="session")
+def result(tables: dict[str, pl.DataFrame]) -> StudyResult:
+    return example_result(example_study(), tables)
