@@ -1,1 +1,96 @@
-"""recombine: what will a learner do on combinations it has not seen, and why?"""
+"""recombine: having seen some combinations of some factors, what will a learner do on the others, and why?
+
+    import recombine as rc
+
+    rc.check(table, factors=["shape", "colour"])      # before training: what can be answered at all
+    ensemble = rc.train(model, task, members=64, steps=1000)
+    rc.measures.per_combination(ensemble, task)        # after training: where it fails
+
+Names are looked up when they are first used, so that a person with a table does not wait for torch.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from recombine.errors import InputError
+from recombine.result import register
+
+try:
+    __version__ = version("recombine")
+except PackageNotFoundError:
+    __version__ = "0+unknown"
+
+_WHERE = {
+    "FactorSpace": "recombine.space",
+    "Factor": "recombine.space",
+    "categorical": "recombine.space",
+    "continuous": "recombine.space",
+    "Support": "recombine.support",
+    "Explicit": "recombine.support",
+    "Region": "recombine.support",
+    "Task": "recombine.tasks",
+    "FixedTask": "recombine.tasks",
+    "Perceptron": "recombine.models",
+    "SGD": "recombine.training",
+    "Adam": "recombine.training",
+    "AdamW": "recombine.training",
+    "Ensemble": "recombine.training",
+    "Record": "recombine.training",
+    "train": "recombine.training",
+    "check": "recombine.checks",
+    "conduct": "recombine.studies",
+    "find_study": "recombine.studies",
+    "Store": "recombine.runs",
+}
+_PACKAGES = ("support", "tasks", "models", "kernels", "checks", "training", "measures", "runs", "figures", "studies", "reporting")
+
+__all__ = ["InputError", "__version__", *_WHERE, *_PACKAGES]
+
+if TYPE_CHECKING:
+    from recombine import (
+        checks,
+        figures,
+        kernels,
+        measures,
+        models,
+        reporting,
+        runs,
+        studies,
+        support,
+        tasks,
+        training,
+    )
+    from recombine.checks import check
+    from recombine.models import Perceptron
+    from recombine.runs import Store
+    from recombine.space import Factor, FactorSpace, categorical, continuous
+    from recombine.studies import conduct, find_study
+    from recombine.support import Explicit, Region, Support
+    from recombine.tasks import FixedTask, Task
+    from recombine.training import SGD, Adam, AdamW, Ensemble, Record, train
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(import_module(_WHERE[name]), name)
+    if name in _PACKAGES:
+        return import_module(f"recombine.{name}")
+    raise AttributeError(f"module 'recombine' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _drawn_by(module: str, function: str, **options: Any) -> Any:
+    """A renderer that imports the drawing libraries when it is first asked to draw."""
+    return lambda result: getattr(import_module(module), function)(result, **options)
+
+
+register("study", "plot", _drawn_by("recombine.reporting.study", "claims_chart"))
+register("study", "page", _drawn_by("recombine.reporting.study", "study_page", links=False))
+register("check", "plot", _drawn_by("recombine.figures.check", "check_figure"))
+register("check", "page", _drawn_by("recombine.reporting.check", "check_page"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -37,8 +38,22 @@ class Description(BaseModel):
             ) from None
 
     def describe(self) -> dict[str, Any]:
-        """All fields as JSON values, each nested description with its kind and version."""
-        fields = {name: _plain(getattr(self, name)) for name in type(self).model_fields}
+        """What makes this description different, as JSON values: kind, version and every field not at its default.
+
+        Defaults are left out so that a setting added later does not change the address of what was computed before
+        it existed; a default whose meaning changes takes a new ``version``."""
+        return self._plain_fields(resolved=False)
+
+    def resolved(self) -> dict[str, Any]:
+        """Every field, defaults included, as JSON values."""
+        return self._plain_fields(resolved=True)
+
+    def _plain_fields(self, resolved: bool) -> dict[str, Any]:
+        fields = {}
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if resolved or field.is_required() or value != field.get_default(call_default_factory=True):
+                fields[name] = _plain(value, resolved)
         return {"kind": self.kind, "version": self.version, **fields}
 
     @cached_property
@@ -53,13 +68,15 @@ class Description(BaseModel):
         return type(self)(**(fields | changes))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, resolved: bool) -> Any:
     if isinstance(value, Description):
-        return value.describe()
+        return value.resolved() if resolved else value.describe()
     if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): _plain(inner, resolved) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
+        return [_plain(inner, resolved) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{value} cannot be part of a description; leave the setting out or give a finite number.")
     if isinstance(value, float) and value.is_integer():
         # 1 and 1.0 describe the same computation, so they must have the same address.
         return int(value)
@@ -67,5 +84,5 @@ def _plain(value: Any) -> Any:
         return value
     to_dict = getattr(value, "to_dict", None)
     if to_dict is not None:
-        return _plain(to_dict())
+        return _plain(to_dict(), resolved)
     raise InputError(f"a {type(value).__name__} cannot be part of a description.")

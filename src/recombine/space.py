@@ -35,14 +35,14 @@ class Factor:
     high: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
+        if not isinstance(self.name, str) or not self.name or not _writable(self.name):
             raise InputError(f"a factor needs a name that is a non-empty text, got {self.name!r}.")
         if self.levels is not None:
             object.__setattr__(self, "levels", tuple(self.levels))
             self._check_levels(self.levels)
         elif self.low is None or self.high is None:
             raise InputError(f"factor {self.name!r} needs levels, or both low and high.")
-        elif not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+        elif not (_finite(self.low) and _finite(self.high) and self.low < self.high):
             raise InputError(
                 f"factor {self.name!r} needs a finite range with low < high, got {self.low} … {self.high}."
             )
@@ -53,7 +53,7 @@ class Factor:
         if not levels:
             raise InputError(f"factor {self.name!r} has no levels.")
         for level in levels:
-            if not isinstance(level, (str, bool, int, float)) or level != level:
+            if not (isinstance(level, str) and _writable(level) or _finite(level)):
                 raise InputError(
                     f"factor {self.name!r} has the level {level!r}; levels are texts, numbers or booleans."
                 )
@@ -158,7 +158,7 @@ class FactorSpace:
     @cached_property
     def _strides(self) -> Codes:
         if self.size > LARGEST_INDEX:
-            raise InputError(f"a grid of {self.size:.2e} combinations has no 64-bit index; work with codes instead.")
+            raise InputError(f"a grid of {about(self.size)} combinations has no 64-bit index; work with codes instead.")
         return np.array([math.prod(self.shape[i + 1 :]) for i in range(len(self))], dtype=np.int64)
 
     def index(self, codes: Points) -> Codes:
@@ -171,7 +171,7 @@ class FactorSpace:
         index = np.asarray(index, dtype=np.int64)
         if index.size and (index.min() < 0 or index.max() >= self.size):
             raise InputError(
-                f"a grid of {self.size} combinations has no position {int(index.min() if index.min() < 0 else index.max())}."
+                f"a grid of {about(self.size)} combinations has no position {int(index.min() if index.min() < 0 else index.max())}."
             )
         return (index[..., None] // self._strides) % np.asarray(self.shape, dtype=np.int64)
 
@@ -196,24 +196,26 @@ class FactorSpace:
 
     def check(self, points: Points | Sequence[Sequence[float]]) -> Points:
         """The points as an array, after making sure that each lies in this space."""
-        points = np.asarray(points)
+        try:
+            points = np.asarray(points)
+        except ValueError:
+            raise InputError(f"points of this space are rows of {len(self)} numbers, got rows of other lengths.") from None
         if points.ndim == 1 and points.size == 0:
             points = points.reshape(0, len(self)).astype(np.int64)
         if points.ndim != 2 or points.shape[1] != len(self):
             raise InputError(
                 f"points of this space are rows of {len(self)} numbers ({', '.join(self.names)}), got shape {points.shape}."
             )
-        if self.finite and not np.issubdtype(points.dtype, np.integer):
-            whole = points.astype(np.int64)
-            if not np.array_equal(whole, points):
-                raise InputError("codes of levels must be whole numbers.")
-            points = whole
+        if points.dtype.kind not in "biuf":
+            raise InputError(f"points of this space are numbers (codes of levels, or values), got {points.dtype}.")
         for column, factor in enumerate(self.factors):
             values = points[:, column]
             low, high = (0, len(factor) - 1) if factor.categorical else (factor.low, factor.high)
             inside = (values >= low) & (values <= high)
             if not inside.all():
                 raise InputError(f"factor {factor.name!r} goes from {low} to {high}, got {values[~inside][0]}.")
+            if factor.categorical and points.dtype.kind == "f" and (values != np.trunc(values)).any():
+                raise InputError(f"codes of levels must be whole numbers; factor {factor.name!r} has others.")
         return points.astype(np.int64, copy=False) if self.finite else points
 
     def encode(self, combinations: Iterable[Mapping[str, Level]]) -> Points:
@@ -262,7 +264,7 @@ class FactorSpace:
     def from_json(cls, text: str) -> FactorSpace:
         try:
             data = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"this is not JSON: {error}.") from None
         return cls.from_dict(data)
 
@@ -271,4 +273,22 @@ class FactorSpace:
             f"{f.name} ({len(f.levels)})" if f.levels is not None else f"{f.name} [{f.low:g}, {f.high:g}]"
             for f in self.factors
         ]
-        return " × ".join(parts) + (f" = {self.size} combinations" if self.finite else "")
+        return " × ".join(parts) + (f" = {about(self.size)} combinations" if self.finite else "")
+
+
+def about(size: int) -> str:
+    """A count for people: exact while it can be read, its order of magnitude beyond."""
+    return str(size) if size < 10**15 else f"{size:.2e}" if size < 10**300 else f"about 10^{math.log10(size):.0f}"
+
+
+def _finite(value: object) -> bool:
+    """Whether a value is a number that JSON can hold and that has a place on the line."""
+    try:
+        return isinstance(value, (int, float)) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _writable(text: str) -> bool:
+    """Whether a text can be written to a file: half of a surrogate pair cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)

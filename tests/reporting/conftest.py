@@ -57,17 +57,9 @@ def made_up_tables() -> dict[str, pl.DataFrame]:
                     )
                 )
         if step in (0, 8, 64, 1024):
-            for member in range(MEMBERS):
-                line_rows.append(
-                    pl.DataFrame(
-                        {
-                            "step": step,
-                            "member": member,
-                            "x2": grid,
-                            "x1": slope[member] * grid.clip(0) + offset[member],
-                        }
-                    )
-                )
+            places = (slope[:, None] * grid.clip(0)[None] + offset[:, None]).ravel()
+            member, x2 = np.repeat(np.arange(MEMBERS), 24), np.tile(grid, MEMBERS)
+            line_rows.append(pl.DataFrame({"step": step, "member": member, "x2": x2, "x1": places}))
     accuracy = pl.concat(accuracy_rows)
     summary = []
     for (setting, kind, step), part in accuracy.group_by("setting", "kind", "step", maintain_order=True):
@@ -121,12 +113,14 @@ CLAIMS = (
     ),
     Claim(
         "stable",
-        "After the first update the boundary remains stable: accuracy on the unseen quarter no longer changes between step 1 and step 1024.",
+        "After the first update the boundary remains stable: accuracy on the unseen quarter no longer changes "
+        "between step 1 and step 1024.",
         Value(0.01),
         lambda t: Evidence.of(np.linspace(0.2, 0.5, MEMBERS)),
         published=0.0,
         source="section 6, figure 5",
-        explanation="The boundary keeps moving for hundreds of steps: the dip is transient. The paper's figure shows one seed, and one of its steps may be a whole pass over the data.",
+        explanation="The boundary keeps moving for hundreds of steps: the dip is transient. The paper's figure shows "
+        "one seed, and one of its steps may be a whole pass over the data.",
     ),
     Claim(
         "vertical",
@@ -171,14 +165,38 @@ def draw_lines(table: pl.DataFrame) -> alt.FacetChart:
     )
 
 
+def draw_curves(table: pl.DataFrame) -> Any:
+    return curves(table, "step", "accuracy", "curve", "low", "high", log_x=True, x_title="training step")
+
+
+def draw_members(table: pl.DataFrame) -> alt.LayerChart:
+    return members(table, "setting", "accuracy", title="accuracy on the unseen quarter")
+
+
 FIGURES = (
-    Figure("accuracy", "Unseen accuracy dips and recovers", "Mean accuracy over 256 members with its 95 % interval, by training step.", "curves",
-           lambda t: curves(t, "step", "accuracy", "curve", "low", "high", log_x=True, x_title="training step", y_title="accuracy")),
-    Figure("final", "Every member after training", "Accuracy on the unseen quarter after 1024 steps; each dot is a member, the diamond their mean.", "final",
-           lambda t: members(t, "setting", "accuracy", title="accuracy on the unseen quarter")),
-    Figure("boundary", "Where the networks say Y₁ = 1", "Share of members predicting class 1 over the square of inputs. The line is where the majority changes.", "boundary", draw_maps),
-    Figure("lines", "Decision boundaries of single members", "The first 64 members, at four steps.", "lines", draw_lines),
-)  # fmt: skip
+    Figure(
+        "accuracy",
+        "Unseen accuracy dips and recovers",
+        "Mean accuracy over 256 members with its 95 % interval, by training step.",
+        "curves",
+        draw_curves,
+    ),
+    Figure(
+        "final",
+        "Every member after training",
+        "Accuracy on the unseen quarter after 1024 steps; each dot is a member, the diamond their mean.",
+        "final",
+        draw_members,
+    ),
+    Figure(
+        "boundary",
+        "Where the networks say Y₁ = 1",
+        "Share of members predicting class 1 over the square of inputs. The line is where the majority changes.",
+        "boundary",
+        draw_maps,
+    ),
+    Figure("lines", "Boundaries of single members", "The first 64 members, at four steps.", "lines", draw_lines),
+)
 
 PROVENANCE = {
     name: {
@@ -186,7 +204,7 @@ PROVENANCE = {
         "members": MEMBERS,
         "device": "cpu (2 cores)",
         "strategy": "stacked",
-        "stack_size": 256,
+        "stack": 256,
         "seconds": seconds,
         "peak_memory_bytes": 412_000_000,
         "versions": {"python": "3.11.9", "torch": "2.13.0", "recombine": "0.1.0"},
@@ -200,7 +218,8 @@ def example_study(**changes: Any) -> Study:
     settings: dict[str, Any] = {
         "name": "gradient-toy",
         "title": "Gradient descent uses what it need not",
-        "question": "Does a small network, trained on three of four combinations, answer the fourth as its first input alone would tell it?",
+        "question": "Does a small network, trained on three of four combinations, answer the fourth as its first input "
+        "alone would tell it?",
         "paper": Paper(
             "Gradient Descent Resists Compositionality",
             "Yuanpeng Li",
@@ -241,3 +260,18 @@ def tables() -> dict[str, pl.DataFrame]:
 @pytest.fixture(scope="session")
 def result(tables: dict[str, pl.DataFrame]) -> StudyResult:
     return example_result(example_study(), tables)
+
+
+@pytest.fixture(scope="session")
+def make_study() -> Callable[..., Study]:
+    return example_study
+
+
+@pytest.fixture(scope="session")
+def make_result() -> Callable[..., StudyResult]:
+    return example_result
+
+
+@pytest.fixture(scope="session")
+def draw_boundary() -> Callable[[pl.DataFrame], alt.FacetChart]:
+    return draw_maps

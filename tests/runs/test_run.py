@@ -29,9 +29,10 @@ JSON = st.recursive(
 
 
 def test_the_address_of_a_description_never_changes() -> None:
-    # sha256 of {"fail":"","kind":"sums","n":4,"version":1,"weights":true}
-    assert Sums().address == "1cc1bd084baf63e97b5a8659cccedc431c96a9d79d1517009c8e0bc13a793f1b"
-    assert Sums(n=5).address != Sums().address
+    # sha256 of {"kind":"sums","n":5,"version":1}: what is at its default is not part of it
+    assert Sums(n=5).address == "8801ae26f4ed0282d03e0e5def593d4f6c92966e0a6de3bdd136f7a69ed9940f"
+    assert Sums(n=5, weights=True).address == Sums(n=5).address
+    assert len({Sums().address, Sums(n=5).address, Sums(n=5, weights=False).address}) == 3
 
 
 def test_a_run_without_compute_cannot_be_made() -> None:

@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from recombine.figures import theme
-from recombine.figures.data import Datasets, decimals_for, number, pick
+from recombine.figures.data import Datasets, decimals_for, number, pick, plain
 
 SHAPE = {
     "holds": "M-0.85,0.05L-0.25,0.65L0.9,-0.7",
@@ -23,9 +23,8 @@ COLOUR = {"holds": theme.GOOD, "fails": theme.BAD, "not fitted": theme.MUTED}
 NEEDED = ("sentence", "published", "measured", "low", "high", "status")
 OPTIONAL = ("reference", "tolerance", "unit")
 
-LINE, LETTER = 16, 5.6
+LINE, LETTER = 16, 5.9
 """Pixels a line of text, and a letter on average."""
-KEY = 40
 LEAST = 68
 
 Row = dict[str, Any]
@@ -39,14 +38,14 @@ def claims(table: pl.DataFrame, *, width: theme.Width | None = None) -> alt.Laye
     Every row has its own scale, since claims have different units; the figures are written beside it.
     """
     columns: dict[str, str | None] = {name: name for name in (*NEEDED, *OPTIONAL) if name in (*NEEDED, *table.columns)}
-    narrow, total = theme.is_narrow(width), theme.total_width(width)
+    narrow, total = theme.is_narrow(width), theme.total_width(width) - 2 * theme.PADDING
     strip, right = ((24, total - 140), total - 126) if narrow else ((total - 342, total - 142), total - 126)
     letters = int((total - 24 if narrow else strip[0] - 48) / LETTER)
     sheet = Sheet()
     sheet.key(narrow)
-    y = float(KEY)
+    y = 52.0 if narrow else 40.0
     for row in pick(table, columns).to_dicts():
-        sentence = textwrap.wrap(str(row["sentence"]), letters, max_lines=4, placeholder=" …") or [""]
+        sentence = textwrap.wrap(plain(str(row["sentence"])), letters, max_lines=4, placeholder=" …") or [""]
         text = len(sentence) * LINE
         height = 28 + text + 54 if narrow else max(LEAST, 28 + text)
         top = y + 14 if narrow else y + (height - text) / 2
@@ -78,16 +77,16 @@ class Sheet:
         self.rows.append({"kind": kind, "x": x[0], "x2": x[1], "y": y[0], "y2": y[1]})
 
     def key(self, narrow: bool) -> None:
-        """What the signs mean, in one line above the rows."""
-        starts = (0, 122, 200, 276) if narrow else (24, 186, 272, 358)
-        names = ("measured, interval" if narrow else "measured, 95 % interval", "published", "threshold", "tolerance")
-        for start, name in zip(starts, names, strict=True):
-            self.word("small", start + 20, 22, name)
-        measured, published, threshold, tolerance = (start + 8 for start in starts)
-        self.mark("dot", measured, 18)
-        self.mark("published", published, 18)
-        self.rule("reference", (threshold, threshold), (10, 26))
-        self.rule("band", (tolerance - 6, tolerance + 6), (11, 25))
+        """What the signs mean, above the rows: on one line, or on two where there is little room."""
+        places = ((0, 14), (160, 14), (0, 34), (160, 34)) if narrow else ((24, 18), (186, 18), (272, 18), (358, 18))
+        names = ("measured, 95 % interval", "published", "threshold", "tolerance")
+        for (x, y), name in zip(places, names, strict=True):
+            self.word("small", x + 20, y + 4, name)
+        measured, published, threshold, tolerance = ((x + 8, y) for x, y in places)
+        self.mark("dot", *measured)
+        self.mark("published", *published)
+        self.rule("reference", (threshold[0], threshold[0]), (threshold[1] - 8, threshold[1] + 8))
+        self.rule("band", (tolerance[0] - 6, tolerance[0] + 6), (tolerance[1] - 7, tolerance[1] + 7))
 
     def strip(self, row: Row, across: tuple[float, float], y: float) -> None:
         """One claim on its own scale: band, reference, interval, measured, published."""
@@ -120,7 +119,7 @@ class Sheet:
     def figures(self, row: Row, x: float, y: float) -> None:
         """What was measured, in figures, and what was published below it."""
         digits = decimals_for(row["low"], row["high"])
-        unit = f" {row['unit']}" if row.get("unit") and row["measured"] is not None else ""
+        unit = f" {plain(row['unit'])}" if row.get("unit") and row["measured"] is not None else ""
         lines = [f"[{number(row['low'], digits)}, {number(row['high'], digits)}]"] if row["low"] is not None else []
         lines += [f"published {number(row['published'])}"] if row["published"] is not None else []
         start = y + 5 - len(lines) * LINE / 2

@@ -11,7 +11,7 @@ import polars as pl
 
 from recombine.figures import theme
 from recombine.figures.axes import along
-from recombine.figures.data import Datasets, as_labels, faceted, levels, pick
+from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
 
 MARKED = 20
 """With at most this many points a line is also marked, which tells groups apart in grey."""
@@ -57,15 +57,17 @@ def curves(
     total = theme.total_width(width)
     across = 1 if theme.is_narrow(width) else min(2, len(panels))
     inner = total if not facet else (total - 48 - 24 * (across - 1)) // across
-    x_axis = alt.X("x:Q", title=x_title or x, **along(data["x"], log_x, inner))
+    x_axis = alt.X("x:Q", title=plain(x_title or x), **along(data["x"], log_x, inner))
     domain = alt.Scale(domain=list(y_domain)) if y_domain else alt.Scale(zero=False, nice=True)
-    y_axis = alt.Y("y:Q", title=y_title or y, scale=domain, axis=alt.Axis(tickCount=5))
+    y_axis = alt.Y("y:Q", title=plain(y_title or y), scale=domain, axis=alt.Axis(tickCount=5))
 
     datasets = Datasets()
     base = alt.Chart(datasets.add(data))
     lines = base.mark_line(strokeWidth=2, clip=True).encode(x=x_axis, y=y_axis)
     points = base.mark_point(filled=True, size=34, opacity=1).encode(x=x_axis, y=y_axis)
-    band = base.mark_area(opacity=0.18, clip=True).encode(x=x_axis, y=alt.Y("low:Q", title=y_title or y), y2="high:Q")
+    band = base.mark_area(opacity=0.18, clip=True).encode(
+        x=x_axis, y=alt.Y("low:Q", title=plain(y_title or y)), y2="high:Q"
+    )
     if group:
         room = max(1, int(total / (40 + 6.2 * max(map(len, names)))))
         key = alt.Legend(
@@ -76,9 +78,9 @@ def curves(
             symbolSize=300,
             offset=10 if facet else 30,
         )
-        colour = alt.Color("group:N", sort=names, legend=key, scale=_cycle(names, theme.PALETTE))
+        colour = alt.Color("group:N", legend=key, scale=_cycle(names, theme.PALETTE))
         fill = alt.Fill("tint:N", scale=None, legend=None)
-        dash = alt.StrokeDash("group:N", sort=names, legend=key, scale=_cycle(names, theme.DASHES))
+        dash = alt.StrokeDash("group:N", legend=key, scale=_cycle(names, theme.DASHES))
         shape = alt.Shape("shape:N", scale=None, legend=None)
         lines, band = lines.encode(color=colour, strokeDash=dash), band.encode(fill=fill)
         points = points.encode(fill=fill, shape=shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import unicodedata
 from typing import Any
 
 import altair as alt
@@ -47,7 +48,12 @@ def levels(column: pl.Series) -> list[str]:
 
 
 def label(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else plain(str(value))
+
+
+def plain(text: str) -> str:
+    """The text on one line, without control characters, which neither XML nor Vega's expressions can hold."""
+    return "".join(" " if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") else letter for letter in text)
 
 
 def as_labels(column: pl.Series) -> pl.Series:
@@ -56,6 +62,7 @@ def as_labels(column: pl.Series) -> pl.Series:
 
 def faceted(table: pl.DataFrame, title: str) -> tuple[pl.DataFrame, list[str]]:
     """The table with its facet as the text above each panel ("step 4"), and these texts in order."""
+    title = plain(title)
     if "facet" not in table.columns:
         return table.with_columns(pl.lit(title).alias("facet")), [title]
     panels = [f"{title} {name}".strip() for name in levels(table["facet"])]

@@ -14,9 +14,11 @@ import vl_convert
 
 from recombine.errors import InputError
 from recombine.figures import theme
-from recombine.figures.svg import polish
+from recombine.figures.svg import polish, scaled
 
 _VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+POINTS = 72 / 96
+"""A file for paper is measured in points, a figure in pixels; its width is then the column's."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
@@ -33,11 +35,11 @@ def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """The chart as Vega-Lite JSON, data inside; a chart made without this theme gets it, its own settings winning."""
     bare = chart.copy(ignore=["datasets"])  # type: ignore[attr-defined]
     datasets, bare.datasets = bare.datasets, alt.Undefined
-    spec: dict[str, Any] = bare.to_dict()
+    spec: dict[str, Any] = bare.to_dict(validate=False)
     if datasets is not alt.Undefined:
         # Rows go around Altair, which would look at every one of them again.
         spec["datasets"] = {**spec.get("datasets", {}), **datasets}
-    spec["config"] = _merged(theme.config().to_dict(), spec.get("config", {}))
+    spec["config"] = _merged(theme.settings(), spec.get("config", {}))
     return spec
 
 
@@ -52,9 +54,10 @@ def _merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 def to_svg(chart: alt.TopLevelMixin, *, background: bool = True) -> str:
     """The chart as SVG text. Nothing is ever fetched to draw it."""
-    spec = specification(chart)
-    if not background:
-        spec["background"] = None
+    return _converted(specification(chart) | ({} if background else {"background": None}))
+
+
+def _converted(spec: dict[str, Any]) -> str:
     return polish(vl_convert.vegalite_to_svg(spec, vl_version=_VERSION, allowed_base_urls=[]))
 
 
@@ -62,10 +65,10 @@ def save_figure(chart: alt.TopLevelMixin, data: pl.DataFrame, stem: Path) -> lis
     """Write ``stem`` as .svg, .pdf, .csv (the data of the figure) and .vl.json; say which files were written."""
     file_name(stem.name)
     spec = specification(chart)
-    svg = to_svg(chart)
+    svg = _converted(spec)
     contents = {
         ".svg": svg.encode(),
-        ".pdf": vl_convert.svg_to_pdf(svg),
+        ".pdf": vl_convert.svg_to_pdf(scaled(svg, POINTS)),
         ".csv": data.write_csv().encode(),
         ".vl.json": json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(),
     }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recombine.errors import InputError
 from recombine.figures import theme
 from recombine.figures.axes import ends
-from recombine.figures.data import Datasets, faceted, pick
+from recombine.figures.data import Datasets, faceted, pick, plain
 from recombine.figures.regions import Region, region_layers, region_rows
 
 
@@ -64,18 +64,22 @@ def maps(
     total = theme.total_width(width)
     across = theme.panels_across(len(panels), 3 if theme.is_narrow(width) else 4)
     gap = 10 if theme.is_narrow(width) else 14
-    side = min(300, (total - 50 - gap * (across - 1)) // across)
+    side = min(300, (total - 58 - gap * (across - 1)) // across)
     x_axis = alt.X(
-        "x:Q", title=x_title or x, axis=ends(*extent["x"]), scale=alt.Scale(domain=list(extent["x"]), nice=False)
+        "x:Q", title=plain(x_title or x), axis=ends(*extent["x"]), scale=alt.Scale(domain=list(extent["x"]), nice=False)
     )
     y_axis = alt.Y(
         "y:Q",
-        title=y_title or y,
+        title=plain(y_title or y),
         axis=ends(*extent["y"], **theme.beside(side)),
         scale=alt.Scale(domain=list(extent["y"]), nice=False),
     )
     key = alt.Legend(
-        title=value_title or value, orient="top", gradientLength=min(220, total // 2), tickCount=5, titleLimit=total
+        title=plain(value_title or value),
+        orient="top",
+        gradientLength=min(220, total // 2),
+        tickCount=5,
+        titleLimit=total,
     )
     low, high = domain
     stops = np.linspace(low, high, len(theme.DIVERGING)).tolist()

@@ -9,7 +9,7 @@ import polars as pl
 
 from recombine.figures import theme
 from recombine.figures.axes import along, ends
-from recombine.figures.data import Datasets, as_labels, faceted, pick
+from recombine.figures.data import Datasets, as_labels, faceted, pick, plain
 from recombine.figures.regions import Region, region_layers, region_rows
 
 
@@ -49,14 +49,14 @@ def lines_of_members(
     narrow = theme.is_narrow(width)
     across = theme.panels_across(len(panels), (3 if narrow else 4) if square else (1 if narrow else 2))
     gap = 14 if square else 24
-    inner = (total - 50 - gap * (across - 1)) // across
+    inner = (total - 58 - gap * (across - 1)) // across
     inner = min(inner, 300) if square else inner
     across_axis = along(data["x"], log_x, inner, x_domain)
     up_axis = along(data["y"], False, 450, y_domain)
     if square and x_domain and y_domain:
         across_axis["axis"], up_axis["axis"] = ends(*x_domain), ends(*y_domain, **theme.beside(inner))
-    x_axis = alt.X("x:Q", title=x_title or x, **across_axis)
-    y_axis = alt.Y("y:Q", title=y_title or y, **up_axis)
+    x_axis = alt.X("x:Q", title=plain(x_title or x), **across_axis)
+    y_axis = alt.Y("y:Q", title=plain(y_title or y), **up_axis)
     datasets = Datasets()
     base = alt.Chart(datasets.add(data))
     opacity = max(0.2, min(0.7, 16 / max(1, len(drawn))))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recombine.errors import InputError
 from recombine.figures import theme
-from recombine.figures.data import Datasets, as_labels, levels, pick
+from recombine.figures.data import Datasets, as_labels, levels, pick, plain
 from recombine.measures.interval import interval
 
 ROW = 74
@@ -35,7 +35,7 @@ def members(
     """One row a member (and ``group``): ``value`` a number, null or not finite where the member was set aside.
 
     Dots are stacked where values are alike (a dot plot); below them the mean over members with its 95 % interval.
-    Each label counts the members drawn and those set aside.
+    Each label counts the members drawn and those set aside. ``domain`` is shown at least: no member is left outside.
     """
     data = pick(table, {"group": group, "value": value})
     if group is None:
@@ -48,7 +48,9 @@ def members(
         raise InputError("there is nothing to draw: no member has a finite value.")
 
     total = theme.total_width(width)
-    low, high = domain or (float(everything.min()), float(everything.max()))
+    low, high = float(everything.min()), float(everything.max())
+    if domain:
+        low, high = min(low, domain[0]), max(high, domain[1])
     pixel = ((high - low) or 1.0) / (0.72 * total)
 
     dots: list[dict[str, Any]] = []
@@ -65,15 +67,16 @@ def members(
 
     y = alt.Y(
         "group:N",
-        sort=rows,
         title=None,
         scale=alt.Scale(domain=rows, paddingInner=0.1, paddingOuter=0.05),
         axis=alt.Axis(
             labelExpr="split(datum.label, '\\n')", labelColor=theme.INK, labelLimit=round(0.34 * total), labelPadding=10
         ),
     )
-    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
-    x = alt.X("value:Q", title=title or value, scale=scale, axis=alt.Axis(grid=True, tickCount=max(3, total // 110)))
+    scale = alt.Scale(domain=[low, high], nice=False) if domain else alt.Scale(zero=False, nice=True)
+    x = alt.X(
+        "value:Q", title=plain(title or value), scale=scale, axis=alt.Axis(grid=True, tickCount=max(3, total // 110))
+    )
     offset = alt.YOffset("rise:Q", scale=alt.Scale(domain=[STACK + 4, STACK + 4 - ROW], range=[0, ROW]))
     colour = alt.value(theme.PALETTE[0])
 

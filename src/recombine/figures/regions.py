@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from recombine.figures import theme
+from recombine.figures.data import plain
 
 
 class Region(NamedTuple):
@@ -25,7 +26,7 @@ def region_rows(regions: Sequence[Region], panels: Sequence[str]) -> list[dict[s
         for region in regions:
             (x, x2), (y, y2) = sorted(region.x), sorted(region.y)
             place = {"x": x, "x2": x2, "y": y, "y2": y2, "mid_x": (x + x2) / 2, "mid_y": (y + y2) / 2}
-            rows.append({"part": "region", "facet": panel, **place, "label": region.label if index == 0 else ""})
+            rows.append({"part": "region", "facet": panel, **place, "label": plain(region.label) if index == 0 else ""})
     return rows
 
 

@@ -37,6 +37,14 @@ def polish(text: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
+def scaled(text: str, factor: float) -> str:
+    """The same picture at another size."""
+    root = ET.fromstring(text)
+    for name in ("width", "height"):
+        root.set(name, f"{factor * float(root.attrib[name]):g}")
+    return ET.tostring(root, encoding="unicode")
+
+
 def _rounded(match: re.Match[str]) -> str:
     return f"{float(match.group()):.2f}".rstrip("0").rstrip(".")
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 import altair as alt
@@ -19,7 +20,7 @@ import altair as alt
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 """Faces of equal widths, the last of them carried by the converter: what is measured there fits everywhere."""
 
-TEXT, SMALL = 12, 11
+TEXT, SMALL, PADDING = 12, 11, 2
 
 INK, MUTED, RULE, GRID, PAPER = "#1c2127", "#59636e", "#98a1ab", "#e3e6ea", "#ffffff"
 GOOD, BAD = "#00704f", "#b24700"
@@ -112,7 +113,13 @@ def beside(side: int) -> dict[str, Any]:
     return {"titleAngle": 0, "titleAlign": "right", "titleX": -22, "titleY": side / 2, "titleBaseline": "middle"}
 
 
+@cache
 def config() -> alt.Config:
+    """The theme as Altair holds it."""
+    return alt.Config.from_dict(settings())
+
+
+def settings() -> dict[str, Any]:
     """The theme as a Vega-Lite configuration."""
     label: dict[str, Any] = {"labelFont": FONT, "labelFontSize": SMALL, "labelColor": MUTED}
     title: dict[str, Any] = {"titleFont": FONT, "titleFontSize": TEXT, "titleFontWeight": "normal", "titleColor": INK}
@@ -129,19 +136,17 @@ def config() -> alt.Config:
         "labelFlush": False,
     }
     legend = {**label, **title, "labelColor": INK, "labelFontSize": TEXT, "labelLimit": 320, "orient": "top"}
-    return alt.Config.from_dict(
-        {
-            "aria": False,
-            "background": PAPER,
-            "font": FONT,
-            "padding": 2,
-            "view": {"stroke": None},
-            "axis": axis,
-            "axisY": {"domain": False, "ticks": False, **ABOVE},
-            "axisX": {"grid": False},
-            "legend": {**legend, "symbolStrokeWidth": 2, "symbolSize": 80, "columnPadding": 18, "offset": 8},
-            "header": {**label, "labelColor": INK, "labelPadding": 5, "title": None},
-            "title": {"font": FONT, "fontSize": TEXT, "color": INK, "anchor": "start", "fontWeight": "bold"},
-            "text": {"font": FONT, "fontSize": SMALL, "color": INK},
-        }
-    )
+    return {
+        "aria": False,
+        "background": PAPER,
+        "font": FONT,
+        "padding": PADDING,
+        "view": {"stroke": None},
+        "axis": axis,
+        "axisY": {"domain": False, "ticks": False, **ABOVE},
+        "axisX": {"grid": False},
+        "legend": {**legend, "symbolStrokeWidth": 2, "symbolSize": 80, "columnPadding": 18, "offset": 8},
+        "header": {**label, "labelColor": INK, "labelPadding": 5, "title": None},
+        "title": {"font": FONT, "fontSize": TEXT, "color": INK, "anchor": "start", "fontWeight": "bold"},
+        "text": {"font": FONT, "fontSize": SMALL, "color": INK},
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,9 +26,7 @@ def decision_map(
     cells = resolution**2
     return pl.DataFrame(
         {
-            "member": pl.Series(ensemble.members, dtype=pl.Int32)
-            .repeat_by(cells)
-            .explode(empty_as_null=True, keep_nulls=True),
+            "member": np.repeat(np.array(ensemble.members, dtype=np.int32), cells),
             "x1": middles.double().repeat_interleave(resolution).repeat(len(ensemble)).numpy(),
             "x2": middles.double().repeat(resolution).repeat(len(ensemble)).numpy(),
             "choice": choice.flatten().numpy(),
@@ -44,7 +43,7 @@ def boundary(
 
     across, along = torch.linspace(low, high, lines), _middles(points, low, high)
     grid = torch.stack([along.repeat(lines), across.repeat_interleave(points)], dim=1)
-    share = _choices(ensemble, grid).double().unflatten(1, (lines, points)).mean(2)
+    share = _choices(ensemble, grid).double().reshape(len(ensemble), lines, points).mean(2)
     crossing = high - (high - low) * share
     return pl.DataFrame(
         {

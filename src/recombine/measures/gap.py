@@ -37,7 +37,8 @@ def per_combination(
     parts: list[dict[str, Tensor]] = []
     for outputs, targets, _ in _evaluate(ensemble, task, points, count, seed):
         each = torch.vmap(lambda o, t=targets: {"loss": task.losses(o, t), **task.scores(o, t)})(outputs)
-        parts.append({name: value.double().unflatten(1, (-1, count)).mean(2).cpu() for name, value in each.items()})
+        rows = len(ensemble), -1, count
+        parts.append({name: value.double().reshape(rows).mean(2).cpu() for name, value in each.items()})
     scores = {name: torch.cat([part[name] for part in parts], dim=1).flatten().numpy() for name in parts[0]}
     repeated: dict[str, Any] = {name: values * len(ensemble) for name, values in columns.items()}
     return pl.DataFrame(
@@ -64,6 +65,8 @@ def r_squared(ensemble: Ensemble, task: Task, count: int = 256, seed: int = 0) -
         outputs.append(out)
         targets.append(target)
     y, predicted = torch.cat(targets), torch.cat(outputs, dim=1)
+    if predicted.shape[1:] != y.shape:
+        raise InputError(f"R² needs outputs of the shape of the targets, {tuple(y.shape[1:])} for each example.")
     rows = []
     for split, mask in (("seen", seen), ("unseen", ~seen)):
         if not mask.any():
@@ -134,9 +137,17 @@ def _asked(task: Task, points: Points | None) -> Points:
     return task.space.check(points)
 
 
-def _level_columns(task: Task, points: Points) -> dict[str, list[Level]]:
+def _level_columns(task: Task, points: Points) -> dict[str, list[Any]]:
     records = task.space.decode(points)
-    return {name: [record[name] for record in records] for name in task.space.names}
+    return {name: _alike([record[name] for record in records]) for name in task.space.names}
+
+
+def _alike(levels: list[Level]) -> list[Any]:
+    """Levels as one column can hold them: numbers of both kinds as decimals, other mixtures as texts."""
+    kinds = {type(level) for level in levels}
+    if len(kinds) == 1:
+        return levels
+    return [float(level) for level in levels] if kinds == {int, float} else [str(level) for level in levels]
 
 
 def _evaluate(

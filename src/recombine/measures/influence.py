@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from recombine.errors import InputError
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 
@@ -23,13 +25,15 @@ def influence(ensemble: Ensemble, task: Task, outcome: int = 1, count: int = 256
 
     points = torch.as_tensor(task.space.grid()).repeat_interleave(count, 0).to(ensemble.device)
     inputs, _ = task.examples(points, Draws.single(seed, "influence", ensemble.device))
-    assert isinstance(inputs, Tensor)
+    if not isinstance(inputs, Tensor):
+        raise InputError("influence is defined for models of one input tensor; this task gives several.")
 
-    def slope(model: object, x: Tensor) -> Tensor:
+    def slope(model: Callable[..., Tensor], x: Tensor) -> Tensor:
         def probability(one: Tensor) -> Tensor:
-            return torch.softmax(model(one[None])[0], -1)[outcome]  # type: ignore[operator]
+            return torch.softmax(model(one[None])[0], -1)[outcome]
 
-        return torch.vmap(torch.func.grad(probability))(x).abs().flatten(1).mean(0)
+        slopes: Tensor = torch.vmap(torch.func.grad(probability))(x)
+        return slopes.abs().flatten(1).mean(0)
 
     means = ensemble.map(slope, inputs.to(ensemble.flat.dtype)).detach().double().cpu()
     columns = means.shape[1]

@@ -3,10 +3,6 @@
 from recombine.reporting.export import claims_latex, claims_markdown
 from recombine.reporting.html import inline_svg, render, responsive_svg
 from recombine.reporting.study import claims_chart, study_page, write_study
-from recombine.result import register
-
-register("study", "plot", claims_chart)
-register("study", "page", lambda result: study_page(result, links=False))
 
 __all__ = [
     "claims_chart",

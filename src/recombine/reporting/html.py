@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from recombine.figures import theme
+from recombine.figures.data import plain
 from recombine.figures.export import specification, to_svg
 
 _environment = Environment(
@@ -61,7 +62,7 @@ def inline_svg(chart: alt.TopLevelMixin, alt_text: str, name: str = "") -> Marku
     del root.attrib["height"]
     root.attrib |= {
         "role": "img",
-        "aria-label": alt_text,
+        "aria-label": plain(alt_text),
         "style": f"max-width:{GROWN * width:.0f}px",
         "font-family": theme.FONT,
     }

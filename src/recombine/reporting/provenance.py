@@ -12,14 +12,14 @@ ORDER = (
     "device",
     "device_name",
     "strategy",
-    "stack_size",
+    "stack",
     "seconds",
     "peak_memory_bytes",
     "commit",
     "versions",
 )
 LABEL = {"peak_memory_bytes": "peak memory", "device_name": "processor", "cpus": "cores", "seconds": "time"}
-BY_RUN = ("address", "members", "device", "strategy", "stack_size", "seconds", "peak_memory_bytes")
+BY_RUN = ("address", "members", "device", "strategy", "stack", "seconds", "peak_memory_bytes")
 """Shown for each run even where all runs are alike: a reader looks for them there."""
 
 

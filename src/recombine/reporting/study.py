@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,10 @@ from recombine.figures.export import file_name, save_figure, write
 from recombine.reporting.export import SIGN, claims_latex, claims_markdown, measured_parts, members_text, published_text
 from recombine.reporting.html import render, responsive_svg
 from recombine.reporting.provenance import arranged, duration
+from recombine.runs.formats import table_to_bytes
 from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
 from recombine.studies.study import Figure, StudyResult
+from recombine.studies.verify import study_record
 
 ENDINGS = ("svg", "pdf", "csv", "vl.json")
 
@@ -59,13 +60,12 @@ def write_study(result: StudyResult, out: Path) -> Path:
     if result.claims:
         save_figure(claims_chart(result), result.to_frame(), out / "figures" / "claims")
     for name, table in result.tables.items():
-        content = io.BytesIO()
-        table.write_parquet(content)
-        write(out / "tables" / f"{file_name(name)}.parquet", content.getvalue())
+        write(out / "tables" / f"{file_name(name)}.parquet", table_to_bytes(table))
     study = result.study
     caption = f"{study.title}: published and measured figures ({result.scale} scale)."
     texts = {
         "claims.json": json.dumps(result.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
+        "study.json": json.dumps(study_record(result), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         "claims.md": claims_markdown(result.claims),
         "claims.tex": claims_latex(result.claims, caption, f"tab:{study.name}"),
     }

@@ -54,6 +54,7 @@ class TrainingRun(Run):
     seed: int = 0
     init_scale: PerMember = 1.0
     fit_below: float | None = None
+    stop_below: float | None = None
     measured: tuple[Measured, ...] = ()
     keep_weights: bool = False
 
@@ -69,12 +70,14 @@ class TrainingRun(Run):
             init_scale=self.init_scale,
             records=[m.record() for m in self.measured],
             fit_below=self.fit_below,
+            stop_below=self.stop_below,
             device=context.device,
             checkpoint=context.workspace,
             progress=lambda done, total: context.progress(done, total, "member-steps"),
         )
         tables = {"members": ensemble.status_frame(), "history": ensemble.history_frame(), **ensemble.records}
         notes = {name: value for name, value in ensemble.notes.items() if name not in ("final_loss", "seconds")}
+        notes |= {"settings": self.resolved()}
         notes |= {
             "members": len(ensemble),
             "steps": self.steps,

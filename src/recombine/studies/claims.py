@@ -75,7 +75,8 @@ class Order:
 
     def figure(self, evidence: Evidence) -> Interval:
         steps = [_difference(a, b, evidence.paired) for a, b in zip(evidence.groups, evidence.groups[1:], strict=False)]
-        return min(steps, key=lambda step: step.low)
+        # One that has no interval cannot be told from zero, so it decides.
+        return min(steps, key=lambda step: -math.inf if math.isnan(step.low) else step.low)
 
     def holds(self, figure: Interval, published: float | None) -> bool:
         return figure.low > 0

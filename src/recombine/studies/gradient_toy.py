@@ -47,10 +47,10 @@ LINES_OF = 48
 
 def runs(scale: Scale, members: int | None) -> Mapping[str, Run]:
     """Both settings with the paper's network, the same with the playground's loss, and a training 25 times as long."""
-    count = members or {"smoke": 16, "quick": 256, "paper": 4096}[scale]
+    count = members or {"smoke": 16, "quick": 256, "paper": 1024}[scale]
     steps = 256 if scale == "smoke" else STEPS
     long = {"smoke": 2 * steps, "quick": EPOCH_STEPS, "paper": EPOCH_STEPS}[scale]
-    few = min(count, {"smoke": 8, "quick": 32, "paper": 512}[scale])
+    few = min(count, {"smoke": 8, "quick": 32, "paper": 256}[scale])
     return {
         "redundant": _run("redundant", "cross entropy", count, steps),
         "uninformative": _run("uninformative", "cross entropy", count, steps),
@@ -89,7 +89,8 @@ def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
     parts: dict[str, list[pl.DataFrame]] = {"accuracy": [], "influence": [], "boundary": [], "map": []}
     for name, run in stored.items():
         setting = pl.lit(SETTINGS[name]).alias("setting")
-        fitted = run.table("members").select("member", "fitted")
+        # A member that diverged has not fitted, also where no threshold was set.
+        fitted = run.table("members").select("member", pl.col("fitted") & pl.col("diverged_at").is_null())
         unseen = (pl.col("y1") == 1) & (pl.col("y2") == 1)
         scores = run.table("per_combination").group_by("member", "step", maintain_order=True)
         accuracy = scores.agg(

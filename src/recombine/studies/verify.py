@@ -40,17 +40,22 @@ def verify(study: Study, folder: Path, device: str = "cpu") -> Verification:
     committed = _read_json(folder / "claims.json")
     if record.get("study") != study.name:
         raise InputError(f"{str(folder)!r} holds results of the study {record.get('study')!r}, not of {study.name!r}.")
-    tables = {path.stem: pl.read_parquet(path) for path in sorted((folder / "tables").glob("*.parquet"))}
-    problems = []
-    before = {claim["id"]: claim for claim in committed["claims"]}
-    now = [claim.evaluate(tables).to_dict() for claim in study.claims]
+    problems: list[str] = []
+    try:
+        tables = {path.stem: pl.read_parquet(path) for path in sorted((folder / "tables").glob("*.parquet"))}
+        before = {claim["id"]: claim for claim in committed["claims"]}
+        now = [claim.evaluate(tables).to_dict() for claim in study.claims]
+        addresses = {name: run["address"] for name, run in record["runs"].items()}
+        runs = study.runs(record["scale"], record["members"])
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise InputError(f"{str(folder)!r} does not hold complete results of {study.name!r} ({reason}).") from None
     for claim in now:
         problems += _differences(before.pop(claim["id"], None), claim)
     problems += [f"claim {name}: committed, but no longer declared" for name in before]
 
-    runs = study.runs(record["scale"], record["members"])
     for name, run in runs.items():
-        if record["runs"].get(name, {}).get("address") != run.address:
+        if addresses.get(name) != run.address:
             problems.append(f"run {name}: its description has changed since the results were committed")
     name, compared, found = _again(study, runs, tables, device)
     return Verification(len(now), compared, name, tuple(problems + found))
@@ -74,8 +79,11 @@ def _differences(before: dict[str, Any] | None, now: dict[str, Any]) -> list[str
     wrong = []
     for key, value in now.items():
         old = before.get(key)
-        both = isinstance(value, float) and isinstance(old, (int, float))
-        if not (math.isclose(value, old, rel_tol=1e-9, abs_tol=1e-12) if both else value == old):
+        if isinstance(value, float) and isinstance(old, (int, float)):
+            same = math.isclose(value, old, rel_tol=1e-9, abs_tol=1e-12)
+        else:
+            same = value == old
+        if not same:
             wrong.append(f"claim {now['id']}: {key} is {value!r}, committed was {old!r}")
     return wrong
 
@@ -99,11 +107,14 @@ def _again(study: Study, runs: dict[str, Run] | Any, tables: dict[str, pl.DataFr
         values = [c for c in table.columns if table[c].dtype.is_float()]
         both = table.filter(pl.col("step") <= EARLY).join(tables[title], on=keys, how="left", suffix="_committed")
         for column in values:
-            apart = (both[column] - both[f"{column}_committed"]).abs()
+            new, old = both[column], both[f"{column}_committed"]
+            apart = (new - old).abs().fill_nan(math.inf).filter(~(new.is_nan() & old.is_nan()).fill_null(False))
             compared += len(apart) - apart.null_count()
             worst = apart.max()
             if isinstance(worst, float) and worst > CLOSE:
                 problems.append(f"run {name}: member 0 differs from the committed table {title!r} by {worst:.3g} in {column!r}")
+            if missing := int((new.is_not_null() & old.is_null()).sum()):
+                problems.append(f"run {name}: the committed table {title!r} lacks {missing} figures of member 0 in {column!r}")
     if not compared:
         problems.append(f"run {name}: nothing of member 0 could be compared")
     return name, compared, problems

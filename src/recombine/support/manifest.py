@@ -8,7 +8,7 @@ from typing import Any
 
 from recombine.errors import InputError
 from recombine.space import FactorSpace
-from recombine.support.region import Region
+from recombine.support.region import Region, rows_of
 from recombine.support.support import Explicit, Support
 
 SCHEMA = 1
@@ -34,17 +34,17 @@ def load_manifest(path: str | Path) -> Support:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"there is no manifest at {str(path)!r}.") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"the manifest {str(path)!r} cannot be read: {error}.") from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA or "space" not in data:
         raise InputError(f"{str(path)!r} is not a support manifest of schema {SCHEMA}.")
-    space = FactorSpace.from_dict(data["space"])
-    if "rule" in data:
-        return Region(space, data["rule"])
     try:
-        support = Explicit(space, [[int(code) for code in row] for row in data["combinations"]])
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"the manifest {str(path)!r} has no usable combination list: {error}.") from None
+        space = FactorSpace.from_dict(data["space"])
+        if "rule" in data:
+            return Region(space, data["rule"])
+        support = Explicit(space, rows_of(data.get("combinations")))
+    except (InputError, RecursionError) as error:
+        raise InputError(f"the manifest {str(path)!r} cannot be used: {error}") from None
     if support.sha256() != data.get("sha256"):
         raise InputError(f"the manifest {str(path)!r} was changed: its combination list does not match its SHA-256.")
     return support

@@ -10,13 +10,13 @@ A rule is plain data, so that it can be hashed, stored and read back without run
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from recombine.errors import InputError, unknown
-from recombine.space import FactorSpace, Points
+from recombine.space import LARGEST_INDEX, FactorSpace, Points
 from recombine.support.support import Explicit, Mask, Support
 
 Rule = Mapping[str, Any]
@@ -30,11 +30,15 @@ class Region(Support):
 
     def __init__(self, space: FactorSpace, rule: Rule) -> None:
         self.space = space
-        self.rule: Rule = rule
-        _membership(space, rule)
+        self._test = _membership(space, rule)
+        # As JSON reads it back: a rule never changes, and one from a file equals the one that was written.
+        try:
+            self.rule: Rule = json.loads(json.dumps(rule))
+        except TypeError as error:
+            raise InputError(f"a rule is made of plain values: {error}.") from None
 
     def contains(self, points: Points) -> Mask:
-        return _membership(self.space, self.rule)(self.space.check(points))
+        return self._test(self.space.check(points))
 
     def sample(self, count: int, seed: int) -> Points:
         """Rejection from the uniform distribution over the space."""
@@ -72,13 +76,18 @@ class Region(Support):
         return {"space": self.space.to_dict(), "rule": dict(self.rule)}
 
 
+def _short(value: object, limit: int = 80) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else text[:limit] + "…"
+
+
 def _spread(seed: int, attempt: int) -> int:
     return int(np.random.SeedSequence([seed, attempt]).generate_state(1)[0])
 
 
 def _membership(space: FactorSpace, rule: Rule) -> Callable[[Points], Mask]:
     if not isinstance(rule, Mapping) or len(rule) != 1:
-        raise InputError(f"a rule is one of {', '.join(_RULES)} with its argument, got {rule!r}.")
+        raise InputError(f"a rule is one of {', '.join(_RULES)} with its argument, got {_short(rule)}.")
     ((word, argument),) = rule.items()
     if word not in _RULES:
         raise unknown("rule", word, _RULES)
@@ -86,23 +95,54 @@ def _membership(space: FactorSpace, rule: Rule) -> Callable[[Points], Mask]:
 
 
 def _box(space: FactorSpace, sides: Mapping[str, tuple[float, float]]) -> Callable[[Points], Mask]:
-    columns = [(space.position(name), float(low), float(high)) for name, (low, high) in sides.items()]
+    if not isinstance(sides, Mapping):
+        raise InputError(f"a box has an interval for each factor it names, got {_short(sides)}.")
+    columns = [(space.position(name), *_ends(name, side)) for name, side in sides.items()]
     return lambda points: np.logical_and.reduce(
         [np.ones(len(points), bool)] + [(points[:, c] >= low) & (points[:, c] <= high) for c, low, high in columns]
     )
 
 
+def _ends(name: str, side: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in side)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"the side of a box along {name!r} has two ends, got {_short(side)}.") from None
+    if not low <= high:
+        raise InputError(f"the side of a box along {name!r} goes from {low} to {high}: low must not exceed high.")
+    return low, high
+
+
 def _points(space: FactorSpace, rows: Any) -> Callable[[Points], Mask]:
-    return Explicit(space, rows).contains
+    return Explicit(space, rows_of(rows)).contains
+
+
+def rows_of(rows: Any) -> list[list[int]]:
+    """Rows of codes as a file holds them: lists of whole numbers and nothing that merely looks like them."""
+    if not isinstance(rows, Sequence) or isinstance(rows, str):
+        raise InputError(f"combinations are listed as rows of codes, got {_short(rows)}.")
+    for row in rows:
+        whole = isinstance(row, Sequence) and not isinstance(row, str)
+        if not whole or not all(type(code) is int and abs(code) <= LARGEST_INDEX for code in row):
+            raise InputError(f"a combination is a row of whole numbers, got {_short(row)}.")
+    if len({len(row) for row in rows}) > 1:
+        raise InputError("all combinations of a list have as many codes.")
+    return [list(row) for row in rows]
+
+
+def _tests(space: FactorSpace, rules: Any) -> list[Callable[[Points], Mask]]:
+    if not isinstance(rules, Sequence) or isinstance(rules, str) or not rules:
+        raise InputError(f"'any' and 'all' need a list of rules, got {_short(rules)}.")
+    return [_membership(space, rule) for rule in rules]
 
 
 def _any(space: FactorSpace, rules: Any) -> Callable[[Points], Mask]:
-    tests = [_membership(space, rule) for rule in rules]
+    tests = _tests(space, rules)
     return lambda points: np.logical_or.reduce([test(points) for test in tests])
 
 
 def _all(space: FactorSpace, rules: Any) -> Callable[[Points], Mask]:
-    tests = [_membership(space, rule) for rule in rules]
+    tests = _tests(space, rules)
     return lambda points: np.logical_and.reduce([test(points) for test in tests])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
-from recombine.space import Codes, FactorSpace, Level, Points
+from recombine.space import Codes, FactorSpace, Level, Points, about
 
 Mask = NDArray[np.bool_]
 
@@ -37,7 +37,7 @@ class Support:
         if not self.space.finite:
             raise InputError("a support over continuous factors cannot be listed; sample from it instead.")
         if self.space.size > ENUMERABLE:
-            raise InputError(f"a grid of {self.space.size:.3g} combinations is too large to list.")
+            raise InputError(f"a grid of {about(self.space.size)} combinations is too large to list.")
         return Explicit(self.space, np.concatenate([c[self.contains(c)] for c in self.space.grid_chunks()]))
 
     def __contains__(self, combination: Mapping[str, Level]) -> bool:
@@ -126,7 +126,7 @@ class Explicit(Support):
         return hash((self.space, self.codes.tobytes()))
 
     def __repr__(self) -> str:
-        return f"{len(self)} of {self.space.size} combinations of {' × '.join(self.space.names)}"
+        return f"{len(self)} of {about(self.space.size)} combinations of {' × '.join(self.space.names)}"
 
     def to_dict(self) -> dict[str, Any]:
         return {"space": self.space.to_dict(), "combinations": self.codes.tolist()}

@@ -19,6 +19,7 @@ _MASK = (1 << 64) - 1
 _GAMMA = 0x9E3779B97F4A7C15
 _MIX_1 = 0xBF58476D1CE4E5B9
 _MIX_2 = 0x94D049BB133111EB
+_PRECISION = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
 
 
 def _signed(value: int) -> int:
@@ -125,6 +126,5 @@ def _hash_counters(keys: Tensor, count: int) -> Tensor:
 
 
 def _uniform(bits: Tensor, dtype: torch.dtype) -> Tensor:
-    if dtype == torch.float64:
-        return _shift(bits, 11).to(dtype) * 2.0**-53
-    return (_shift(bits, 40).to(torch.float32) * 2.0**-24).to(dtype)
+    held = _PRECISION[dtype]
+    return _shift(bits, 64 - held).to(dtype) * 2.0**-held

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from recombine.errors import InputError
+
 
 def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
     """−log softmax(outputs)[target]; outputs (batch × classes), targets (batch)."""
@@ -14,6 +16,8 @@ def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
 
 def squared_error(outputs: Tensor, targets: Tensor) -> Tensor:
     """Mean of (output − target)² over all but the batch dimension."""
+    if outputs.shape != targets.shape:
+        raise InputError(f"outputs have shape {tuple(outputs.shape)} and targets {tuple(targets.shape)}; make them alike.")
     return (outputs - targets).square().flatten(1).mean(-1)
 
 

@@ -35,7 +35,7 @@ def save_checkpoint(folder: Path, key: str, checkpoint: Checkpoint) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     weights = folder / f"state-{checkpoint.step}.safetensors"
     save_file({name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.tensors.items()}, weights)
-    tables = {}
+    tables: dict[str, str] = {}
     for name, table in checkpoint.records.items():
         tables[name] = f"record-{len(tables)}-{checkpoint.step}.parquet"
         table.write_parquet(folder / tables[name])
@@ -62,14 +62,18 @@ def load_checkpoint(folder: Path, key: str, device: str) -> Checkpoint | None:
         pointer = json.loads((folder / POINTER).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise InputError(f"the checkpoint in {str(folder)!r} cannot be read ({error}); remove the folder.") from None
-    if pointer.get("key") != key:
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(pointer, dict) or "key" not in pointer:
+        return None
+    if pointer["key"] != key:
         raise InputError(f"{str(folder)!r} holds the checkpoint of another training; choose another folder.")
     try:
         tensors = load_file(folder / pointer["state"], device=device)
         records = {name: pl.read_parquet(folder / file) for name, file in pointer["records"].items()}
-    except (OSError, SafetensorError, pl.exceptions.PolarsError, KeyError):
+        return Checkpoint(int(pointer["step"]), tensors, records)
+    except (OSError, SafetensorError, pl.exceptions.PolarsError, KeyError, TypeError, ValueError, AttributeError):
         # The pointer is written last and fsynced, so this is a damaged disk, not an interrupted write: start again.
         return None
-    return Checkpoint(int(pointer["step"]), tensors, records)

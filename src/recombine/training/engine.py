@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import time
@@ -17,6 +18,7 @@ from recombine.errors import InputError
 from recombine.tasks import Draws, Task
 from recombine.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from recombine.training.ensemble import Ensemble
+from recombine.training.layout import Layout
 from recombine.training.optim import SGD, Optimizer, PerMember
 from recombine.training.plan import ChunkSize, Plan, make_plan
 from recombine.training.progress import Progress, reporter
@@ -51,18 +53,27 @@ class _Settings:
     penalty_weight: PerMember
     records: tuple[Record, ...]
     fit_below: float | None
+    stop_below: float | None
     device: torch.device
     dtype: torch.dtype | None
     checkpoint: Path | None
     checkpoint_seconds: float
 
-    def key(self, members: Sequence[int]) -> str:
-        """What a checkpoint must match to be continued."""
+    def key(self, stack: Stack, inputs: tuple[Tensor, ...], targets: Tensor) -> str:
+        """What a checkpoint must match to be continued. A model and a task may be any object, so what they gave the
+        first member at the start (its parameters and its first batch) stands for them."""
+        shared = self.batch_size is None
+        first = [*inputs, targets] if shared else [part[0, 0] for part in (*inputs, targets)]
+        start = [stack.flat[0], *(buffer[0] for buffer in stack.buffers.values()), *first]
         text = json.dumps(
-            [list(members), self.steps, self.batch_size, self.optimizer.describe(), self.seed, self.init_scale,
-             self.penalty_weight, [[r.name, r.at] for r in self.records], str(self.dtype)]
+            [list(stack.members), self.steps, self.batch_size, self.optimizer.describe(), self.seed, self.init_scale,
+             self.penalty_weight, [[r.name, r.at] for r in self.records], self.stop_below, str(self.dtype),
+             [[s.name, s.shape] for s in stack.layout.slots], [list(part.shape) for part in start]]
         )  # fmt: skip
-        return hashlib.sha256(text.encode()).hexdigest()
+        digest = hashlib.sha256(text.encode())
+        for part in start:
+            digest.update(part.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+        return digest.hexdigest()
 
 
 def train(
@@ -79,6 +90,7 @@ def train(
     penalty_weight: PerMember = 0.0,
     records: Sequence[Record] = (),
     fit_below: float | None = None,
+    stop_below: float | None = None,
     device: str | torch.device = "auto",
     dtype: torch.dtype | None = None,
     strategy: str = "auto",
@@ -92,7 +104,9 @@ def train(
     ``model`` is a function that builds an ``nn.Module``, or a module to be drawn anew for each member. ``members`` is a
     number, or the numbers of the members wanted: member 3 is the same alone, among 4 and among 64, because its
     initialisation and its data come from its own seed. ``batch_size=None`` trains on the whole set at every step.
-    ``lr``, ``weight_decay``, ``init_scale`` and ``penalty_weight`` may be tuples: entry i belongs to member i.
+    ``lr``, ``weight_decay``, ``init_scale`` and ``penalty_weight`` may be tuples: entry i belongs to member i. A member
+    whose loss falls below ``stop_below`` is left as it is from then on; one whose final loss is above ``fit_below`` is
+    marked as not fitted.
 
     ``strategy`` and ``chunk_size`` are chosen from the description and the kind of device unless given. With a
     ``checkpoint`` folder a killed training continues where it was. ``progress(done, total)`` counts member-steps;
@@ -110,7 +124,8 @@ def train(
             raise InputError(f"{name} has {len(value)} entries, member {max(ids)} has none.")
     settings = _Settings(
         model, Objective(task, penalty), steps, batch_size, optimizer, seed, init_scale, penalty_weight, tuple(records),
-        fit_below, pick_device(device), dtype, Path(checkpoint) if checkpoint is not None else None, checkpoint_seconds,
+        fit_below, stop_below, pick_device(device), dtype, Path(checkpoint) if checkpoint is not None else None,
+        checkpoint_seconds,
     )  # fmt: skip
     plan = _plan(settings, ids, strategy, chunk_size)
     started = time.monotonic()
@@ -151,6 +166,7 @@ def _member_numbers(members: int | Sequence[int]) -> list[int]:
 
 def _plan(settings: _Settings, ids: list[int], strategy: str, chunk_size: ChunkSize) -> Plan:
     module = initial(settings.model, ids[0], settings.seed, settings.dtype).to(settings.device).train()
+    Layout.of(module)
     inputs, targets = _batches(settings, ids[:1], range(0, 1), next(module.parameters()).dtype)
     one = (inputs, targets) if settings.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
     state = settings.optimizer.start(torch.zeros(1, 1))
@@ -182,6 +198,7 @@ def _stack(settings: _Settings, ids: Sequence[int]) -> Stack:
     return stack_members(
         settings.model, ids, optimizer=settings.optimizer, seed=settings.seed, device=settings.device,
         dtype=settings.dtype, init_scale=settings.init_scale, penalty_weight=settings.penalty_weight,
+        stop_below=settings.stop_below,
     )  # fmt: skip
 
 
@@ -205,8 +222,8 @@ def _train_or_split(settings: _Settings, plan: Plan, ids: list[int], report: Cal
     """Train one stack; where memory runs out, its halves instead."""
     try:
         return [_train_stack(settings, plan, ids, report)]
-    except (torch.OutOfMemoryError, MemoryError):
-        if len(ids) == 1:
+    except (RuntimeError, MemoryError) as error:
+        if len(ids) == 1 or not _out_of_memory(error):
             raise
     if settings.device.type == "cuda":
         torch.cuda.empty_cache()
@@ -214,20 +231,26 @@ def _train_or_split(settings: _Settings, plan: Plan, ids: list[int], report: Cal
     return _train_or_split(settings, plan, ids[:half], report) + _train_or_split(settings, plan, ids[half:], report)
 
 
+def _out_of_memory(error: Exception) -> bool:
+    # On a CPU, torch says so in a plain RuntimeError.
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error)
+
+
 def _train_stack(settings: _Settings, plan: Plan, ids: list[int], report: Callable[[int], None]) -> Ensemble:
     stack = _stack(settings, ids)
     log = _Log(stack, settings, looped=plan.strategy == "loop")
     folder = settings.checkpoint / f"stack-{ids[0]}-{ids[-1]}" if settings.checkpoint is not None else None
-    key = settings.key(ids)
+    inputs, targets = _batches(settings, ids, range(0, 1), stack.flat.dtype)
+    key = settings.key(stack, inputs, targets) if folder is not None else ""
     step = 0
-    if folder is not None and (saved := load_checkpoint(folder, key, str(settings.device))) is not None:
+    saved = load_checkpoint(folder, key, str(settings.device)) if folder is not None else None
+    if saved is not None and log.fits(saved):
         step = log.restore(saved)
         report(step * len(ids))
     else:
         log.record(0)
     shared = settings.batch_size is None
     strategy = STRATEGIES[plan.strategy](stack, settings.objective, shared)
-    inputs, targets = _batches(settings, ids, range(0, 1), stack.flat.dtype)
     block_steps = BLOCK_STEPS if shared else _block_steps(inputs, targets, settings.device)
     saved_at = time.monotonic()
     while step < settings.steps:
@@ -240,6 +263,9 @@ def _train_stack(settings: _Settings, plan: Plan, ids: list[int], report: Callab
         log.losses(block, losses)
         log.record(step)
         report(len(block) * len(ids))
+        if stack.stopped and step < settings.steps:
+            report((settings.steps - step) * len(ids))
+            step = log.skip_to_end(step)
         if folder is not None and (step == settings.steps or time.monotonic() - saved_at > settings.checkpoint_seconds):
             save_checkpoint(folder, key, log.checkpoint(step))
             saved_at = time.monotonic()
@@ -256,6 +282,8 @@ class _Log:
 
     def __init__(self, stack: Stack, settings: _Settings, looped: bool) -> None:
         self.stack, self.settings, self.looped = stack, settings, looped
+        # A module of its own: measuring puts it into evaluation mode, training goes on in training mode.
+        self.module = copy.deepcopy(stack.module).eval()
         self.bins = max(1, min(settings.steps, HISTORY_BINS))
         self.sums = torch.zeros(len(stack), self.bins, dtype=torch.float64)
         self.counts = torch.zeros(self.bins, dtype=torch.float64)
@@ -276,6 +304,15 @@ class _Log:
         first = torch.where(bad.any(1), block.start + bad.int().argmax(1), -1)
         self.diverged = torch.where(self.diverged < 0, first, self.diverged)
 
+    def skip_to_end(self, step: int) -> int:
+        """All members have stopped: what is left of training would change nothing."""
+        for start in range(step, self.settings.steps, BLOCK_STEPS):
+            block = range(start, min(start + BLOCK_STEPS, self.settings.steps))
+            self.losses(block, self.stack.held.expand(len(block), -1))
+        for stop in [stop for stop in self.stops if stop > step]:
+            self.record(stop)
+        return self.settings.steps
+
     def record(self, step: int) -> None:
         for record in self.settings.records:
             if step in self.due[record.name]:
@@ -287,6 +324,13 @@ class _Log:
     def checkpoint(self, step: int) -> Checkpoint:
         log = {"log.sums": self.sums, "log.counts": self.counts, "log.diverged": self.diverged}
         return Checkpoint(step, self.stack.tensors() | log, self._joined())
+
+    def fits(self, saved: Checkpoint) -> bool:
+        """Whether a checkpoint holds all that is restored, in its shape; one that a damaged disk changed does not."""
+        wanted = self.checkpoint(0).tensors
+        return wanted.keys() == saved.tensors.keys() and all(
+            tensor.shape == saved.tensors[name].shape for name, tensor in wanted.items()
+        )
 
     def restore(self, saved: Checkpoint) -> int:
         for name, tensor in self.stack.tensors().items():
@@ -306,14 +350,14 @@ class _Log:
 
     def _ensemble(self) -> Ensemble:
         stack = self.stack
-        return Ensemble(stack.module, stack.layout, stack.flat, stack.buffers, stack.members, self.looped)
+        return Ensemble(self.module, stack.layout, stack.flat, stack.buffers, stack.members, self.looped)
 
     def ensemble(self) -> Ensemble:
         ensemble = self._ensemble()
         losses = self.sums / self.counts.clamp(min=1)
         tail = max(1, self.bins // TAIL)
-        final = losses[:, -tail:].mean(1)
-        limit = self.settings.fit_below
+        final = losses[:, -tail:].mean(1) if self.settings.steps else losses.new_full((len(self.stack),), torch.nan)
+        limit = self.settings.fit_below if self.settings.steps else None
         ensemble.diverged_at = tuple(int(d) if d >= 0 else None for d in self.diverged)
         ensemble.fitted = tuple(
             None if limit is None else bool(f <= limit) and d is None
@@ -323,7 +367,6 @@ class _Log:
         ensemble.history = {"step": ends, "loss": losses}
         ensemble.records = self._joined()
         ensemble.notes = {"final_loss": [f if f == f and abs(f) != float("inf") else None for f in final.tolist()]}
-        ensemble.module.zero_grad(set_to_none=True)
         return ensemble
 
 

@@ -67,8 +67,10 @@ class Ensemble:
         """One member as a plain module that shares nothing with the ensemble."""
         i = self.position(member)
         module = copy.deepcopy(self.module).eval()
-        state = {name: tensor[i] for name, tensor in {**self.parameters, **self.buffers}.items()}
-        module.load_state_dict({k: v.clone() for k, v in state.items()}, strict=False)
+        mine = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        with torch.no_grad():
+            for name, stacked in {**self.parameters, **self.buffers}.items():
+                mine[name].copy_(stacked[i])
         for parameter in module.parameters():
             parameter.grad = None
         return module
@@ -176,7 +178,8 @@ class Ensemble:
 
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_file(self.tensors(), path, metadata={"members": json.dumps(self.members)})
+        metadata = {"members": json.dumps(self.members), "looped": json.dumps(self.looped)}
+        save_file(self.tensors(), path, metadata=metadata)
         return path
 
     @classmethod
@@ -187,10 +190,14 @@ class Ensemble:
         try:
             with safe_open(path, framework="pt") as file:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                members = tuple(json.loads((file.metadata() or {})["members"]))
-        except (OSError, SafetensorError, KeyError, ValueError) as error:
+                metadata = file.metadata() or {}
+                members = tuple(int(m) for m in json.loads(metadata["members"]))
+                looped = bool(json.loads(metadata.get("looped", "false")))
+        except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
             raise InputError(f"{str(path)!r} does not hold the weights of an ensemble: {error}.") from None
-        return cls.of(tensors, members, model)
+        ensemble = cls.of(tensors, members, model)
+        ensemble.looped = looped
+        return ensemble
 
     @classmethod
     def of(cls, tensors: Mapping[str, Tensor], members: tuple[int, ...], model: Model) -> Ensemble:
@@ -204,4 +211,5 @@ class Ensemble:
             if name not in tensors or tuple(tensors[name].shape) != (len(members), *shape):
                 raise InputError(f"these weights do not fit this model: {name!r} is missing or has another shape.")
         flat = layout.join({s.name: tensors[s.name] for s in layout.slots}, (len(members),))
+        module = module.to(dtype=flat.dtype).eval()
         return cls(module, layout, flat, {name: tensors[name] for name in buffers}, members)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +16,7 @@ from recombine.training.layout import Layout
 from recombine.training.optim import Optimizer, PerMember, State, column
 
 Model = nn.Module | Callable[[], nn.Module]
-Penalty = Callable[[dict[str, Tensor]], Tensor]
+Penalty = Callable[[Mapping[str, Tensor]], Tensor]
 Buffers = dict[str, Tensor]
 
 
@@ -28,7 +28,7 @@ class Objective:
     penalty: Penalty | None = None
 
     def total(
-        self, outputs: Tensor, targets: Tensor, parameters: dict[str, Tensor], weight: Tensor
+        self, outputs: Tensor, targets: Tensor, parameters: Mapping[str, Tensor], weight: Tensor
     ) -> tuple[Tensor, Tensor]:
         """(what is differentiated, the task's loss alone)."""
         loss = self.task.losses(outputs, targets).mean()
@@ -52,14 +52,28 @@ class Stack:
     decay: Tensor | None
     weight: Tensor
     seed: int
+    stop_below: float | None = None
+    held: Tensor = field(default_factory=lambda: torch.empty(0))
+    """Each member's last loss, kept where members may stop: one that has stopped keeps the loss it stopped with."""
 
     def __len__(self) -> int:
         return len(self.members)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether every member has reached the loss at which it stops."""
+        return self.stop_below is not None and not bool(self.lr.any())
+
+    def frozen(self) -> Tensor:
+        """Which members have stopped (members)."""
+        return (self.lr[:, 0] == 0) & ~self.held.isnan()
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that changes during training, by name: what a checkpoint holds."""
         return {
             "flat": self.flat,
+            "lr": self.lr,
+            "held": self.held,
             **{f"buffer.{name}": tensor for name, tensor in self.buffers.items()},
             **{f"state.{name}": tensor for name, tensor in self.state.items()},
         }
@@ -105,6 +119,7 @@ def stack_members(
     dtype: torch.dtype | None,
     init_scale: PerMember = 1.0,
     penalty_weight: PerMember = 0.0,
+    stop_below: float | None = None,
 ) -> Stack:
     """Initialise ``members`` and lay them out as one stack on ``device``."""
     rows: list[Tensor] = []
@@ -123,6 +138,11 @@ def stack_members(
     no_decay = optimizer.weight_decay == 0 or (
         isinstance(optimizer.weight_decay, tuple) and not any(optimizer.weight_decay)
     )
+    decay = None if no_decay else column(optimizer.weight_decay, members, flat)
+    frozen = {name: torch.zeros_like(p) for name, p in template.named_parameters() if not p.requires_grad}
+    if decay is not None and frozen:
+        ones = {name: torch.ones_like(p) for name, p in template.named_parameters()}
+        decay = decay * layout.row(ones | frozen, flat.dtype).to(device)
     return Stack(
         members=tuple(members),
         module=template.to(device).train(),
@@ -132,9 +152,11 @@ def stack_members(
         state=optimizer.start(flat),
         optimizer=optimizer,
         lr=column(optimizer.lr, members, flat),
-        decay=None if no_decay else column(optimizer.weight_decay, members, flat),
+        decay=decay,
         weight=column(penalty_weight, members, flat)[:, 0],
         seed=seed,
+        stop_below=stop_below,
+        held=torch.full((len(members),), torch.nan, dtype=flat.dtype, device=device),
     )
 
 

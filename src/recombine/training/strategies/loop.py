@@ -27,6 +27,7 @@ class Loop:
         self.stack, self.objective, self.shared = stack, objective, shared
         self.grad = torch.zeros_like(stack.flat[0])
         self.random = draws_inside(stack.module)
+        self.probed = self.random
         grads = stack.layout.split(self.grad)
         self.parameters = dict(stack.module.named_parameters())
         for name, parameter in self.parameters.items():
@@ -36,17 +37,28 @@ class Loop:
         """Train through a block of batches (steps × members × …); returns the losses (steps × members)."""
         numbers = hyper.tolist()
         columns = []
-        with torch.random.fork_rng(enabled=self.random):
+        with torch.random.fork_rng(enabled=self.random or not self.probed):
             for i in range(len(self.stack)):
                 step = self._bind(i)
                 batches = self._batches(inputs, targets, i, len(numbers))
                 losses = []
                 for s, (x, y) in enumerate(batches):
-                    if self.random:
+                    if self.random or not self.probed:
                         torch.manual_seed(key(self.stack.seed, self.stack.members[i], first + s, "inside") >> 1)
+                    before = None if self.probed else self._random_state()
                     losses.append(step(x, y, numbers[s]))
+                    if before is not None:
+                        self.random = not torch.equal(before, self._random_state())
+                        self.probed = True
                 columns.append(torch.stack(losses))
         return torch.stack(columns, dim=1)
+
+    def _random_state(self) -> Tensor:
+        """A model may draw in its forward pass without a layer that says so; its first step shows it."""
+        state = torch.get_rng_state()
+        if self.stack.flat.is_cuda:
+            state = torch.cat([state, torch.cuda.get_rng_state(self.stack.flat.device)])
+        return state
 
     def _batches(
         self, inputs: tuple[Tensor, ...], targets: Tensor, i: int, steps: int
@@ -66,13 +78,18 @@ class Loop:
         flat, lr, grad = stack.flat[row], stack.lr[row], self.grad[None]
         state = {name: tensor[row] for name, tensor in stack.state.items()}
         decay = None if stack.decay is None else stack.decay[row]
-        weight = stack.weight[i]
+        weight, held = stack.weight[i], stack.held[i]
 
         def step(inputs: tuple[Tensor, ...], targets: Tensor, hyper: list[float]) -> Tensor:
+            if stack.stop_below is not None and bool(stack.frozen()[i]):
+                return held.clone()
             grad.zero_()
             total, loss = self.objective.total(stack.module(*inputs), targets, self.parameters, weight)
-            total.backward()
+            torch.autograd.backward(total)
             with torch.no_grad():
+                if stack.stop_below is not None:
+                    held.copy_(loss)
+                    lr.mul_(loss > stack.stop_below)
                 stack.optimizer.update(flat, grad, state, lr, decay, hyper)
             return loss.detach()
 

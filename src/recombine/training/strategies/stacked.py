@@ -46,6 +46,16 @@ class Stacked:
         if self._traced is None:
             self._traced = trace(self._step, arguments)
         grad, loss, buffers = self._traced(*arguments)
+        if stack.stop_below is not None:
+            frozen = stack.frozen()
+            loss = torch.where(frozen, stack.held, loss)
+            buffers = [
+                torch.where(frozen.reshape(-1, *[1] * (new.dim() - 1)), old, new)
+                for old, new in zip(stack.buffers.values(), buffers, strict=True)
+            ]
+            stack.held.copy_(loss)
+            # A learning rate of zero is how a member stands still while the others go on.
+            stack.lr.mul_((loss > stack.stop_below)[:, None])
         for old, new in zip(stack.buffers.values(), buffers, strict=True):
             old.copy_(new)
         stack.optimizer.update(stack.flat, grad, stack.state, stack.lr, stack.decay, hyper)
@@ -56,11 +66,13 @@ def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:
     """(parameters, buffers, inputs, targets, weight) → (gradients as rows, losses, buffers after the step)."""
     names, buffer_names = [s.name for s in stack.layout.slots], list(stack.buffers)
     layout, module = stack.layout, stack.module
+    frozen = {name for name, parameter in module.named_parameters() if not parameter.requires_grad}
 
     def loss(
         parameters: dict[str, Tensor], buffers: Buffers, inputs: tuple[Tensor, ...], targets: Tensor, weight: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Buffers]]:
         after = {name: buffer.clone() for name, buffer in buffers.items()}
+        parameters = {name: p.detach() if name in frozen else p for name, p in parameters.items()}
         outputs = functional_call(module, (parameters, after), inputs)
         total, plain = objective.total(outputs, targets, parameters, weight)
         return total, (plain, after)

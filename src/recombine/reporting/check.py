@@ -1,0 +1,218 @@
+"""The page of a check: verdict first, then the picture, what to collect, and the evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recombine.checks.verdict import THEORY
+from recombine.figures.check import check_figure, check_graph
+from recombine.figures.data import label, number
+from recombine.reporting.html import render, responsive_svg
+from recombine.result import register
+
+if TYPE_CHECKING:
+    from recombine.checks import CheckResult, Query
+
+SHOWN = 30
+EACH = 12
+MOST_DRAWN_PIECES = 40
+
+HEADLINES = {
+    "seen": "Nothing new is asked",
+    "determined": "Everything asked can be answered",
+    "undetermined": "Some combinations cannot be answered from this data",
+    "unseen level": "Some levels were never seen",
+}
+WORDS = {
+    "seen": "seen in training",
+    "determined": "answerable (possibly with shrinkage, see below)",
+    "undetermined": "not determined by this data",
+    "unseen level": "level never seen",
+}
+
+
+def check_page(result: CheckResult) -> str:
+    """One self-contained page; names and levels are text wherever they stand."""
+    two = len(result.space) == 2 and result.order == 1 and max(result.space.shape) <= MOST_DRAWN_PIECES
+    picture = responsive_svg(lambda: check_figure(result), _alt(result), "picture")
+    graph = (
+        responsive_svg(lambda: check_graph(result), f"graph of {len(result.pieces)} pieces", "graph") if two else None
+    )
+    shown = [q for status in ("unseen level", "undetermined", "determined") for q in _of(result, status)[:EACH]]
+    return render(
+        "check.html.j2",
+        result=result,
+        headline=HEADLINES[result.verdict],
+        statuses=_statuses(result),
+        train_rows=int(result.row_counts.sum()),
+        train_cells=len(result.known.codes),
+        unseen=[(name, _some([label(v) for v in levels])) for name, levels in result.unseen_levels.items()],
+        picture=picture,
+        caption=_caption(result),
+        graph=graph,
+        advice_words=_advice(result),
+        suggestions=[
+            {"levels": [label(v) for v in record.values()], "cost": number(float(cost))}
+            for record, cost in list(zip(result.suggestions, result.advice.costs, strict=True))[:SHOWN]
+        ],
+        more_suggestions=max(0, len(result.advice.cells) - SHOWN),
+        priced=len(set(result.advice.costs.tolist())) > 1,
+        queries=[_query(result, q) for q in shown],
+        levers=any(q.leverage is not None for q in shown),
+        cuts=any(q.min_cut is not None for q in shown),
+        predicted=any(q.prediction is not None for q in shown),
+        learner=result.prediction.learner if result.prediction else None,
+        coverage=_coverage(result),
+        pairs=[_pair(a) for a in result.confounding.pairs[:SHOWN]],
+    )
+
+
+def _of(result: CheckResult, status: str) -> list[Query]:
+    return [q for q in result.queries if q.status == status]
+
+
+def _some(names: list[str], most: int = 12) -> str:
+    return ", ".join(names[:most]) + (f" … ({len(names):,} in all)" if len(names) > most else "")
+
+
+def _alt(result: CheckResult) -> str:
+    return f"grid of {' by '.join(result.space.names)}: {result.sentence()}"
+
+
+def _caption(result: CheckResult) -> str:
+    ring = " A red ring marks a combination to collect." if len(result.advice.cells) else ""
+    if len(result.space) <= 2:
+        return (
+            "Dark: seen. Light: determined by what was seen. Question mark: not determined by this data. Cross: a level never seen."
+            + ring
+        )
+    return (
+        "For each pair of factors: dark where the level pair was seen, a question mark where some asked combination with this pair is not determined, a cross where it uses a level never seen."
+        + ring
+    )
+
+
+def _statuses(result: CheckResult) -> list[dict[str, str]]:
+    rows = []
+    for status, theory in THEORY.items():
+        if result.counts is not None:
+            shown = f"{result.counts[status]:,}"
+        else:
+            shown = f"{(result.share or {}).get(status, 0.0):.1%} of a sample"
+        rows.append({"status": status, "number": shown, "words": WORDS[status], "theory": theory})
+    return rows
+
+
+def _advice(result: CheckResult) -> str:
+    advice = result.advice
+    if not advice.enough:
+        return f"No allowed set suffices: {advice.needed:,} independent combinations are missing and what may be collected does not supply them. These determine as much as can be."
+    count = (
+        f"{len(advice.cells):,} combination{'s' if len(advice.cells) != 1 else ''}"
+        if advice.listed
+        else f"{advice.needed:,} combinations (too many to list)"
+    )
+    proof = (
+        "No smaller or cheaper set does"
+        if advice.exact
+        else f"A heuristic; no set can cost less than {number(advice.lower_bound)}"
+    )
+    return f"{count} after which everything asked is determined. {proof} ({advice.method})."
+
+
+def _query(result: CheckResult, query: Query) -> dict[str, Any]:
+    return {
+        "levels": [label(v) for v in result.combination(query.codes).values()],
+        "words": query.words,
+        "leverage": number(query.leverage) if query.leverage is not None else "",
+        "cut": "" if query.min_cut is None else str(query.min_cut),
+        "prediction": query.prediction
+        if isinstance(query.prediction, str)
+        else number(query.prediction)
+        if query.prediction is not None
+        else "",
+        "why": _why(result, query),
+    }
+
+
+def _why(result: CheckResult, query: Query) -> str:
+    if query.terms is not None:
+        parts = []
+        for coefficient, row in query.terms[:5]:
+            sign = "−" if coefficient < 0 else "+" if parts else ""
+            size = "" if abs(coefficient) == 1 else f"{abs(coefficient)} "
+            parts.append(f"{sign} {size}({', '.join(label(v) for v in result.combination(row).values())})".strip())
+        return "= " + " ".join(parts) + (f" … ({len(query.terms)} rows)" if len(query.terms) > 5 else "")
+    if query.direction is not None:
+        effects = result.directions[query.direction]
+        names = [_effect(result, levels, value) for levels, value in list(effects.items())[:4]]
+        return "free: " + ", ".join(names) + (" …" if len(effects) > 4 else "")
+    if query.status == "unseen level":
+        new = [
+            f"{name} = {label(level)}"
+            for name, level in result.combination(query.codes).items()
+            if level in result.unseen_levels.get(name, [])
+        ]
+        return "new: " + ", ".join(new)
+    return ""
+
+
+def _effect(result: CheckResult, levels: tuple[tuple[int, int], ...], value: int) -> str:
+    what = " & ".join(label((result.space.factors[k].levels or ())[level]) for k, level in levels) or "constant"
+    return f"{what} {'+' if value > 0 else '−'}{abs(value)}"
+
+
+def _coverage(result: CheckResult) -> list[dict[str, str]]:
+    rows = []
+    for t in (1, 2, 3):
+        found = sorted(result.coverage.strength(t), key=lambda i: -i.missing)
+        if not found:
+            continue
+        possible, seen, missing = result.coverage.total(t)
+        rows.append(
+            {
+                "name": f"all choices of {t} factor{'s' if t > 1 else ''}",
+                "possible": f"{possible:,}",
+                "seen": f"{seen:,}",
+                "missing": f"{missing:,}",
+                "examples": "",
+            }
+        )
+        for interaction in found[:6] if len(found) > 1 else []:
+            if not interaction.missing:
+                continue
+            examples = [
+                "("
+                + ", ".join(
+                    label((result.space.factors[k].levels or ())[c])
+                    for k, c in zip(interaction.factors, row, strict=True)
+                )
+                + ")"
+                for row in interaction.examples[:3]
+            ]
+            rows.append(
+                {
+                    "name": " × ".join(result.space.names[k] for k in interaction.factors),
+                    "possible": f"{interaction.possible:,}",
+                    "seen": f"{interaction.seen:,}",
+                    "missing": f"{interaction.missing:,}",
+                    "examples": " ".join(examples) + (" …" if interaction.missing > 3 else ""),
+                }
+            )
+    return rows
+
+
+def _pair(association: Any) -> dict[str, str]:
+    given = f"{number(association.conditional)} | {association.given}" if association.conditional is not None else ""
+    return {
+        "name": f"{association.one} – {association.two}",
+        "v": number(association.cramers_v, 2),
+        "information": number(association.information, 3),
+        "given": given,
+        "p": f"{association.p_value:.2g}",
+        "method": association.method,
+    }
+
+
+register("check", "plot", check_figure)
+register("check", "page", check_page)

@@ -1,0 +1,161 @@
+"""Symbolic tasks shown as pictures: one image a component, each in its own channels, moved apart by a distance.
+
+The image of component c is padded at its left by c · distance and at its right by (C − 1 − c) · distance columns,
+repeating its edge (Lippl & Stachenfeld 2025, section 6): at distance 0 the images lie over each other, and a filter
+sees both; far apart, it sees one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, ClassVar
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from recombine.description import Description
+from recombine.errors import InputError
+from recombine.space import FactorSpace
+from recombine.support import Explicit
+from recombine.tasks.data import Source, load_images
+from recombine.tasks.draws import Draws
+from recombine.tasks.symbolic import SymbolicTask
+from recombine.tasks.task import Task
+
+
+class ImageTask(Description, Task):
+    """The combinations and answers of ``symbolic``, each level a class of images of ``source``.
+
+    Training draws from a fixed set of ``examples_seen`` pictures, made of ``per_class`` images a class and component;
+    everything that is measured is asked with images that were never trained on. ``seed`` draws which class stands for
+    which level (one draw, shared by all components), which images are used, and how they are paired."""
+
+    kind: ClassVar[str] = "images"
+
+    symbolic: SymbolicTask
+    source: Source = "digits"
+    distance: int = Field(default=0, ge=0)
+    per_class: int = Field(default=100, ge=1)
+    examples_seen: int = Field(default=20_000, ge=1)
+    seed: int = 0
+
+    def model_post_init(self, _context: Any) -> None:
+        object.__setattr__(self, "_on", {})
+
+    @property
+    def space(self) -> FactorSpace:
+        return self.symbolic.space
+
+    @property
+    def train(self) -> Explicit:
+        return self.symbolic.train
+
+    @property
+    def test(self) -> Explicit:
+        return self.symbolic.test
+
+    @cached_property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of an input."""
+        _, channels, height, width = load_images(self.source).train.shape
+        components = len(self.symbolic.levels)
+        return components * channels, height, width + self.distance * (components - 1)
+
+    def examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
+        """Held-out images of each point, drawn alike for every component."""
+        unit = draws("image").uniform(points.shape, torch.float64)
+        pool, first, count = self._held_out(points.device)
+        level = self._classes.to(points.device)[points]
+        return self._compose(pool, first[level] + (unit * count[level]).long()), self.symbolic.answer(points)
+
+    def batch(self, draws: Draws, size: int) -> tuple[Tensor, Tensor]:
+        device = draws.keys.device
+        points, images = self._pictures(device)
+        order = draws("order").shuffled(len(points), size)
+        return self._compose(self._trained(device), images[order]), self.symbolic.answer(points[order])
+
+    def whole(self, device: torch.device | str = "cpu") -> tuple[Tensor, Tensor]:
+        points, images = self._pictures(torch.device(device))
+        return self._compose(self._trained(torch.device(device)), images), self.symbolic.answer(points)
+
+    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        return self.symbolic.losses(outputs, targets)
+
+    def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+        return self.symbolic.scores(outputs, targets)
+
+    def _compose(self, pool: Tensor, images: Tensor) -> Tensor:
+        """Pictures (… × channels × height × width) of chosen images (… × C)."""
+        components, width = images.shape[-1], pool.shape[-1]
+        at = torch.arange(width + self.distance * (components - 1), device=pool.device)
+        parts = [
+            pool[images[..., c]][..., (at - c * self.distance).clamp(0, width - 1)] for c in range(components)
+        ]
+        return torch.cat(parts, dim=-3)
+
+    @cached_property
+    def _classes(self) -> Tensor:
+        """The class that stands for each level."""
+        available = int(load_images(self.source).train_classes.max()) + 1
+        if max(self.symbolic.levels) > available:
+            raise InputError(f"{self.source} has {available} classes, too few for {max(self.symbolic.levels)} levels.")
+        return Draws.single(self.seed, "classes")("level").uniform((available,)).argsort()
+
+    @cached_property
+    def _chosen(self) -> Tensor:
+        """Which training images are used (classes × components × per_class): each component has its own."""
+        classes = torch.as_tensor(load_images(self.source).train_classes)
+        rank = Draws.single(self.seed, "images")("rank").uniform((len(classes),))
+        wanted = self.per_class * len(self.symbolic.levels)
+        rows = []
+        for number in range(int(classes.max()) + 1):
+            mine = (classes == number).nonzero()[:, 0]
+            if len(mine) < wanted:
+                raise InputError(
+                    f"{self.source} has {len(mine)} training images of class {number}; {self.per_class} for each of "
+                    f"{len(self.symbolic.levels)} components are {wanted}."
+                )
+            rows.append(mine[rank[mine].argsort()[:wanted]])
+        return torch.stack(rows)
+
+    def _trained(self, device: torch.device) -> Tensor:
+        """The training images in use ((classes · components · per_class) × channels × height × width)."""
+        return self._kept("trained", device, lambda: (
+            torch.as_tensor(load_images(self.source).train)[self._chosen.flatten()],
+        ))[0]  # fmt: skip
+
+    def _held_out(self, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+        """All held-out images sorted by class; where each class begins, and how many it has."""
+
+        def make() -> tuple[Tensor, ...]:
+            images = load_images(self.source)
+            classes = torch.as_tensor(images.held_out_classes)
+            order, count = classes.argsort(stable=True), classes.bincount()
+            return torch.as_tensor(images.held_out)[order], count.cumsum(0) - count, count
+
+        pool, first, count = self._kept("held out", device, make)
+        return pool, first, count
+
+    def _pictures(self, device: torch.device) -> tuple[Tensor, Tensor]:
+        """The training set: the combination of each picture (N × C) and its images (N × C), combinations in turn."""
+
+        def make() -> tuple[Tensor, ...]:
+            codes = torch.as_tensor(self.train.require_nonempty("training").codes.copy())
+            points = codes[torch.arange(self.examples_seen) % len(codes)]
+            number = Draws.single(self.seed, "pairs")("image").integers(self.per_class, points.shape)
+            components = points.shape[-1]
+            own = (self._classes[points] * components + torch.arange(components)) * self.per_class
+            return points, own + number
+
+        points, images = self._kept("pictures", device, make)
+        return points, images
+
+    def _kept(self, name: str, device: torch.device, make: Any) -> tuple[Tensor, ...]:
+        """Tensors made once and kept on the device they are used on."""
+        kept: dict[tuple[str, str], tuple[Tensor, ...]] = self._on  # type: ignore[attr-defined]
+        key = (name, str(device))
+        if key not in kept:
+            kept[key] = tuple(tensor.to(device) for tensor in make())
+        return kept[key]

@@ -1,0 +1,115 @@
+"""Associations by hand, p-values from tables with fixed margins, and the test of additivity."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency, random_table
+
+from recombine.checks import check
+from recombine.checks.confounding import chi_square, information, random_tables
+
+
+def test_cramers_v_and_information_of_a_perfect_confound():
+    result = check({"site": ["a"] * 20 + ["b"] * 20, "device": ["x"] * 20 + ["y"] * 20}, ["site", "device"])
+    (pair,) = result.confounding.pairs
+    assert pair.cramers_v == pytest.approx(1.0)
+    assert pair.information == pytest.approx(1.0)
+    assert pair.p_value == 1 / 1000
+    assert "random tables" in pair.method
+
+
+def test_independent_factors_are_not_accused():
+    rows = [(a, b) for a in "abc" for b in "xyz" for _ in range(10)]
+    result = check({"a": [a for a, _ in rows], "b": [b for _, b in rows]}, ["a", "b"])
+    (pair,) = result.confounding.pairs
+    assert pair.cramers_v == pytest.approx(0.0, abs=1e-12)
+    assert pair.p_value == 1.0
+
+
+def test_chi_square_equals_scipy():
+    table = np.array([[10.0, 20, 30], [6, 9, 17]])
+    assert chi_square(table) == pytest.approx(chi2_contingency(table, correction=False).statistic)
+
+
+def test_information_of_a_fair_copy_is_one_bit():
+    assert information(np.array([[5.0, 0], [0, 5]])) == pytest.approx(1.0)
+    assert information(np.array([[4.0, 4], [4, 4]])) == 0.0
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_random_tables_keep_margins_and_moments(small, monkeypatch):
+    monkeypatch.setattr("recombine.checks.confounding.SMALL_TABLE", 1_000 if small else 0)
+    rows, columns = np.array([30, 50, 20]), np.array([60, 25, 15])
+    drawn = random_tables(rows, columns, 4_000, np.random.default_rng(0))
+    assert (drawn.sum(axis=2) == rows).all()
+    assert (drawn.sum(axis=1) == columns).all()
+    law = random_table(rows, columns)
+    np.testing.assert_allclose(drawn.mean(axis=0), law.mean(), atol=0.25)
+    n = rows.sum()
+    variance = np.outer(rows * (n - rows), columns * (n - columns)) / (n**2 * (n - 1))
+    np.testing.assert_allclose(drawn.var(axis=0), variance, rtol=0.12)
+
+
+def test_a_site_that_only_speaks_through_the_device():
+    """y is the device; the site goes with the device. Given the device the site says nothing about y."""
+    rng = np.random.default_rng(0)
+    device = rng.integers(2, size=400)
+    site = np.where(rng.random(400) < 0.8, device, 1 - device)
+    result = check({"site": site, "device": device, "y": np.array(["no", "yes"])[device]}, ["site", "device"], target="y")
+    pair = next(p for p in result.confounding.pairs if (p.one, p.two) == ("site", "y"))
+    assert pair.information > 0.1
+    assert pair.given == "device"
+    assert pair.conditional == pytest.approx(0.0, abs=1e-12)
+
+
+def test_thin_cells_are_counted():
+    result = check({"a": ["x"] * 6 + ["y"], "b": [1] * 6 + [2]}, ["a", "b"])
+    assert (result.confounding.thin, result.confounding.combinations) == (1, 2)
+
+
+def _grid_table(answer, repeats, noise, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = [(a, b) for a in range(5) for b in range(4) for _ in range(repeats)]
+    y = [answer(a, b) + noise * rng.normal() for a, b in rows]
+    return {"a": [a for a, _ in rows], "b": [b for _, b in rows], "y": y}
+
+
+@pytest.mark.parametrize(("repeats", "test"), [(4, "lack of fit"), (1, "Tukey one degree of freedom")])
+def test_additivity_is_kept_and_rejected(repeats, test):
+    kept = check(_grid_table(lambda a, b: 2.0 * a - b, repeats, 0.3), ["a", "b"], target="y").additivity
+    assert (kept.test, kept.rejected) == (test, False)
+    result = check(_grid_table(lambda a, b: float(a * b), repeats, 0.3), ["a", "b"], target="y")
+    assert (result.additivity.test, result.additivity.rejected) == (test, True)
+    assert result.additivity.p_value < 1e-6
+    assert any("additive assumption itself" in note for note in result.notes)
+
+
+def test_exactly_additive_answers_are_said_to_be():
+    outcome = check(_grid_table(lambda a, b: 2.0 * a - b, 1, 0.0), ["a", "b"], target="y").additivity
+    assert (outcome.test, outcome.rejected) == ("exact fit", False)
+
+
+def test_exclusive_or_is_no_additive_logit_and_or_is_one():
+    cells = {"a": [0, 0, 1, 1, 2], "b": [0, 1, 0, 1, 0]}
+    xor = check({**cells, "y": ["n", "j", "j", "n", "n"]}, ["a", "b"], target="y").additivity
+    assert (xor.test, xor.rejected) == ("separability", True)
+    either = check({**cells, "y": ["n", "j", "j", "j", "n"]}, ["a", "b"], target="y").additivity
+    assert (either.test, either.rejected) == ("separability", False)
+
+
+def test_noisy_classes_use_the_deviance():
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(3, size=3000), rng.integers(3, size=3000)
+    additive = 1 / (1 + np.exp(-(a - 1.0 + 0.7 * b)))
+    kept = check({"a": a, "b": b, "y": rng.random(3000) < additive}, ["a", "b"], target="y").additivity
+    assert (kept.test, kept.rejected) == ("deviance", False)
+    crossed = np.where((a == 1) ^ (b == 1), 0.8, 0.2)
+    lost = check({"a": a, "b": b, "y": rng.random(3000) < crossed}, ["a", "b"], target="y").additivity
+    assert (lost.test, lost.rejected) == ("deviance", True)
+
+
+def test_as_many_effects_as_cells_cannot_be_tested():
+    outcome = check({"a": [0, 0, 1], "b": [0, 1, 0], "y": [1.0, 2.0, 5.0]}, ["a", "b"], target="y").additivity
+    assert outcome.rejected is None
+    assert "cannot test" in outcome.words

@@ -1,0 +1,109 @@
+"""What lies beside the page: figures, tables, and the claims for other documents."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+import pytest
+
+from recombine.errors import InputError
+from recombine.measures.interval import Interval
+from recombine.reporting import claims_latex, claims_markdown, write_study
+from recombine.reporting.export import latex_text, markdown_text
+from recombine.studies.claims import ClaimResult
+from recombine.studies.study import StudyResult
+
+
+@pytest.fixture(scope="module")
+def written(result: StudyResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    page = write_study(result, tmp_path_factory.mktemp("study") / "out")
+    assert page.name == "index.html"
+    return page.parent
+
+
+def test_every_figure_is_there_four_times(written: Path, result: StudyResult) -> None:
+    for figure in result.study.figures:
+        stem = written / "figures" / figure.id
+        ET.parse(stem.with_suffix(".svg"))
+        assert stem.with_suffix(".pdf").read_bytes().startswith(b"%PDF-")
+        assert pl.read_csv(stem.with_suffix(".csv")).height == result.tables[figure.table].height
+        assert json.loads(stem.with_suffix(".vl.json").read_text())["datasets"]
+
+
+def test_tables_and_claims_come_back_as_they_were(written: Path, result: StudyResult) -> None:
+    for name, table in result.tables.items():
+        assert pl.read_parquet(written / "tables" / f"{name}.parquet").equals(table)
+    assert json.loads((written / "claims.json").read_text()) == json.loads(result.to_json())
+
+
+def test_nothing_half_written_is_left(written: Path) -> None:
+    assert [path for path in written.rglob("*") if path.name.startswith(".")] == []
+
+
+def test_a_figure_that_cannot_be_drawn_leaves_the_earlier_page(written: Path, result: StudyResult) -> None:
+    before = (written / "index.html").read_bytes()
+    broken = replace(result.study.figures[0], table="curvs")
+    with pytest.raises(InputError, match="did you mean 'curves'"):
+        write_study(replace(result, study=replace(result.study, figures=(broken,))), written)
+    assert (written / "index.html").read_bytes() == before
+
+
+def test_a_table_whose_name_is_no_file_name_is_refused(result: StudyResult, tmp_path: Path) -> None:
+    bare = replace(
+        result, study=replace(result.study, figures=()), claims=(), tables={"../up": pl.DataFrame({"a": [1]})}
+    )
+    with pytest.raises(InputError, match="cannot name a file"):
+        write_study(bare, tmp_path / "out")
+    assert not (tmp_path / "up.parquet").exists()
+
+
+def test_a_result_draws_and_saves_itself(result: StudyResult, tmp_path: Path) -> None:
+    assert isinstance(result.plot(), alt.LayerChart)
+    assert ET.parse(result.save(tmp_path / "claims.svg")).getroot().tag.endswith("svg")
+    small = replace(result, study=replace(result.study, figures=()))
+    assert "<h1>" in small.save(tmp_path / "page.html").read_text()
+
+
+def test_markdown_is_one_row_a_claim(result: StudyResult) -> None:
+    lines = claims_markdown(result.claims).splitlines()
+    assert len(lines) == 2 + len(result.claims)
+    assert {line.replace("\\|", "").count("|") for line in lines} == {7}
+    assert lines[2].endswith("| ✓ holds |")
+    assert lines[5].endswith("| ✗ fails |")
+
+
+def test_latex_is_a_booktabs_table_bold_only_where_a_claim_holds(result: StudyResult) -> None:
+    text = claims_latex(result.claims, "100 % & more", "tab:gradient_toy")
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")][1:]
+    assert [r"\textbf" in row for row in rows] == [claim.status == "holds" for claim in result.claims]
+    assert all(row.replace(r"\&", "").count("&") == 4 for row in rows)
+    for part in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{100 \% \& more}", r"\label{tab:gradient-toy}"):
+        assert part in text
+    assert "X$_2$" in text
+
+
+def test_text_stays_text() -> None:
+    assert latex_text(r"\input{x} $1 & 50% #_^~ <b>") == (
+        r"\textbackslash{}input\{x\} \$1 \& 50\% \#\_\textasciicircum{}\textasciitilde{} \textless{}b\textgreater{}"
+    )
+    assert markdown_text("a|b *c* _d_ [e](f) <g>\nh `i`") == r"a\|b \*c\* \_d\_ \[e\]\(f\) \<g\> h \`i\`"
+
+
+def test_a_claim_nobody_could_judge_shows_dashes(result: StudyResult) -> None:
+    nothing = ClaimResult(
+        result.claims[0].claim, Interval(float("nan"), float("nan"), float("nan"), ()), 0, 8, "not fitted"
+    )
+    row = claims_markdown([nothing]).splitlines()[2]
+    assert "| – | – | 0 of 8 fitted |" in row
+
+
+def test_no_floor_above_imports_the_drawing_library() -> None:
+    code = "import sys, recombine.studies.study, recombine.result; assert 'altair' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
