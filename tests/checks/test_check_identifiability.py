@@ -109,7 +109,7 @@ def test_order_outside_the_factors_is_refused():
 
 
 def test_a_large_order_is_refused_with_its_size():
-    with pytest.raises(InputError, match=r"36,451 effects"):
+    with pytest.raises(InputError, match=r"36,310 effects"):
         _ = Identifiability(np.zeros((1, 6), dtype=np.int64), (50,) * 6, 2).rank
 
 

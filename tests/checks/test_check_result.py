@@ -171,7 +171,7 @@ def test_frames_hold_every_kind_of_level(tmp_path):
         ({"forbid": [{"shape": "dics"}]}, "did you mean 'disc'"),
         ({"forbid": [{"shap": "disc"}]}, "did you mean 'shape'"),
         ({"cost": {"shape": {"disc": -1.0}}}, "0 or more"),
-        ({"missing": "zero"}, "there are: error, drop, level"),
+        ({"missing": "omit"}, "there are: error, drop, level"),
     ],
 )
 def test_bad_requests_are_one_sentence(options, word):

@@ -202,7 +202,7 @@ def _warnings(target: Target | None, fit: Any, prediction: predicting.Prediction
         notes.append(
             f"Shortcut: {' × '.join(shortcut.factors)} agrees with the answers in training and opposes them where asked (judged by {shortcut.judged_by}); for a {prediction.learner if prediction else ''} it {strength}."
         )
-    if target is not None and prediction is not None and prediction.answers is None:
+    if target is not None and prediction is not None and not (target.count > 0).all():
         notes.append("no kernel prediction of answers: some training combinations have no target.")
     return notes
 

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from recombine.checks.tables import MOST_CELLS, Floats, two_way
 from recombine.space import Codes
 
+FEWEST_DRAWS = 99
+WORK = 10_000_000
+"""Cells × draws spent on all pairs together, unless that leaves fewer than 99 draws."""
 LARGEST_DRAWN = 4_000_000
 """Cells × draws up to which tables are drawn."""
 SMALL_TABLE = 1_000
@@ -130,7 +133,7 @@ def chi_square(table: Floats) -> float:
 
 
 def _associate(
-    one: str, two: str, table: Floats, conditional: float | None, given: str | None, draws: int, seed: int
+    one: str, two: str, table: Floats, conditional: float | None, given: str | None, draws: int, pairs: int, seed: int
 ) -> Association:
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0] if table.size else table
     rank = min(table.shape) - 1
@@ -138,11 +141,12 @@ def _associate(
         return Association(one, two, 0.0, 0.0, conditional, given, 1.0, "one level only")
     observed = chi_square(table)
     v = float(np.sqrt(observed / (table.sum() * rank)))
-    p, method = _p_value(table, observed, draws, seed)
+    p, method = _p_value(table, observed, draws, pairs, seed)
     return Association(one, two, min(1.0, v), information(table), conditional, given, p, method)
 
 
-def _p_value(table: Floats, observed: float, draws: int, seed: int) -> tuple[float, str]:
+def _p_value(table: Floats, observed: float, draws: int, pairs: int, seed: int) -> tuple[float, str]:
+    draws = max(FEWEST_DRAWS, min(draws, WORK // (table.size * pairs)))
     if table.size * draws > LARGEST_DRAWN or table.sum() > 2_000_000:
         from scipy.special import gammaincc
 

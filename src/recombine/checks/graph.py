@@ -61,19 +61,19 @@ def span_forest(left_codes: Ints, right_codes: Ints, left: int, right: int) -> F
     graph = csr_array((np.arange(1, len(distinct) + 1), (a, b)), shape=(nodes, nodes))
     graph = (graph + graph.T).tocsr()
     count, piece = connected_components(graph, directed=False)
-    parent = np.full(nodes, -1, dtype=np.int64)
-    orders = []
     roots = np.full(count, -1, dtype=np.int64)
     roots[piece[::-1]] = np.arange(nodes - 1, -1, -1)
-    sizes = np.bincount(piece, minlength=count)
-    for root in roots[sizes > 1]:
-        order, before = breadth_first_order(graph, int(root), directed=False, return_predecessors=True)
-        orders.append(order)
-        parent[order[1:]] = before[order[1:]]
-    orders.append(roots[sizes == 1])
+    # One more node that touches every root: a single search then walks all pieces.
+    rooted = csr_array(
+        (np.ones(graph.nnz + count), np.append(graph.indices, roots), np.append(graph.indptr, graph.nnz + count)),
+        shape=(nodes + 1, nodes + 1),
+    )
+    order, before = breadth_first_order(rooted, nodes, directed=True, return_predecessors=True)
+    order = order[1:]
+    parent = np.where(before[:nodes] == nodes, -1, before[:nodes]).astype(np.int64)
     child = np.flatnonzero(parent >= 0)
     low, high = np.minimum(child, parent[child]), np.maximum(child, parent[child])
     edge = np.searchsorted(distinct, low * right + (high - left))
     rows = np.full(nodes, -1, dtype=np.int64)
     rows[child] = row[edge]
-    return Forest(left, right, piece.astype(np.int64), np.concatenate(orders).astype(np.int64), parent, rows)
+    return Forest(left, right, piece.astype(np.int64), order.astype(np.int64), parent, rows)

@@ -7,6 +7,7 @@ in integers (see `span`), so the choice of prime can cost time but never an answ
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -18,7 +19,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TERMS = 8_192
-BATCH = 128
+BATCH = 32
 LARGEST_PRIME = 2**20
 
 
@@ -152,7 +153,7 @@ def small_fractions(residues: Floats, prime: int) -> tuple[Ints, Ints]:
 
 def rational(residue: int, modulus: int) -> Fraction | None:
     """The fraction with numerator and denominator below √(modulus / 2) that has this residue, if there is one."""
-    bound = int((modulus // 2) ** 0.5)
+    bound = math.isqrt(modulus // 2)
     r0, r1, t0, t1 = modulus, residue % modulus, 0, 1
     while r1 > bound:
         quotient = r0 // r1

@@ -103,7 +103,7 @@ def predict(
     open_queries = np.flatnonzero((status == DETERMINED) | (usable & (status != SEEN)))
     shrinkage[open_queries] = _shrinkage(kernel, known, train, queries[open_queries])
     by_order = tuple(float(s) for s in kernel.normalized)
-    if target is None or not (target.count > 0).all():
+    if target is None or not (target.count > 0).all() or not usable.any():
         return Prediction(word, by_order, shrinkage, None, None, None)
     return _with_answers(word, by_order, kernel, known, names, queries, usable, shrinkage, target, asked_answers)
 

@@ -25,8 +25,8 @@ from recombine.checks.tables import Floats, Pairs, two_way
 from recombine.space import Codes
 
 DENSE = 4_096
-MOST_FLOW_WORK = 200_000_000
-"""Nodes × edges up to which cuts are computed."""
+MOST_FLOW_WORK = 5_000_000
+"""Maximum flows × training combinations up to which cuts are computed: a few seconds."""
 
 
 def leverage(known: Identifiability, counts: Ints, queries: Codes, pairs: Pairs | None = None) -> Floats | None:
@@ -57,7 +57,8 @@ def _sparse(known: Identifiability, counts: Ints, kept: Ints, queries: Codes) ->
     design = _one_hot(known.codes, known.shape).tocsc()[:, kept]
     factor = splu((design.T @ diags_array(counts.astype(np.float64)) @ design).tocsc())
     x = _one_hot(queries, known.shape).tocsc()[:, kept].tocsr()
-    return np.array([float(x[[i]] @ factor.solve(x[[i]].toarray()[0])) for i in range(len(queries))])
+    rows = (x[[i]].toarray()[0] for i in range(len(queries)))
+    return np.array([float(row @ factor.solve(row)) for row in rows])
 
 
 def _one_hot(codes: Codes, shape: tuple[int, ...]) -> csr_array:
@@ -102,12 +103,19 @@ def min_cuts(known: Identifiability, queries: Codes) -> list[int | None]:
     sources, sinks = queries[:, 0].astype(np.int64), left + queries[:, 1].astype(np.int64)
     quick = np.minimum(degree[sources], degree[sinks]) == 1
     cuts: list[int | None] = [1 if q else None for q in quick]
-    if quick.all() or nodes * len(a) > MOST_FLOW_WORK:
+    hard = np.flatnonzero(~quick)
+    alive = int((degree > 0).sum())
+    if not len(hard) or min(len(hard), alive) * len(a) > MOST_FLOW_WORK:
         return cuts
     ones = np.ones(len(a), dtype=np.int32)
     graph = csr_array((ones, (a, b)), shape=(nodes, nodes))
-    parent, flow = _gusfield((graph + graph.T).tocsr().astype(np.int32), degree)
-    for i in np.flatnonzero(~quick):
+    graph = (graph + graph.T).tocsr().astype(np.int32)
+    if len(hard) < alive:
+        for i in hard:
+            cuts[i] = int(maximum_flow(graph, int(sources[i]), int(sinks[i])).flow_value)
+        return cuts
+    parent, flow = _gusfield(graph, degree)
+    for i in hard:
         cuts[i] = _lightest(parent, flow, int(sources[i]), int(sinks[i]))
     return cuts
 

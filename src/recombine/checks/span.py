@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.checks.modular import Echelon, Ints, inverse, multiply, primes, rational, small_fractions
+from recombine.checks.modular import Echelon, Floats, Ints, inverse, multiply, primes, rational, small_fractions
 
 Integers = NDArray[Any]
 """int64 where everything is small, Python integers (dtype object) where it is not."""
@@ -124,7 +124,7 @@ def null_basis(basis: Ints, echelon: Echelon) -> tuple[Ints, Integers]:
     if not len(wrong):
         return pivots, null
     wide: Integers = null.astype(object)
-    solution = exact_solve(basis[:, pivots].T, -basis[:, free[wrong]].T)
+    solution = exact_solve(basis[:, pivots], -basis[:, free[wrong]].T)
     for column, values in zip(wrong, solution, strict=True):
         common = math.lcm(*(v.denominator for v in values))
         wide[:, column] = 0
@@ -146,42 +146,69 @@ def exact_product(left: Integers, right: Integers) -> Integers:
     return np.asarray(left.astype(object) @ right.astype(object))
 
 
-def exact_solve(matrix: Ints, targets: Ints) -> list[list[Fraction]]:
+def exact_solve(matrix: Ints, targets: Ints, start: tuple[int, Floats] | None = None) -> list[list[Fraction]]:
     """For each row t of ``targets`` the rational x with matrix · x = t; the matrix is square and regular.
 
-    Residues modulo more and more primes (Chinese remainders), rational reconstruction, and a check in integers.
+    Dixon's lifting (1982): with one inverse modulo p, digit after digit of x in base p; then rational reconstruction, and
+    a check in integers. ``start`` is (p, inverse) where it is known already.
     """
-    open_rows = list(range(len(targets)))
+    prime, inverted = start or _regular_prime(matrix)
     found: dict[int, list[Fraction]] = {}
-    modulus = 1
+    left: Integers = targets.T
     residues = np.zeros(targets.shape, dtype=object)
+    modulus, attempt = 1, 2
+    open_rows = np.arange(len(targets))
+    while len(open_rows):
+        digit = multiply(inverted, np.mod(left, prime).astype(np.float64), prime).astype(np.int64)
+        residues[open_rows] += digit.T.astype(object) * modulus
+        modulus *= prime
+        left = (left - exact_product(matrix, digit)) // prime
+        if modulus < prime**attempt:
+            continue
+        attempt *= 2
+        for row in open_rows:
+            values = _reconstruct(residues[row], modulus)
+            if values is not None and _solves(matrix, values, targets[row]):
+                found[int(row)] = values
+        still = np.array([int(row) not in found for row in open_rows])
+        open_rows, left = open_rows[still], left[:, still]
+    return [found[i] for i in range(len(targets))]
+
+
+def _regular_prime(matrix: Ints) -> tuple[int, Floats]:
     for prime in primes():
         inverted = inverse(matrix, prime)
-        if inverted is None:
-            continue
-        step = (
-            multiply(np.mod(targets[open_rows], prime).astype(np.float64), inverted.T, prime)
-            .astype(np.int64)
-            .astype(object)
-        )
-        lift = pow(modulus, -1, prime)
-        residues[open_rows] = residues[open_rows] + modulus * (((step - residues[open_rows]) * lift) % prime)
-        modulus *= prime
-        for row in list(open_rows):
-            guess = [rational(int(r), modulus) for r in residues[row]]
-            values = [g for g in guess if g is not None]
-            if len(values) == len(guess) and _solves(matrix, values, targets[row]):
-                found[row] = values
-                open_rows.remove(row)
-        if not open_rows:
-            return [found[i] for i in range(len(targets))]
-    raise ArithmeticError("the system has no rational solution below 2**20 primes")
+        if inverted is not None:
+            return prime, inverted
+    raise ArithmeticError("the matrix has no inverse")
+
+
+def _reconstruct(residues: Integers, modulus: int) -> list[Fraction] | None:
+    """Fractions with one common denominator, each below √(modulus / 2), or None where there are none."""
+    bound = math.isqrt(modulus // 2)
+    common = 1
+    numerators: list[tuple[int, int]] = []
+    for residue in residues.tolist():
+        scaled = residue * common % modulus
+        scaled = scaled - modulus if scaled > modulus // 2 else scaled
+        if abs(scaled) > bound:
+            value = rational(scaled, modulus)
+            if value is None or common * value.denominator > bound:
+                return None
+            common *= value.denominator
+            scaled = value.numerator
+        numerators.append((scaled, common))
+    return [Fraction(n, d) for n, d in numerators]
 
 
 def _solves(matrix: Ints, values: list[Fraction], target: Ints) -> bool:
     common = math.lcm(*(v.denominator for v in values)) if values else 1
-    scaled = np.array([int(v * common) for v in values], dtype=object)
-    return bool((exact_product(matrix.astype(object), scaled[:, None])[:, 0] == target.astype(object) * common).all())
+    scaled = [v.numerator * (common // v.denominator) for v in values]
+    for row, wanted in zip(matrix, target.tolist(), strict=True):
+        some = np.flatnonzero(row).tolist()
+        if sum(int(row[j]) * scaled[j] for j in some) != wanted * common:
+            return False
+    return True
 
 
 class Coordinates:
@@ -212,7 +239,7 @@ class Coordinates:
 
     def solve(self, rows: Ints) -> list[list[Fraction]]:
         """Coordinates of rows in the span whatever their denominators; slow."""
-        return exact_solve(self._square, rows[:, self._pivots])
+        return exact_solve(self._square, rows[:, self._pivots], (self._prime, self._inverse))
 
 
 def coordinates(basis: Ints, rows: Ints) -> tuple[Integers, Integers]:

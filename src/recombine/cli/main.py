@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import cyclopts
 
-from recombine.cli import reproduce, runs, study
+from recombine.cli import check, reproduce, runs, study
 from recombine.errors import InputError
 
 app = cyclopts.App(
@@ -16,6 +16,7 @@ app = cyclopts.App(
     help="What will a learner do on combinations of factors it has not seen, and why?",
     help_epilogue="""Examples:
 
+    recombine check catalogue.csv --factors shape,colour --target price
     recombine study list
     recombine study run gradient-toy --scale quick
     recombine reproduce
@@ -25,6 +26,7 @@ Exit codes: 0 completed, whatever was found; 1 only where --fail-on makes a find
     help_format="plaintext",
     version_flags=["--version"],
 )
+app.command(check.check)
 app.command(study.app)
 app.command(reproduce.reproduce)
 app.command(runs.app)

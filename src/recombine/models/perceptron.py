@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from pydantic import Field
 from torch import nn
 
 from recombine.description import Description
@@ -20,7 +21,7 @@ class Perceptron(Description):
 
     kind: ClassVar[str] = "perceptron"
 
-    widths: tuple[int, ...]
+    widths: tuple[Annotated[int, Field(ge=1)], ...] = Field(min_length=2)
     activation: Literal["relu", "tanh", "gelu", "elu"] = "relu"
     start: Literal["torch", "playground"] = "torch"
 

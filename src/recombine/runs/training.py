@@ -17,11 +17,15 @@ from recombine.training import Optimizer, Record, train
 from recombine.training.optim import PerMember
 
 MEASURES: dict[str, Callable[..., Any]] = {
+    "additivity": measures.additivity,
     "boundary": measures.boundary,
     "decision_map": measures.decision_map,
+    "effects": measures.effects,
     "influence": measures.influence,
+    "leak": measures.leak,
     "per_combination": measures.per_combination,
     "r_squared": measures.r_squared,
+    "salience": measures.salience,
 }
 
 

@@ -101,6 +101,9 @@ def _again(study: Study, runs: dict[str, Run] | Any, tables: dict[str, pl.DataFr
     for title, table in fresh.items():
         if "member" not in table.columns or "step" not in table.columns or title not in tables:
             continue
+        if not set(table.columns) <= set(tables[title].columns):
+            problems.append(f"run {name}: the committed table {title!r} has other columns")
+            continue
         keys = [c for c in table.columns if not table[c].dtype.is_float() and table[c].dtype != pl.Boolean]
         if table.select(keys).is_duplicated().any():
             continue

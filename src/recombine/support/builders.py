@@ -22,24 +22,18 @@ def full(space: FactorSpace) -> Support:
 def leave_out(space: FactorSpace, *combinations: Mapping[str, Level]) -> Support:
     """Everything but the named combinations. A record that names only some factors leaves out every match:
     ``leave_out(space, {"shape": "disc", "colour": "red"})``."""
-    grid = space.grid()
-    keep = np.ones(len(grid), dtype=bool)
-    for record in combinations:
-        match = np.ones(len(grid), dtype=bool)
-        for name, level in record.items():
-            match &= grid[:, space.position(name)] == space[name].code(level)
-        keep &= ~match
-    return Explicit(space, grid[keep]).require_nonempty("training")
+    boxes = [{"box": {n: _one(space, n, level) for n, level in record.items()}} for record in combinations]
+    if not boxes:
+        return full(space)
+    return _listed(Region(space, {"not": {"any": boxes}}), "training")
 
 
 def anchors(space: FactorSpace, levels: Mapping[str, Iterable[Level]]) -> Support:
     """The combinations in which at least one factor sits at one of its anchor levels (kernel theory, section 2)."""
-    grid = space.grid()
-    keep = np.zeros(len(grid), dtype=bool)
-    for name, chosen in levels.items():
-        codes = [space[name].code(level) for level in chosen]
-        keep |= np.isin(grid[:, space.position(name)], codes)
-    return Explicit(space, grid[keep]).require_nonempty("anchor")
+    boxes = [{"box": {n: _one(space, n, level)}} for n, chosen in levels.items() for level in chosen]
+    if not boxes:
+        raise InputError("the anchor support is empty: no anchor level was given.")
+    return _listed(Region(space, {"any": boxes}), "anchor")
 
 
 def random(space: FactorSpace, count: int, seed: int, cover_levels: bool = False) -> Support:
@@ -82,5 +76,16 @@ def donut(space: FactorSpace, hole: int | float | tuple[float, float]) -> Suppor
                 f"a hole from {low:g} to {high:g} does not lie inside factor {factor.name!r} ({first} … {last})."
             )
         sides[factor.name] = (low, high)
-    region = Region(space, {"not": {"box": sides}})
-    return region.explicit() if space.finite and space.size <= ENUMERABLE else region
+    return _listed(Region(space, {"not": {"box": sides}}), "training")
+
+
+def _one(space: FactorSpace, name: str, level: Level) -> tuple[int, int]:
+    code = space[name].code(level)
+    return code, code
+
+
+def _listed(region: Region, what: str) -> Support:
+    """A region as a list where its grid can be listed, as the rule it is where it cannot."""
+    if region.space.finite and region.space.size <= ENUMERABLE:
+        return region.explicit().require_nonempty(what)
+    return region

@@ -75,7 +75,7 @@ class Explicit(Support):
     def __init__(self, space: FactorSpace, codes: Points | Iterable[Iterable[int]]) -> None:
         if not space.finite:
             raise InputError("only a space of categorical factors has combinations to list.")
-        rows = space.check(np.asarray(codes if isinstance(codes, np.ndarray) else list(codes)))
+        rows = space.check(codes if isinstance(codes, np.ndarray) else [list(row) for row in codes])
         self.space = space
         self.codes: Codes = np.unique(rows, axis=0) if len(rows) else rows.reshape(0, len(space))
         self.codes.setflags(write=False)

@@ -6,8 +6,9 @@ import copy
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +130,7 @@ def train(
     )  # fmt: skip
     plan = _plan(settings, ids, strategy, chunk_size)
     started = time.monotonic()
-    with reporter(progress, total=len(ids) * steps) as report:
+    with reporter(progress, total=len(ids) * steps) as report, _threads(plan.threads):
         parts = [
             part
             for at in range(0, len(ids), plan.stack)
@@ -145,6 +146,17 @@ def train(
         "seconds": time.monotonic() - started,
     }
     return ensemble
+
+
+@contextmanager
+def _threads(count: int | None) -> Iterator[None]:
+    before = torch.get_num_threads()
+    if count is not None:
+        torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def pick_device(device: str | torch.device) -> torch.device:
@@ -175,7 +187,7 @@ def _plan(settings: _Settings, ids: list[int], strategy: str, chunk_size: ChunkS
         strategy=strategy, chunk_size=chunk_size,
     )  # fmt: skip
     if strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(settings, ids[:2])) is not None:
-        return Plan("loop", len(ids), f"torch.vmap cannot batch this model: {reason}")
+        return replace(plan, strategy="loop", stack=len(ids), reason=f"torch.vmap cannot batch this model: {reason}")
     return plan
 
 

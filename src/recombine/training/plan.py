@@ -24,6 +24,10 @@ STACK_BYTES = {"cpu": 48 * 2**20, "cuda": 24 * 2**30}
 LOOP_BYTES_CPU = 4 * 2**20
 """A member that touches more than this in one step keeps two cores busy by itself: stacking it gains nothing."""
 
+ONE_THREAD_BYTES = 8 * 2**20
+"""A CPU step that touches less than this is over before a second thread has been woken; with other work on the machine,
+waiting for that thread made it up to ten times slower."""
+
 NOT_STACKED = (nn.RNNBase, nn.RNNCellBase)
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 
@@ -35,6 +39,8 @@ class Plan:
     strategy: str
     stack: int
     reason: str
+    threads: int | None = None
+    """CPU threads of a step; None leaves the number as it is."""
 
 
 def make_plan(
@@ -64,7 +70,9 @@ def make_plan(
         stack = min(members, int(chunk_size))
         if stack < 1:
             raise InputError(f"chunk_size must be at least 1, got {chunk_size}.")
-    return Plan(strategy, stack, reason)
+    together = touched * (1 if strategy == "loop" else stack)
+    small = device.type == "cpu" and together < ONE_THREAD_BYTES
+    return Plan(strategy, stack, reason, 1 if small else None)
 
 
 def _choose(module: nn.Module, touched: int, members: int, device: torch.device) -> tuple[str, str]:

@@ -1,0 +1,77 @@
+"""Results: saved by ending, drawn by whoever registered, and never half a picture."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+import pytest
+
+from recombine.errors import InputError
+from recombine.result import Result, register
+
+
+@dataclass(frozen=True)
+class Number(Result):
+    kind: ClassVar[str] = "number of a test"
+    value: float
+
+    def to_frame(self) -> pl.DataFrame:
+        return pl.DataFrame({"value": [self.value]})
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"value": self.value, "name": "é"}
+
+
+class Chart:
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def save(self, path: str) -> None:
+        Path(path).write_text(f"chart of {self.value}")
+
+
+def test_data_is_saved_by_its_ending(tmp_path: Path) -> None:
+    result = Number(1.5)
+    assert json.loads(result.save(tmp_path / "deep" / "a.json").read_text("utf-8")) == {"value": 1.5, "name": "é"}
+    assert pl.read_csv(result.save(tmp_path / "a.csv")).equals(result.to_frame())
+    assert pl.read_parquet(result.save(tmp_path / "a.PARQUET")).equals(result.to_frame())
+    assert "é" in result.to_json()
+
+
+def test_pictures_and_pages_come_from_whoever_registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.result._RENDERERS", {})
+    result = Number(2.0)
+    with pytest.raises(InputError, match="nothing is registered to draw a number of a test result as plot"):
+        result.plot()
+    with pytest.raises(InputError, match="as page"):
+        result.save(tmp_path / "a.html")
+    assert not (tmp_path / "a.html").exists()
+    register("number of a test", "plot", lambda r: Chart(r.value))
+    register("number of a test", "page", lambda r: f"<p>{r.value}</p>")
+    assert result.plot().value == 2.0
+    assert result._repr_html_() == "<p>2.0</p>"
+    assert result.save(tmp_path / "a.svg").read_text() == "chart of 2.0"
+    assert result.save(tmp_path / "a.html").read_text() == "<p>2.0</p>"
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a"])
+def test_an_unknown_ending_is_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"cannot save a result as .*use one of \.json"):
+        Number(1).save(tmp_path / "new" / name)
+    assert not (tmp_path / "new").exists()
+
+
+def test_json_never_holds_nan() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        Number(float("nan")).to_json()
+
+
+def test_a_bare_result_has_nothing() -> None:
+    with pytest.raises(TypeError, match="Result has no table"):
+        Result().to_frame()
+    with pytest.raises(TypeError, match="Result has no dictionary"):
+        Result().to_dict()
