@@ -83,7 +83,7 @@ def loop_rate(network: Network, device: torch.device, seconds: float) -> float:
 
     module = network.model().to(device)
     optimizer = network.plain(module)
-    inputs, targets = network.task.batch(Draws.of([0], range(0, 8), 0, device), network.batch)
+    inputs, targets = network.task.batch(Draws.of([0], range(8), 0, device), network.batch)
     assert isinstance(inputs, torch.Tensor)
 
     def run(steps: int) -> float:

@@ -17,12 +17,12 @@ def grid(shape: tuple[int, ...]) -> np.ndarray:
 
 def indicator(code: np.ndarray, shape: tuple[int, ...], order: int) -> Row:
     """One-hot over all conjunctions of at most ``order`` factors' levels, the constant included."""
-    row = []
-    for size in range(order + 1):
-        for chosen in itertools.combinations(range(len(shape)), size):
-            for levels in itertools.product(*(range(shape[k]) for k in chosen)):
-                row.append(Fraction(int(all(code[k] == level for k, level in zip(chosen, levels, strict=True)))))
-    return row
+    return [
+        Fraction(int(all(code[k] == level for k, level in zip(chosen, levels, strict=True))))
+        for size in range(order + 1)
+        for chosen in itertools.combinations(range(len(shape)), size)
+        for levels in itertools.product(*(range(shape[k]) for k in chosen))
+    ]
 
 
 def rank(rows: list[Row]) -> int:
@@ -42,7 +42,9 @@ def rank(rows: list[Row]) -> int:
 
 
 @st.composite
-def supports(draw: st.DrawFn, most_factors: int = 4, most_levels: int = 5, most_cells: int = 60, orders: tuple[int, ...] = (1, 2)):
+def supports(
+    draw: st.DrawFn, most_factors: int = 4, most_levels: int = 5, most_cells: int = 60, orders: tuple[int, ...] = (1, 2)
+):
     """A space of 2 … 4 factors with 2 … 5 levels, a random support in it, and an order."""
     factors = draw(st.integers(2, most_factors))
     shape: tuple[int, ...] = ()

@@ -70,7 +70,9 @@ def _cheapest(known, shape, order, asked, allowed, costs):
 
 
 def test_a_steiner_cell_beats_two_asked_ones():
-    """Pieces {a0 b0}, {a1 b1}, {a2 b2}; asked: (a0, b1) and (a0, b2). Outside cells cannot beat 2, but a ban forces one."""
+    """Pieces {a0 b0}, {a1 b1}, {a2 b2}; asked: (a0, b1) and (a0, b2). Outside cells cannot beat 2, but a ban forces
+    one.
+    """
     train = np.array([[0, 0], [1, 1], [2, 2]])
     known = Identifiability(train, (3, 3))
     asked = np.array([[0, 1]])

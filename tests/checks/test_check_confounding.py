@@ -56,7 +56,9 @@ def test_a_site_that_only_speaks_through_the_device():
     rng = np.random.default_rng(0)
     device = rng.integers(2, size=400)
     site = np.where(rng.random(400) < 0.8, device, 1 - device)
-    result = check({"site": site, "device": device, "y": np.array(["no", "yes"])[device]}, ["site", "device"], target="y")
+    result = check(
+        {"site": site, "device": device, "y": np.array(["no", "yes"])[device]}, ["site", "device"], target="y"
+    )
     pair = next(p for p in result.confounding.pairs if (p.one, p.two) == ("site", "y"))
     assert pair.information > 0.1
     assert pair.given == "device"

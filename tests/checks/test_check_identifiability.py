@@ -47,7 +47,10 @@ def test_witnesses_prove_the_status(case):
     for cell, terms in zip(open_cells, witness.sums(known, open_cells, work=10**9), strict=True):
         assert terms is not None
         rows = [indicator(np.array(row), shape, order) for _, row in terms]
-        total = [sum((c * r for (c, _), r in zip(terms, column, strict=True)), Fraction(0)) for column in zip(*rows, strict=True)]
+        total = [
+            sum((c * r for (c, _), r in zip(terms, column, strict=True)), Fraction(0))
+            for column in zip(*rows, strict=True)
+        ]
         assert total == indicator(cell, shape, order)
         assert all(row in members for _, row in terms)
         # Independent rows with non-zero coefficients: no proper part of them adds up to the query.
@@ -75,7 +78,11 @@ def test_two_factors_get_a_shortest_path(case):
 def _distance(train, shape, cell):
     reached, steps = {("b", int(cell[1]))}, 0
     while ("a", int(cell[0])) not in reached:
-        reached |= {("a", a) for a, b in train.tolist() if ("b", b) in reached} if steps % 2 == 0 else {("b", b) for a, b in train.tolist() if ("a", a) in reached}
+        reached |= (
+            {("a", a) for a, b in train.tolist() if ("b", b) in reached}
+            if steps % 2 == 0
+            else {("b", b) for a, b in train.tolist() if ("a", a) in reached}
+        )
         steps += 1
     return steps
 
@@ -121,7 +128,12 @@ def test_span_of_wild_integers_equals_brute_force(rows, columns, size, seed):
     matrix = rng.integers(-size, size + 1, size=(rows, columns))
     if rows > 2:
         matrix[-1] = 3 * matrix[0] - 2 * matrix[1]
-    span = Span(columns, lambda p: matrix[p[:, 0]], lambda p, v: matrix[p[:, 0]].astype(object) @ v.astype(object), np.arange(rows)[:, None])
+    span = Span(
+        columns,
+        lambda p: matrix[p[:, 0]],
+        lambda p, v: matrix[p[:, 0]].astype(object) @ v.astype(object),
+        np.arange(rows)[:, None],
+    )
     exact = [[Fraction(int(v)) for v in row] for row in matrix]
     assert span.rank == rank(exact)
     assert span.null.shape == (columns, columns - span.rank)

@@ -61,7 +61,9 @@ def test_shrinkage_of_three_factors_comes_from_the_solver_and_is_full_for_a_line
 
 
 def _context_task():
-    """CD-3: context 0 follows feature 1, context 1 follows feature 2; features of opposite sign are left out one way."""
+    """CD-3: context 0 follows feature 1, context 1 follows feature 2; features of opposite sign are left out one
+    way.
+    """
     cells = [(c, f, g) for c in range(2) for f in range(6) for g in range(6)]
     label = {cell: (1.0 if (cell[1] if cell[0] == 0 else cell[2]) >= 3 else -1.0) for cell in cells}
     out = [cell for cell in cells if cell[1] < 3 <= cell[2]]
@@ -69,12 +71,25 @@ def _context_task():
 
 
 def _table(cells, label):
-    return {"context": [c for c, _, _ in cells], "one": [f for _, f, _ in cells], "two": [g for _, _, g in cells], "y": [label[c] for c in cells]}
+    return {
+        "context": [c for c, _, _ in cells],
+        "one": [f for _, f, _ in cells],
+        "two": [g for _, _, g in cells],
+        "y": [label[c] for c in cells],
+    }
 
 
 def test_context_is_found_as_a_shortcut_and_least_squares_margins_match_theory():
     train, asked, label = _context_task()
-    result = check(_table(train, label), ["context", "one", "two"], target="y", target_kind="number", test=_table(asked, label), depth=3, order=2)
+    result = check(
+        _table(train, label),
+        ["context", "one", "two"],
+        target="y",
+        target_kind="number",
+        test=_table(asked, label),
+        depth=3,
+        order=2,
+    )
     shortcut = result.prediction.shortcut
     assert shortcut.factors == ("context",)
     assert shortcut.in_training > 0 > shortcut.when_asked
@@ -95,7 +110,11 @@ def test_without_asked_targets_the_additive_fit_judges_and_says_so():
 
 def test_classes_are_predicted_by_name():
     cells = [(a, b) for a in range(4) for b in range(4) if a == 0 or b == 0]
-    table = {"a": [a for a, _ in cells], "b": [b for _, b in cells], "y": ["low" if a < 2 else "high" for a, _ in cells]}
+    table = {
+        "a": [a for a, _ in cells],
+        "b": [b for _, b in cells],
+        "y": ["low" if a < 2 else "high" for a, _ in cells],
+    }
     for query in check(table, ["a", "b"], target="y").queries:
         assert query.prediction == ("low" if query.codes[0] < 2 else "high")
 

@@ -40,7 +40,7 @@ def test_the_json_object():
     assert query["leverage"] == pytest.approx(3.0)
     assert query["witness"] == {"sum": [["1", ["disc", "blue"]], ["-1", ["disc", "red"]], ["1", ["square", "red"]]]}
     free = data["directions"][data["queries"][0]["witness"]["direction"]]
-    assert {tuple(effect.values())[0] for effect, _ in free} in ({"star", "green"}, {"disc", "square", "red", "blue"})
+    assert {next(iter(effect.values())) for effect, _ in free} in ({"star", "green"}, {"disc", "square", "red", "blue"})
     assert all(set(s) == {"shape", "colour"} for s in data["suggestions"])
 
 
@@ -100,7 +100,9 @@ def test_costs_and_bans_choose_the_cells():
     nothing = check(PIECES, ["shape", "colour"], forbid=[{"shape": "star"}, {"colour": "green"}])
     assert not nothing.advice.enough
     assert "no allowed set suffices" in nothing.sentence()
-    by_function = check(PIECES, ["shape", "colour"], cost=lambda c: 1.0 if c == {"shape": "star", "colour": "blue"} else 7.0)
+    by_function = check(
+        PIECES, ["shape", "colour"], cost=lambda c: 1.0 if c == {"shape": "star", "colour": "blue"} else 7.0
+    )
     assert by_function.suggestions == [{"shape": "star", "colour": "blue"}]
 
 

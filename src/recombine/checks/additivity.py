@@ -2,7 +2,8 @@
 
 numbers:  with repeated rows, lack of fit — F = (SS_lack / (cells − rank)) / (SS_pure / (rows − cells));
           without, Tukey's one degree of freedom (1949): does the squared fit explain what the fit leaves?
-classes:  every cell of one class — can any additive logit separate the classes? (linear programme; infeasible = rejected)
+classes:  every cell of one class — can any additive logit separate the classes? (linear programme; infeasible =
+rejected)
           otherwise the deviance of the additive logit against one probability a cell, χ² with cells − rank degrees
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.checks.identifiability import Identifiability
-from recombine.checks.robustness import Floats
+from recombine.checks.tables import Floats
 from recombine.support.table import Target
 
 LEVEL = 0.01
@@ -97,7 +98,8 @@ def _tukey(x: Floats, mean: Floats, fit: Floats, rank: int, explained: float) ->
             None,
             None,
             explained,
-            f"one row a combination leaves nothing to test with; the additive fit explains {explained:.0%} of the seen differences.",
+            f"one row a combination leaves nothing to test with; the additive fit explains {explained:.0%} of "
+            "the seen differences.",
         )
     gain = float(residual @ curve) ** 2 / strength
     left = max(float(residual @ residual) - gain, 0.0)
@@ -113,7 +115,8 @@ def _tukey(x: Floats, mean: Floats, fit: Floats, rank: int, explained: float) ->
 
 def _verdict(p: float, explained: float, test: str) -> str:
     word = "rejected" if p < LEVEL else "not rejected"
-    return f"additivity is {word} on the seen combinations (p = {p:.2g}, {test}); the additive fit explains {explained:.0%} of the differences between them."
+    fit = f"the additive fit explains {explained:.0%} of the differences between them."
+    return f"additivity is {word} on the seen combinations (p = {p:.2g}, {test}); {fit}"
 
 
 def _classes(x: Floats, target: Target, use: NDArray[np.bool_], rank: int) -> Additivity:
@@ -172,7 +175,8 @@ def _separable(x: Floats, label: NDArray[np.int64], classes: int) -> Additivity:
             True,
             None,
             None,
-            "no additive logit reproduces the classes already seen (linear programme infeasible): the additive assumption is rejected.",
+            "no additive logit reproduces the classes already seen (linear programme infeasible): the additive "
+            "assumption is rejected.",
         )
     return Additivity("separability", False, None, None, "an additive logit reproduces every class seen.")
 

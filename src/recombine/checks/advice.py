@@ -1,10 +1,10 @@
 """What to collect: the cheapest further combinations after which everything asked is determined.
 
 Modulo the row space of training, rows are vectors and a set of cells suffices iff its vectors span those of the asked
-cells. Independent sets of vectors are a matroid, so with every candidate inside span(train ∪ asked) the greedy choice by
-cost is optimal, and with unit costs its size is rank(train ∪ asked) − rank(train), attained by asked cells. A candidate
-outside that span may help two asked cells at once, as a Steiner point does: then an exhaustive search decides small
-cases, and larger ones get a heuristic with a lower bound beside it.
+cells. Independent sets of vectors are a matroid, so with every candidate inside span(train ∪ asked) the greedy choice
+by cost is optimal, and with unit costs its size is rank(train ∪ asked) − rank(train), attained by asked cells. A
+candidate outside that span may help two asked cells at once, as a Steiner point does: then an exhaustive search
+decides small cases, and larger ones get a heuristic with a lower bound beside it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Advice:
 
 
 def greedy(vectors: Integers, order: Ints) -> Ints:
-    """The first independent rows in the given order, exact: each row left out is a combination of rows chosen before it.
+    """The first independent rows in the given order, exact: each row left out is a combination of rows chosen before
+    it.
 
     Chosen modulo a prime and then proved: the unique rational coordinates of every other row use earlier rows only.
     """
@@ -137,7 +138,9 @@ def _contracted(known: Identifiability, cells: Codes) -> Ints:
 
 
 def _first_independent(known: Identifiability, cells: Codes) -> Ints | None:
-    """The first cells, in order, that are independent modulo training; proved by checking that they determine the rest."""
+    """The first cells, in order, that are independent modulo training; proved by checking that they determine the
+    rest.
+    """
     if known.rows.nullity > MOST_DIRECTIONS:
         return None
     width = max(256, min(CHUNK, 8_000_000 // known.rows.nullity))
@@ -205,7 +208,8 @@ def _inside(target: Integers, vectors: Integers) -> NDArray[np.bool_]:
     if not len(outside):
         return np.ones(len(vectors), dtype=bool)
     _, numbers = coordinates(both[chosen], both[order])
-    return ~(numbers[len(target) :, np.searchsorted(chosen, outside)] != 0).any(axis=1)
+    free: NDArray[np.bool_] = ~(numbers[len(target) :, np.searchsorted(chosen, outside)] != 0).any(axis=1)
+    return free
 
 
 def _spans(vectors: Integers, target: Integers) -> bool:
@@ -240,12 +244,14 @@ def _steiner(pool: Codes, price: Floats, vectors: Integers, target: Integers) ->
             "exhaustive search (candidates outside the asked span)",
         )
     exact = float(price[chosen].sum()) <= bound
-    word = "heuristic: spanning set, dearest redundant cells dropped (candidates outside the asked span make this Steiner-type)"
+    word = "heuristic for a Steiner-type choice (candidates outside the asked span): dearest redundant cells dropped"
     return Advice(pool[chosen], price[chosen], needed, exact, True, bound, word)
 
 
 def _reverse_delete(vectors: Integers, target: Integers) -> Ints:
-    """Two starts — cheapest first, and candidates inside the target's span first — each thinned out; the smaller stays."""
+    """Two starts — cheapest first, and candidates inside the target's span first — each thinned out; the smaller
+    stays.
+    """
     inside = _inside(target, vectors)
     best: Ints | None = None
     for order in (np.arange(len(vectors)), np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])):

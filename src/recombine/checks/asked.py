@@ -1,7 +1,8 @@
 """Which combinations are asked about, and how many of each status there are.
 
-A test table is listed. The whole grid minus training is listed up to two million cells; beyond, its counts are still exact
-where a closed form has them (everything seen-levelled is determined; two factors: pieces), else they are sampled shares.
+A test table is listed. The whole grid minus training is listed up to two million cells; beyond, its counts are still
+exact where a closed form has them (everything seen-levelled is determined; two factors: pieces), else they are sampled
+shares.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def ask_grid(known: Identifiability, space: FactorSpace, most: int, seed: int) -
     if exact is not None:
         return _chosen(sample, status, exact, total, most)
     share = {name: float((status == i).mean()) if len(status) else 0.0 for i, name in enumerate(STATUSES)}
-    # The sample may miss rare cells; the ranks do not: a grid of higher rank than training holds something undetermined.
+    # The sample may miss rare cells; the ranks do not: a grid of higher rank than training holds something
+    # undetermined.
     worst = max(
         int(status.max(initial=SEEN)),
         SEEN if known.complete else UNDETERMINED,

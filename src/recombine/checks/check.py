@@ -52,12 +52,13 @@ def check(
 ) -> CheckResult:
     """Which combinations can any learner get right from this table, which not, and which rows to collect.
 
-    ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary; ``factors`` are its columns that
-    are recombined. Asked about is the grid of the table's levels minus training, or a ``test`` table, or with
-    ``split="column=value"`` the rows that have this value (the others are training). ``order`` m: effects of up to m factors
-    at once. ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
-    function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists (partial) combinations
-    that cannot be collected. ``salience`` or ``depth`` choose the learner whose behaviour is predicted.
+    ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary; ``factors`` are its columns
+    that are recombined. Asked about is the grid of the table's levels minus training, or a ``test`` table, or with
+    ``split="column=value"`` the rows that have this value (the others are training). ``order`` m: effects of up to m
+    factors at once. ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to
+    collect — a function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists
+    (partial) combinations that cannot be collected. ``salience`` or ``depth`` choose the learner whose behaviour is
+    predicted.
     """
     if split is not None and test is not None:
         raise InputError("give either a split or a test table, not both.")
@@ -67,16 +68,24 @@ def check(
         raise InputError(f"max_queries is {max_queries}; give 1 … {MOST_QUERIES:,}.")
     pair = _split(split)
     tables = read_tables(
-        [table] if test is None else [table, test], factors, target=target, target_kind=target_kind, split=pair, bins=bins,
-        missing=missing, max_rows=max_rows, max_bytes=max_bytes,
-    )  # fmt: skip
+        [table] if test is None else [table, test],
+        factors,
+        target=target,
+        target_kind=target_kind,
+        split=pair,
+        bins=bins,
+        missing=missing,
+        max_rows=max_rows,
+        max_bytes=max_bytes,
+    )
     train, asked_table = tables[0], tables[1] if len(tables) > 1 else None
     notes = _reading_notes(train, asked_table)
     train = _supported(train, min_support)
     space = train.space
     if not 1 <= order <= len(space):
         raise InputError(
-            f"order {order} is not possible with {len(space)} factor{'s' if len(space) > 1 else ''}; use 1 … {len(space)}."
+            f"order {order} is not possible with {len(space)} factor{'s' if len(space) > 1 else ''}; use 1 … "
+            f"{len(space)}."
         )
     known = Identifiability(train.codes, space.shape, order)
     asked = (
@@ -89,8 +98,15 @@ def check(
     )
     answers = None if asked_table is None or asked_table.target is None else asked_table.target
     predicted = predicting.predict(
-        known, space.names, asked.codes, asked.status, train.target, _asked_answers(asked, asked_table, answers), salience=salience, depth=depth
-    )  # fmt: skip
+        known,
+        space.names,
+        asked.codes,
+        asked.status,
+        train.target,
+        _asked_answers(asked, asked_table, answers),
+        salience=salience,
+        depth=depth,
+    )
     fit = additivity(known, train.target) if train.target is not None else None
     prediction = None if isinstance(predicted, str) else predicted
     notes += [predicted] if isinstance(predicted, str) else []
@@ -100,7 +116,8 @@ def check(
     seen_answers = answer_counts(train.target) if train.target is not None else None
     if any(q.status == "determined" and q.terms is None for q in queries):
         notes.append(
-            "some sums behind “determined” have long fractions and are not written out; ask .witness(combination) for any of them."
+            "some sums behind “determined” have long fractions and are not written out; ask "
+            ".witness(combination) for any of them."
         )
     what = _in_words(asked_table, pair, test)
     return CheckResult(
@@ -121,17 +138,28 @@ def check(
         coverage=coverage(train.codes, space.shape, None if asked_table is None else asked_table.codes),
         pieces=connected_pieces(known, space),
         groups=level_groups(known, space),
-        confounding=confounding(train.codes, train.counts, space.names, space.shape, pairs, seen_answers, target or "", draws, seed),
+        confounding=confounding(
+            train.codes, train.counts, space.names, space.shape, pairs, seen_answers, target or "", draws, seed
+        ),
         additivity=fit,
         prediction=prediction,
         unseen_levels=levels_never_seen(known, space),
         notes=tuple(notes),
         settings={
-            "factors": list(space.names), "target": target, "split": None if pair is None else f"{pair[0]}={pair[1]}",
-            "test": str(test) if isinstance(test, (str, Path)) else None, "order": order, "min_support": min_support,
-            "bins": dict(bins or {}), "missing": missing, "salience": salience, "depth": depth, "draws": draws, "seed": seed,
+            "factors": list(space.names),
+            "target": target,
+            "split": None if pair is None else f"{pair[0]}={pair[1]}",
+            "test": str(test) if isinstance(test, (str, Path)) else None,
+            "order": order,
+            "min_support": min_support,
+            "bins": dict(bins or {}),
+            "missing": missing,
+            "salience": salience,
+            "depth": depth,
+            "draws": draws,
+            "seed": seed,
         },
-    )  # fmt: skip
+    )
 
 
 def _split(split: str | tuple[str, str] | None) -> tuple[str, str] | None:
@@ -183,7 +211,8 @@ def _reading_notes(train: Table, asked: Table | None) -> list[str]:
         )
     if train.target is not None and train.target.conflicts:
         notes.append(
-            f"{train.target.conflicts:,} training combinations were given different answers in different rows; their average is used."
+            f"{train.target.conflicts:,} training combinations were given different answers in different rows; "
+            "their average is used."
         )
     return notes
 
@@ -192,7 +221,8 @@ def _warnings(target: Target | None, fit: Any, prediction: predicting.Prediction
     notes = []
     if fit is not None and fit.rejected:
         notes.append(
-            f"The additive assumption itself does not hold: {fit.words} Read every “determined” with that in mind, or raise the order."
+            f"The additive assumption itself does not hold: {fit.words} Read every “determined” with that in "
+            "mind, or raise the order."
         )
     shortcut = prediction.shortcut if prediction else None
     if shortcut is not None and (shortcut.outweighs or shortcut.when_asked < -WORTH_A_WORD):
@@ -200,7 +230,9 @@ def _warnings(target: Target | None, fit: Any, prediction: predicting.Prediction
             "outweighs what points the right way" if shortcut.outweighs else "is weaker than what points the right way"
         )
         notes.append(
-            f"Shortcut: {' × '.join(shortcut.factors)} agrees with the answers in training and opposes them where asked (judged by {shortcut.judged_by}); for a {prediction.learner if prediction else ''} it {strength}."
+            f"Shortcut: {' × '.join(shortcut.factors)} agrees with the answers in training and opposes them "
+            f"where asked (judged by {shortcut.judged_by}); for a {prediction.learner if prediction else ''} "
+            f"it {strength}."
         )
     if target is not None and prediction is not None and not (target.count > 0).all():
         notes.append("no kernel prediction of answers: some training combinations have no target.")

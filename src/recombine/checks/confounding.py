@@ -2,8 +2,8 @@
 
     V = √(χ² / (n · min(r − 1, c − 1)))     I(A; B) = Σ p log₂ p / (p_A p_B)     I(A; B | C) = Σ_C p_C I(A; B | C = c)
 
-p-values compare χ² with tables drawn at random with the same margins, whose cost does not grow with the rows as shuffling
-them would. Very large tables get the asymptotic χ² and say so.
+p-values compare χ² with tables drawn at random with the same margins, whose cost does not grow with the rows as
+shuffling them would. Very large tables get the asymptotic χ² and say so.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.checks.tables import MOST_CELLS, Floats, two_way
+from recombine.checks.tables import MOST_CELLS, Floats, Pairs, two_way
 from recombine.space import Codes
 
 FEWEST_DRAWS = 99
@@ -64,8 +64,11 @@ def confounding(
     draws: int,
     seed: int,
 ) -> Confounding:
-    """Associations between all factors, and with the answer where ``answers`` (rows: combination × class counts) is given."""
+    """Associations between all factors, and with the answer where ``answers`` (rows: combination × class counts) is
+    given.
+    """
     pairs = []
+    total = len(tables) + (len(shape) if answers is not None else 0)
     for (j, k), table in tables.items():
         conditional = (
             _given_answer(codes, answers, j, k, shape)
@@ -74,15 +77,21 @@ def confounding(
         )
         pairs.append(
             _associate(
-                names[j], names[k], table, conditional, answer_name if conditional is not None else None, draws, seed
+                names[j],
+                names[k],
+                table,
+                conditional,
+                answer_name if conditional is not None else None,
+                draws,
+                total,
+                seed,
             )
         )
     if answers is not None:
         for k in range(len(shape)):
-            table = np.zeros((shape[k], answers.shape[1]))
-            np.add.at(table, codes[:, k], answers)
+            table = np.stack([np.bincount(codes[:, k], weights=a, minlength=shape[k]) for a in answers.T], axis=1)
             conditional, given = _left_with_answer(codes, answers, k, names, shape)
-            pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, seed))
+            pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, total, seed))
     pairs.sort(key=lambda a: -a.cramers_v)
     return Confounding(tuple(pairs), int((counts < THIN).sum()), len(counts))
 
@@ -117,8 +126,7 @@ def _left_with_answer(
     for other in range(len(shape)):
         if other == k or shape[k] * shape[other] * answers.shape[1] > MOST_CELLS:
             continue
-        cube = np.zeros((shape[other], shape[k], answers.shape[1]))
-        np.add.at(cube, (codes[:, other], codes[:, k]), answers)
+        cube = np.stack([two_way(codes, a, other, k, shape) for a in answers.T], axis=2)
         value = sum(float(t.sum()) * information(t) for t in cube) / max(1.0, float(cube.sum()))
         if best[0] is None or value < best[0]:
             best = (value, names[other])

@@ -30,7 +30,8 @@ class Conjunctive:
         self.columns = grid_rank(shape, order)
         if self.columns > MOST_EFFECTS:
             raise InputError(
-                f"order {order} has {self.columns:,} effects here, more than the {MOST_EFFECTS:,} this check takes on; lower the order, drop factors or merge levels."
+                f"order {order} has {self.columns:,} effects here, more than the {MOST_EFFECTS:,} this check "
+                "takes on; lower the order, drop factors or merge levels."
             )
         self._subsets = [J for size in range(order + 1) for J in itertools.combinations(range(len(shape)), size)]
         self._starts = list(itertools.accumulate([0] + [math.prod(shape[k] - 1 for k in J) for J in self._subsets]))

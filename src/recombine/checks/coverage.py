@@ -24,7 +24,9 @@ EXAMPLES = 20
 
 @dataclass(frozen=True)
 class Interactions:
-    """One choice of factors: how many of its level combinations exist, were seen, are missing, and are never asked for."""
+    """One choice of factors: how many of its level combinations exist, were seen, are missing, and are never asked
+    for.
+    """
 
     factors: tuple[int, ...]
     possible: int
@@ -96,7 +98,7 @@ def _present(codes: Codes, shape: tuple[int, ...], chosen: tuple[int, ...]) -> I
 
 
 def _keys(codes: Codes, shape: tuple[int, ...], chosen: tuple[int, ...], kind: type) -> Ints:
-    keys = codes[:, chosen[0]].astype(kind)
+    keys: Ints = codes[:, chosen[0]].astype(kind)
     for k in chosen[1:]:
         keys *= shape[k]
         keys += codes[:, k]

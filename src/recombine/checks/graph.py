@@ -1,8 +1,9 @@
 """Two factors as a bipartite graph: levels are nodes, training combinations are edges, pieces are connected components.
 
-With additive effects f(a) + g(b), the answer at (a, b) is determined iff a and b lie in one piece (kernel theory §1: the
-graph whose signless Laplacian filters what is learnt). The spanning forest also carries further factors along: walking
-an edge fixes one level's effect in terms of its neighbour's and of the effects ρ of the other factors in that row.
+With additive effects f(a) + g(b), the answer at (a, b) is determined iff a and b lie in one piece (kernel theory §1:
+the graph whose signless Laplacian filters what is learnt). The spanning forest also carries further factors along:
+walking an edge fixes one level's effect in terms of its neighbour's and of the effects ρ of the other factors in that
+row.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from recombine.checks.modular import Ints
 
 @dataclass(frozen=True)
 class Forest:
-    """Pieces and a spanning forest of the graph with ``left`` + ``right`` nodes (right nodes come after the left ones)."""
+    """Pieces and a spanning forest of the graph with ``left`` + ``right`` nodes (right nodes come after the left
+    ones).
+    """
 
     left: int
     right: int

@@ -38,7 +38,7 @@ class Members:
                 keys += codes[:, k].astype(np.int64) * stride
             return keys
         rows = np.ascontiguousarray(codes.astype(">u4"))
-        return rows.view(f"S{rows.shape[1] * 4}").ravel()  # type: ignore[return-value]
+        return rows.view(f"S{rows.shape[1] * 4}").ravel()
 
     def contains(self, codes: Codes) -> Mask:
         if not len(self._sorted):

@@ -37,19 +37,31 @@ def primes() -> tuple[int, ...]:
 FIRST_PRIME = 1_048_573
 
 
+def remainder(values: Floats, prime: int) -> Floats:
+    """Whole numbers below 2**53 modulo the prime, in place; several times faster than numpy's mod of floats.
+
+    The rounded quotient is off by at most one, so one correction either way makes the remainder exact.
+    """
+    values -= np.floor(values / prime) * prime
+    np.add(values, prime, out=values, where=values < 0)
+    np.subtract(values, prime, out=values, where=values >= prime)
+    return values
+
+
 def multiply(left: Floats, right: Floats, prime: int) -> Floats:
     """left · right modulo the prime, exactly."""
     if left.shape[1] <= TERMS:
-        return np.asarray(np.mod(left @ right, prime), dtype=np.float64)
+        return remainder(left @ right, prime)
     total = np.zeros((left.shape[0], right.shape[1]))
     for start in range(0, left.shape[1], TERMS):
-        part = left[:, start : start + TERMS] @ right[start : start + TERMS]
-        total = np.mod(total + np.mod(part, prime), prime)
-    return total
+        total += remainder(left[:, start : start + TERMS] @ right[start : start + TERMS], prime)
+    return remainder(total, prime)
 
 
 class Echelon:
-    """The reduced row echelon form modulo a prime of all rows added so far; rows are accepted in the order they come."""
+    """The reduced row echelon form modulo a prime of all rows added so far; rows are accepted in the order they
+    come.
+    """
 
     def __init__(self, columns: int, prime: int = FIRST_PRIME) -> None:
         self.prime = prime
@@ -83,7 +95,7 @@ class Echelon:
     def _add_batch(self, batch: Floats) -> list[int]:
         p = self.prime
         if self.rank:
-            batch = np.mod(batch - multiply(batch[:, self._pivots], self._rows, p), p)
+            batch = remainder(batch - multiply(batch[:, self._pivots], self._rows, p), p)
         kept: list[int] = []
         pivots: list[int] = []
         for i in range(len(batch)):
@@ -91,17 +103,17 @@ class Echelon:
             if not len(nonzero):
                 continue
             column = int(nonzero[0])
-            batch[i] = np.mod(batch[i] * pow(int(batch[i, column]), -1, p), p)
+            batch[i] = remainder(batch[i] * pow(int(batch[i, column]), -1, p), p)
             others = np.flatnonzero(batch[:, column])
             others = others[others != i]
             if len(others):
-                batch[others] = np.mod(batch[others] - batch[others, column, None] * batch[i], p)
+                batch[others] = remainder(batch[others] - batch[others, column, None] * batch[i], p)
             kept.append(i)
             pivots.append(column)
         if kept:
             fresh = batch[kept]
             if self.rank:
-                self._rows = np.mod(self._rows - multiply(self._rows[:, pivots], fresh, p), p)
+                self._rows = remainder(self._rows - multiply(self._rows[:, pivots], fresh, p), p)
             self._rows = np.vstack([self._rows, fresh])
             self._pivots += pivots
         return kept
@@ -143,7 +155,7 @@ def small_fractions(residues: Floats, prime: int) -> tuple[Ints, Ints]:
         open_rows = np.flatnonzero(denominators == 0)
         if not len(open_rows):
             break
-        scaled = np.mod(residues[open_rows] * scale, prime)
+        scaled = remainder(residues[open_rows] * scale, prime)
         scaled = np.where(scaled > prime // 2, scaled - prime, scaled)
         fits = np.abs(scaled).max(axis=1, initial=0) <= bound
         numerators[open_rows[fits]] = scaled[fits].astype(np.int64)

@@ -1,4 +1,6 @@
-"""Which levels hang together: connected pieces of two factors, groups of levels with determined differences, new levels."""
+"""Which levels hang together: connected pieces of two factors, groups of levels with determined differences, new
+levels.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """What the usual learners will do: kernel machines of wide networks, in closed form (Lippl & Stachenfeld, ICLR 2025).
 
     f(q) = Σ_J f_J(q_J),  f_J = 0 for a conjunction never seen     (Thm 4.2)
-    shrinkage(q) = x_qᵀ H x_q / x_qᵀ x_q,  H = S Q (S Q + (1 − 2S) I)⁻¹     (two factors; Q: signless Laplacian of training)
+    shrinkage(q) = x_qᵀ H x_q / x_qᵀ x_q,  H = S Q (S Q + (1 − 2S) I)⁻¹     (two factors; Q: signless Laplacian of
+    training)
 
-For more factors the same ratio for independent effects of unit variance comes from the solver. A *shortcut* is a factor or
-conjunction whose part of f agrees with the answers in training and opposes them on the asked combinations.
+For more factors the same ratio for independent effects of unit variance comes from the solver. A *shortcut* is a
+factor or conjunction whose part of f agrees with the answers in training and opposes them on the asked combinations.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class Shortcut:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """Per query: what the learner says, its parts by conjunction, and the share of a random additive rule that arrives."""
+    """Per query: what the learner says, its parts by conjunction, and the share of a random additive rule that
+    arrives.
+    """
 
     learner: str
     salience: tuple[float, ...]
@@ -94,7 +97,8 @@ def predict(
 ) -> Prediction | str:
     """The closed-form prediction, or a sentence why there is none."""
     if len(known.codes) > LARGEST_TRAINING or len(names) > MOST_FACTORS:
-        return f"no kernel prediction: it is made for up to {LARGEST_TRAINING:,} distinct training combinations of up to {MOST_FACTORS} factors."
+        limits = f"{LARGEST_TRAINING:,} distinct training combinations of up to {MOST_FACTORS} factors"
+        return f"no kernel prediction: it is made for up to {limits}."
     word, kernel = learner(len(names), salience, depth)
     train = known.codes.astype(np.int64)
     queries = queries.astype(np.int64)

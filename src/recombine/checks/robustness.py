@@ -121,7 +121,8 @@ def min_cuts(known: Identifiability, queries: Codes) -> list[int | None]:
 
 
 def _gusfield(graph: csr_array, degree: Ints) -> tuple[Ints, Ints]:
-    """Parent and capacity of each node in an equivalent-flow tree (Gusfield 1990): the smallest capacity on the tree path
+    """Parent and capacity of each node in an equivalent-flow tree (Gusfield 1990): the smallest capacity on the tree
+    path
     between two nodes is their minimum cut."""
     nodes = graph.shape[0]
     alive = np.flatnonzero(degree > 0)

@@ -111,7 +111,9 @@ def _independent(rows: Ints, extra: Ints) -> Echelon:
 
 
 def null_basis(basis: Ints, echelon: Echelon) -> tuple[Ints, Integers]:
-    """Pivot columns and an integer basis (columns × nullity) of the null space of independent rows, proved in integers."""
+    """Pivot columns and an integer basis (columns × nullity) of the null space of independent rows, proved in
+    integers.
+    """
     order = np.argsort(echelon.pivots)
     pivots = echelon.pivots[order]
     free = np.setdiff1d(np.arange(basis.shape[1]), pivots)
@@ -136,7 +138,9 @@ def null_basis(basis: Ints, echelon: Echelon) -> tuple[Ints, Integers]:
 
 
 def exact_product(left: Integers, right: Integers) -> Integers:
-    """left · right in integers: by BLAS where every partial sum is below 2**53, else in 64 bits, else in Python integers."""
+    """left · right in integers: by BLAS where every partial sum is below 2**53, else in 64 bits, else in Python
+    integers.
+    """
     if left.dtype != object and right.dtype != object:
         size = float(np.abs(left).max(initial=0)) * float(np.abs(right).max(initial=0)) * max(1, left.shape[-1])
         if size < 2**53:
@@ -149,8 +153,8 @@ def exact_product(left: Integers, right: Integers) -> Integers:
 def exact_solve(matrix: Ints, targets: Ints, start: tuple[int, Floats] | None = None) -> list[list[Fraction]]:
     """For each row t of ``targets`` the rational x with matrix · x = t; the matrix is square and regular.
 
-    Dixon's lifting (1982): with one inverse modulo p, digit after digit of x in base p; then rational reconstruction, and
-    a check in integers. ``start`` is (p, inverse) where it is known already.
+    Dixon's lifting (1982): with one inverse modulo p, digit after digit of x in base p; then rational reconstruction,
+    and a check in integers. ``start`` is (p, inverse) where it is known already.
     """
     prime, inverted = start or _regular_prime(matrix)
     found: dict[int, list[Fraction]] = {}

@@ -118,7 +118,9 @@ class CheckResult(Result):
         }
 
     def witness(self, combination: dict[str, Level]) -> dict[str, Any]:
-        """Why any combination is determined or not: {"sum": [[coefficient, levels], …]} or {"direction": [[effect, value], …]}."""
+        """Why any combination is determined or not: {"sum": [[coefficient, levels], …]} or {"direction": [[effect,
+        value], …]}.
+        """
         codes = self.space.encode([combination])
         if self.known.rows.contains(codes)[0]:
             terms = sums(self.known, codes, work=self.known.rank)[0]

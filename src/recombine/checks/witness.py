@@ -7,6 +7,7 @@ undetermined:  a free direction v, integers with row · v = 0 on every training 
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -72,7 +73,7 @@ def _paths(known: Identifiability, queries: Codes) -> list[Terms | None]:
             path = [left + int(queries[at, 1])]
             while path[-1] != source:
                 path.append(int(before[path[-1]]))
-            steps = [(min(pair), max(pair) - left) for pair in zip(path, path[1:], strict=False)]
+            steps = [(min(pair), max(pair) - left) for pair in itertools.pairwise(path)]
             found[int(at)] = tuple((Fraction((-1) ** i), step) for i, step in enumerate(steps))
     return found
 

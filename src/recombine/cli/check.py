@@ -71,10 +71,23 @@ def check(
     from recombine.checks import check as run
 
     result = run(
-        table, chosen, target=target, target_kind=target_kind, split=split, test=test, order=order, min_support=min_support,
-        bins=counted, missing=missing, forbid=cells, salience=salience, depth=depth, max_rows=max_rows,
-        max_bytes=max_bytes, seed=seed,
-    )  # fmt: skip
+        table,
+        chosen,
+        target=target,
+        target_kind=target_kind,
+        split=split,
+        test=test,
+        order=order,
+        min_support=min_support,
+        bins=counted,
+        missing=missing,
+        forbid=cells,
+        salience=salience,
+        depth=depth,
+        max_rows=max_rows,
+        max_bytes=max_bytes,
+        seed=seed,
+    )
     if out is not None:
         _save(result, out)
     if json:
@@ -116,9 +129,6 @@ def _check_ending(out: Path) -> None:
 
 
 def _save(result: CheckResult, out: Path) -> None:
-    import recombine.figures.check
-    import recombine.reporting.check  # noqa: F401
-
     try:
         result.save(out)
     except OSError as error:
@@ -137,7 +147,8 @@ def _show(result: CheckResult, out: Path | None) -> None:
     known = result.known
     console.print(
         Text(
-            f"training  {int(result.row_counts.sum()):,} rows, {len(known.codes):,} of {result.space.size:,} combinations of {' × '.join(result.space.names)}"
+            f"training  {int(result.row_counts.sum()):,} rows, {len(known.codes):,} of {result.space.size:,} "
+            f"combinations of {' × '.join(result.space.names)}"
         )
     )
     console.print(Text(f"asked     {result.total:,} combinations: {result.asked}"))
@@ -162,10 +173,12 @@ def _show(result: CheckResult, out: Path | None) -> None:
         console.print(Text(f"note      {note}"))
     if result.queries and result.verdict != "seen":
         console.print()
+        console.print(Text("worst queries", style="bold"))
         console.print(_queries(result, Table))
     if result.advice.needed:
         console.print()
-        console.print(_suggestions(result, Table, Text))
+        for part in _suggestions(result, Table, Text):
+            console.print(part)
     if out is not None:
         console.print(Text(f"\nwritten to {out}"))
 
@@ -175,13 +188,13 @@ def _some(names: list[str]) -> str:
 
 
 def _queries(result: CheckResult, table_type: Any) -> Any:
-    table = table_type(title="worst queries", title_justify="left", box=None, pad_edge=False, title_style="bold")
-    for name in result.space.names:
-        table.add_column(name)
-    for name in ("status", "leverage", "cut", "shrinkage"):
-        table.add_column(name, justify="left" if name == "status" else "right")
     from rich.text import Text
 
+    table = table_type(box=None, pad_edge=False)
+    for name in result.space.names:
+        table.add_column(Text(name))
+    for name in ("status", "leverage", "cut", "shrinkage"):
+        table.add_column(name, justify="left" if name == "status" else "right")
     for query in result.queries[:SHOWN]:
         levels = [Text(str(v)) for v in result.combination(query.codes).values()]
         numbers = ["" if v is None else f"{v:.2f}" for v in (query.leverage,)]
@@ -195,17 +208,16 @@ def _queries(result: CheckResult, table_type: Any) -> Any:
     return table
 
 
-def _suggestions(result: CheckResult, table_type: Any, text_type: Any) -> Any:
+def _suggestions(result: CheckResult, table_type: Any, text_type: Any) -> list[Any]:
     advice = result.advice
     if not len(advice.cells):
-        return text_type(f"collect   {advice.needed:,} further combinations ({advice.method})")
-    title = f"collect {len(advice.cells):,} combination{'s' if len(advice.cells) != 1 else ''} ({advice.method})"
-    table = table_type(title=title, title_justify="left", box=None, pad_edge=False, title_style="bold")
+        return [text_type(f"collect   {advice.needed:,} further combinations ({advice.method})")]
+    number = len(advice.cells)
+    title = f"collect {number:,} combination{'s' if number != 1 else ''} ({advice.method})"
+    table = table_type(box=None, pad_edge=False)
     for name in result.space.names:
-        table.add_column(name)
+        table.add_column(text_type(name))
     for record in result.suggestions[:SHOWN]:
         table.add_row(*[text_type(str(v)) for v in record.values()])
-    if len(advice.cells) > SHOWN:
-        table.caption = f"… and {len(advice.cells) - SHOWN:,} more (--json lists them)"
-        table.caption_justify = "left"
-    return table
+    more = [text_type(f"… and {number - SHOWN:,} more (--json lists them)")] if number > SHOWN else []
+    return [text_type(title, style="bold"), table, *more]

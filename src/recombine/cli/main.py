@@ -25,6 +25,7 @@ app = cyclopts.App(
 Exit codes: 0 completed, whatever was found; 1 only where --fail-on makes a finding count; 2 bad input.""",
     help_format="plaintext",
     version_flags=["--version"],
+    suppress_keyboard_interrupt=False,
 )
 app.command(check.check)
 app.command(study.app)

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
+
+from recombine.errors import InputError
 
 Scale = Annotated[
     Literal["smoke", "quick", "paper"],
     Parameter(help="smoke: seconds, for tests; quick: minutes on two cores; paper: hours without a GPU."),
 ]
-Members = Annotated[int | None, Parameter(help="Train this many members instead of the scale's own number.")]
+
+
+def _whole(_type: object, tokens: Sequence[Token]) -> int:
+    # Cyclopts would cut 2.5 down to 2.
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise InputError(f"the number of members must be a whole number, got {tokens[0].value[:80]!r}.") from None
+
+
+Members = Annotated[
+    int | None, Parameter(converter=_whole, help="Train this many members instead of the scale's own number.")
+]
 Device = Annotated[str, Parameter(help="auto, cpu or cuda.")]
 StorePath = Annotated[Path, Parameter(name="--store", env_var="RECOMBINE_STORE", help="The directory of the store.")]
 Out = Annotated[Path, Parameter(name="--out", help="Where the page, figures and tables are written.")]

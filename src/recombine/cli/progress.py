@@ -18,7 +18,14 @@ def study_progress(studies: Sequence[tuple[str, Mapping[str, Any]]], quiet: bool
         yield (lambda name, done, total, text: None), (lambda name, run: None)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     total_runs = sum(len(runs) for _, runs in studies)
     columns = (

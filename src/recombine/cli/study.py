@@ -62,7 +62,8 @@ def show(name: Name, *, scale: Scale = "quick", as_json: Json = False) -> None:
             for c in study.claims
         ]
         runs = {n: {"address": run.address, **run.describe()} for n, run in planned.items()}
-        print(json.dumps({"schema": 1, "study": name, "scale": scale, "claims": claims, "runs": runs}, ensure_ascii=False))
+        answer = {"schema": 1, "study": name, "scale": scale, "claims": claims, "runs": runs}
+        print(json.dumps(answer, ensure_ascii=False))
         return
     from rich.console import Console
     from rich.markup import escape
@@ -70,13 +71,15 @@ def show(name: Name, *, scale: Scale = "quick", as_json: Json = False) -> None:
 
     console = Console()
     console.print(f"[bold]{escape(study.title)}[/]\n{escape(study.question)}\n")
-    console.print(f"{escape(study.paper.authors)} ({study.paper.year}). {escape(study.paper.title)}. {escape(study.paper.url)}\n")
+    paper = study.paper
+    console.print(f"{escape(paper.authors)} ({paper.year}). {escape(paper.title)}. {escape(paper.url)}\n")
     table = Table("claim", "sentence", "criterion", "published", title="Claims", box=None, title_justify="left")
     for claim in study.claims:
         published = "–" if claim.published is None else f"{claim.published:g}"
         table.add_row(claim.id, escape(claim.sentence), escape(str(claim.criterion)), published)
     console.print(table)
-    table = Table("run", "members", "steps", "address", title=f"\nRuns at {scale} scale", box=None, title_justify="left")
+    title = f"\nRuns at {scale} scale"
+    table = Table("run", "members", "steps", "address", title=title, box=None, title_justify="left")
     for run_name, run in planned.items():
         described = run.describe()
         table.add_row(run_name, str(described.get("members")), str(described.get("steps")), run.address[:12])
@@ -140,7 +143,8 @@ def verify(folder: Annotated[Path, Parameter(help="A folder of committed results
         }  # fmt: skip
         print(json.dumps(answer, ensure_ascii=False))
     else:
-        print(f"{name}: {found.claims} claims recomputed, {found.compared} figures of one member trained again ({found.again})")
+        again = f"{found.compared} figures of one member trained again ({found.again})"
+        print(f"{name}: {found.claims} claims recomputed, {again}")
         for problem in found.problems:
             print(f"  {problem}")
         print("verified" if not found.problems else f"{len(found.problems)} problems")

@@ -8,7 +8,6 @@ from recombine.checks.verdict import THEORY
 from recombine.figures.check import check_figure, check_graph
 from recombine.figures.data import label, number
 from recombine.reporting.html import render, responsive_svg
-from recombine.result import register
 
 if TYPE_CHECKING:
     from recombine.checks import CheckResult, Query
@@ -83,12 +82,12 @@ def _caption(result: CheckResult) -> str:
     ring = " A red ring marks a combination to collect." if len(result.advice.cells) else ""
     if len(result.space) <= 2:
         return (
-            "Dark: seen. Light: determined by what was seen. Question mark: not determined by this data. Cross: a level never seen."
-            + ring
+            "Dark: seen. Light: determined by what was seen. Question mark: not determined by this data. "
+            "Cross: a level never seen." + ring
         )
     return (
-        "For each pair of factors: dark where the level pair was seen, a question mark where some asked combination with this pair is not determined, a cross where it uses a level never seen."
-        + ring
+        "For each pair of factors: dark where the level pair was seen, a question mark where some asked "
+        "combination with this pair is not determined, a cross where it uses a level never seen." + ring
     )
 
 
@@ -106,7 +105,11 @@ def _statuses(result: CheckResult) -> list[dict[str, str]]:
 def _advice(result: CheckResult) -> str:
     advice = result.advice
     if not advice.enough:
-        return f"No allowed set suffices: {advice.needed:,} independent combinations are missing and what may be collected does not supply them. These determine as much as can be."
+        return (
+            f"No allowed set suffices: {advice.needed:,} independent combinations are missing and what may be "
+            "collected "
+            "does not supply them. These determine as much as can be."
+        )
     count = (
         f"{len(advice.cells):,} combination{'s' if len(advice.cells) != 1 else ''}"
         if advice.listed
@@ -137,7 +140,7 @@ def _query(result: CheckResult, query: Query) -> dict[str, Any]:
 
 def _why(result: CheckResult, query: Query) -> str:
     if query.terms is not None:
-        parts = []
+        parts: list[str] = []
         for coefficient, row in query.terms[:5]:
             sign = "−" if coefficient < 0 else "+" if parts else ""
             size = "" if abs(coefficient) == 1 else f"{abs(coefficient)} "
@@ -212,7 +215,3 @@ def _pair(association: Any) -> dict[str, str]:
         "p": f"{association.p_value:.2g}",
         "method": association.method,
     }
-
-
-register("check", "plot", check_figure)
-register("check", "page", check_page)

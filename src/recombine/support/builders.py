@@ -67,7 +67,8 @@ def donut(space: FactorSpace, hole: int | float | tuple[float, float]) -> Suppor
             low = (len(factor) - int(hole)) // 2
             high = low + int(hole) - 1
         else:
-            assert factor.low is not None and factor.high is not None
+            assert factor.low is not None
+            assert factor.high is not None
             middle, half = (factor.low + factor.high) / 2, hole * (factor.high - factor.low) / 2
             low, high = middle - half, middle + half
         first, last = (0, len(factor) - 1) if factor.levels is not None else (factor.low, factor.high)

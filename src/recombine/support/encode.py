@@ -1,12 +1,13 @@
 """From a column to a factor: its levels, and the expression that turns each value into the code of its level.
 
-Texts that are all whole numbers, decimals or booleans become such; dates and categories become texts; decimals with more
-than fifty different values must be cut into bins.
+Texts that are all whole numbers, decimals or booleans become such; dates and categories become texts; decimals with
+more than fifty different values must be cut into bins.
 """
 
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 from dataclasses import dataclass
 from functools import reduce
@@ -39,7 +40,8 @@ def encoder(name: str, frames: list[pl.LazyFrame], bins: int | None, missing: st
     kinds = {frame.collect_schema()[name] for frame in frames}
     if any(k.is_nested() or k in (pl.Object, pl.Binary) for k in kinds):
         raise InputError(
-            f"column {name!r} holds {', '.join(str(k) for k in kinds)}; a factor is a column of texts, numbers, booleans or dates."
+            f"column {name!r} holds {', '.join(str(k) for k in kinds)}; a factor is a column of texts, "
+            "numbers, booleans or dates."
         )
     if bins is not None:
         return _binned(name, frames, bins, missing)
@@ -58,7 +60,8 @@ def encoder(name: str, frames: list[pl.LazyFrame], bins: int | None, missing: st
     ordered = _sorted_levels(set(pairs.values()))
     if len(ordered) > MOST_FLOAT_LEVELS and any(isinstance(v, float) for v in ordered):
         raise InputError(
-            f"column {name!r} has {len(ordered):,} different decimal values; give it bins, for example --bins {name}=5 (bins={{{name!r}: 5}})."
+            f"column {name!r} has {len(ordered):,} different decimal values; give it bins, for example --bins "
+            f"{name}=5 (bins={{{name!r}: 5}})."
         )
     if has_missing:
         ordered = (*ordered, _unused(MISSING_LEVEL, ordered))
@@ -85,7 +88,7 @@ def _unused(text: str, levels: tuple[Level, ...]) -> str:
 
 def _sorted_levels(levels: set[Level]) -> tuple[Level, ...]:
     if all(isinstance(v, str) for v in levels) or not any(isinstance(v, str) for v in levels):
-        return tuple(sorted(levels))  # type: ignore[type-var]
+        return tuple(sorted(levels))
     return tuple(sorted(levels, key=str))
 
 
@@ -135,9 +138,9 @@ def _binned(name: str, frames: list[pl.LazyFrame], bins: int, missing: str) -> E
         raise InputError(f"column {name!r} has no numbers to cut into bins.")
     inner = sorted({float(values.quantile(i / bins, "lower") or 0.0) for i in range(1, bins)} - {float(values.min())})  # type: ignore[arg-type]
     ends = [float(values.min()), *inner, float(values.max())]  # type: ignore[arg-type]
-    labels: list[Level] = [f"{low:.4g} … {high:.4g}" for low, high in zip(ends, ends[1:], strict=False)]
+    labels: list[Level] = [f"{low:.4g} … {high:.4g}" for low, high in itertools.pairwise(ends)]
     if len(set(labels)) < len(labels):
-        labels = [f"{low!r} … {high!r}" for low, high in zip(ends, ends[1:], strict=False)]
+        labels = [f"{low!r} … {high!r}" for low, high in itertools.pairwise(ends)]
     code = reduce(lambda total, edge: total + (column >= edge).cast(pl.UInt8), inner, pl.lit(0, dtype=pl.UInt8))
     code = pl.when(column.is_null() | column.is_nan()).then(None).otherwise(code)
     has_missing = missing == "level" and any(

@@ -55,17 +55,23 @@ def _frame(table: Any, what: str) -> pl.DataFrame | pl.LazyFrame:
         return _from_array(table, what)
     if isinstance(table, Mapping):
         try:
-            return pl.DataFrame({str(k): _column(list(v)) for k, v in table.items()})
+            return pl.DataFrame({str(k): _column(v) for k, v in table.items()})
         except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
             raise InputError(
                 f"{what} is a dictionary that is not columns of equal length: {_first_line(error)}"
             ) from None
     raise InputError(
-        f"{what} is a {type(table).__name__}; give a file name, a polars or pandas frame, an array or a dictionary of columns."
+        f"{what} is a {type(table).__name__}; give a file name, a polars or pandas frame, an array or a "
+        "dictionary of columns."
     )
 
 
-def _column(values: list[Any]) -> pl.Series:
+def _column(given: Any) -> pl.Series:
+    if isinstance(given, pl.Series) or (
+        isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iufbU"
+    ):
+        return pl.Series(given)
+    values = list(given)
     values = [v.item() if isinstance(v, np.generic) else v for v in values]
     kinds = {type(v) for v in values if v is not None and v == v}
     if len(kinds) > 1 and not kinds <= {int, float}:
@@ -74,7 +80,7 @@ def _column(values: list[Any]) -> pl.Series:
 
 
 def _from_pandas(table: Any) -> pl.DataFrame:
-    columns = {}
+    columns: dict[str, Any] = {}
     for position, name in enumerate(table.columns):
         series = table.iloc[:, position]
         if str(name) in columns:

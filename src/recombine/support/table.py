@@ -1,7 +1,7 @@
 """Ordinary tables as supports: chosen columns become factors, rows become distinct combinations with their counts.
 
-Frames (polars, pandas), arrays, dictionaries, CSV and Parquet are all scanned lazily; what is kept in memory is one small
-whole number a factor and row at most, and after grouping one row per distinct combination.
+Frames (polars, pandas), arrays, dictionaries, CSV and Parquet are all scanned lazily; what is kept in memory is one
+small whole number a factor and row at most, and after grouping one row per distinct combination.
 """
 
 from __future__ import annotations
@@ -178,7 +178,9 @@ def _treat_missing(frame: pl.LazyFrame, names: list[str], missing: Missing) -> t
         return frame, 0
     if missing == "error":
         raise InputError(
-            f"column {worst!r} has {counts[worst][0]:,} missing values; say what to do with them: missing='drop' leaves those rows out, missing='level' makes missing a level of its own (--missing drop | level)."
+            f"column {worst!r} has {counts[worst][0]:,} missing values; say what to do with them: "
+            "missing='drop' leaves those rows out, missing='level' makes missing a level of its own (--missing "
+            "drop | level)."
         )
     kept = frame.drop_nulls(names)
     left = int(collect(kept.select(pl.len()))[0, 0])
@@ -188,7 +190,9 @@ def _treat_missing(frame: pl.LazyFrame, names: list[str], missing: Missing) -> t
 
 
 def _answer_kind(frames: list[pl.LazyFrame], target: str, kind: str | None) -> tuple[str, ...] | None:
-    """Class names, or None for a number: texts, booleans and the two numbers 0 and 1 are classes unless said otherwise."""
+    """Class names, or None for a number: texts, booleans and the two numbers 0 and 1 are classes unless said
+    otherwise.
+    """
     values = (
         pl.concat([_answer_values(f, target) for f in frames if target in f.collect_schema()])["y"]
         .unique()
@@ -205,7 +209,8 @@ def _answer_kind(frames: list[pl.LazyFrame], target: str, kind: str | None) -> t
         return None
     if len(texts) > TARGET_CLASSES:
         raise InputError(
-            f"the target {target!r} has {len(texts):,} different classes, more than the {TARGET_CLASSES} this check handles."
+            f"the target {target!r} has {len(texts):,} different classes, more than the {TARGET_CLASSES} this "
+            "check handles."
         )
     return tuple(sorted(texts))
 
@@ -293,7 +298,7 @@ def _unpack(keys: NDArray[np.int64], space: FactorSpace) -> Codes:
     left = keys
     for k in range(len(space) - 1, -1, -1):
         left, codes[:, k] = np.divmod(left, space.shape[k])
-    return codes  # type: ignore[return-value]
+    return codes
 
 
 __all__ = ["Table", "Target", "read_tables", "support_from_table"]

@@ -1,0 +1,65 @@
+"""What the pictures of a check share: fills, marks, the levels that are drawn, and the key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from recombine.figures import theme
+from recombine.figures.data import Datasets, label
+
+if TYPE_CHECKING:
+    from recombine.checks import CheckResult
+
+FILL = {
+    "seen": "#0b4f7a",
+    "determined": "#a6d4ea",
+    "undetermined": "#e69f00",
+    "unseen level": "#f6e3d7",
+    "not asked": "#eceef0",
+}
+MARK = {"seen": "", "determined": "", "undetermined": "?", "unseen level": "×", "not asked": ""}
+RING = "#b2182b"
+
+
+def level(result: CheckResult, factor: int, code: int) -> str:
+    return label((result.space.factors[factor].levels or ())[code]) if factor < len(result.space) else ""
+
+
+def shown(result: CheckResult, factor: int, most: int) -> list[int]:
+    """Codes of the levels drawn: all, or those of suggestions and the worst queries first."""
+    count = result.space.shape[factor]
+    if count <= most:
+        return list(range(count))
+    wanted = [int(c) for c in result.advice.cells[:, factor]] + [q.codes[factor] for q in result.queries]
+    first = list(dict.fromkeys([*wanted, *range(count)]))[:most]
+    return sorted(first)
+
+
+def legend(datasets: Datasets, names: list[str], width: int) -> alt.LayerChart | alt.FacetChart:
+    """A key of its own, so that no panel is squeezed by one; on a telephone it wraps."""
+    across = min(len(names) + 1, max(2, width // 125))
+    step = min(140, width // across)
+    rows = [
+        {"x": i % across * step, "y": i // across, "text": name, "mark": MARK.get(name, ""), "status": name}
+        for i, name in enumerate([*names, "collect"])
+    ]
+    lines = len(names) // across + 1
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False, zero=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[lines - 0.5, -0.5], nice=False, zero=False))
+    base = alt.Chart(datasets.add(pl.DataFrame(rows)))
+    colour = alt.Color("status:N", legend=None, scale=alt.Scale(domain=list(FILL), range=list(FILL.values())))
+    boxes = base.transform_filter("datum.status != 'collect'").mark_square(size=170, opacity=1, xOffset=8, aria=False)
+    ring = base.transform_filter("datum.status == 'collect'").mark_circle(
+        size=150, xOffset=8, fillOpacity=0, stroke=RING, strokeWidth=2.5, opacity=1, aria=False
+    )
+    marks = base.mark_text(xOffset=8, color=theme.OVER_MAP, fontSize=12, aria=False)
+    words = base.mark_text(align="left", dx=20, fontSize=theme.TEXT, aria=False)
+    return alt.layer(
+        boxes.encode(x=x, y=y, color=colour),
+        ring.encode(x=x, y=y),
+        marks.encode(x=x, y=y, text="mark:N"),
+        words.encode(x=x, y=y, text="text:N"),
+    ).properties(width=width - 4, height=22 * lines)

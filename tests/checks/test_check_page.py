@@ -1,0 +1,98 @@
+"""The page and the pictures: self-contained, nothing of the table is ever markup, every size can be drawn."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import recombine.reporting.check
+from recombine.checks import check
+from recombine.figures.check import check_figure, check_graph, check_grid, check_pairs
+from recombine.figures.export import to_svg
+
+PIECES = {"shape": ["disc", "disc", "square", "star"], "colour": ["red", "blue", "red", "green"]}
+EVIL = "<script>alert('x')</script>"
+
+
+def _texts(chart):
+    return [e.text for e in ET.fromstring(to_svg(chart)).iter() if e.tag.endswith("text") and e.text]
+
+
+def test_the_grid_shows_every_level_and_status():
+    texts = _texts(check_grid(check(PIECES, ["shape", "colour"])))
+    assert {"disc", "square", "star", "red", "blue", "green"} <= set(texts)
+    assert {"seen", "determined", "undetermined", "collect"} <= set(texts)
+    assert texts.count("?") == 4 + 1  # four cells and the key
+
+
+def test_the_suggested_cell_is_ringed():
+    svg = to_svg(check_grid(check(PIECES, ["shape", "colour"])))
+    assert svg.count('stroke="#b2182b"') == 2  # one cell and the key
+    done = to_svg(check_grid(check({"a": [0, 0, 1], "b": [0, 1, 0]}, ["a", "b"])))
+    assert done.count('stroke="#b2182b"') == 1
+
+
+def test_the_graph_names_its_pieces():
+    texts = _texts(check_graph(check(PIECES, ["shape", "colour"])))
+    assert {"piece 1", "piece 2", "collect", "shape", "colour", "star"} <= set(texts)
+
+
+def test_pairs_show_all_factors():
+    rng = np.random.default_rng(0)
+    result = check(
+        {name: rng.integers(3, size=9) for name in ("one", "two", "three", "four")}, ["one", "two", "three", "four"]
+    )
+    assert {"one", "two", "three", "four"} <= set(_texts(check_pairs(result)))
+
+
+@pytest.mark.parametrize("factors", [1, 2, 3, 8])
+@pytest.mark.parametrize("levels", [1, 60])
+def test_every_size_can_be_drawn(factors, levels):
+    rng = np.random.default_rng(0)
+    table = rng.integers(levels, size=(80, factors))
+    result = check(table, [str(k) for k in range(factors)], max_queries=200)
+    assert to_svg(check_figure(result)).startswith("<svg")
+    page = result._repr_html_()
+    assert len(page) < 5_000_000
+
+
+def test_the_page_says_verdict_suggestion_and_reason():
+    page = check(PIECES, ["shape", "colour"])._repr_html_()
+    assert "Some combinations cannot be answered from this data" in page
+    assert "1 further combination would settle all of them" in page
+    assert "= (disc, blue) − (disc, red) + (square, red)" in page
+    assert "compositional support" in page
+
+
+def test_a_test_table_with_targets_and_unseen_levels_has_a_page():
+    table = {**PIECES, "y": [1.0, 2.0, 3.0, 4.0]}
+    result = check(table, ["shape", "colour"], target="y", test={"shape": ["ring", "disc"], "colour": ["red", "green"]})
+    page = result._repr_html_()
+    assert "new: shape = ring" in page
+    assert "Cramér" in page
+
+
+def test_names_and_levels_are_text_never_markup():
+    table = {EVIL: [EVIL, "b", "b"], "c & d": ['"quoted"', "&amp;", '"quoted"'], "y": ["<i>yes</i>", "no", "no"]}
+    page = check(table, [EVIL, "c & d"], target="y")._repr_html_()
+    assert "<script" not in page
+    assert "<i>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_the_page_loads_nothing():
+    page = check(PIECES, ["shape", "colour"])._repr_html_()
+    assert not re.search(r"(?:src|href)=\"(?!#|data:,)", page)
+    assert "<script" not in page
+    assert "@import" not in page
+    assert "url(http" not in page
+
+
+def test_results_save_as_every_kind(tmp_path):
+    result = check(PIECES, ["shape", "colour"])
+    for ending in ("json", "csv", "parquet", "html", "svg"):
+        assert result.save(tmp_path / f"r.{ending}").stat().st_size > 100
+    assert recombine.reporting.check.check_page(result) == (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -1,0 +1,299 @@
+"""Ordinary tables, and tables that are not: every one read as meant or refused in one sentence."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine.errors import InputError
+from recombine.support.support import Explicit
+from recombine.support.table import read_tables, support_from_table
+
+
+def levels(table, *factors, **options):
+    (read,) = read_tables([table], list(factors), **options)
+    return [f.levels for f in read.space.factors]
+
+
+def combinations(table, *factors, **options):
+    (read,) = read_tables([table], list(factors), **options)
+    return [tuple(r.values()) for r in read.space.decode(read.codes.astype(np.int64))], read.counts.tolist()
+
+
+FRAME = {"shape": ["disc", "square", "disc", "disc"], "size": [1, 2, 1, 2]}
+EXPECTED = ([("disc", 1), ("disc", 2), ("square", 2)], [2, 1, 1])
+
+
+@pytest.mark.parametrize("make", [dict, pl.DataFrame, lambda d: pl.DataFrame(d).lazy(), pd.DataFrame])
+def test_frames_of_every_kind_read_alike(make):
+    assert combinations(make(FRAME), "shape", "size") == EXPECTED
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "txt", "parquet"])
+def test_files_of_every_kind_read_alike(tmp_path, ending):
+    path = tmp_path / f"table.{ending}"
+    frame = pl.DataFrame(FRAME)
+    if ending == "parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_csv(path, separator="\t" if ending == "tsv" else ";" if ending == "txt" else ",")
+    assert combinations(path, "shape", "size") == EXPECTED
+    assert combinations(str(path), "shape", "size") == EXPECTED
+
+
+def test_arrays_are_columns_by_number():
+    assert combinations(np.array([[0, 1], [1, 1], [0, 1]]), "0", "1") == ([(0, 1), (1, 1)], [2, 1])
+    records = np.array([("a", 1), ("b", 2)], dtype=[("name", "U1"), ("n", "i4")])
+    assert levels(records, "name", "n") == [("a", "b"), (1, 2)]
+
+
+def test_support_from_table():
+    support = support_from_table(FRAME, ["shape", "size"])
+    assert isinstance(support, Explicit)
+    assert {"shape": "square", "size": 2} in support
+    assert {"shape": "square", "size": 1} not in support
+
+
+def test_kinds_of_levels():
+    table = pd.DataFrame(
+        {
+            "whole": [3, 1, 2],
+            "flag": [True, False, True],
+            "day": [datetime.date(2024, 5, 1), datetime.date(2024, 4, 1), datetime.date(2024, 5, 1)],
+            "moment": pd.to_datetime(["2024-05-01", "2024-04-01", "2024-05-01"]),
+            "kind": pd.Categorical(["x", "y", "x"]),
+            "ratio": [0.5, 1.5, 0.5],
+            "mixed": [1, "a", True],
+            "nullable": pd.array([1, 2, 1], dtype="Int64"),
+        }
+    )
+    assert levels(table, *table.columns) == [
+        (1, 2, 3),
+        (False, True),
+        ("2024-04-01", "2024-05-01"),
+        ("2024-04-01", "2024-05-01"),
+        ("x", "y"),
+        (0.5, 1.5),
+        ("1", "True", "a"),
+        (1, 2),
+    ]
+
+
+def test_texts_of_a_csv_become_what_they_look_like(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("n,f,b,code,mixed\n10,0.50,true,007,1\n9,0.5,False,010,x\n")
+    assert levels(path, "n", "f", "b", "code", "mixed") == [(9, 10), (0.5,), (False, True), ("007", "010"), ("1", "x")]
+
+
+def test_a_column_that_changes_its_kind_late_is_no_surprise(tmp_path):
+    path = tmp_path / "late.csv"
+    path.write_text("a\n" + "1\n" * 30_000 + "one\n")
+    assert combinations(path, "a") == ([("1",), ("one",)], [30_000, 1])
+
+
+def test_unicode_names_and_levels(tmp_path):
+    path = tmp_path / "zürich 名.csv"
+    path.write_text("größe,名\nλ,🙂\nμ,<b>\n", encoding="utf-8")
+    assert levels(path, "größe", "名") == [("λ", "μ"), ("<b>", "🙂")]
+    path.write_text("\ufeffa,b\n1,2\n", encoding="utf-8")
+    assert levels(path, "a") == [(1,)]
+
+
+def test_missing_values_are_asked_about():
+    table = {"a": ["x", None, "y"], "b": [1.0, 2.0, float("nan")]}
+    with pytest.raises(InputError, match=r"1 missing values.*missing='drop'.*missing='level'"):
+        read_tables([table], ["a", "b"])
+    assert combinations(table, "a", "b", missing="drop") == ([("x", 1.0)], [1])
+    assert read_tables([table], ["a", "b"], missing="drop")[0].dropped == 2
+    assert levels(table, "a", "b", missing="level") == [("x", "y", "(missing)"), (1.0, 2.0, "(missing)")]
+    assert levels({"a": ["(missing)", None]}, "a", missing="level") == [("(missing)", "((missing))")]
+    with pytest.raises(InputError, match="leaves nothing"):
+        read_tables([{"a": [None, None]}], ["a"], missing="drop")
+
+
+def test_decimals_want_bins():
+    values = np.random.default_rng(0).normal(size=400)
+    with pytest.raises(InputError, match=r"400 different decimal values; give it bins, for example --bins x=5"):
+        read_tables([{"x": values}], ["x"])
+    (table,) = read_tables([{"x": values}], ["x"], bins={"x": 4})
+    assert table.counts.tolist() == pytest.approx([100] * 4, abs=2)
+    assert len(levels({"x": values[:50]}, "x")[0]) == 50
+    holed = values.copy()
+    holed[:7] = np.nan
+    (table,) = read_tables([{"x": holed}], ["x"], bins={"x": 2}, missing="level")
+    assert table.counts.tolist()[-1] == 7
+
+
+def test_bins_on_a_csv_and_on_a_constant(tmp_path):
+    path = tmp_path / "b.csv"
+    path.write_text("x\n" + "\n".join(f"{i / 7}" for i in range(100)) + "\n")
+    assert len(levels(path, "x", bins={"x": 5})[0]) == 5
+    assert len(levels({"x": [2.0, 2.0]}, "x", bins={"x": 3})[0]) == 1
+
+
+def test_thousands_of_levels():
+    names = [f"id-{i}" for i in range(70_000)]
+    (table,) = read_tables([{"id": names, "b": [i % 2 for i in range(70_000)]}], ["id", "b"])
+    assert table.space.shape == (70_000, 2)
+    assert len(table.codes) == 70_000
+    assert table.codes[:, 0].max() == 69_999
+
+
+def test_more_combinations_than_a_64_bit_index():
+    rng = np.random.default_rng(0)
+    array = rng.integers(200, size=(500, 10))
+    (table,) = read_tables([array], [str(k) for k in range(10)])
+    assert table.space.size > 2**63
+    assert table.rows == 500
+
+
+def test_train_and_test_share_their_levels():
+    train, test = read_tables([{"a": ["x", "y"]}, {"a": ["z", "x"]}], ["a"])
+    assert train.space == test.space
+    assert train.codes.tolist() == [[0], [1]]
+    assert test.codes.tolist() == [[0], [2]]
+    one, two = read_tables([{"a": [1, 2]}, {"a": ["2", "3"]}], ["a"])
+    assert one.space.factors[0].levels == (1, 2, 3)
+    assert two.codes.tolist() == [[1], [2]]
+
+
+def test_targets_numbers_classes_conflicts():
+    (table,) = read_tables([{"a": [0, 0, 1], "y": [1.0, 3.0, 5.0]}], ["a"], target="y")
+    assert table.target.numeric
+    assert table.target.mean.tolist() == [2.0, 5.0]
+    assert table.target.spread.tolist() == [2.0, 0.0]
+    assert table.target.conflicts == 1
+    (table,) = read_tables([{"a": [0, 0, 1], "y": ["n", "j", None]}], ["a"], target="y")
+    assert table.target.classes == ("j", "n")
+    assert table.target.mean.tolist() == [[0.5, 0.5], [0.0, 0.0]]
+    assert table.target.count.tolist() == [2, 0]
+    (table,) = read_tables([{"a": [0, 1], "y": [0, 1]}], ["a"], target="y")
+    assert table.target.classes == ("0", "1")
+    (table,) = read_tables([{"a": [0, 1], "y": [0, 1]}], ["a"], target="y", target_kind="number")
+    assert table.target.numeric
+
+
+def _file(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "word"),
+    [
+        ("empty.csv", "", "is empty"),
+        ("blank.csv", "\n \n", "is empty"),
+        ("header.csv", "a,b\n", "no rows"),
+        ("picture.csv", bytes(range(256)) * 40, "neither Parquet nor text"),
+        ("latin.csv", "a\nZ\xfcrich\n".encode("latin-1"), "not UTF-8"),
+        ("data.csv", '{"a": [1, 2]}', "JSON or markup"),
+        ("page.csv", "<html><body>a</body></html>", "JSON or markup"),
+        ("fake.parquet", "a,b\n1,2\n", "neither Parquet nor text"),
+        ("cut.parquet", b"PAR1" + b"x" * 50, "not a table"),
+    ],
+)
+def test_what_is_not_a_table_is_said_in_one_sentence(tmp_path, name, content, word):
+    with pytest.raises(InputError, match=word) as caught:
+        read_tables([_file(tmp_path, name, content)], ["a"])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_truncated_parquet_file_is_refused(tmp_path):
+    whole = tmp_path / "whole.parquet"
+    pl.DataFrame({"a": list(range(5000))}).write_parquet(whole)
+    path = _file(tmp_path, "torn.parquet", whole.read_bytes()[:3000])
+    with pytest.raises(InputError, match="not a table"):
+        read_tables([path], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("table", "factors", "options", "word"),
+    [
+        (FRAME, ["shpae"], {}, "did you mean 'shape'"),
+        (FRAME, [], {}, "at least one factor"),
+        (FRAME, ["shape", "shape"], {}, "named twice"),
+        (FRAME, ["shape"], {"target": "shape"}, "both a factor and the target"),
+        (FRAME, ["shape"], {"target": "weight"}, "unknown column 'weight'"),
+        (FRAME, ["shape"], {"bins": {"size": 3}}, "unknown factor to bin"),
+        (FRAME, ["size"], {"bins": {"size": 1}}, "at least 2"),
+        (FRAME, ["shape"], {"bins": {"shape": 3}}, "not numbers"),
+        (FRAME, ["shape"], {"max_rows": 3}, "4 rows, more than the 3 allowed"),
+        (FRAME, ["shape"], {"max_bytes": 3}, "more than the 3 allowed"),
+        (FRAME, ["shape"], {"split": ("size", "7")}, "unknown value of the split column"),
+        ({"a": [1.0, float("inf")]}, ["a"], {}, "infinite"),
+        ({"a": [[1], [2]]}, ["a"], {}, "a factor is a column of"),
+        ({"a": [1, 2], "y": [[1], [2]]}, ["a"], {"target": "y"}, "a target is a column of"),
+        ({"a": [1], "y": [None]}, ["a"], {"target": "y"}, "is empty"),
+        ({"a": [1, 2], "y": ["1", "x"]}, ["a"], {"target": "y", "target_kind": "number"}, "not a finite number"),
+        ({"a": [1, 2], "b": [1]}, ["a"], {}, "equal length"),
+        ([1, 2], ["a"], {}, "is a list"),
+        (np.zeros(3), ["a"], {}, "rows and columns"),
+        ({}, ["a"], {}, "no columns"),
+        (42, ["a"], {}, "is a int"),
+    ],
+)
+def test_bad_requests_are_one_sentence(table, factors, options, word):
+    with pytest.raises(InputError, match=word) as caught:
+        read_tables([table], factors, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    (tmp_path / "train.csv").write_text("a\n1\n")
+    with pytest.raises(InputError, match=r"did you mean .*train.csv"):
+        read_tables([tmp_path / "trian.csv"], ["a"])
+    with pytest.raises(InputError, match="is a folder"):
+        read_tables([tmp_path], ["a"])
+
+
+def test_two_columns_of_one_name():
+    with pytest.raises(InputError, match="two columns called 'a'"):
+        read_tables([pd.DataFrame([[1, 2]], columns=["a", "a"])], ["a"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=300) | st.text(max_size=200).map(str.encode))
+def test_any_bytes_are_a_table_or_one_sentence(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("fuzz") / "x.csv"
+    path.write_bytes(b"a,b\n" + content)
+    said = ""
+    try:
+        (table,) = read_tables([path], ["a", "b"], missing="level")
+    except InputError as error:
+        said = str(error)
+    else:
+        assert table.rows >= 1
+        json.dumps(table.space.to_dict(), allow_nan=False)
+    assert "\n" not in said
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.none() | st.integers(-3, 3),
+            st.none() | st.text(max_size=3),
+            st.none() | st.booleans(),
+            st.none() | st.floats(-2, 2, width=16),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_counts_equal_a_plain_count(rows):
+    table = {name: [row[k] for row in rows] for k, name in enumerate("abcd")}
+    (read,) = read_tables(
+        [pl.DataFrame(table, schema={"a": pl.Int64, "b": pl.String, "c": pl.Boolean, "d": pl.Float64})],
+        list("abcd"),
+        missing="level",
+    )
+    assert read.rows == len(rows)
+    assert len(read.codes) == len({tuple(0.0 if v == 0 else v for v in row) for row in rows})
