@@ -54,7 +54,10 @@ def test_the_address_is_a_function_of_what_is_said() -> None:
 def test_the_address_never_changes_silently() -> None:
     assert Part(size=0.5).address == "388afe723888531840d3c09fadb33b0d0095c9f09b18d6120ddffed9d9d11a1b"
     space = FactorSpace.of(a=2)
-    assert Whole(part=Part(size=3), names=("é",), space=space).address == "54d312f0702c14f108e009529c87e129fccf9b565a78a459dca19237ffdaf0cf"
+    assert (
+        Whole(part=Part(size=3), names=("é",), space=space).address
+        == "54d312f0702c14f108e009529c87e129fccf9b565a78a459dca19237ffdaf0cf"
+    )
 
 
 def test_a_description_is_frozen_equal_and_hashable() -> None:
@@ -87,6 +90,22 @@ def test_bad_fields_are_one_sentence() -> None:
 def test_a_number_without_canonical_json_has_no_address(value: float) -> None:
     with pytest.raises(InputError, match="cannot be part of a description"):
         _ = Part(size=value).address
+
+
+def test_defaults_are_left_out_of_the_address_and_kept_in_the_record() -> None:
+    """So that a setting added later does not move what was computed before it existed."""
+    assert Whole(count=2, part=Part(), settings={}).describe() == {"kind": "whole", "version": 1}
+    assert Whole(count=3).describe() == {"kind": "whole", "version": 1, "count": 3}
+    part = {"kind": "part", "version": 1, "size": 1}
+    everything = {"part": part, "count": 2, "names": [], "space": None, "settings": {}}
+    assert Whole().resolved() == {"kind": "whole", "version": 1, **everything}
+    assert Whole(part=Other()).describe()["part"] == {"kind": "other", "version": 1}
+
+    class Later(Part):
+        more: int = 4
+
+    assert Later(size=2).address == Part(size=2).address
+    assert Later(size=2, more=5).address != Part(size=2).address
 
 
 def test_nested_descriptions_carry_kind_and_version() -> None:

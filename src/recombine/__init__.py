@@ -47,7 +47,41 @@ _WHERE = {
 }
 _PACKAGES = ("support", "tasks", "models", "kernels", "checks", "training", "measures", "runs", "figures", "studies", "reporting")
 
-__all__ = ["InputError", "__version__", *_WHERE, *_PACKAGES]
+__all__ = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Ensemble",
+    "Explicit",
+    "Factor",
+    "FactorSpace",
+    "FixedTask",
+    "InputError",
+    "Perceptron",
+    "Record",
+    "Region",
+    "Store",
+    "Support",
+    "Task",
+    "__version__",
+    "categorical",
+    "check",
+    "checks",
+    "conduct",
+    "continuous",
+    "figures",
+    "find_study",
+    "kernels",
+    "measures",
+    "models",
+    "reporting",
+    "runs",
+    "studies",
+    "support",
+    "tasks",
+    "train",
+    "training",
+]
 
 if TYPE_CHECKING:
     from recombine import (

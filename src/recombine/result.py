@@ -62,9 +62,8 @@ class Result:
         path = Path(path)
         ending = path.suffix.lower()
         if ending not in (*TABLES, *PICTURES, ".html"):
-            raise InputError(
-                f"cannot save a result as {ending or 'a file without ending'!r}; use one of {' '.join((*TABLES, *PICTURES))} .html."
-            )
+            endings = " ".join((*TABLES, *PICTURES, ".html"))
+            raise InputError(f"cannot save a result as {ending or 'a file without ending'!r}; use one of {endings}.")
         path.parent.mkdir(parents=True, exist_ok=True)
         if ending == ".json":
             path.write_text(self.to_json(indent=1), encoding="utf-8")

@@ -53,7 +53,7 @@ class Factor:
         if not levels:
             raise InputError(f"factor {self.name!r} has no levels.")
         for level in levels:
-            if not (isinstance(level, str) and _writable(level) or _finite(level)):
+            if not (_writable(level) if isinstance(level, str) else _finite(level)):
                 raise InputError(
                     f"factor {self.name!r} has the level {level!r}; levels are texts, numbers or booleans."
                 )
@@ -170,9 +170,8 @@ class FactorSpace:
         """The combinations (n × factors) at the given positions of the grid."""
         index = np.asarray(index, dtype=np.int64)
         if index.size and (index.min() < 0 or index.max() >= self.size):
-            raise InputError(
-                f"a grid of {about(self.size)} combinations has no position {int(index.min() if index.min() < 0 else index.max())}."
-            )
+            wrong = int(index.min() if index.min() < 0 else index.max())
+            raise InputError(f"a grid of {about(self.size)} combinations has no position {wrong}.")
         return (index[..., None] // self._strides) % np.asarray(self.shape, dtype=np.int64)
 
     def grid(self, start: int = 0, stop: int | None = None) -> Codes:
@@ -199,13 +198,12 @@ class FactorSpace:
         try:
             points = np.asarray(points)
         except ValueError:
-            raise InputError(f"points of this space are rows of {len(self)} numbers, got rows of other lengths.") from None
+            raise InputError(f"points here are rows of {len(self)} numbers, got rows of other lengths.") from None
         if points.ndim == 1 and points.size == 0:
             points = points.reshape(0, len(self)).astype(np.int64)
         if points.ndim != 2 or points.shape[1] != len(self):
-            raise InputError(
-                f"points of this space are rows of {len(self)} numbers ({', '.join(self.names)}), got shape {points.shape}."
-            )
+            names = ", ".join(self.names)
+            raise InputError(f"points here are rows of {len(self)} numbers ({names}), got shape {points.shape}.")
         if points.dtype.kind not in "biuf":
             raise InputError(f"points of this space are numbers (codes of levels, or values), got {points.dtype}.")
         for column, factor in enumerate(self.factors):

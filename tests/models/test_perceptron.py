@@ -21,7 +21,10 @@ def test_the_forward_pass_by_hand() -> None:
     module = Perceptron(widths=(2, 2, 1))()
     state = {"0.weight": [[1, -1], [2, 0]], "0.bias": [0, -1], "2.weight": [[1, 3]], "2.bias": [0.5]}
     module.load_state_dict({name: torch.tensor(value, dtype=torch.float32) for name, value in state.items()})
-    assert module(torch.tensor([[1.0, 2.0], [3.0, 1.0]])).tolist() == [[3.5], [17.5]]  # relu(−1), relu(1); relu(2), relu(5)
+    assert module(torch.tensor([[1.0, 2.0], [3.0, 1.0]])).tolist() == [
+        [3.5],
+        [17.5],
+    ]  # relu(−1), relu(1); relu(2), relu(5)
 
 
 def test_the_playground_start() -> None:

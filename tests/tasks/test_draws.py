@@ -62,7 +62,9 @@ def test_an_address_has_one_number_whatever_is_drawn_beside_it(
             alone = Draws.of([member], range(first + s, first + s + 1), seed)("noise")
             assert torch.equal(alone.uniform((1, 1, size))[0, 0], whole[s, i])
             assert torch.equal(alone.uniform((1, 1, size + 3))[0, 0, :size], whole[s, i])
-            assert torch.equal(alone.uniform((1, 1, size, 2)).flatten()[: 2 * size], alone.uniform((1, 1, 2 * size)).flatten())
+            assert torch.equal(
+                alone.uniform((1, 1, size, 2)).flatten()[: 2 * size], alone.uniform((1, 1, 2 * size)).flatten()
+            )
     assert whole.min() >= 0
     assert whole.max() < 1
 
@@ -125,9 +127,15 @@ def test_normal_numbers_have_the_moments_of_a_normal() -> None:
 def test_streams_of_other_purposes_members_steps_and_seeds_are_uncorrelated() -> None:
     block = Draws.of([0, 1], range(2), seed=0)
     shape = (2, 2, 20_000)
-    streams = [*block("a").uniform(shape, torch.float64).flatten(0, 1), *block("b").uniform(shape, torch.float64).flatten(0, 1)]
+    streams = [
+        *block("a").uniform(shape, torch.float64).flatten(0, 1),
+        *block("b").uniform(shape, torch.float64).flatten(0, 1),
+    ]
     streams += list(Draws.of([0, 1], range(2), seed=1)("a").uniform(shape, torch.float64).flatten(0, 1))
-    streams += [block("a")("b").uniform(shape, torch.float64)[0, 0], block("b")("a").uniform(shape, torch.float64)[0, 0]]
+    streams += [
+        block("a")("b").uniform(shape, torch.float64)[0, 0],
+        block("b")("a").uniform(shape, torch.float64)[0, 0],
+    ]
     table = torch.corrcoef(torch.stack(streams))
     table.fill_diagonal_(0)
     assert float(table.abs().max()) < 5 / math.sqrt(20_000)

@@ -117,7 +117,9 @@ def test_fixed_sets_of_several_inputs_stay_tuples() -> None:
 
 def test_fixed_sets_that_cannot_be_used_are_refused() -> None:
     with pytest.raises(InputError, match="as many rows; targets have 2"):
-        FixedTask(SPACE, full(SPACE), full(SPACE), torch.zeros(3, 1), torch.zeros(2), torch.zeros(2, 2).long(), loss=None)
+        FixedTask(
+            SPACE, full(SPACE), full(SPACE), torch.zeros(3, 1), torch.zeros(2), torch.zeros(2, 2).long(), loss=None
+        )
     with pytest.raises(InputError, match="the training support is empty"):
         fixed([[0, 0]], Explicit(SPACE, [[1, 1]]))
     with pytest.raises(InputError, match="factor 'b' goes from 0 to 2, got 3"):

@@ -55,7 +55,9 @@ def ours(optimizer: Optimizer, steps: int) -> torch.Tensor:
     return flat
 
 
-def torchs(kind: Any, keywords: dict[str, Any], optimizer: Optimizer, schedule: Any, steps: int, member: int) -> torch.Tensor:
+def torchs(
+    kind: Any, keywords: dict[str, Any], optimizer: Optimizer, schedule: Any, steps: int, member: int
+) -> torch.Tensor:
     w = start()[member].clone().requires_grad_()
     decay = optimizer.weight_decay
     lr = optimizer.lr

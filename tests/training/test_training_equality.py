@@ -7,7 +7,21 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-from trainees import NET, TOY, Choosy, Dropped, HalfFrozen, Hidden, Normed, Pair, Tied, assert_bitwise, assert_same, fixed_task, short
+from trainees import (
+    NET,
+    TOY,
+    Choosy,
+    Dropped,
+    HalfFrozen,
+    Hidden,
+    Normed,
+    Pair,
+    Tied,
+    assert_bitwise,
+    assert_same,
+    fixed_task,
+    short,
+)
 
 from recombine.tasks import Draws
 from recombine.training import SGD, Adam, AdamW, Cosine, Ensemble, Optimizer
@@ -15,12 +29,20 @@ from recombine.training.stack import initial
 
 OPTIMISERS = [SGD(lr=0.1), SGD(lr=0.1, momentum=0.9, weight_decay=1e-3), Adam(lr=0.01), AdamW(lr=0.01)]
 TOLERANCES = [(torch.float64, 1e-9), (torch.float32, 1e-3)]
-MODELS: list[tuple[Any, Any]] = [(NET, TOY), (Normed, TOY), (Tied, TOY), (Pair, fixed_task(several=True)), (HalfFrozen, TOY)]
+MODELS: list[tuple[Any, Any]] = [
+    (NET, TOY),
+    (Normed, TOY),
+    (Tied, TOY),
+    (Pair, fixed_task(several=True)),
+    (HalfFrozen, TOY),
+]
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCES, ids=["float64", "float32"])
 @pytest.mark.parametrize("optimizer", OPTIMISERS, ids=["sgd", "momentum", "adam", "adamw"])
-def test_stacked_is_looped_is_member_of_a_larger_stack(optimizer: Optimizer, dtype: torch.dtype, tolerance: float) -> None:
+def test_stacked_is_looped_is_member_of_a_larger_stack(
+    optimizer: Optimizer, dtype: torch.dtype, tolerance: float
+) -> None:
     stacked = short(optimizer=optimizer, dtype=dtype, strategy="stacked")
     looped = short(optimizer=optimizer, dtype=dtype, strategy="loop")
     larger = short(optimizer=optimizer, dtype=dtype, strategy="stacked", members=11)
@@ -244,7 +266,11 @@ def test_chunks_make_the_whole() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [torch.OutOfMemoryError("CUDA out of memory"), MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")],
+    [
+        torch.OutOfMemoryError("CUDA out of memory"),
+        MemoryError(),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+    ],
     ids=["device", "python", "host"],
 )
 def test_running_out_of_memory_splits_the_stack(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:

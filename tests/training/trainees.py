@@ -21,11 +21,12 @@ SPACE = FactorSpace.of(a=3, b=4)
 
 
 class Normed(nn.Module):
-    """With BatchNorm, whose statistics are buffers, one of them a whole number."""
+    """With BatchNorm, whose statistics are buffers, one of them a whole number. No bias before it: BatchNorm takes it
+    away again, so its gradient is rounding noise, which Adam would blow up."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(2, 6), nn.BatchNorm1d(6), nn.Tanh(), nn.Linear(6, 2))
+        self.layers = nn.Sequential(nn.Linear(2, 6, bias=False), nn.BatchNorm1d(6), nn.Tanh(), nn.Linear(6, 2))
 
     def forward(self, x: Tensor) -> Tensor:
         return self.layers(x)  # type: ignore[no-any-return]
@@ -103,7 +104,9 @@ class HalfFrozen(nn.Module):
 def fixed_task(rows: int = 24, several: bool = False) -> FixedTask:
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(rows, 2, generator=generator)
-    codes = torch.as_tensor(SPACE.at(range(rows % 12, rows % 12 + 1)) if rows < 12 else SPACE.grid()).repeat(-(-rows // 12), 1)
+    codes = torch.as_tensor(SPACE.at(range(rows % 12, rows % 12 + 1)) if rows < 12 else SPACE.grid()).repeat(
+        -(-rows // 12), 1
+    )
     target = (x.sum(1, keepdim=True) + codes[:rows, 1:]) * 0.3
     inputs: Any = (x, codes[:rows, 1]) if several else x
     if not several:

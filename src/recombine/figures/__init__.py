@@ -6,7 +6,9 @@ from recombine.figures.export import save_figure, specification, to_svg
 from recombine.figures.maps import maps
 from recombine.figures.member_lines import lines_of_members
 from recombine.figures.members import members
+from recombine.figures.phase import phase
 from recombine.figures.regions import Region
+from recombine.figures.scatter import scatter
 from recombine.figures.theme import column, drawn_for
 
 __all__ = [
@@ -18,7 +20,9 @@ __all__ = [
     "lines_of_members",
     "maps",
     "members",
+    "phase",
     "save_figure",
+    "scatter",
     "specification",
     "to_svg",
 ]

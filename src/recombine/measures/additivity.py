@@ -30,8 +30,8 @@ FLAT = 1e-12
 def additivity(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -> pl.DataFrame:
     """Share of the variance over unseen combinations that seen sub-combinations explain. One row a member.
 
-    ``additivity`` is R² in sample; ``adjusted`` corrects it for the freedom of the fit, 1 − (1 − R²)(n − 1)/(n − r), and
-    is null where the fit could match anything (r = n unseen combinations). A constant output is additive: 1."""
+    ``additivity`` is R² in sample; ``adjusted`` corrects it for the freedom of the fit, 1 − (1 − R²)(n − 1)/(n − r),
+    and is null where the fit could match anything (r = n unseen combinations). A constant output is additive: 1."""
     import polars as pl
 
     found = responses(ensemble, task, None, count, seed)
@@ -77,14 +77,14 @@ def effects(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -> p
 
 
 def seen_conjunctions(asked: Codes, seen: Codes) -> FloatArray:
-    """Indicators (asked × columns) of every sub-combination, the empty one first, that occurs in ``seen`` and ``asked``."""
+    """Indicators (asked × columns) of every sub-combination that occurs in both sets, the empty one first."""
     columns: list[NDArray[np.bool_]] = [np.ones(len(asked), dtype=bool)]
     components = range(asked.shape[1])
     for order in range(1, asked.shape[1] + 1):
         for subset in combinations(components, order):
             shown = {tuple(row) for row in seen[:, subset].tolist()}
-            for row in sorted({tuple(row) for row in asked[:, subset].tolist()} & shown):
-                columns.append((asked[:, subset] == np.array(row)).all(axis=1))
+            both = sorted({tuple(row) for row in asked[:, subset].tolist()} & shown)
+            columns += [(asked[:, subset] == np.array(row)).all(axis=1) for row in both]
     return np.stack(columns, axis=1).astype(np.float64)
 
 

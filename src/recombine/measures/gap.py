@@ -39,6 +39,9 @@ def per_combination(
         each = torch.vmap(lambda o, t=targets: {"loss": task.losses(o, t), **task.scores(o, t)})(outputs)
         rows = len(ensemble), -1, count
         parts.append({name: value.double().reshape(rows).mean(2).cpu() for name, value in each.items()})
+    for name in parts[0]:
+        if name in task.space.names:
+            raise InputError(f"a factor called {name!r} would clash with the score of that name; rename it.")
     scores = {name: torch.cat([part[name] for part in parts], dim=1).flatten().numpy() for name in parts[0]}
     repeated: dict[str, Any] = {name: values * len(ensemble) for name, values in columns.items()}
     return pl.DataFrame(

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 def leak(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -> pl.DataFrame:
     """Slope and intercept of the mean output against the target over unseen combinations. One row a member.
 
-    ``error`` is the mean squared error over unseen combinations, of mean outputs; ``margin`` the mean of target · output
-    there, ``right`` the share of them whose output has the target's sign."""
+    ``seen_slope`` is the slope over seen combinations: below 1 where new examples of them are not answered fully.
+    ``error`` is the mean squared error over unseen combinations, of mean outputs; ``margin`` the mean of target ·
+    output there, ``right`` the share of them whose output has the target's sign."""
     import polars as pl
 
     found = responses(ensemble, task, None, count, seed)
@@ -37,6 +38,7 @@ def leak(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -> pl.D
             "member": np.array(ensemble.members, dtype=np.int32),
             "slope": slope,
             "intercept": intercept,
+            "seen_slope": line(found.outputs[:, found.seen], found.targets[found.seen])[0],
             "error": np.square(outputs - targets).mean(axis=1),
             "margin": (outputs * targets).mean(axis=1),
             "right": (outputs * targets > 0).mean(axis=1),
@@ -45,7 +47,7 @@ def leak(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -> pl.D
 
 
 def line(outputs: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Least-squares slope and intercept of outputs (members × n) on targets (n); no slope where targets are all alike."""
+    """Least-squares slope and intercept of outputs (members × n) on targets (n); no number where targets are alike."""
     centred = targets - targets.mean()
     spread = float(centred @ centred)
     slope = outputs @ centred / spread if spread > 0 else np.full(len(outputs), np.nan)

@@ -9,7 +9,7 @@ example is the combination.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,32 +30,36 @@ FloatArray = NDArray[np.float64]
 
 GROUPS = 4
 TANGENT = "tangent"
+TANGENT_BYTES = 2**28
+"""What the gradients of the members measured at once may take."""
 
 
-def salience(ensemble: Ensemble, task: Task, layer: str, count: int = 16, seed: int = 0) -> pl.DataFrame:
-    """Similarities κ_k and saliences S(k;C), k = 0 … C, of a layer's features; one row a member and k.
+def salience(ensemble: Ensemble, task: Task, layers: str, count: int = 16, seed: int = 0) -> pl.DataFrame:
+    """Similarities κ_k and saliences S(k;C), k = 0 … C, of a layer's features; one row a member, layer and k.
 
-    ``layer`` is the name of a submodule, or ``"tangent"`` for the empirical neural tangent kernel (the Gram matrix of
-    the output's gradients by the parameters). ``violation`` says how far the representation is from "similarity depends
-    on the number of shared components only": the spread of similarities within a number of shared components, root
-    mean square over k, as a share of κ_C − κ_0. It is taken between independent groups, so noise does not add to it."""
+    ``layers`` names one submodule or several with commas between; ``"tangent"`` is the empirical neural tangent kernel
+    (the Gram matrix of the output's gradients by the parameters). ``violation`` says how far the representation is
+    from "similarity depends on the number of shared components only": the spread of similarities within a number of
+    shared components, root mean square over k, as a share of κ_C − κ_0. It is taken between independent groups, so
+    noise does not add to it. A ``count`` of 1 says that a combination has only one example."""
     import polars as pl
 
     codes = (task.train | task.test).explicit().codes
     inputs = _inputs(ensemble, task, codes, count, seed)
-    means = _tangents(ensemble, inputs) if layer == TANGENT else _features(ensemble, layer, inputs)
     shared = (codes[:, None, :] == codes[None, :, :]).sum(axis=-1)
     rows = []
-    for member, groups in zip(ensemble.members, means, strict=True):
-        kappa, violation = similarities(groups, shared)
-        saliences = normalized(kappa)
-        rows += [
-            {
-                "member": member, "layer": layer, "shared": k, "similarity": float(kappa[k]),
-                "salience": float(saliences[k - 1]) if k else None, "violation": violation,
-            }
-            for k in range(len(kappa))
-        ]  # fmt: skip
+    for layer in (name.strip() for name in layers.split(",")):
+        means = _tangents(ensemble, inputs) if layer == TANGENT else _features(ensemble, layer, inputs)
+        for member, groups in zip(ensemble.members, means, strict=True):
+            kappa, violation = similarities(groups, shared)
+            saliences = normalized(kappa)
+            rows += [
+                {
+                    "member": member, "layer": layer, "shared": k, "similarity": float(kappa[k]),
+                    "salience": float(saliences[k - 1]) if k else None, "violation": violation,
+                }
+                for k in range(len(kappa))
+            ]  # fmt: skip
     return pl.DataFrame(
         rows,
         schema={
@@ -65,11 +69,14 @@ def salience(ensemble: Ensemble, task: Task, layer: str, count: int = 16, seed: 
     )  # fmt: skip
 
 
-def similarities(groups: FloatArray, shared: NDArray[Any]) -> tuple[FloatArray, float]:
-    """κ_0 … κ_C and the violation score, from mean features (4 groups × combinations × features)."""
-    first, second = groups[0::2].mean(axis=0), groups[1::2].mean(axis=0)
-    gram = first @ second.T
-    one, other = groups[0] @ groups[1].T, groups[2] @ groups[3].T
+def similarities(groups: Tensor, shared: NDArray[Any]) -> tuple[FloatArray, float]:
+    """κ_0 … κ_C and the violation score, from mean features (4 groups, or 1, × combinations × features)."""
+    wide = groups.double()
+    if len(wide) == 1:
+        gram = one = other = (wide[0] @ wide[0].T).cpu().numpy()
+    else:
+        gram = (wide[0::2].mean(0) @ wide[1::2].mean(0).T).cpu().numpy()
+        one, other = ((wide[a] @ wide[b].T).cpu().numpy() for a, b in ((0, 1), (2, 3)))
     kappa = np.zeros(int(shared.max()) + 1)
     within = []
     for k in range(len(kappa)):
@@ -99,22 +106,12 @@ def _inputs(ensemble: Ensemble, task: Task, codes: Any, count: int, seed: int) -
     inputs, _ = task.examples(points, Draws.single(seed, "salience", device))
     if not isinstance(inputs, Tensor):
         raise InputError("salience is measured on models with one input tensor.")
-    inputs = inputs.to(ensemble.flat.dtype) if inputs.is_floating_point() else inputs
-    return inputs.unflatten(0, (groups, each, len(codes)))
+    cast: Tensor = inputs.to(ensemble.flat.dtype) if inputs.is_floating_point() else inputs
+    return cast.reshape(groups, each, len(codes), *inputs.shape[1:])
 
 
-def _means(inputs: Tensor, of: Callable[[Tensor], Tensor]) -> FloatArray:
-    """Mean features (members × 4 groups × combinations × features) of ``of`` applied to one example a combination."""
-    groups = []
-    for group in inputs:
-        total = sum(of(part).detach().flatten(2).double() for part in group)
-        assert isinstance(total, Tensor)
-        groups.append((total / len(group)).cpu())
-    found: FloatArray = torch.stack(groups * (GROUPS // len(groups)), dim=1).numpy()
-    return found
-
-
-def _features(ensemble: Ensemble, layer: str, inputs: Tensor) -> FloatArray:
+def _features(ensemble: Ensemble, layer: str, inputs: Tensor) -> Iterator[Tensor]:
+    """For each member, the mean features of a layer (groups × combinations × features)."""
     parts: dict[str, nn.Module] = dict(ensemble.module.named_modules())
     if layer not in parts or not layer:
         raise unknown("layer", layer, [name for name in parts if name] + [TANGENT])
@@ -128,25 +125,31 @@ def _features(ensemble: Ensemble, layer: str, inputs: Tensor) -> FloatArray:
     hook = parts[layer].register_forward_hook(lambda _module, _inputs, output: caught.append(output))
     try:
         with torch.no_grad():
-            return _means(inputs, lambda x: ensemble.map(tapped, x))
+            # One example of every combination at a time: the features of all of them may not fit.
+            groups = [
+                torch.stack([ensemble.map(tapped, part).flatten(2) for part in group]).mean(0) for group in inputs
+            ]
     finally:
         hook.remove()
+    yield from torch.stack(groups, dim=1)
 
 
-def _tangents(ensemble: Ensemble, inputs: Tensor) -> FloatArray:
+def _tangents(ensemble: Ensemble, inputs: Tensor) -> Iterator[Tensor]:
+    """For each member, the mean gradients of the output (groups × combinations × parameters)."""
     module = ensemble.module.eval()
 
-    def slopes(x: Tensor) -> Tensor:
-        rows = []
-        for i in range(len(ensemble)):
-            parameters = {name: value[i] for name, value in ensemble.parameters.items()}
-            buffers = {name: value[i] for name, value in ensemble.buffers.items()}
+    def output(parameters: dict[str, Tensor], buffers: dict[str, Tensor], one: Tensor) -> Tensor:
+        return functional_call(module, (parameters, buffers), (one[None],)).sum()  # type: ignore[no-any-return]
 
-            def output(values: dict[str, Tensor], one: Tensor, buffers: dict[str, Tensor] = buffers) -> Tensor:
-                return functional_call(module, (values, buffers), (one[None],)).sum()  # type: ignore[no-any-return]
-
-            by_name = vmap(grad(output), in_dims=(None, 0))(parameters, x)
-            rows.append(torch.cat([slope.flatten(1) for slope in by_name.values()], dim=1).cpu())
-        return torch.stack(rows)
-
-    return _means(inputs, slopes)
+    slopes = vmap(vmap(grad(output), in_dims=(None, None, 0)), in_dims=(0, 0, None))
+    each = ensemble.layout.width * inputs.shape[2] * ensemble.flat.element_size()
+    size = 1 if ensemble.looped else max(1, TANGENT_BYTES // each)
+    for start in range(0, len(ensemble), size):
+        chunk = slice(start, start + size)
+        parameters = {name: value[chunk] for name, value in ensemble.parameters.items()}
+        buffers = {name: value[chunk] for name, value in ensemble.buffers.items()}
+        groups = []
+        for group in inputs:
+            rows = [[s.flatten(2) for s in slopes(parameters, buffers, part).values()] for part in group]
+            groups.append(torch.stack([torch.cat(row, dim=2) for row in rows]).mean(0))
+        yield from torch.stack(groups, dim=1).detach()

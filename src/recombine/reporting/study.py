@@ -56,7 +56,7 @@ def write_study(result: StudyResult, out: Path) -> Path:
     out = Path(out)
     for figure in result.study.figures:
         with theme.drawn_for("double"):
-            save_figure(_drawn(figure, result), result.tables[figure.table], out / "figures" / file_name(figure.id))
+            save_figure(_drawn(figure, result), _rows(figure, result), out / "figures" / file_name(figure.id))
     if result.claims:
         save_figure(claims_chart(result), result.to_frame(), out / "figures" / "claims")
     for name, table in result.tables.items():
@@ -99,10 +99,14 @@ def _chart(figure: Figure, result: StudyResult, links: bool) -> dict[str, Any]:
 
 
 def _drawn(figure: Figure, result: StudyResult) -> alt.TopLevelMixin:
+    chart: alt.TopLevelMixin = figure.draw(_rows(figure, result))
+    return chart
+
+
+def _rows(figure: Figure, result: StudyResult) -> pl.DataFrame:
     if figure.table not in result.tables:
         raise unknown(f"table of figure {figure.id}", figure.table, result.tables)
-    chart: alt.TopLevelMixin = figure.draw(result.tables[figure.table])
-    return chart
+    return figure.rows(result.tables[figure.table])
 
 
 def _compared(claim: Claim) -> dict[str, float | None]:

@@ -27,7 +27,7 @@ class KernelRun(Run):
     """Fit every kernel of ``saliences`` to every problem; keep what it does on the combinations that are asked.
 
     A row of ``saliences`` is S(1;C) … S(C−1;C), with κ_0 = 0 and κ_C = 1; all problems have as many components. The
-    table ``kernels`` has one row a problem and kernel. ``effects`` adds the table of ANOVA effects over the whole grid."""
+    table ``kernels`` has one row a problem and kernel; ``effects`` adds that of ANOVA effects over the whole grid."""
 
     kind: ClassVar[str] = "kernels"
 
@@ -36,6 +36,8 @@ class KernelRun(Run):
     fit: Literal["least squares", "hard margin"] = "least squares"
     bias: bool = False
     effects: bool = False
+    allow_unseen: bool = False
+    """Whether a problem may ask for a level that it never trains (invariance does)."""
 
     def compute(self, context: Context) -> Outcome:
         import polars as pl
@@ -47,8 +49,9 @@ class KernelRun(Run):
             if len(problem.levels) != kernels.components:
                 raise InputError(f"{name!r} has {len(problem.levels)} components, the kernels {kernels.components}.")
             solve = fit_least_squares if self.fit == "least squares" else fit_hard_margin
+            levels = None if self.allow_unseen else problem.levels
             train, asked = np.array(problem.seen), np.array(problem.asked)
-            solution = solve(kernels, train, np.array(problem.answers), bias=self.bias, levels=problem.levels)
+            solution = solve(kernels, train, np.array(problem.answers), bias=self.bias, levels=levels)
             rows.append(self._answers(name, problem, kernels, solution, asked))
             if self.effects:
                 weights.append(self._effects(name, problem, solution))
@@ -99,7 +102,7 @@ class KernelRun(Run):
 
 
 def _seen_parts(solution: Solution, asked: NDArray[Any]) -> FloatArray:
-    """Σ f_J(z_J) over the conjunctions whose z_J training showed: all that a kernel can say of an unseen combination."""
+    """Σ f_J(z_J) over conjunctions whose z_J training showed: all that a kernel can say of an unseen combination."""
     parts = solution.parts(asked)
     total = np.zeros((*parts.shape[:-2], len(asked)))
     for mask, subset in enumerate(subsets(solution.kernel.components)):

@@ -19,13 +19,29 @@ from recombine.training.optim import PerMember
 MEASURES: dict[str, Callable[..., Any]] = {
     "additivity": measures.additivity,
     "boundary": measures.boundary,
+    "component_influence": measures.component_influence,
     "decision_map": measures.decision_map,
+    "drawing": measures.drawing,
     "effects": measures.effects,
+    "embedding": measures.embedding,
+    "factorization": measures.factorization,
+    "geometry": measures.geometry,
+    "hard_answer": measures.hard_answer,
     "influence": measures.influence,
+    "information": measures.information,
     "leak": measures.leak,
+    "one_step": measures.one_step,
     "per_combination": measures.per_combination,
+    "probes": measures.probes,
     "r_squared": measures.r_squared,
+    "rendering": measures.rendering,
     "salience": measures.salience,
+    "snap": measures.snap,
+    "superposition": measures.superposition,
+    "swap": measures.swap,
+    "transport": measures.transport,
+    "variance": measures.variance,
+    "views": measures.views,
 }
 
 
@@ -57,6 +73,9 @@ class TrainingRun(Run):
     optimizer: Optimizer
     seed: int = 0
     init_scale: PerMember = 1.0
+    penalty: Description | None = None
+    """What is minimised besides the loss: called with a member's parameters by name, weighed by ``penalty_weight``."""
+    penalty_weight: PerMember = 0.0
     fit_below: float | None = None
     stop_below: float | None = None
     measured: tuple[Measured, ...] = ()
@@ -72,6 +91,8 @@ class TrainingRun(Run):
             optimizer=self.optimizer,
             seed=self.seed,
             init_scale=self.init_scale,
+            penalty=self.penalty,  # type: ignore[arg-type]
+            penalty_weight=self.penalty_weight,
             records=[m.record() for m in self.measured],
             fit_below=self.fit_below,
             stop_below=self.stop_below,

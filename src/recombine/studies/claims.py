@@ -89,7 +89,8 @@ class Value:
     tolerance: float
 
     def __str__(self) -> str:
-        return f"value: within {self.tolerance:g} of the published figure, by an interval no wider than ±{self.tolerance:g}"
+        t = f"{self.tolerance:g}"
+        return f"value: within {t} of the published figure, by an interval no wider than ±{t}"
 
     def figure(self, evidence: Evidence) -> Interval:
         return interval(evidence.groups[0])

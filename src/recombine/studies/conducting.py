@@ -45,7 +45,9 @@ def conduct(
 
 def _provenance(run: StoredRun) -> dict[str, Any]:
     chosen = {name: run.notes.get(name) for name in ("members", "steps", "strategy", "stack", "reason", "diverged")}
-    return {"address": run.address, **chosen, **run.provenance}
+    # How the study is made again is said once, for the whole of it.
+    origin = {name: value for name, value in run.provenance.items() if name != "command"}
+    return {"address": run.address, **chosen, **origin}
 
 
 def _command(study: Study, scale: Scale, members: int | None) -> str:

@@ -1,7 +1,7 @@
 """Gradient descent on a redundant input, in two dimensions (Li et al. 2020, section 6).
 
-The paper shows one network step by step (its figure 5) and the final boundaries of a few seeds (figure 6). Here hundreds
-of networks are trained, so that what happens to one can be told from what happens to most.
+The paper shows one network step by step (its figure 5) and the final boundaries of a few seeds (figure 6). Here
+hundreds of networks are trained, so that what happens to one can be told from what happens to most.
 """
 
 from __future__ import annotations
@@ -105,8 +105,9 @@ def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
         )
         parts["accuracy"][-1] = parts["accuracy"][-1].join(bend, on=["member", "step"], how="left")
         parts["boundary"].append(lines.filter(pl.col("member") < LINES_OF).select(setting, pl.all()))
-        share = run.table("decision_map").group_by("step", "x1", "x2", maintain_order=True)
-        parts["map"].append(share.agg(pl.col("choice").cast(pl.Float64).mean().alias("share")).select(setting, pl.all()))
+        cells = run.table("decision_map").group_by("step", "x1", "x2", maintain_order=True)
+        share = cells.agg(pl.col("choice").cast(pl.Float64).mean().alias("share"))
+        parts["map"].append(share.select(setting, pl.all()))
     return {name: pl.concat(tables) for name, tables in parts.items()}
 
 
@@ -138,9 +139,9 @@ def _wrong(tables: Tables) -> Evidence:
     return _single(tables, "redundant", (end["quarter_11"] < 1 - WRONG).cast(pl.Float64))
 
 
-def _gap(tables: Tables) -> Evidence:
-    end = _at(tables, "redundant")
-    return _single(tables, "redundant", end["other_quarters"] - end["quarter_11"])
+def _gap(tables: Tables, setting: str = "redundant") -> Evidence:
+    end = _at(tables, setting)
+    return _single(tables, setting, end["other_quarters"] - end["quarter_11"])
 
 
 def _first_step(tables: Tables) -> Evidence:
@@ -247,65 +248,81 @@ CLAIMS = (
     ),
     Claim(
         id="toy-epochs",
-        sentence="If the paper's 1024 steps are epochs (25 600 updates), accuracy on the quarter still stays below the rest.",
+        sentence="If the paper's 1024 steps are epochs (25 600 updates), accuracy on the quarter still stays below the "
+        "rest.",
         criterion=Sign("above", 0.0),
-        evidence=lambda t: _single(
-            t, "redundant-epochs", _at(t, "redundant-epochs")["other_quarters"] - _at(t, "redundant-epochs")["quarter_11"]
-        ),
+        evidence=lambda t: _gap(t, "redundant-epochs"),
         source="appendix C says steps; in the playground's source a step is a pass over the training points",
     ),
 )
 
 
-def _draw_map(table: pl.DataFrame) -> Any:
+BOTH = [SETTINGS["redundant"], SETTINGS["uninformative"]]
+
+
+def _map_rows(table: pl.DataFrame) -> pl.DataFrame:
+    return table.filter(pl.col("setting") == SETTINGS["redundant"])
+
+
+def _draw_map(rows: pl.DataFrame) -> Any:
     from recombine.figures import Region, maps
 
-    rows = table.filter(pl.col("setting") == SETTINGS["redundant"])
     return maps(
         rows, "x1", "x2", "share", "step", x_title="X₁", y_title="X₂", value_title="share of members that answer 1",
         facet_title="step", regions=[Region((0, 1), (0, 1), "unseen")],
     )  # fmt: skip
 
 
-def _draw_boundary(table: pl.DataFrame) -> Any:
+def _boundary_rows(table: pl.DataFrame) -> pl.DataFrame:
+    return table.filter(pl.col("step") == pl.col("step").max().over("setting"), pl.col("setting").is_in(BOTH))
+
+
+def _draw_boundary(rows: pl.DataFrame) -> Any:
     from recombine.figures import Region, lines_of_members
 
-    last = table.filter(pl.col("step") == pl.col("step").max().over("setting"))
-    rows = last.filter(pl.col("setting").is_in([SETTINGS["redundant"], SETTINGS["uninformative"]]))
     return lines_of_members(
         rows, "x1", "x2", "member", "setting", order="x2", most=LINES_OF, x_title="X₁", y_title="X₂",
         x_domain=(-1, 1), y_domain=(-1, 1), regions=[Region((0, 1), (0, 1), "unseen")], square=True,
     )  # fmt: skip
 
 
-def _draw_accuracy(table: pl.DataFrame) -> Any:
-    from recombine.figures import curves
-
-    rows = table.filter(pl.col("setting").is_in([SETTINGS["redundant"], SETTINGS["uninformative"]]))
+def _accuracy_rows(table: pl.DataFrame) -> pl.DataFrame:
+    rows = table.filter(pl.col("setting").is_in(BOTH))
     long = rows.unpivot(["other_quarters", "quarter_11"], index=["setting", "step", "member"], variable_name="where")
     names = {"other_quarters": "the three seen quarters", "quarter_11": "the quarter (1, 1)"}
-    figure = summarise(long.with_columns(pl.col("where").replace(names)), "value", ["setting", "where", "step"])
+    return summarise(long.with_columns(pl.col("where").replace(names)), "value", ["setting", "where", "step"])
+
+
+def _draw_accuracy(rows: pl.DataFrame) -> Any:
+    from recombine.figures import curves
+
     return curves(
-        figure, "step", "mean", "where", "low", "high", facet="setting", log_x=True, x_title="step", y_title="accuracy",
+        rows, "step", "mean", "where", "low", "high", facet="setting", log_x=True, x_title="step", y_title="accuracy",
         y_domain=(0, 1),
     )  # fmt: skip
 
 
-def _draw_members(table: pl.DataFrame) -> Any:
+def _member_rows(table: pl.DataFrame) -> pl.DataFrame:
+    end = table.filter(pl.col("step") == pl.col("step").max().over("setting"))
+    return end.select("setting", "member", "quarter_11")
+
+
+def _draw_members(rows: pl.DataFrame) -> Any:
     from recombine.figures import members
 
-    end = table.filter(pl.col("step") == pl.col("step").max().over("setting"))
-    return members(end, "setting", "quarter_11", title="accuracy on the quarter (1, 1) at the end", domain=(0.5, 1))
+    return members(rows, "setting", "quarter_11", title="accuracy on the quarter (1, 1) at the end", domain=(0.5, 1))
 
 
-def _draw_influence(table: pl.DataFrame) -> Any:
+def _influence_rows(table: pl.DataFrame) -> pl.DataFrame:
+    rows = table.filter(pl.col("setting").is_in(BOTH)).with_columns(pl.col("input").replace({"x1": "X₁", "x2": "X₂"}))
+    return summarise(rows, "influence", ["setting", "input", "step"])
+
+
+def _draw_influence(rows: pl.DataFrame) -> Any:
     from recombine.figures import curves
 
-    rows = table.filter(pl.col("setting").is_in([SETTINGS["redundant"], SETTINGS["uninformative"]]))
-    names = rows.with_columns(pl.col("input").replace({"x1": "X₁", "x2": "X₂"}))
-    figure = summarise(names, "influence", ["setting", "input", "step"])
     return curves(
-        figure, "step", "mean", "input", "low", "high", facet="setting", log_x=True, x_title="step",
+        rows, "step", "mean", "input", "low", "high", facet="setting", log_x=True, x_title="step",
         y_title="E|∂Ŷ₁/∂X|",
     )  # fmt: skip
 
@@ -328,11 +345,12 @@ STUDY = Study(
         Figure(
             id="decision-map",
             title="Where the networks answer 1, step by step",
-            caption="X₂ redundant. Colour: the share of members whose answer is 1; the line is where the majority changes "
-            "its mind. The right half is correct. In the first steps the unseen quarter is given away almost whole; later "
-            "it is won back from the right, never quite to the line X₁ = 0.",
+            caption="X₂ redundant. Colour: the share of members whose answer is 1; the line is where the majority "
+            "changes its mind. The right half is correct. In the first steps the unseen quarter is given away almost "
+            "whole; later it is won back from the right, never quite to the line X₁ = 0.",
             table="map",
             draw=_draw_map,
+            rows=_map_rows,
         ),
         Figure(
             id="boundaries",
@@ -340,35 +358,41 @@ STUDY = Study(
             caption=f"One line a member, {LINES_OF} members. A compositional network would draw the vertical X₁ = 0.",
             table="boundary",
             draw=_draw_boundary,
+            rows=_boundary_rows,
         ),
         Figure(
             id="accuracy",
             title="Accuracy along training",
-            caption="Mean over members with its 95 % interval. With X₂ uninformative the quarter (1, 1) is trained on too, "
-            "so the right panel is a control for what the network can do, not for what it has not seen.",
+            caption="Mean over members with its 95 % interval. With X₂ uninformative the quarter (1, 1) is trained on "
+            "too, so the right panel is a control for what the network can do, not for what it has not seen.",
             table="accuracy",
             draw=_draw_accuracy,
+            rows=_accuracy_rows,
         ),
         Figure(
             id="members",
             title="Every network at the end",
-            caption="Accuracy on the quarter (1, 1), one dot a member: a distribution, where the paper shows a few seeds.",
+            caption="Accuracy on the quarter (1, 1), one dot a member: a distribution, where the paper shows a few "
+            "seeds.",
             table="accuracy",
             draw=_draw_members,
+            rows=_member_rows,
         ),
         Figure(
             id="influence",
             title="What moves the answer",
-            caption="E|∂Ŷ₁/∂X_j|, inputs drawn from all four combinations alike. The redundant X₂ gains influence while "
-            "it helps and loses most of it again once X₁ does the work.",
+            caption="E|∂Ŷ₁/∂X_j|, inputs drawn from all four combinations alike. The redundant X₂ gains influence "
+            "while it helps and loses most of it again once X₁ does the work.",
             table="influence",
             draw=_draw_influence,
+            rows=_influence_rows,
         ),
     ),
     deviations=(
         "The paper says “1024 steps”; the playground it uses calls a pass over its 250 training points a step. Both "
         "readings are run: 1024 updates, and 25 600.",
-        "Two outputs with cross entropy, as the text says; the playground's own loss (squared error after tanh) is run beside it.",
+        "Two outputs with cross entropy, as the text says; the playground's own loss (squared error after tanh) is run "
+        "beside it.",
         "Training points are drawn afresh at every step instead of from a fixed set of 250.",
         "Weights start at U[−½, ½] and biases at 0.1, as in the playground; the paper does not say.",
     ),

@@ -31,13 +31,15 @@ class Paper:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture of a study: which table it shows and how it is drawn (an Altair chart, made when asked for)."""
+    """A picture of a study: which rows of which table it shows, and how they are drawn (an Altair chart, when asked)."""
 
     id: str
     title: str
     caption: str
     table: str
     draw: Callable[[pl.DataFrame], Any]
+    rows: Callable[[pl.DataFrame], pl.DataFrame] = lambda table: table
+    """What of the table is drawn; saved beside the picture."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,9 @@ def _differences(before: dict[str, Any] | None, now: dict[str, Any]) -> list[str
     return wrong
 
 
-def _again(study: Study, runs: dict[str, Run] | Any, tables: dict[str, pl.DataFrame], device: str) -> tuple[str, int, list[str]]:
+def _again(
+    study: Study, runs: Mapping[str, Run], tables: dict[str, pl.DataFrame], device: str
+) -> tuple[str, int, list[str]]:
     """Train member 0 of the run with the fewest steps, and compare its early figures with the committed ones."""
     trained = {name: run for name, run in runs.items() if isinstance(run, TrainingRun)}
     if not trained:
@@ -97,7 +100,7 @@ def _again(study: Study, runs: dict[str, Run] | Any, tables: dict[str, pl.DataFr
     with tempfile.TemporaryDirectory() as folder:
         one = obtain(Store(Path(folder)), {name: trained[name].replace(members=(0,))}, device=device)
         fresh = study.tables(one)
-    compared, problems = 0, []
+    compared, problems, where = 0, [], f"run {name}: member 0"
     for title, table in fresh.items():
         if "member" not in table.columns or "step" not in table.columns or title not in tables:
             continue
@@ -115,9 +118,9 @@ def _again(study: Study, runs: dict[str, Run] | Any, tables: dict[str, pl.DataFr
             compared += len(apart) - apart.null_count()
             worst = apart.max()
             if isinstance(worst, float) and worst > CLOSE:
-                problems.append(f"run {name}: member 0 differs from the committed table {title!r} by {worst:.3g} in {column!r}")
+                problems.append(f"{where} differs from the committed table {title!r} by {worst:.3g} in {column!r}")
             if missing := int((new.is_not_null() & old.is_null()).sum()):
-                problems.append(f"run {name}: the committed table {title!r} lacks {missing} figures of member 0 in {column!r}")
+                problems.append(f"{where} has {missing} figures in {column!r} that the committed table {title!r} lacks")
     if not compared:
         problems.append(f"run {name}: nothing of member 0 could be compared")
     return name, compared, problems

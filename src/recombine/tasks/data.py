@@ -22,6 +22,8 @@ from recombine.errors import InputError
 
 Source = Literal["digits", "mnist", "cifar10-part"]
 VARIABLE = "RECOMBINE_DATA"
+PIXELS: dict[Source, tuple[int, int, int]] = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10-part": (3, 32, 32)}
+"""Channels, height and width, known without reading an image."""
 FILES = {"mnist": "mnist.npz", "cifar10-part": "cifar10_part.npz"}
 
 MNIST_URL = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz"

@@ -19,7 +19,7 @@ from recombine.description import Description
 from recombine.errors import InputError
 from recombine.space import FactorSpace
 from recombine.support import Explicit
-from recombine.tasks.data import Source, load_images
+from recombine.tasks.data import PIXELS, Source, load_images
 from recombine.tasks.draws import Draws
 from recombine.tasks.symbolic import SymbolicTask
 from recombine.tasks.task import Task
@@ -59,7 +59,7 @@ class ImageTask(Description, Task):
     @cached_property
     def shape(self) -> tuple[int, int, int]:
         """Channels, height and width of an input."""
-        _, channels, height, width = load_images(self.source).train.shape
+        channels, height, width = PIXELS[self.source]
         components = len(self.symbolic.levels)
         return components * channels, height, width + self.distance * (components - 1)
 
@@ -90,9 +90,7 @@ class ImageTask(Description, Task):
         """Pictures (… × channels × height × width) of chosen images (… × C)."""
         components, width = images.shape[-1], pool.shape[-1]
         at = torch.arange(width + self.distance * (components - 1), device=pool.device)
-        parts = [
-            pool[images[..., c]][..., (at - c * self.distance).clamp(0, width - 1)] for c in range(components)
-        ]
+        parts = [pool[images[..., c]][..., (at - c * self.distance).clamp(0, width - 1)] for c in range(components)]
         return torch.cat(parts, dim=-3)
 
     @cached_property

@@ -17,7 +17,8 @@ def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
 def squared_error(outputs: Tensor, targets: Tensor) -> Tensor:
     """Mean of (output − target)² over all but the batch dimension."""
     if outputs.shape != targets.shape:
-        raise InputError(f"outputs have shape {tuple(outputs.shape)} and targets {tuple(targets.shape)}; make them alike.")
+        shapes = f"outputs have shape {tuple(outputs.shape)} and targets {tuple(targets.shape)}"
+        raise InputError(f"{shapes}; make them alike.")
     return (outputs - targets).square().flatten(1).mean(-1)
 
 

@@ -43,7 +43,9 @@ class SymbolicTask(Description, Task):
     loss: Loss = "squared error"
 
     @classmethod
-    def of(cls, levels: Any, train: Any, targets: Any, test: Any, test_targets: Any, loss: Loss = "squared error") -> Any:
+    def of(
+        cls, levels: Any, train: Any, targets: Any, test: Any, test_targets: Any, loss: Loss = "squared error"
+    ) -> Any:
         """From arrays: combinations (n × C) and answers (n), as `recombine.kernels.Problem` holds them."""
         return cls(
             levels=tuple(int(n) for n in levels),
@@ -86,7 +88,8 @@ class SymbolicTask(Description, Task):
 
     def answer(self, points: Tensor) -> Tensor:
         """The answers (… × 1) at points (… × C)."""
-        places = points @ torch.as_tensor(self.space._strides, device=points.device)
+        # A sum, not a product of matrices: there is none for whole numbers on a GPU.
+        places = (points * torch.as_tensor(self.space._strides, device=points.device)).sum(-1)
         return self._answers.to(points.device)[places].unsqueeze(-1)
 
     def examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:

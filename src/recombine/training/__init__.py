@@ -3,18 +3,32 @@
 from recombine.training.engine import pick_device, train
 from recombine.training.ensemble import Ensemble
 from recombine.training.optim import SGD, Adam, AdamW, Cosine, Exponential, Optimizer, Schedule
+from recombine.training.penalties import (
+    CoefficientEntropy,
+    MapVariance,
+    NuclearNorm,
+    Orthogonality,
+    Together,
+    VectorVariance,
+)
 from recombine.training.record import Record, powers_of_two
 
 __all__ = [
     "SGD",
     "Adam",
     "AdamW",
+    "CoefficientEntropy",
     "Cosine",
     "Ensemble",
     "Exponential",
+    "MapVariance",
+    "NuclearNorm",
     "Optimizer",
+    "Orthogonality",
     "Record",
     "Schedule",
+    "Together",
+    "VectorVariance",
     "pick_device",
     "powers_of_two",
     "train",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 BLOCK_STEPS = 64
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 2**30}
-"""Batches are drawn for a block of steps at once, within these bounds, because drawing one step costs as many launches."""
+"""Batches are drawn for a block of steps at once, within these bounds: drawing one step costs as many launches."""
 
 HISTORY_BINS = 1024
 TAIL = 50
@@ -119,6 +119,7 @@ def train(
     if batch_size is not None and batch_size < 1:
         raise InputError(f"batch_size must be at least 1, got {batch_size}.")
     optimizer = optimizer or SGD(lr=0.1)
+    init_scale, penalty_weight = _per_member(init_scale), _per_member(penalty_weight)
     for name, value in (("lr", optimizer.lr), ("weight_decay", optimizer.weight_decay), ("init_scale", init_scale),
                         ("penalty_weight", penalty_weight)):  # fmt: skip
         if isinstance(value, tuple) and len(value) <= max(ids):
@@ -163,10 +164,17 @@ def pick_device(device: str | torch.device) -> torch.device:
     """``"auto"`` is a GPU where there is one."""
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    chosen = torch.device(device)
+    try:
+        chosen = torch.device(device)
+    except RuntimeError:
+        raise InputError(f"there is no device {str(device)[:80]!r}; use auto, cpu or cuda.") from None
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise InputError("no CUDA device is available here; use device='cpu'.")
     return chosen
+
+
+def _per_member(value: PerMember | Sequence[float]) -> PerMember:
+    return tuple(float(v) for v in value) if isinstance(value, Sequence) else float(value)
 
 
 def _member_numbers(members: int | Sequence[int]) -> list[int]:
@@ -179,7 +187,7 @@ def _member_numbers(members: int | Sequence[int]) -> list[int]:
 def _plan(settings: _Settings, ids: list[int], strategy: str, chunk_size: ChunkSize) -> Plan:
     module = initial(settings.model, ids[0], settings.seed, settings.dtype).to(settings.device).train()
     Layout.of(module)
-    inputs, targets = _batches(settings, ids[:1], range(0, 1), next(module.parameters()).dtype)
+    inputs, targets = _batches(settings, ids[:1], range(1), next(module.parameters()).dtype)
     one = (inputs, targets) if settings.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
     state = settings.optimizer.start(torch.zeros(1, 1))
     plan = make_plan(
@@ -194,7 +202,7 @@ def _plan(settings: _Settings, ids: list[int], strategy: str, chunk_size: ChunkS
 def _refusal(settings: _Settings, ids: list[int]) -> str | None:
     """Why a small stack cannot take its first step, or None where it can."""
     stack = _stack(settings, ids)
-    inputs, targets = _batches(settings, ids, range(0, 1), stack.flat.dtype)
+    inputs, targets = _batches(settings, ids, range(1), stack.flat.dtype)
     shared = settings.batch_size is None
     x, y = (inputs, targets) if shared else (tuple(part[0] for part in inputs), targets[0])
     try:
@@ -252,7 +260,7 @@ def _train_stack(settings: _Settings, plan: Plan, ids: list[int], report: Callab
     stack = _stack(settings, ids)
     log = _Log(stack, settings, looped=plan.strategy == "loop")
     folder = settings.checkpoint / f"stack-{ids[0]}-{ids[-1]}" if settings.checkpoint is not None else None
-    inputs, targets = _batches(settings, ids, range(0, 1), stack.flat.dtype)
+    inputs, targets = _batches(settings, ids, range(1), stack.flat.dtype)
     key = settings.key(stack, inputs, targets) if folder is not None else ""
     step = 0
     saved = load_checkpoint(folder, key, str(settings.device)) if folder is not None else None

@@ -54,7 +54,7 @@ class Layout:
         """Named views of rows (… × width)."""
         lead = flat.shape[:-1]
         return {
-            s.name: flat[..., s.start : s.stop].view(*lead, *s.shape)
+            s.name: flat[..., s.start : s.stop].view((*lead, *s.shape))
             for s in self.slots
         }
 

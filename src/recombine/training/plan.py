@@ -54,7 +54,8 @@ def make_plan(
     strategy: str,
     chunk_size: ChunkSize,
 ) -> Plan:
-    """``batch`` is one member's first batch; ``state_tensors`` how many tensors of the parameters' size there are besides."""
+    """``batch`` is one member's first batch; ``state_tensors`` how many tensors of the parameters' size the optimiser
+    keeps."""
     if strategy != "auto" and strategy not in STRATEGIES:
         raise unknown("strategy", strategy, ["auto", *STRATEGIES])
     if strategy == "captured" and device.type != "cuda":

@@ -46,7 +46,7 @@ class Captured(Stacked):
         self._inputs = tuple(part.clone() for part in inputs)
         self._targets, self._hyper = targets.clone(), hyper.clone()
         before = {name: tensor.clone() for name, tensor in self.stack.tensors().items()}
-        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(WARM_UP):

@@ -1,0 +1,83 @@
+"""Two numbers of each member against each other: one dot a member, such as a prediction and what was observed."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from recombine.figures import theme
+from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
+
+
+def scatter(
+    table: pl.DataFrame,
+    x: str,
+    y: str,
+    group: str | None = None,
+    facet: str | None = None,
+    *,
+    diagonal: bool = True,
+    domain: tuple[float, float] | None = None,
+    x_title: str | None = None,
+    y_title: str | None = None,
+    facet_title: str = "",
+    width: theme.Width | None = None,
+) -> alt.FacetChart:
+    """One row a member: ``x`` and ``y`` numbers; rows with either missing are not drawn.
+
+    ``diagonal`` draws the line on which both agree and gives both axes the same range, so that what lies above and
+    what lies below it can be compared by eye.
+    """
+    data = pick(table, {"x": x, "y": y, "group": group, "facet": facet})
+    data = data.with_columns(pl.col("x", "y").cast(pl.Float64).fill_nan(None)).drop_nulls(["x", "y"])
+    names = levels(data["group"]) if group else []
+    if group:
+        data = data.with_columns(as_labels(data["group"]))
+    data, panels = faceted(data, facet_title)
+    data = data.with_columns(pl.lit("dot").alias("part"))
+    if domain is None and diagonal:
+        low = min(float(data["x"].min() or 0), float(data["y"].min() or 0))  # type: ignore[arg-type]
+        high = max(float(data["x"].max() or 1), float(data["y"].max() or 1))  # type: ignore[arg-type]
+        edge = 0.04 * (high - low or 1.0)
+        domain = (low - edge, high + edge)
+    if diagonal and domain:
+        ends = [{"part": "line", "facet": panel, "x": v, "y": v} for panel in panels for v in domain]
+        data = pl.concat([data, pl.DataFrame(ends)], how="diagonal_relaxed")
+
+    total = theme.total_width(width)
+    across = theme.panels_across(len(panels), 1 if theme.is_narrow(width) else 3)
+    side = min(300, (total - 52 - 30 * (across - 1)) // across)
+    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
+    ticks = max(3, side // 60)
+    x_axis = alt.X("x:Q", title=plain(x_title or x), scale=scale, axis=alt.Axis(grid=True, tickCount=ticks))
+    y_axis = alt.Y("y:Q", title=plain(y_title or y), scale=scale, axis=alt.Axis(tickCount=ticks))
+
+    datasets = Datasets()
+    base = alt.Chart(datasets.add(data))
+    dots = base.transform_filter("datum.part == 'dot'").mark_point(
+        size=30, filled=False, strokeWidth=1.4, opacity=0.8, clip=True
+    )
+    dots = dots.encode(x=x_axis, y=y_axis)
+    if group:
+        room = max(1, int(total / (34 + 6.2 * max(map(len, names)))))
+        key = alt.Legend(title=None, columns=theme.panels_across(len(names), room), symbolOpacity=1)
+        looks = {
+            what: [of[i % len(of)] for i in range(len(names))]
+            for what, of in (("colour", theme.PALETTE), ("shape", theme.SHAPES))
+        }
+        dots = dots.encode(
+            color=alt.Color("group:N", legend=key, scale=alt.Scale(domain=names, range=looks["colour"])),
+            shape=alt.Shape("group:N", legend=key, scale=alt.Scale(domain=names, range=looks["shape"])),
+        )
+    else:
+        dots = dots.encode(color=alt.value(theme.PALETTE[0]))
+    layers = [dots]
+    if diagonal:
+        line = base.transform_filter("datum.part == 'line'").mark_line(color=theme.RULE, strokeDash=[3, 3])
+        layers.insert(0, line.encode(x=x_axis, y=y_axis, detail="facet:N"))
+    chart = alt.layer(*layers).properties(width=side, height=side)
+    # Titles of panels at their right end: at the left stands the title of the vertical axis.
+    head = alt.Header(labelAnchor="end")
+    return theme.style(
+        chart.facet(alt.Facet("facet:N", sort=panels, title=None, header=head), columns=across, spacing=30), datasets
+    )

@@ -1,0 +1,118 @@
+"""How the claims read the study's tables. No verdict on unseen combinations of a network that has not fitted the seen
+ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+
+from recombine.studies.claims import Evidence, Tables
+
+Reader = Callable[[Tables], Evidence]
+
+
+def networks(tables: Tables, run: str) -> pl.DataFrame:
+    table = tables.get("networks")
+    return table.filter(pl.col("run") == run).sort("member") if table is not None else pl.DataFrame()
+
+
+def of(run: str, column: str | pl.Expr, also: pl.Expr | None = None) -> Reader:
+    """One value a fitted network of a kind; with ``also``, of those that satisfy it besides."""
+
+    def evidence(tables: Tables) -> Evidence:
+        rows = networks(tables, run)
+        if rows.is_empty():
+            return Evidence.of([], members=0)
+        kept = rows.filter(pl.col("fitted") & (also if also is not None else True))
+        return Evidence.of(_values(kept, column), members=len(rows))
+
+    return evidence
+
+
+def cut(run: str, remedy: str) -> Reader:
+    """log₁₀ (error without / error with the remedy) on unseen combinations, by member: the same seeds start both."""
+
+    def evidence(tables: Tables) -> Evidence:
+        both = [networks(tables, name) for name in (run, remedy)]
+        if any(rows.is_empty() for rows in both):
+            return Evidence.of([], members=0)
+        rows = both[0].filter("fitted").join(both[1].filter("fitted"), on="member", suffix="_remedy")
+        return Evidence.of((rows["mse"] / rows["mse_remedy"]).log10(), members=min(map(len, both)))
+
+    return evidence
+
+
+def order(runs: list[str], column: str) -> Reader:
+    """One group a kind, the fitted networks of each."""
+
+    def evidence(tables: Tables) -> Evidence:
+        found = [networks(tables, run) for run in runs]
+        if any(rows.is_empty() for rows in found):
+            return Evidence.of(*([] for _ in runs), members=0)
+        return Evidence.of(
+            *(_values(rows.filter("fitted"), column) for rows in found), members=min(map(len, found))
+        )
+
+    return evidence
+
+
+def layers(run: str, roles: list[str], score: str, where: str = "all") -> Reader:
+    """The score of several layers of the fitted networks of a kind, paired by member."""
+
+    def evidence(tables: Tables) -> Evidence:
+        rows = networks(tables, run)
+        if rows.is_empty():
+            return Evidence.of(*([] for _ in roles), members=0)
+        fitted = rows.filter("fitted").select("member")
+        table = tables["layers"].filter((pl.col("run") == run) & (pl.col("where") == where))
+        groups = [
+            fitted.join(table.filter(pl.col("role") == role), on="member").sort("member")[score].to_numpy()
+            for role in roles
+        ]
+        return Evidence.of(*groups, members=len(rows), paired=len(roles) > 1)
+
+    return evidence
+
+
+def kernels(problem: str, column: str) -> Reader:
+    """One value a depth of exact regression."""
+
+    def evidence(tables: Tables) -> Evidence:
+        if "kernels" not in tables:
+            return Evidence.of([], members=0)
+        return Evidence.of(_values(tables["kernels"].filter(pl.col("problem") == problem), column))
+
+    return evidence
+
+
+def slope(learner: str, stripes: bool, criterion: str = "placed") -> Reader:
+    """The log-log slope of each sample whose criterion is reached at every side."""
+
+    def evidence(tables: Tables) -> Evidence:
+        if "slopes" not in tables:
+            return Evidence.of([], members=0)
+        mine = (pl.col("learner") == learner) & (pl.col("criterion") == criterion)
+        rows = tables["slopes"].filter(mine & (pl.col("with_stripes") == stripes))
+        return Evidence.of(_values(rows, "slope"), members=len(rows))
+
+    return evidence
+
+
+def score(name: str, where: str) -> Reader:
+    """Rank correlation over kinds, one value a replicate."""
+
+    def evidence(tables: Tables) -> Evidence:
+        if "replicates" not in tables:
+            return Evidence.of([], members=0)
+        rows = tables["replicates"].filter((pl.col("score") == name) & (pl.col("where") == where))
+        return Evidence.of(_values(rows, "rho"), members=len(rows))
+
+    return evidence
+
+
+def _values(rows: pl.DataFrame, column: str | pl.Expr) -> np.ndarray:
+    values = rows.select(pl.col(column) if isinstance(column, str) else column).to_series().drop_nulls().to_numpy()
+    values = values.astype(np.float64)
+    return np.asarray(values[np.isfinite(values)])

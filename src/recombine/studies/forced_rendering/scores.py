@@ -1,0 +1,102 @@
+"""Which score tells networks that compose from networks that fail? Rank correlation of each with the error on unseen
+ones.
+
+Two intervals, since networks of one kind are not independent. *By replicate*: member m of every kind makes one sample
+of kinds, and Spearman's ρ over kinds is a value with an interval over m. *Pooled*: ρ over all fitted networks, its
+interval from drawing kinds anew with all their networks. A negative ρ is what a score of factorization should have.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from recombine.measures.interval import interval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FEWEST_KINDS = 5
+RESAMPLES = 200
+LAYER_SCORES = ("multiplicative", "additive", "combined", "rescaled", "orthogonality")
+PLACES = ("all", "seen")
+
+
+def long(networks: pl.DataFrame, layers: pl.DataFrame) -> pl.DataFrame:
+    """One row a fitted network and score: run, member, score, value, and log₁₀ of the error over blank on unseen
+    ones."""
+    fitted = networks.filter("fitted").select("run", "member", error=pl.col("over_blank").log10())
+    parts = []
+    for role in ("first hidden", "last hidden", "output", "tangent kernel"):
+        for where in PLACES:
+            mine = layers.filter((pl.col("role") == role) & (pl.col("where") == where))
+            parts += [_column(mine, score, f"{score}, {role}", where) for score in LAYER_SCORES]
+    read = layers.filter((pl.col("role") == "last hidden") & (pl.col("where") == "all"))
+    parts.append(_column(read, "probe_seen", "linear probe, last hidden", "seen"))
+    parts.append(_column(networks, "nonnegative", "superposition of seen outputs", "all"))
+    parts.append(_column(networks, "seen_over_blank", "error on seen combinations", "seen"))
+    table = pl.concat([part for part in parts if part.height])
+    return table.join(fitted, on=["run", "member"]).filter(pl.col("value").is_finite() & pl.col("error").is_finite())
+
+
+def _column(table: pl.DataFrame, column: str, score: str, where: str) -> pl.DataFrame:
+    return table.select("run", "member", pl.lit(score).alias("score"), pl.lit(where).alias("where"),
+                        pl.col(column).cast(pl.Float64).alias("value")).drop_nulls("value")  # fmt: skip
+
+
+def replicates(networks: pl.DataFrame, layers: pl.DataFrame) -> pl.DataFrame:
+    """ρ over kinds for each score and member number; null below five kinds."""
+    rows = []
+    by = long(networks, layers).group_by("score", "where", "member", maintain_order=True)
+    for (score, where, member), part in by:
+        rho = spearman(part["value"].to_numpy(), part["error"].to_numpy()) if part.height >= FEWEST_KINDS else None
+        rows.append({"score": score, "where": where, "member": member, "rho": rho, "kinds": part.height})
+    schema = {"score": pl.String, "where": pl.String, "member": pl.Int32, "rho": pl.Float64, "kinds": pl.Int64}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def rank_correlations(networks: pl.DataFrame, layers: pl.DataFrame, by_replicate: pl.DataFrame) -> pl.DataFrame:
+    """One row a score, the most telling first: ρ by replicate and pooled, each with its interval, and what they rest
+    on."""
+    rows: list[dict[str, Any]] = []
+    for (score, where), part in long(networks, layers).group_by("score", "where", maintain_order=True):
+        mine = by_replicate.filter((pl.col("score") == score) & (pl.col("where") == where))["rho"].drop_nulls()
+        figure = interval(mine.to_numpy())
+        low, high = _clustered(part)
+        pooled = spearman(part["value"].to_numpy(), part["error"].to_numpy())
+        rows.append({
+            "score": score, "looks at": where, "rho": figure.mean, "low": figure.low, "high": figure.high,
+            "pooled": pooled, "pooled_low": low, "pooled_high": high, "networks": part.height,
+            "kinds": part["run"].n_unique(), "strength": abs(figure.mean),
+        })  # fmt: skip
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    return table.sort("strength", descending=True, nulls_last=True) if rows else table
+
+
+def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
+    """Spearman's ρ, ties at their mean rank; null where a side does not vary."""
+    from scipy.stats import rankdata
+
+    a, b = rankdata(first), rankdata(second)
+    if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _clustered(part: pl.DataFrame) -> tuple[float | None, float | None]:
+    """The interval of the pooled ρ when kinds are drawn anew."""
+    kinds = part.group_by("run", maintain_order=True)
+    groups = [(rows["value"].to_numpy(), rows["error"].to_numpy()) for _, rows in kinds]
+    if len(groups) < FEWEST_KINDS:
+        return None, None
+    rng = np.random.default_rng(0)
+    values = []
+    for _ in range(RESAMPLES):
+        chosen = rng.integers(len(groups), size=len(groups))
+        rho = spearman(*(np.concatenate([groups[i][side] for i in chosen]) for side in (0, 1)))
+        if rho is not None:
+            values.append(rho)
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(low), float(high)

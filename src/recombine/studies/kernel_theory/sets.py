@@ -1,0 +1,79 @@
+"""The training sets of the study, as tasks: `recombine.kernels.problems` with a loss, and two sets it does not have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.kernels import Kernel, Problem, RectifiedQuadratic, ReLU, full_grid, nngp, problems
+from recombine.tasks import SymbolicTask
+from recombine.tasks.symbolic import Loss
+
+ANCHORS = {"extrapolation": (4,), "interpolation": (0, 8), "both": (2, 6), "asymmetric": (0,)}
+VALUES = tuple(range(-4, 5))
+DEPTHS = (1, 2, 3, 5, 10, 20)
+
+
+def task(problem: Problem, loss: Loss = "squared error") -> SymbolicTask:
+    made: SymbolicTask = SymbolicTask.of(**vars(problem), loss=loss)
+    return made
+
+
+def addition(name: str) -> SymbolicTask:
+    """One of the paper's four anchor sets."""
+    return task(problems.addition(ANCHORS[name]))
+
+
+def context(left_out: int, loss: Loss) -> SymbolicTask:
+    """CD-1, CD-2 or CD-3 (the authors' files count the other way: cdm-1.yaml is CD-3)."""
+    return task(problems.context_dependence(left_out), loss)
+
+
+def equivalence(classes: tuple[int, int], anchors: tuple[int, int], loss: Loss = "squared error") -> SymbolicTask:
+    return task(problems.transitive_equivalence(classes, anchors), loss)
+
+
+def ordering_with_exceptions(items: int = 7, exceptions: tuple[tuple[int, int], ...] = ((0, 6),)) -> Problem:
+    """Adjacent pairs train, and so do ``exceptions`` in both orders, with the answer against the order of ranks."""
+    plain = problems.transitive_ordering(items)
+    turned = {pair for i, j in exceptions for pair in ((i, j), (j, i))}
+    moved = np.array([tuple(row) in turned for row in plain.test.tolist()])
+    return Problem(
+        plain.levels,
+        np.concatenate([plain.train, plain.test[moved]]),
+        np.concatenate([plain.targets, -plain.test_targets[moved]]),
+        plain.test[~moved],
+        plain.test_targets[~moved],
+    )
+
+
+def random_problem(components: int, seed: int) -> Problem:
+    """A random answer to half of all combinations, each level among them; the other half is asked."""
+    rng = np.random.default_rng([components, seed])
+    levels = tuple(int(n) for n in rng.integers(2, 5, size=components))
+    grid = full_grid(levels)
+    while True:
+        trained = rng.random(len(grid)) < 0.5
+        if all(len(np.unique(grid[trained, c])) == n for c, n in enumerate(levels)) and not trained.all():
+            break
+    answers = rng.normal(size=len(grid))
+    return Problem(levels, grid[trained], answers[trained], grid[~trained], answers[~trained])
+
+
+def random_saliences(components: int, count: int) -> tuple[tuple[float, ...], ...]:
+    """S(1;C) … S(C−1;C) of random kernels that can fit any answer."""
+    from math import comb
+
+    rng = np.random.default_rng(components)
+    shares = rng.dirichlet(np.ones(components), size=count)
+    return tuple(tuple(float(row[k - 1]) / comb(components, k) for k in range(1, components)) for row in shares)
+
+
+def relu_saliences(components: int) -> dict[int, tuple[float, ...]]:
+    """S(1;C) … S(C−1;C) of an infinitely wide random ReLU network, by its number of hidden layers."""
+    table = nngp(Kernel.one_hot(components), ReLU(), max(DEPTHS)).normalized
+    return {depth: tuple(table[depth, :-1].tolist()) for depth in DEPTHS}
+
+
+def quadratic_saliences() -> tuple[float, ...]:
+    """The paper's "Rep 1": a rectified quadratic network of three layers, three components."""
+    return tuple(nngp(Kernel.one_hot(3), RectifiedQuadratic(), 3).normalized[3, :-1].tolist())

@@ -1,0 +1,194 @@
+"""SCAN as a task: a frame and the action words that fill it become a command, and its meaning as actions.
+
+Frame and words are the two components that Li et al. (2020, section 5.2) call syntax and semantics. In setting A the
+training commands are those of a split; in setting B their action words are drawn uniformly at random (and the actions
+with them), so that the words say nothing of the frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from recombine.description import Description
+from recombine.errors import InputError
+from recombine.space import Codes, FactorSpace
+from recombine.support import Explicit
+from recombine.tasks.draws import Draws
+from recombine.tasks.scan.grammar import ACTIONS, LONGEST_ANSWER, OPEN, OUTPUTS, WORDS, frame_of, frames, interpret
+from recombine.tasks.scan.splits import Split, find_split, oversample
+from recombine.tasks.task import Task
+
+END, START = len(OUTPUTS), len(OUTPUTS) + 1
+"""The answer's last token, and what stands before its first. Answers are padded with END."""
+
+Example = tuple[tuple[Tensor, Tensor], Tensor]
+
+
+class ScanTask(Description, Task):
+    """Commands of ``split`` with at most ``longest`` actions; ``words="uniform"`` is setting B.
+
+    Inputs are (words, previous): word numbers (… × longest command, 0 where the command has ended) and the answer moved
+    by one, START first. Targets are the answer with END after it (… × answer). A model that predicts every next token
+    from the true ones before it is right on all of them exactly if its greedy decoding is the answer, so exact sentence
+    accuracy needs no decoding. ``own`` replaces the split by commands of one's own (training, test)."""
+
+    kind: ClassVar[str] = "scan"
+
+    split: str = "jump"
+    words: Literal["given", "uniform"] = "given"
+    longest: int = Field(default=LONGEST_ANSWER, ge=1, le=LONGEST_ANSWER)
+    pairs: bool = True
+    """Whether commands joined by "and" and "after" are there at all."""
+    seed: int = 0
+    own: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+
+    def model_post_init(self, _context: Any) -> None:
+        object.__setattr__(self, "_on", {})
+
+    @cached_property
+    def space(self) -> FactorSpace:
+        """frame × first word × second word; a frame with fewer open places has the first word(s) of the list there."""
+        return FactorSpace.of(frame=self._frames, first=ACTIONS, second=ACTIONS)
+
+    @cached_property
+    def commands(self) -> Split:
+        """The training commands with their repetitions and the test commands, as this task uses them."""
+        whole = Split(*self.own) if self.own is not None else find_split(self.split, self.seed)
+        train, test = (tuple(c for c in part if self._kept(c)) for part in (whole.train, whole.test))
+        if not train or not test:
+            raise InputError(f"no command of at most {self.longest} actions is left to train on, or to ask for.")
+        return Split(train, test) if len(train) == len(whole.train) else Split(oversample(train), test)
+
+    @cached_property
+    def train(self) -> Explicit:
+        if self.words == "given":
+            return Explicit(self.space, self._codes(self.commands.train))
+        return Explicit(self.space, self._canonical(self.space.grid()))
+
+    @cached_property
+    def test(self) -> Explicit:
+        return Explicit(self.space, self._codes(self.commands.test))
+
+    def examples(self, points: Tensor, draws: Draws) -> Example:
+        words, answers = self._kept_on(points.device, "frames", self._templates)
+        frame, first, second = points.unbind(-1)
+        chosen = torch.stack([first, second], -1)
+        answer = _filled(answers[frame], chosen, 0)
+        before = torch.cat([torch.full_like(answer[..., :1], START), answer[..., :-1]], -1)
+        return (_filled(words[frame], chosen, 1), before), answer
+
+    def batch(self, draws: Draws, size: int) -> Example:
+        """Commands uniform over the training set with its repetitions."""
+        (points,) = self._kept_on(
+            draws.keys.device, "train", lambda: (torch.as_tensor(self._codes(self.commands.train)),)
+        )
+        return self.examples(self._drawn(points, draws, (*draws.lead, size)), draws)
+
+    def views(self, draws: Draws, count: int) -> dict[str, Example]:
+        """What is worth asking along training: the training distribution, the same without commands of one word, and
+        the unseen commands. In A the command of the split alone is a tenth of the first view, and learnt long before
+        any other."""
+        device = draws.keys.device
+        (points,) = self._kept_on(device, "train", lambda: (torch.as_tensor(self._codes(self.commands.train)),))
+        several = points[points[:, 0] != self._frames.index(OPEN)]
+        (asked,) = self._kept_on(device, "test", lambda: (torch.as_tensor(self._codes(self.commands.test)),))
+        shape = (*draws.lead, count)
+        views = {
+            "trained": self._drawn(points, draws("trained"), shape),
+            "several words": self._drawn(several, draws("several"), shape),
+            "unseen": asked[draws("unseen").integers(len(asked), shape)],
+        }
+        return {name: self.examples(chosen, draws) for name, chosen in views.items()}
+
+    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Cross entropy of each token, averaged over the tokens of the sentence."""
+        chosen = outputs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+        counted = _counted(targets).to(outputs.dtype)
+        return ((torch.logsumexp(outputs, -1) - chosen) * counted).sum(-1) / counted.sum(-1)
+
+    def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+        """``accuracy``: the whole answer is right; ``structure``: it is, once the four actions are taken for one."""
+        answer, counted = outputs.argmax(-1), _counted(targets)
+        merged = answer.clamp(min=len(ACTIONS) - 1) == targets.clamp(min=len(ACTIONS) - 1)
+        return {
+            "accuracy": ((answer == targets) | ~counted).all(-1).to(outputs.dtype),
+            "structure": (merged | ~counted).all(-1).to(outputs.dtype),
+        }
+
+    def _drawn(self, points: Tensor, draws: Draws, shape: tuple[int, ...]) -> Tensor:
+        chosen = points[draws("command").integers(len(points), shape)]
+        if self.words == "given":
+            return chosen
+        words = draws("words").integers(len(ACTIONS), (*shape, 2))
+        return torch.cat([chosen[..., :1], words], -1)
+
+    def _kept(self, command: str) -> bool:
+        paired = "and" in command.split() or "after" in command.split()
+        return (self.pairs or not paired) and len(interpret(command)) <= self.longest
+
+    @cached_property
+    def _frames(self) -> tuple[str, ...]:
+        return tuple(frame for frame in frames() if self._kept(frame))
+
+    def _codes(self, some: tuple[str, ...]) -> Codes:
+        place = {frame: i for i, frame in enumerate(self._frames)}
+        rows = np.zeros((len(some), 3), dtype=np.int64)
+        for row, command in zip(rows, some, strict=True):
+            frame, words = frame_of(command)
+            row[0] = place[frame]
+            row[1 : 1 + len(words)] = [ACTIONS.index(word) for word in words]
+        return rows
+
+    def _canonical(self, codes: Codes) -> Codes:
+        """The rows whose words stand in open places only: one row a command."""
+        places = np.array([frame.count(OPEN) for frame in self._frames])[codes[:, 0]]
+        keep = ((places > 0) | (codes[:, 1] == 0)) & ((places > 1) | (codes[:, 2] == 0))
+        kept: Codes = codes[keep]
+        return kept
+
+    def _templates(self) -> tuple[Tensor, Tensor]:
+        """Words (frames × longest command) and answers (frames × longest answer + 1); −1 and −2 are open places."""
+        words = torch.zeros(len(self._frames), max(len(f.split()) for f in self._frames), dtype=torch.int64)
+        answers = torch.full((len(self._frames), self.longest + 1), END, dtype=torch.int64)
+        for i, frame in enumerate(self._frames):
+            spoken = frame.split()
+            places = [j for j, word in enumerate(spoken) if word == OPEN]
+            for j, word in enumerate(spoken):
+                words[i, j] = -1 - places.index(j) if word == OPEN else WORDS.index(word) + 1
+            # The answer says which of two places an action comes from only if the places differ.
+            marked = interpret(_marked(frame))
+            for j, action in enumerate(marked):
+                answers[i, j] = {"I_WALK": -1, "I_LOOK": -2}.get(action, OUTPUTS.index(action))
+        return words, answers
+
+    def _kept_on(self, device: torch.device, name: str, make: Any) -> tuple[Tensor, ...]:
+        kept: dict[tuple[str, str], tuple[Tensor, ...]] = self._on  # type: ignore[attr-defined]
+        key = (name, str(device))
+        if key not in kept:
+            kept[key] = tuple(tensor.to(device) for tensor in make())
+        return kept[key]
+
+
+def _marked(frame: str) -> str:
+    """The frame with its first open place walking and its second looking."""
+    return frame.replace(OPEN, "walk", 1).replace(OPEN, "look", 1)
+
+
+def _filled(template: Tensor, chosen: Tensor, first: int) -> Tensor:
+    """A template with its open places −1 and −2 replaced by the chosen words, numbered from ``first``."""
+    for place in (0, 1):
+        template = torch.where(template == -1 - place, chosen[..., place, None] + first, template)
+    return template
+
+
+def _counted(targets: Tensor) -> Tensor:
+    """The tokens of an answer up to and with its first END."""
+    end = targets == END
+    return end.long().cumsum(-1) - end.long() == 0

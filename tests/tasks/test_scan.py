@@ -1,0 +1,232 @@
+"""SCAN: every command, its meaning, every rule-based split, and the task made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine.errors import InputError
+from recombine.tasks import Draws, ScanTask
+from recombine.tasks.scan import (
+    END,
+    OUTPUTS,
+    SPLITS,
+    START,
+    commands,
+    find_split,
+    frame_of,
+    frames,
+    interpret,
+    read_mcd,
+)
+
+COUNTS = {
+    "simple": (16_728, 4_182),
+    "length": (16_990, 3_920),
+    "jump": (14_670, 7_706),
+    "turn_left": (21_890, 1_208),
+    "around_right": (15_225, 4_476),
+    "opposite_right": (15_225, 4_476),
+    "right": (15_225, 4_476),
+    "jump_around_right": (18_528, 1_173),
+    "filler_0": (15_225, 1_173),
+    "filler_1": (16_290, 1_173),
+    "filler_2": (17_391, 1_173),
+    "filler_3": (18_528, 1_173),
+}
+
+# Table 1 of Li et al. (2020), after its renaming: "x before y" is "x and y", LTURN is I_TURN_LEFT, and so on.
+TABLE_1 = {
+    "jump": "JUMP",
+    "walk and run left": "WALK LTURN RUN",
+    "look left twice and run opposite right": "LTURN LOOK LTURN LOOK RTURN RTURN RUN",
+    "jump twice and walk": "JUMP JUMP WALK",
+    "turn right after jump twice": "JUMP JUMP RTURN",
+    "jump left twice after jump right": "RTURN JUMP LTURN JUMP LTURN JUMP",
+}
+RENAMED = {"LTURN": "I_TURN_LEFT", "RTURN": "I_TURN_RIGHT"}
+
+
+def test_the_grammar_has_exactly_its_commands() -> None:
+    assert len(commands()) == len(set(commands())) == 20_910
+    assert len(frames()) == 39 + 2 * 39**2
+    assert max(len(c.split()) for c in commands()) == 9
+    lengths = [len(interpret(c)) for c in commands()]
+    assert max(lengths) == 48
+    assert 23 not in lengths
+    assert len({word for c in commands() for word in c.split()}) == 13
+    assert {action for c in commands()[:2000] for action in interpret(c)} == set(OUTPUTS)
+
+
+@pytest.mark.parametrize("command", TABLE_1)
+def test_the_interpreter_gives_the_paper_s_table_1(command: str) -> None:
+    expected = [RENAMED.get(action, f"I_{action}") for action in TABLE_1[command].split()]
+    assert list(interpret(command)) == expected
+
+
+def test_hand_made_meanings() -> None:
+    turn, jump = "I_TURN_RIGHT", "I_JUMP"
+    assert interpret("jump around right") == (turn, jump) * 4
+    assert interpret("turn around right thrice") == (turn,) * 12
+    assert interpret("turn opposite left") == ("I_TURN_LEFT",) * 2
+    assert interpret("walk after jump twice") == (jump, jump, "I_WALK")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 20_909))
+def test_meanings_have_the_properties_that_words_promise(number: int) -> None:
+    command = commands()[number]
+    words, answer = command.split(), interpret(command)
+    for side in ("left", "right"):
+        assert (f"I_TURN_{side.upper()}" in answer) == (side in words)
+    for action in ("walk", "look", "run", "jump"):
+        assert (f"I_{action.upper()}" in answer) == (action in words)
+    joints = [word for word in words if word in ("and", "after")]
+    if joints:
+        first, second = command.split(f" {joints[0]} ")
+        assert len(answer) == len(interpret(first)) + len(interpret(second))
+        swapped = f"{second} {'after' if joints[0] == 'and' else 'and'} {first}"
+        assert interpret(swapped) == answer
+    elif words[-1] in ("twice", "thrice"):
+        assert answer == interpret(" ".join(words[:-1])) * (2 if words[-1] == "twice" else 3)
+    frame, filled = frame_of(command)
+    assert frame in frames()
+    assert len(filled) == frame.count("?")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("", "empty"),
+        ("jmp", "did you mean 'jump'"),
+        ("jump and", "both sides"),
+        ("and jump", "both sides"),
+        ("walk and run and look", "more than one"),
+        ("turn", "no action with a direction"),
+        ("twice", "stands where an action"),
+        ("left jump", "stands where an action"),
+        ("jump around", "no action with a direction"),
+        ("jump left around", "no action with a direction"),
+        ("walk twice thrice", "no action with a direction"),
+        ("jump opposite around left", "no action with a direction"),
+    ],
+)
+def test_malformed_commands_get_a_clear_error(command: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        interpret(command)
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_every_split_has_its_counts(name: str) -> None:
+    split = find_split(name)
+    assert (len(split.train), len(split.test)) == COUNTS[name]
+    assert len(set(split.test)) == len(split.test)
+    assert not set(split.train) & set(split.test) or name.startswith("filler")
+    assert set(split.train) | set(split.test) <= set(commands())
+
+
+def test_splits_follow_their_rules() -> None:
+    assert set(SPLITS) == set(COUNTS)
+    jump = find_split("jump")
+    assert {c for c in jump.train if "jump" in c} == {"jump"}
+    assert jump.train.count("jump") == 1_467
+    assert all("jump" in c and c != "jump" for c in jump.test)
+    left = find_split("turn_left")
+    assert left.train.count("turn left") == 2_189
+    assert any("turn around left" in c for c in left.train)
+    assert min(len(interpret(c)) for c in find_split("length").test) == 24
+    assert find_split("simple", 1) != find_split("simple")
+    assert find_split("simple") == find_split("simple", 0)
+    with pytest.raises(InputError, match="did you mean 'jump'"):
+        find_split("jmp")
+
+
+def test_official_index_files_are_read_and_checked(tmp_path: Path) -> None:
+    chosen = commands()[:50]
+    tasks, index = tmp_path / "tasks.txt", tmp_path / "mcd1.json"
+    tasks.write_text("\n".join(f"IN: {c} OUT: {' '.join(interpret(c))}" for c in chosen))
+    index.write_text(json.dumps({"trainIdxs": [3, 1], "devIdxs": [2], "testIdxs": [0]}))
+    split = read_mcd(index, tasks)
+    assert split.train == (chosen[3], chosen[1])
+    assert split.test == (chosen[0],)
+    task = ScanTask(own=(split.train, split.test))
+    assert len(task.train) == 2
+    index.write_text(json.dumps({"trainIdxs": [99], "testIdxs": []}))
+    with pytest.raises(InputError, match="does not number lines"):
+        read_mcd(index, tasks)
+    tasks.write_text("IN: jump OUT: I_WALK")
+    with pytest.raises(InputError, match="another meaning"):
+        read_mcd(index, tasks)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_mcd(tmp_path / "none.json", tasks)
+
+
+def test_examples_say_what_the_interpreter_says() -> None:
+    task = ScanTask()
+    assert len(task.train) == 13_204
+    assert len(task.test) == 7_706
+    points = torch.as_tensor(task.test.codes[::97].copy())
+    (words, before), answer = task.examples(points, Draws.single(0))
+    for row, record in enumerate(task.space.decode(points.numpy())):
+        filled = [str(record["first"]), str(record["second"])][: str(record["frame"]).count("?")]
+        command = str(record["frame"])
+        for word in filled:
+            command = command.replace("?", word, 1)
+        meant = interpret(command)
+        assert [OUTPUTS[i] for i in answer[row, : len(meant)]] == list(meant)
+        assert (answer[row, len(meant) :] == END).all()
+        assert int((words[row] > 0).sum()) == len(command.split())
+    assert (before[:, 0] == START).all()
+    assert torch.equal(before[:, 1:], answer[:, :-1])
+
+
+def test_setting_b_draws_words_alike_and_keeps_the_frames() -> None:
+    draws = Draws.of([0], range(4), seed=0)
+    given_, uniform = ScanTask(), ScanTask(words="uniform")
+    (words_a, _), _ = given_.batch(draws, 500)
+    (words_b, _), answer = uniform.batch(draws, 500)
+    frames_alike = ((words_a > 4) == (words_b > 4)).all()
+    assert bool(frames_alike)
+    jump = 4
+    alone = (words_a[..., 0] == jump) & (words_a[..., 1] == 0)
+    assert not ((words_a == jump).any(-1) & ~alone).any()
+    assert abs(float(alone.double().mean()) - 0.1) < 0.03
+    share = torch.stack([(words_b == w).double().sum() for w in (1, 2, 3, 4)])
+    assert ((share / share.sum() - 0.25).abs() < 0.03).all()
+    assert ((words_b == jump).any(-1) == (answer == jump - 1).any(-1)).all()
+    assert len(uniform.train) == 20_910
+
+
+def test_scores_count_whole_sentences_and_structures() -> None:
+    task = ScanTask(longest=4, pairs=False)
+    points = torch.as_tensor(task.test.codes[:3].copy())
+    _, answer = task.examples(points, Draws.single(0))
+    right = torch.nn.functional.one_hot(answer, 7).float() * 9
+    assert task.scores(right, answer)["accuracy"].tolist() == [1, 1, 1]
+    assert float(task.losses(right, answer).max()) < 0.01
+    walking = right.clone()
+    walking[..., [0, 3]] = walking[..., [3, 0]]  # walks wherever it should jump
+    scores = task.scores(walking, answer)
+    assert scores["accuracy"].tolist() == [0, 0, 0]
+    assert scores["structure"].tolist() == [1, 1, 1]
+    late = right.clone()
+    late[0, -1] = torch.arange(7.0)  # beyond the end nothing counts
+    assert float(task.scores(late, answer)["accuracy"][0]) == float(answer[0, -2] == END or late[0, -1].argmax() == END)
+
+
+def test_a_smaller_task_keeps_its_share_of_the_one_word_command() -> None:
+    task = ScanTask(longest=8, pairs=False)
+    assert len(set(task.commands.train)) == 62
+    assert len(task.commands.test) == 14
+    assert abs(task.commands.train.count("jump") / len(task.commands.train) - 0.1) < 0.01
+    views = task.views(Draws.single(0), 200)
+    assert set(views) == {"trained", "several words", "unseen"}
+    words = views["several words"][0][0]
+    assert bool((words[:, 1] > 0).all())
+    with pytest.raises(InputError, match="at most 1 actions"):
+        ScanTask(longest=1, pairs=False).commands  # noqa: B018

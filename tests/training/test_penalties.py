@@ -1,0 +1,82 @@
+"""Penalties by hand, and that a weight means the same at every size."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from recombine.models import EmbeddingCNN, PixelDecoder
+from recombine.runs.training import TrainingRun
+from recombine.tasks import BumpTask
+from recombine.training import (
+    AdamW,
+    CoefficientEntropy,
+    MapVariance,
+    NuclearNorm,
+    Orthogonality,
+    Together,
+    VectorVariance,
+    train,
+)
+
+
+def test_entropy_of_equal_and_single_terms() -> None:
+    equal, single = torch.ones(2, 3, 8), torch.eye(8)[None, :3]
+    assert float(CoefficientEntropy()({"strength": equal})) == pytest.approx(math.log(8))
+    assert float(CoefficientEntropy()({"strength": single})) == pytest.approx(0, abs=1e-5)
+    assert float(CoefficientEntropy()({"strength": torch.ones(2, 30, 8)})) == pytest.approx(math.log(8))
+
+
+def test_variance_of_vectors() -> None:
+    steady, wild = torch.ones(2, 4), torch.tensor([[1.0, -1.0]])
+    assert float(VectorVariance()({"rows": steady, "columns": steady})) == 0
+    assert float(VectorVariance()({"rows": steady, "columns": wild})) == pytest.approx(1)
+
+
+def test_stripes_have_no_map_variance_and_x_is_the_column() -> None:
+    side = 4
+    column = torch.arange(4.0).expand(side, side)
+    maps = torch.stack([column, column.T], dim=-1)
+    weight = maps.reshape(side * side, 2)
+    assert float(MapVariance(side=side)({"seed.weight": weight})) == 0
+    assert float(MapVariance(side=side)({"seed.weight": weight.flip(1)})) == pytest.approx(1.25)
+
+
+def test_nuclear_norm_and_orthogonality() -> None:
+    eye = torch.eye(3)[None]
+    parts = {"strength": torch.ones(1, 3), "rows": eye, "columns": eye}
+    assert float(NuclearNorm()(parts)) == pytest.approx(1)
+    assert float(Orthogonality()(parts)) == 0
+    same = {"rows": torch.ones(1, 3, 3), "columns": torch.ones(1, 3, 3)}
+    assert float(Orthogonality()(same)) == pytest.approx(1)
+
+
+def test_together_is_the_weighed_sum() -> None:
+    parts = {"strength": torch.ones(2, 3, 8), "rows": torch.ones(1, 2), "columns": torch.tensor([[1.0, -1.0]])}
+    both = Together(parts=((2.0, CoefficientEntropy()), (3.0, VectorVariance())))
+    assert float(both(parts)) == pytest.approx(2 * math.log(8) + 3)
+
+
+@pytest.mark.parametrize("penalty", [CoefficientEntropy(), VectorVariance(), NuclearNorm(), Orthogonality()])
+def test_every_penalty_stacks_and_falls(penalty) -> None:
+    def value(weight: float) -> float:
+        ensemble = train(
+            EmbeddingCNN(side=8), BumpTask(side=8, hole=4), members=2, steps=40, batch_size=4, device="cpu",
+            optimizer=AdamW(lr=3e-2), penalty=penalty, penalty_weight=weight, strategy="stacked",
+        )  # fmt: skip
+        return float(penalty({name: p[0] for name, p in ensemble.parameters.items()}))
+
+    assert value(10.0) < 0.7 * value(0.0)
+
+
+def test_a_run_without_a_penalty_keeps_its_address() -> None:
+    def run(**more) -> TrainingRun:
+        return TrainingRun(
+            task=BumpTask(side=8, hole=4), model=PixelDecoder(inputs=16, side=8), members=2, steps=1, batch_size=4,
+            optimizer=AdamW(lr=1e-2), **more,
+        )  # fmt: skip
+
+    assert "penalty" not in run().describe()
+    assert run().address != run(penalty=MapVariance(side=8), penalty_weight=1.0).address

@@ -1,0 +1,111 @@
+"""How members are run is a function of the description and the kind of device, and of nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from trainees import NET, TOY, Dropped, short
+
+from recombine.tasks import Draws
+from recombine.training.plan import LOOP_BYTES_CPU, STACK_BYTES, Plan, activation_bytes, make_plan, step_bytes
+from recombine.training.stack import Objective
+
+CPU, GPU = torch.device("cpu"), torch.device("cuda")
+OBJECTIVE = Objective(TOY)
+
+
+class Conv(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.last = nn.Conv1d(1, 4, 3, padding=1), nn.Linear(8, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(self.conv(x[:, None]).flatten(1))  # type: ignore[no-any-return]
+
+
+class Recurrent(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell, self.last = nn.GRU(2, 4, batch_first=True), nn.Linear(4, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(self.cell(x[:, None])[0][:, 0])  # type: ignore[no-any-return]
+
+
+def plan(module: nn.Module, members: int = 64, device: torch.device = CPU, **more: Any) -> Plan:
+    inputs, targets = TOY.batch(Draws.of([0], range(1), 0), 16)
+    settings = {"state_tensors": 0, "strategy": "auto", "chunk_size": "auto"} | more
+    return make_plan(module, OBJECTIVE, ((inputs[0, 0],), targets[0, 0]), members=members, device=device, **settings)  # type: ignore[arg-type, index]
+
+
+WIDE = nn.Sequential(nn.Linear(2, 4000), nn.ReLU(), nn.Linear(4000, 200), nn.Linear(200, 2))
+
+
+@pytest.mark.parametrize(
+    ("module", "device", "members", "strategy"),
+    [
+        (NET(), CPU, 64, "stacked"),
+        (NET(), CPU, 1, "loop"),
+        (NET(), GPU, 64, "captured"),
+        (NET(), GPU, 1, "captured"),
+        (Conv(), CPU, 64, "loop"),
+        (Conv(), GPU, 64, "captured"),
+        (Recurrent(), CPU, 64, "loop"),
+        (Recurrent(), GPU, 64, "loop"),
+        (Dropped(), CPU, 64, "loop"),
+        (Dropped(), GPU, 64, "loop"),
+        (WIDE, CPU, 64, "loop"),
+        (WIDE, GPU, 64, "captured"),
+    ],
+)
+def test_the_choice(module: nn.Module, device: torch.device, members: int, strategy: str) -> None:
+    first = plan(module, members, device)
+    assert first.strategy == strategy
+    assert first == plan(module, members, device)
+    assert first.reason
+
+
+def test_planning_leaves_no_trace() -> None:
+    module = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 2))
+    before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+    state = torch.get_rng_state()
+    assert plan(module) == plan(module)
+    assert torch.equal(state, torch.get_rng_state())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in module.state_dict().items())
+    assert all(p.grad is None for p in module.parameters())
+
+
+def test_the_stack_is_the_largest_power_of_two_within_bounds() -> None:
+    module = nn.Sequential(nn.Linear(2, 500), nn.ReLU(), nn.Linear(500, 200), nn.Linear(200, 2))
+    inputs, targets = TOY.batch(Draws.of([0], range(1), 0), 16)
+    touched = step_bytes(module, OBJECTIVE, ((inputs[0, 0],), targets[0, 0]), 2)  # type: ignore[index]
+    assert touched < LOOP_BYTES_CPU
+    stack = plan(module, 10_000, state_tensors=2).stack
+    assert stack & (stack - 1) == 0
+    assert stack * touched <= STACK_BYTES["cpu"] < 2 * stack * touched
+    assert plan(module, 3, state_tensors=2).stack == 3
+    assert plan(module, 10_000, chunk_size=7).stack == 7
+    assert plan(module, 5, chunk_size=7).stack == 5
+
+
+def test_bytes_are_counted_by_hand() -> None:
+    module = nn.Sequential(nn.Linear(2, 8, bias=False), nn.ReLU(), nn.Linear(8, 2, bias=False))
+    inputs, targets = TOY.batch(Draws.of([0], range(1), 0), 16)
+    kept = activation_bytes(module, OBJECTIVE, (inputs[0, 0],), targets[0, 0])  # type: ignore[index]
+    # Kept for the backward pass: at least the input (16 × 2) and what follows ReLU (16 × 8), four bytes each.
+    assert 4 * 16 * (2 + 8) <= kept <= 4 * 16 * (2 + 8) + 4000
+    wide = nn.Sequential(nn.Linear(2, 800, bias=False), nn.ReLU(), nn.Linear(800, 2, bias=False))
+    more = activation_bytes(wide, OBJECTIVE, (inputs[0, 0],), targets[0, 0])  # type: ignore[index]
+    assert more - kept == 4 * 16 * (800 - 8)
+
+
+def test_a_training_runs_as_planned_every_time() -> None:
+    notes = [short(members=5, steps=1).notes for _ in range(2)]
+    assert [(n["strategy"], n["stack"], n["reason"]) for n in notes] == [
+        ("stacked", 5, "many small members a step")
+    ] * 2
+    assert short(Conv, members=5, steps=1).notes["strategy"] == "loop"
+    assert short(Recurrent, members=2, steps=1).notes["strategy"] == "loop"
