@@ -2,8 +2,8 @@
 
     python benchmarks/engine.py [--device cpu|cuda] [--members 1 16 64 128 512] [--networks toy ...] [--out FILE.md]
 
-The loop is what one would write by hand: module, torch.optim, zero_grad, backward, step, on batches drawn beforehand. The
-engine draws its batches as it goes. Both are timed in the steady state, after warming up; medians of three.
+The loop is what one would write by hand: module, torch.optim, zero_grad, backward, step, on batches drawn beforehand.
+The engine draws its batches as it goes. Both are timed in the steady state, after warming up; medians of three.
 """
 
 from __future__ import annotations

@@ -45,7 +45,19 @@ _WHERE = {
     "find_study": "recombine.studies",
     "Store": "recombine.runs",
 }
-_PACKAGES = ("support", "tasks", "models", "kernels", "checks", "training", "measures", "runs", "figures", "studies", "reporting")
+_PACKAGES = (
+    "support",
+    "tasks",
+    "models",
+    "kernels",
+    "checks",
+    "training",
+    "measures",
+    "runs",
+    "figures",
+    "studies",
+    "reporting",
+)
 
 __all__ = [
     "SGD",

@@ -142,7 +142,7 @@ def test_members_that_start_below_the_threshold_never_move() -> None:
 def test_the_history_is_the_mean_loss_of_its_bin(monkeypatch: pytest.MonkeyPatch) -> None:
     fine = short(NET, steps=25)
     assert fine.history["step"].tolist() == list(range(1, 26))
-    monkeypatch.setattr("recombine.training.engine.HISTORY_BINS", 10)
+    monkeypatch.setattr("recombine.training.log.HISTORY_BINS", 10)
     coarse = short(NET, steps=25)
     ends = coarse.history["step"].tolist()
     assert ends == [3, 5, 8, 10, 13, 15, 18, 20, 23, 25]

@@ -31,7 +31,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture of a study: which rows of which table it shows, and how they are drawn (an Altair chart, when asked)."""
+    """A picture of a study: which rows of which table it shows, and how they are drawn, as an Altair chart."""
 
     id: str
     title: str

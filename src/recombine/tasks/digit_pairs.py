@@ -8,7 +8,7 @@ place of the other digit: neither A nor B′ has seen what is asked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -48,7 +48,6 @@ class DigitPairs(Description, Task):
     """``"hinge"``: max(0, 1 + max_{k≠y} ŷ_k − ŷ_y), the categorical hinge of Keras."""
 
     def model_post_init(self, _context: Any) -> None:
-        object.__setattr__(self, "_on", {})
         left = set(range(CLASSES)) - {offset % CLASSES for offset in self.offsets}
         if not self.offsets or not left:
             raise InputError(f"offsets must leave some of the {CLASSES} to be asked for, got {self.offsets}.")
@@ -122,7 +121,7 @@ class DigitPairs(Description, Task):
 
     def compose(self, points: Tensor, draws: Draws, pool: Literal["train", "held out"]) -> Tensor:
         """Images (… × channels × height × width) of points (… × digits): one of each digit's class, side by side."""
-        images, first, count = self._pool(pool, points.device)
+        images, first, count = _pool(self.source, pool, points.device)
         unit = draws("image").uniform(points.shape, torch.float64)
         chosen = first[points] + (unit * count[points]).long()
         return torch.cat([images[chosen[..., k]] for k in range(self.digits)], -1)
@@ -149,20 +148,18 @@ class DigitPairs(Description, Task):
         """Which other digits (rows × digits − 1) are at one of the offsets."""
         return np.isin((codes[:, 1:] - codes[:, :1]) % CLASSES, [offset % CLASSES for offset in self.offsets])
 
-    def _pool(self, name: Literal["train", "held out"], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-        """Images sorted by class; where each class begins, and how many it has. Kept on the device they are used on."""
-        kept: dict[tuple[str, str], tuple[Tensor, Tensor, Tensor]] = self._on  # type: ignore[attr-defined]
-        key = (name, str(device))
-        if key not in kept:
-            found = load_images(self.source)
-            images, classes = (
-                (found.train, found.train_classes) if name == "train" else (found.held_out, found.held_out_classes)
-            )
-            number = torch.as_tensor(classes)
-            count = number.bincount(minlength=CLASSES)
-            ordered = torch.as_tensor(images)[number.argsort(stable=True)]
-            kept[key] = ordered.to(device), (count.cumsum(0) - count).to(device), count.to(device)
-        return kept[key]
+
+@lru_cache(maxsize=4)
+def _pool(
+    source: Literal["digits", "mnist"], part: Literal["train", "held out"], device: torch.device
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Images sorted by class; where each class begins, and how many it has. Kept on the device they are used on."""
+    found = load_images(source)
+    images = found.train if part == "train" else found.held_out
+    number = torch.as_tensor(found.train_classes if part == "train" else found.held_out_classes)
+    count = number.bincount(minlength=CLASSES)
+    ordered = torch.as_tensor(images)[number.argsort(stable=True)]
+    return ordered.to(device), (count.cumsum(0) - count).to(device), count.to(device)
 
 
 def categorical_hinge(outputs: Tensor, targets: Tensor) -> Tensor:

@@ -2,79 +2,33 @@
 
 from __future__ import annotations
 
-import copy
-import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from recombine.errors import InputError
 from recombine.tasks import Draws, Task
-from recombine.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from recombine.training.checkpoint import load_checkpoint, save_checkpoint
 from recombine.training.ensemble import Ensemble
 from recombine.training.layout import Layout
+from recombine.training.log import Log
 from recombine.training.optim import SGD, Optimizer, PerMember
 from recombine.training.plan import ChunkSize, Plan, make_plan
 from recombine.training.progress import Progress, reporter
 from recombine.training.record import Record
+from recombine.training.settings import Settings
 from recombine.training.stack import Model, Objective, Penalty, Stack, initial, positional, stack_members
 from recombine.training.strategies import STRATEGIES
 from recombine.training.strategies.stacked import member_step
 
-if TYPE_CHECKING:
-    import polars as pl
-
 BLOCK_STEPS = 64
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 2**30}
 """Batches are drawn for a block of steps at once, within these bounds: drawing one step costs as many launches."""
-
-HISTORY_BINS = 1024
-TAIL = 50
-"""A member's final loss is its mean over the last 1/TAIL of training."""
-
-
-@dataclass(frozen=True)
-class _Settings:
-    """Everything of a call to `train` that all stacks share."""
-
-    model: Model
-    objective: Objective
-    steps: int
-    batch_size: int | None
-    optimizer: Optimizer
-    seed: int
-    init_scale: PerMember
-    penalty_weight: PerMember
-    records: tuple[Record, ...]
-    fit_below: float | None
-    stop_below: float | None
-    device: torch.device
-    dtype: torch.dtype | None
-    checkpoint: Path | None
-    checkpoint_seconds: float
-
-    def key(self, stack: Stack, inputs: tuple[Tensor, ...], targets: Tensor) -> str:
-        """What a checkpoint must match to be continued. A model and a task may be any object, so what they gave the
-        first member at the start (its parameters and its first batch) stands for them."""
-        shared = self.batch_size is None
-        first = [*inputs, targets] if shared else [part[0, 0] for part in (*inputs, targets)]
-        start = [stack.flat[0], *(buffer[0] for buffer in stack.buffers.values()), *first]
-        text = json.dumps(
-            [list(stack.members), self.steps, self.batch_size, self.optimizer.describe(), self.seed, self.init_scale,
-             self.penalty_weight, [[r.name, r.at] for r in self.records], self.stop_below, str(self.dtype),
-             [[s.name, s.shape] for s in stack.layout.slots], [list(part.shape) for part in start]]
-        )  # fmt: skip
-        digest = hashlib.sha256(text.encode())
-        for part in start:
-            digest.update(part.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-        return digest.hexdigest()
 
 
 def train(
@@ -124,7 +78,7 @@ def train(
                         ("penalty_weight", penalty_weight)):  # fmt: skip
         if isinstance(value, tuple) and len(value) <= max(ids):
             raise InputError(f"{name} has {len(value)} entries, member {max(ids)} has none.")
-    settings = _Settings(
+    settings = Settings(
         model, Objective(task, penalty), steps, batch_size, optimizer, seed, init_scale, penalty_weight, tuple(records),
         fit_below, stop_below, pick_device(device), dtype, Path(checkpoint) if checkpoint is not None else None,
         checkpoint_seconds,
@@ -184,7 +138,7 @@ def _member_numbers(members: int | Sequence[int]) -> list[int]:
     return ids
 
 
-def _plan(settings: _Settings, ids: list[int], strategy: str, chunk_size: ChunkSize) -> Plan:
+def _plan(settings: Settings, ids: list[int], strategy: str, chunk_size: ChunkSize) -> Plan:
     module = initial(settings.model, ids[0], settings.seed, settings.dtype).to(settings.device).train()
     Layout.of(module)
     inputs, targets = _batches(settings, ids[:1], range(1), next(module.parameters()).dtype)
@@ -199,7 +153,7 @@ def _plan(settings: _Settings, ids: list[int], strategy: str, chunk_size: ChunkS
     return plan
 
 
-def _refusal(settings: _Settings, ids: list[int]) -> str | None:
+def _refusal(settings: Settings, ids: list[int]) -> str | None:
     """Why a small stack cannot take its first step, or None where it can."""
     stack = _stack(settings, ids)
     inputs, targets = _batches(settings, ids, range(1), stack.flat.dtype)
@@ -214,7 +168,7 @@ def _refusal(settings: _Settings, ids: list[int]) -> str | None:
     return None
 
 
-def _stack(settings: _Settings, ids: Sequence[int]) -> Stack:
+def _stack(settings: Settings, ids: Sequence[int]) -> Stack:
     return stack_members(
         settings.model, ids, optimizer=settings.optimizer, seed=settings.seed, device=settings.device,
         dtype=settings.dtype, init_scale=settings.init_scale, penalty_weight=settings.penalty_weight,
@@ -223,7 +177,7 @@ def _stack(settings: _Settings, ids: Sequence[int]) -> Stack:
 
 
 def _batches(
-    settings: _Settings, ids: Sequence[int], block: range, dtype: torch.dtype
+    settings: Settings, ids: Sequence[int], block: range, dtype: torch.dtype
 ) -> tuple[tuple[Tensor, ...], Tensor]:
     """The batches of a block, (steps × members × batch …), or the whole set once where training is full-batch."""
     task, size = settings.objective.task, settings.batch_size
@@ -238,7 +192,7 @@ def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
     return tensor.to(dtype) if tensor.is_floating_point() else tensor
 
 
-def _train_or_split(settings: _Settings, plan: Plan, ids: list[int], report: Callable[[int], None]) -> list[Ensemble]:
+def _train_or_split(settings: Settings, plan: Plan, ids: list[int], report: Callable[[int], None]) -> list[Ensemble]:
     """Train one stack; where memory runs out, its halves instead."""
     try:
         return [_train_stack(settings, plan, ids, report)]
@@ -256,9 +210,9 @@ def _out_of_memory(error: Exception) -> bool:
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error)
 
 
-def _train_stack(settings: _Settings, plan: Plan, ids: list[int], report: Callable[[int], None]) -> Ensemble:
+def _train_stack(settings: Settings, plan: Plan, ids: list[int], report: Callable[[int], None]) -> Ensemble:
     stack = _stack(settings, ids)
-    log = _Log(stack, settings, looped=plan.strategy == "loop")
+    log = Log(stack, settings, looped=plan.strategy == "loop")
     folder = settings.checkpoint / f"stack-{ids[0]}-{ids[-1]}" if settings.checkpoint is not None else None
     inputs, targets = _batches(settings, ids, range(1), stack.flat.dtype)
     key = settings.key(stack, inputs, targets) if folder is not None else ""
@@ -295,99 +249,6 @@ def _train_stack(settings: _Settings, plan: Plan, ids: list[int], report: Callab
 def _block_steps(inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device) -> int:
     one_step = sum(t.numel() * t.element_size() for t in (*inputs, targets))
     return max(1, min(BLOCK_STEPS, BLOCK_BYTES.get(device.type, BLOCK_BYTES["cpu"]) // max(one_step, 1)))
-
-
-class _Log:
-    """What is kept along the training of a stack: binned losses, first divergence, recorded measures."""
-
-    def __init__(self, stack: Stack, settings: _Settings, looped: bool) -> None:
-        self.stack, self.settings, self.looped = stack, settings, looped
-        # A module of its own: measuring puts it into evaluation mode, training goes on in training mode.
-        self.module = copy.deepcopy(stack.module).eval()
-        self.bins = max(1, min(settings.steps, HISTORY_BINS))
-        self.sums = torch.zeros(len(stack), self.bins, dtype=torch.float64)
-        self.counts = torch.zeros(self.bins, dtype=torch.float64)
-        self.diverged = torch.full((len(stack),), -1, dtype=torch.int64)
-        self.tables: dict[str, list[pl.DataFrame]] = {record.name: [] for record in settings.records}
-        self.due = {record.name: record.steps(settings.steps) for record in settings.records}
-        self.stops = sorted(set().union(*self.due.values(), {settings.steps}))
-
-    def next_stop(self, step: int) -> int:
-        return min(stop for stop in self.stops if stop > step)
-
-    def losses(self, block: range, losses: Tensor) -> None:
-        values = losses.detach().double().cpu().T
-        bins = torch.arange(block.start, block.stop) * self.bins // self.settings.steps
-        self.sums.index_add_(1, bins, values)
-        self.counts.index_add_(0, bins, torch.ones(len(block), dtype=torch.float64))
-        bad = ~torch.isfinite(values)
-        first = torch.where(bad.any(1), block.start + bad.int().argmax(1), -1)
-        self.diverged = torch.where(self.diverged < 0, first, self.diverged)
-
-    def skip_to_end(self, step: int) -> int:
-        """All members have stopped: what is left of training would change nothing."""
-        for start in range(step, self.settings.steps, BLOCK_STEPS):
-            block = range(start, min(start + BLOCK_STEPS, self.settings.steps))
-            self.losses(block, self.stack.held.expand(len(block), -1))
-        for stop in [stop for stop in self.stops if stop > step]:
-            self.record(stop)
-        return self.settings.steps
-
-    def record(self, step: int) -> None:
-        for record in self.settings.records:
-            if step in self.due[record.name]:
-                import polars as pl
-
-                table = record.measure(self._ensemble(), self.settings.objective.task)
-                self.tables[record.name].append(table.with_columns(pl.lit(step, pl.Int64).alias("step")))
-
-    def checkpoint(self, step: int) -> Checkpoint:
-        log = {"log.sums": self.sums, "log.counts": self.counts, "log.diverged": self.diverged}
-        return Checkpoint(step, self.stack.tensors() | log, self._joined())
-
-    def fits(self, saved: Checkpoint) -> bool:
-        """Whether a checkpoint holds all that is restored, in its shape; one that a damaged disk changed does not."""
-        wanted = self.checkpoint(0).tensors
-        return wanted.keys() == saved.tensors.keys() and all(
-            tensor.shape == saved.tensors[name].shape for name, tensor in wanted.items()
-        )
-
-    def restore(self, saved: Checkpoint) -> int:
-        for name, tensor in self.stack.tensors().items():
-            tensor.copy_(saved.tensors[name])
-        self.sums, self.counts = saved.tensors["log.sums"].cpu(), saved.tensors["log.counts"].cpu()
-        self.diverged = saved.tensors["log.diverged"].cpu()
-        for name, table in saved.records.items():
-            self.tables[name] = [table]
-        return saved.step
-
-    def _joined(self) -> dict[str, pl.DataFrame]:
-        if not self.tables:
-            return {}
-        import polars as pl
-
-        return {name: pl.concat(tables) for name, tables in self.tables.items() if tables}
-
-    def _ensemble(self) -> Ensemble:
-        stack = self.stack
-        return Ensemble(self.module, stack.layout, stack.flat, stack.buffers, stack.members, self.looped)
-
-    def ensemble(self) -> Ensemble:
-        ensemble = self._ensemble()
-        losses = self.sums / self.counts.clamp(min=1)
-        tail = max(1, self.bins // TAIL)
-        final = losses[:, -tail:].mean(1) if self.settings.steps else losses.new_full((len(self.stack),), torch.nan)
-        limit = self.settings.fit_below if self.settings.steps else None
-        ensemble.diverged_at = tuple(int(d) if d >= 0 else None for d in self.diverged)
-        ensemble.fitted = tuple(
-            None if limit is None else bool(f <= limit) and d is None
-            for f, d in zip(final.tolist(), ensemble.diverged_at, strict=True)
-        )
-        ends = (torch.arange(1, self.bins + 1) * self.settings.steps + self.bins - 1) // self.bins
-        ensemble.history = {"step": ends, "loss": losses}
-        ensemble.records = self._joined()
-        ensemble.notes = {"final_loss": [f if f == f and abs(f) != float("inf") else None for f in final.tolist()]}
-        return ensemble
 
 
 def _join(parts: list[Ensemble]) -> Ensemble:

@@ -24,27 +24,22 @@ def _ordered(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _draw_pictures(table: pl.DataFrame) -> Any:
-    from recombine.figures import maps
-
     rows = _ordered(table.filter(pl.col("run").is_in(SHOWN) & (pl.col("member") == pl.col("member").min())))
     first = rows.filter(pl.col("run") == rows["run"][0])
     target = first.select(pl.lit("the target").alias("kind"), "column", "row", pl.col("target").alias("output"))
     shown = pl.concat([target, rows.select("kind", "column", "row", "output")])
-    # Sides differ between kinds at quick scale: each picture is stretched over the same square.
-    wide = pl.col("column").max().over("kind") + 1
-    shown = shown.with_columns((pl.col("column") + 0.5) / wide, 1 - (pl.col("row") + 0.5) / wide)
-    return _by_side(shown, maps)
+    return _by_side(shown, "column", "row", "output", "what is drawn; 0 is the background")
 
 
-def _by_side(shown: pl.DataFrame, maps: Any) -> Any:
-    from recombine.figures import column
+def _by_side(table: pl.DataFrame, x: str, y: str, value: str, title: str) -> Any:
+    """One map a kind; sides differ between kinds at quick scale, so those of one side are drawn together."""
+    from recombine.figures import column, maps
 
-    charts = []
-    for _, part in shown.with_columns(pl.len().over("kind").alias("pixels")).group_by("pixels", maintain_order=True):
-        charts.append(
-            maps(part, "column", "row", "output", "kind", domain=(-1.0, 1.0), boundary=False, x_title="x", y_title="y",
-                 value_title="what is drawn; 0 is the background")
-        )  # fmt: skip
+    cells = table.with_columns(pl.col(x, y) + 0.5, pl.len().over("kind").alias("cells"))
+    charts = [
+        maps(part, x, y, value, "kind", domain=(-1.0, 1.0), boundary=False, x_title="x", y_title="y", value_title=title)
+        for _, part in cells.group_by("cells", maintain_order=True)
+    ]
     return charts[0] if len(charts) == 1 else column(*charts)
 
 
@@ -54,7 +49,7 @@ def _draw_errors(table: pl.DataFrame) -> Any:
     rows = _ordered(table).with_columns(
         pl.when("fitted").then(pl.col("over_blank").log10()).otherwise(None).alias("error")
     )
-    return members(rows, "kind", "error", title="log₁₀ of the unseen error over a blank picture's", reference=0.0)
+    return members(rows, "kind", "error", title="log10 of the unseen error over a blank picture's", reference=0.0)
 
 
 def _draw_located(table: pl.DataFrame) -> Any:
@@ -67,7 +62,7 @@ def _draw_located(table: pl.DataFrame) -> Any:
     remedy |= {run: "coordinates" for run in kinds if run == "coordinate"}
     rows = rows.with_columns(pl.col("run").replace_strict(remedy).alias("remedy"))
     return scatter(
-        rows, "error", "located", "remedy", diagonal=False, x_title="log₁₀ of the unseen error over a blank picture's",
+        rows, "error", "located", "remedy", diagonal=False, x_title="log10 of the unseen error over a blank picture's",
         y_title="unseen bumps within one pixel",
     )  # fmt: skip
 
@@ -123,20 +118,12 @@ def _draw_need(table: pl.DataFrame) -> Any:
     figure = summarise(rows, "located", ["facet", "set", "examples"])
     return curves(
         figure, "examples", "mean", "set", "low", "high", facet="facet", log_x=True, y_domain=(0, 1), reference=0.9,
-        x_title="training examples, stripes counted", y_title="unseen bumps within one pixel",
+        x_title="training examples, stripes counted", y_title="placed",
     )  # fmt: skip
 
 
 def _draw_volume(table: pl.DataFrame) -> Any:
-    from recombine.figures import column, maps
-
-    cells = _ordered(table).with_columns(pl.len().over("run").alias("cells"))
-    charts = [
-        maps(part, "x", "y", "relative", "kind", domain=(-1.0, 1.0), boundary=False,
-             value_title="log₁₀ of the volume over its mean")
-        for _, part in cells.group_by("cells", maintain_order=True)
-    ]  # fmt: skip
-    return charts[0] if len(charts) == 1 else column(*charts)
+    return _by_side(_ordered(table), "x", "y", "relative", "log10 of the volume over its mean")
 
 
 FIGURES = (
@@ -196,8 +183,8 @@ FIGURES = (
     Figure(
         id="need",
         title="Examples needed, with and without stripes",
-        caption="Bumps drawn from the whole square; mean over samples with its 95 % interval; the line is the "
-        "criterion.",
+        caption="The share of unseen bumps that are placed within one pixel. Bumps are drawn from the whole square; mean "
+        "over samples with its 95 % interval; the line is the criterion.",
         table="need",
         draw=_draw_need,
     ),

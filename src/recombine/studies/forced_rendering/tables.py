@@ -105,7 +105,7 @@ def _need(run: StoredRun) -> pl.DataFrame:
 
 
 def slopes(need: pl.DataFrame) -> pl.DataFrame:
-    """d log(examples needed) / d log N for each learner, curriculum and sample; null where some side never gets there.
+    """d log(examples needed) / d log N for each learner, training set and sample; null where a side never gets there.
 
     Needed to *place* unseen bumps (nine tenths within a pixel), and to *draw* them (half of a blank picture's error)."""
     rows: list[dict[str, object]] = []

@@ -1,0 +1,114 @@
+"""What is kept along the training of a stack."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from recombine.training.checkpoint import Checkpoint
+from recombine.training.ensemble import Ensemble
+from recombine.training.settings import Settings
+from recombine.training.stack import Stack
+
+if TYPE_CHECKING:
+    import polars as pl
+
+HISTORY_BINS = 1024
+TAIL = 50
+"""A member's final loss is its mean over the last 1/TAIL of training."""
+
+
+class Log:
+    """Binned losses, first divergence, recorded measures."""
+
+    def __init__(self, stack: Stack, settings: Settings, looped: bool) -> None:
+        self.stack, self.settings, self.looped = stack, settings, looped
+        # A module of its own: measuring puts it into evaluation mode, training goes on in training mode.
+        self.module = copy.deepcopy(stack.module).eval()
+        self.bins = max(1, min(settings.steps, HISTORY_BINS))
+        self.sums = torch.zeros(len(stack), self.bins, dtype=torch.float64)
+        self.counts = torch.zeros(self.bins, dtype=torch.float64)
+        self.diverged = torch.full((len(stack),), -1, dtype=torch.int64)
+        self.tables: dict[str, list[pl.DataFrame]] = {record.name: [] for record in settings.records}
+        self.due = {record.name: record.steps(settings.steps) for record in settings.records}
+        self.stops = sorted(set().union(*self.due.values(), {settings.steps}))
+
+    def next_stop(self, step: int) -> int:
+        return min(stop for stop in self.stops if stop > step)
+
+    def losses(self, block: range, losses: Tensor) -> None:
+        values = losses.detach().double().cpu().T
+        bins = torch.arange(block.start, block.stop) * self.bins // self.settings.steps
+        self.sums.index_add_(1, bins, values)
+        self.counts.index_add_(0, bins, torch.ones(len(block), dtype=torch.float64))
+        bad = ~torch.isfinite(values)
+        first = torch.where(bad.any(1), block.start + bad.int().argmax(1), -1)
+        self.diverged = torch.where(self.diverged < 0, first, self.diverged)
+
+    def skip_to_end(self, step: int) -> int:
+        """All members have stopped: what is left of training would change nothing."""
+        for start in range(step, self.settings.steps, HISTORY_BINS):
+            block = range(start, min(start + HISTORY_BINS, self.settings.steps))
+            self.losses(block, self.stack.held.expand(len(block), -1))
+        for stop in [stop for stop in self.stops if stop > step]:
+            self.record(stop)
+        return self.settings.steps
+
+    def record(self, step: int) -> None:
+        for record in self.settings.records:
+            if step in self.due[record.name]:
+                import polars as pl
+
+                table = record.measure(self._ensemble(), self.settings.objective.task)
+                self.tables[record.name].append(table.with_columns(pl.lit(step, pl.Int64).alias("step")))
+
+    def checkpoint(self, step: int) -> Checkpoint:
+        log = {"log.sums": self.sums, "log.counts": self.counts, "log.diverged": self.diverged}
+        return Checkpoint(step, self.stack.tensors() | log, self._joined())
+
+    def fits(self, saved: Checkpoint) -> bool:
+        """Whether a checkpoint holds all that is restored, in its shape; one that a damaged disk changed does not."""
+        wanted = self.checkpoint(0).tensors
+        return wanted.keys() == saved.tensors.keys() and all(
+            tensor.shape == saved.tensors[name].shape for name, tensor in wanted.items()
+        )
+
+    def restore(self, saved: Checkpoint) -> int:
+        for name, tensor in self.stack.tensors().items():
+            tensor.copy_(saved.tensors[name])
+        self.sums, self.counts = saved.tensors["log.sums"].cpu(), saved.tensors["log.counts"].cpu()
+        self.diverged = saved.tensors["log.diverged"].cpu()
+        for name, table in saved.records.items():
+            self.tables[name] = [table]
+        return saved.step
+
+    def _joined(self) -> dict[str, pl.DataFrame]:
+        if not self.tables:
+            return {}
+        import polars as pl
+
+        return {name: pl.concat(tables) for name, tables in self.tables.items() if tables}
+
+    def _ensemble(self) -> Ensemble:
+        stack = self.stack
+        return Ensemble(self.module, stack.layout, stack.flat, stack.buffers, stack.members, self.looped)
+
+    def ensemble(self) -> Ensemble:
+        ensemble = self._ensemble()
+        losses = self.sums / self.counts.clamp(min=1)
+        tail = max(1, self.bins // TAIL)
+        final = losses[:, -tail:].mean(1) if self.settings.steps else losses.new_full((len(self.stack),), torch.nan)
+        limit = self.settings.fit_below if self.settings.steps else None
+        ensemble.diverged_at = tuple(int(d) if d >= 0 else None for d in self.diverged)
+        ensemble.fitted = tuple(
+            None if limit is None else bool(f <= limit) and d is None
+            for f, d in zip(final.tolist(), ensemble.diverged_at, strict=True)
+        )
+        ends = (torch.arange(1, self.bins + 1) * self.settings.steps + self.bins - 1) // self.bins
+        ensemble.history = {"step": ends, "loss": losses}
+        ensemble.records = self._joined()
+        ensemble.notes = {"final_loss": [f if f == f and abs(f) != float("inf") else None for f in final.tolist()]}
+        return ensemble
