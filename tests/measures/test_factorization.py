@@ -12,8 +12,9 @@ from recombine.measures import factorization, geometry
 from recombine.measures.factorization import additive, combined, grid_levels, multiplicative
 from recombine.measures.geometry import cosine, kernel_of, metric, released_score, volume
 from recombine.measures.tangent import tangent_kernel, wide_tangent_kernel
+from recombine.models import Perceptron
 from recombine.tasks import BumpTask, Population
-from recombine.training import Ensemble
+from recombine.training import Ensemble, train
 
 
 def product_kernel(xs: int = 5, ys: int = 6) -> np.ndarray:
@@ -130,3 +131,14 @@ def test_the_empirical_tangent_kernel_of_a_linear_map() -> None:
     inputs = task.codes(torch.tensor([[0, 0], [0, 1], [2, 3]]))
     kernel = tangent_kernel(linear(task, torch.zeros(16, 8)), 0, inputs, directions=3)
     np.testing.assert_allclose(kernel, 16 * (inputs @ inputs.T).numpy())
+
+
+def test_the_tangent_kernels_of_the_layers_add_up() -> None:
+    task = BumpTask(side=4, hole=2)
+    inputs = task.codes(torch.tensor([[0, 0], [0, 1], [2, 3]]))
+    ensemble = train(Perceptron(widths=(8, 5, 16)), task, steps=0, device="cpu")
+    parts = [tangent_kernel(ensemble, 0, inputs, part) for part in ("0.", "2.", "")]
+    np.testing.assert_allclose(parts[0] + parts[1], parts[2], rtol=1e-6)
+    assert np.linalg.norm(parts[0]) > 0
+    with pytest.raises(InputError, match="seed"):
+        tangent_kernel(ensemble, 0, inputs, "seed")

@@ -52,7 +52,7 @@ def test_all_of_it_at_smoke_scale(tmp_path: Path) -> None:
     result = conduct(STUDY, "smoke", store=Store(tmp_path), members=2, device="cpu")
     assert len(result.claims) == len(STUDY.claims)
     for figure in STUDY.figures:
-        chart = figure.draw(result.tables[figure.table])
+        chart = figure.draw(figure.rows(result.tables[figure.table]))
         assert chart.to_dict()
     assert {"pairs", "scan", "dependence", "optimizers", "remedies", "toy_map"} <= set(result.tables)
     for table in result.tables.values():

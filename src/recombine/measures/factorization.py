@@ -37,12 +37,13 @@ FLAT = 1e-12
 def factorization(
     ensemble: Ensemble, task: Task, layers: str = "input,output", where: str = "all", tangent_levels: int = 8
 ) -> pl.DataFrame:
-    """Every score of every layer (names with commas between; "input", "output", "tangent"); a row a member and layer.
+    """Every score of every layer; one row a member and layer.
 
+    ``layers`` are names with commas between: submodules, "input", "output", "tangent" (the tangent kernel) and
+    "tangent:part" (of the parameters whose names start so), on a grid thinned to ``tangent_levels`` levels a factor.
     ``where`` is "all", "seen" or both with a comma: "seen" looks only at a grid of training combinations (the levels of
-    x that are seen with every y), so that nothing unseen enters the score. The tangent kernel is taken on a grid
-    thinned to ``tangent_levels`` levels of each factor. ``released`` is the score of the authors' code, confined to [½,
-    1]; ``rescaled`` is 2·released − 1; ``orthogonality`` 1 − the mean |cos| between the two tangents."""
+    x that are seen with every y), so that nothing unseen enters the score. ``released`` is the score of the authors'
+    code, confined to [½, 1]; ``rescaled`` is 2·released − 1; ``orthogonality`` 1 − mean |cos| between the tangents."""
     import polars as pl
 
     of = pictures_of(task)
@@ -52,9 +53,10 @@ def factorization(
         grid = grid_levels(of, place)
         for member in ensemble.members:
             about = {"member": member, "where": place}
-            found = _layers(ensemble, of, member, [n for n in names if n != TANGENT], grid)
-            if TANGENT in names:
-                found[TANGENT] = _tangent(ensemble, of, member, *(_thinned(levels, tangent_levels) for levels in grid))
+            found = _layers(ensemble, of, member, [n for n in names if not n.startswith(TANGENT)], grid)
+            thin = [_thinned(levels, tangent_levels) for levels in grid]
+            for name in (n for n in names if n.startswith(TANGENT)):
+                found[name] = _tangent(ensemble, of, member, name.partition(":")[2], *thin)
             rows += [about | {"layer": name, **scores} for name, scores in found.items()]
     floats = ("multiplicative", "additive", "combined", "released", "rescaled", "orthogonality")
     texts = dict.fromkeys(("layer", "where", "combiner"), pl.String)
@@ -77,9 +79,11 @@ def _layers(
     return found
 
 
-def _tangent(ensemble: Ensemble, task: BumpTask, member: int, xs: list[int], ys: list[int]) -> dict[str, object]:
+def _tangent(
+    ensemble: Ensemble, task: BumpTask, member: int, part: str, xs: list[int], ys: list[int]
+) -> dict[str, object]:
     inputs = task.codes(_points((xs, ys), ensemble.device))
-    kernel = tangent_kernel(ensemble, member, inputs).reshape(len(xs), len(ys), len(xs), len(ys))
+    kernel = tangent_kernel(ensemble, member, inputs, part).reshape(len(xs), len(ys), len(xs), len(ys))
     return {"multiplicative": multiplicative(kernel), **_named(kernel)}
 
 

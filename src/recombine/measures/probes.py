@@ -39,12 +39,14 @@ def probes(ensemble: Ensemble, task: Task, layers: str = "input,output", seed: i
     points = torch.cat([train[order], test])
     names = [name.strip() for name in layers.split(",")]
     rows: list[dict[str, object]] = []
+    wanted = points.double().cpu().numpy()
+    split = len(train) - half
     for member in ensemble.members:
         for name, features in taps(ensemble, member, of.codes(points), names).items():
-            table, wanted = features.cpu().numpy(), points.double().cpu().numpy()
-            read = probe(table[:half], wanted[:half], table[half:])
-            split = len(train) - half
-            whole, most = ranks(table)
+            centred = features - features[:half].mean(0)
+            gram = (centred @ centred.T).cpu().numpy()
+            read = probe(gram, wanted[:half])
+            whole, most = ranks(gram)
             rows.append(
                 {
                     "member": member, "layer": name, "seen": r_squared(read[:split], wanted[half : len(train)]),
@@ -54,22 +56,26 @@ def probes(ensemble: Ensemble, task: Task, layers: str = "input,output", seed: i
     return pl.DataFrame(rows, schema_overrides={"member": pl.Int32})
 
 
-def probe(features: FloatArray, wanted: FloatArray, asked: FloatArray) -> FloatArray:
-    """Ridge regression with an intercept, solved through the smaller Gram matrix."""
-    mean, middle = features.mean(0), wanted.mean(0)
-    x = features - mean
-    ridge = RIDGE * max(float(np.square(x).sum()) / len(x), 1e-30)
-    dual = np.linalg.solve(x @ x.T + ridge * np.eye(len(x)), wanted - middle)
-    return np.asarray((asked - mean) @ (x.T @ dual) + middle)
+def probe(gram: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Ridge regression with an intercept on features whose mean over the fitted rows, the first ones, is zero.
+
+    It is solved through their Gram matrix; what is read from the other rows is given back."""
+    count = len(wanted)
+    middle = wanted.mean(0)
+    fitted = gram[:count, :count]
+    ridge = RIDGE * max(float(np.trace(fitted)) / count, 1e-30)
+    dual = np.linalg.solve(fitted + ridge * np.eye(count), wanted - middle)
+    return np.asarray(gram[count:, :count] @ dual + middle)
 
 
 def r_squared(read: FloatArray, wanted: FloatArray) -> float:
     return float(1 - np.square(read - wanted).sum() / np.square(wanted - wanted.mean(0)).sum())
 
 
-def ranks(features: FloatArray) -> tuple[int, int]:
+def ranks(gram: FloatArray) -> tuple[int, int]:
     """Eigenvalues of the covariance above 1e-3 of the first, and how many hold 99 % of the variance."""
-    values = np.linalg.svd(features - features.mean(0), compute_uv=False) ** 2
+    centred = gram - gram.mean(0) - gram.mean(1)[:, None] + gram.mean()
+    values = np.maximum(np.linalg.eigvalsh(centred)[::-1], 0.0)
     if values[0] <= 0:
         return 0, 0
     return int((values > 1e-3 * values[0]).sum()), int(np.searchsorted(np.cumsum(values) / values.sum(), 0.99) + 1)

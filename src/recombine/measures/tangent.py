@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.func import functional_call, grad, vmap
 
+from recombine.errors import unknown
 from recombine.tasks import Draws
 from recombine.training import Ensemble
 
@@ -35,11 +36,16 @@ def wide_tangent_kernel(inputs: FloatArray, depth: int, bias: float = BIAS) -> F
     return np.asarray(theta)
 
 
-def tangent_kernel(ensemble: Ensemble, member: int, inputs: Tensor, directions: int = 2, seed: int = 0) -> FloatArray:
+def tangent_kernel(
+    ensemble: Ensemble, member: int, inputs: Tensor, part: str = "", directions: int = 2, seed: int = 0
+) -> FloatArray:
     """The empirical tangent kernel of one member, E_r⟨∇⟨r, f(a)⟩, ∇⟨r, f(b)⟩⟩ over random directions r of its output.
 
-    Its expectation is the trace over outputs of the full kernel, which would need a gradient for every pixel."""
+    Its expectation is the trace over outputs of the full kernel, which would need a gradient for every pixel. ``part``
+    keeps the parameters whose name starts so: the kernels of all layers add up to that of the network."""
     parameters, buffers = ensemble.parameters, ensemble.buffers
+    if not any(name.startswith(part) for name in parameters):
+        raise unknown("part of this network", part, parameters)
     at = ensemble.position(member)
     mine = {name: tensor[at] for name, tensor in parameters.items()}
     state = {name: tensor[at] for name, tensor in buffers.items()}
@@ -56,7 +62,8 @@ def tangent_kernel(ensemble: Ensemble, member: int, inputs: Tensor, directions: 
 
     for direction in signs:
         slopes = vmap(grad(along), in_dims=(None, 0, None), chunk_size=64)(mine, inputs, direction)
-        for part in slopes.values():
-            rows = part.reshape(len(inputs), -1)
-            total += (rows @ rows.T).double()
+        for name, slope in slopes.items():
+            if name.startswith(part):
+                rows = slope.reshape(len(inputs), -1)
+                total += (rows @ rows.T).double()
     return np.asarray(total.cpu().numpy() / directions)

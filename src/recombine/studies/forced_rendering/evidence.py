@@ -107,7 +107,7 @@ def score(name: str, where: str) -> Reader:
         if "replicates" not in tables:
             return Evidence.of([], members=0)
         rows = tables["replicates"].filter((pl.col("score") == name) & (pl.col("where") == where))
-        return Evidence.of(_values(rows, "rho"), members=len(rows))
+        return Evidence.of(_values(rows.filter("fitted"), "rho"), members=len(rows))
 
     return evidence
 

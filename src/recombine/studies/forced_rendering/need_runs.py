@@ -10,10 +10,15 @@ from recombine.studies.study import Scale
 from recombine.tasks import BumpTask, Population
 from recombine.training import AdamW, Cosine
 
-SIDES: dict[str, dict[int, tuple[int, ...]]] = {
+BUMPS: dict[str, dict[int, tuple[int, ...]]] = {
     "smoke": {8: (8, 32)},
     "quick": {},
-    "paper": {12: (16, 32, 64, 100), 20: (32, 80, 160, 280), 28: (64, 160, 320, 560)},
+    "paper": {12: (32, 64, 104), 20: (80, 160, 288), 28: (160, 320, 576)},
+}
+WITH_STRIPES: dict[str, dict[int, tuple[int, ...]]] = {
+    "smoke": {8: (8,)},
+    "quick": {},
+    "paper": {12: (4, 24, 64), 20: (4, 48, 160), 28: (4, 72, 320)},
 }
 """Numbers of bumps at each side; a quarter of the square is held out at random and never drawn from."""
 
@@ -22,10 +27,10 @@ FIT = 0.01
 
 def need_runs(scale: Scale, members: int | None) -> Mapping[str, TrainingRun]:
     return {
-        f"need-{side}-{'stripes' if stripes else 'bumps'}-{bumps}": _run(side, bumps, stripes, scale, members)
-        for side, counts in SIDES[scale].items()
+        f"need-{side}-{name}-{bumps}": _run(side, bumps, 2 * side if name == "stripes" else 0, scale, members)
+        for name, sides in (("bumps", BUMPS), ("stripes", WITH_STRIPES))
+        for side, counts in sides[scale].items()
         for bumps in counts
-        for stripes in (0, 2 * side)
     }
 
 
@@ -34,7 +39,7 @@ def _run(side: int, bumps: int, stripes: int, scale: Scale, members: int | None)
     task = BumpTask(
         side=side, holdout="random", hole=kept, bumps=bumps, stripes=stripes, encoding=Population()
     )  # fmt: skip
-    steps = 30 if scale == "smoke" else 1200
+    steps = 30 if scale == "smoke" else 1000
     return TrainingRun(
         task=task,
         model=TransposedCNN(inputs=2 * side, side=side, channels=32 if scale == "paper" else 4, depth=4),
@@ -43,5 +48,5 @@ def _run(side: int, bumps: int, stripes: int, scale: Scale, members: int | None)
         batch_size=32,
         optimizer=AdamW(lr=2e-3, weight_decay=0.01, schedule=Cosine(steps=steps, floor=0.02)),
         fit_below=FIT * task.blank_error * (bumps + side * stripes) / (bumps + stripes),
-        measured=(Measured(measure="rendering"),),
+        measured=(Measured(measure="rendering", at=(1, -1)),),
     )

@@ -122,7 +122,7 @@ def network(name: str, size: Size, scale: Scale, members: int | None = None) -> 
         optimizer=AdamW(lr=size.lr, weight_decay=decay, schedule=Cosine(steps=size.steps, floor=0.02)),
         penalty=penalty,
         penalty_weight=weight,
-        measured=_measured(name, paper),
+        measured=_measured(name, size.steps, paper),
     )
 
 
@@ -168,7 +168,7 @@ def penalty_of(name: str, side: int, paper: bool) -> tuple[Description | None, f
     return None, 0.0
 
 
-def _measured(name: str, paper: bool) -> tuple[Measured, ...]:
+def _measured(name: str, steps: int, paper: bool) -> tuple[Measured, ...]:
     kind = name if name in LAYERS else name.split("-")[0]
     hidden = LAYERS[kind].replace("relu_2", "relu_4") if paper and name in ("cnn", "cnn-stripes") else LAYERS[kind]
     if (paper and kind == "mlp") or name == "mlp-ramp":
@@ -176,7 +176,9 @@ def _measured(name: str, paper: bool) -> tuple[Measured, ...]:
     tangent = "" if name == "transformer" else ",tangent"
     few = 8 if paper else 12
     taken = [
-        Measured(measure="rendering"),
+        # Attention over all pixels of all combinations at once would take tens of gigabytes.
+        Measured(measure="rendering", at=(1, steps // 16, steps // 4, -1),
+                 arguments={"chunk": 128} if name == "transformer" else {}),
         Measured(measure="factorization", arguments={
             "layers": f"input,{hidden},output{tangent}", "where": "all,seen", "tangent_levels": 6}),
         Measured(measure="superposition", arguments={"most": few}),

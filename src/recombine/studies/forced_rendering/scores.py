@@ -25,9 +25,12 @@ PLACES = ("all", "seen")
 
 
 def long(networks: pl.DataFrame, layers: pl.DataFrame) -> pl.DataFrame:
-    """One row a fitted network and score: run, member, score, value, and log₁₀ of the error over blank on unseen
-    ones."""
-    fitted = networks.filter("fitted").select("run", "member", error=pl.col("over_blank").log10())
+    """One row a fitted network and score: run, member, score, value, and log₁₀ of the unseen error over blank.
+
+    Where fewer than five kinds fitted (after a few steps), all networks stand in, marked as not fitted."""
+    enough = networks.filter("fitted")["run"].n_unique() >= FEWEST_KINDS
+    kept = networks.filter("fitted") if enough else networks
+    fitted = kept.select("run", "member", pl.lit(enough).alias("fitted"), error=pl.col("over_blank").log10())
     parts = []
     for role in ("first hidden", "last hidden", "output", "tangent kernel"):
         for where in PLACES:
@@ -52,9 +55,10 @@ def replicates(networks: pl.DataFrame, layers: pl.DataFrame) -> pl.DataFrame:
     by = long(networks, layers).group_by("score", "where", "member", maintain_order=True)
     for (score, where, member), part in by:
         rho = spearman(part["value"].to_numpy(), part["error"].to_numpy()) if part.height >= FEWEST_KINDS else None
-        rows.append({"score": score, "where": where, "member": member, "rho": rho, "kinds": part.height})
+        rows.append({"score": score, "where": where, "member": member, "rho": rho, "kinds": part.height,
+                     "fitted": part["fitted"][0]})  # fmt: skip
     schema = {"score": pl.String, "where": pl.String, "member": pl.Int32, "rho": pl.Float64, "kinds": pl.Int64}
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=schema | {"fitted": pl.Boolean})
 
 
 def rank_correlations(networks: pl.DataFrame, layers: pl.DataFrame, by_replicate: pl.DataFrame) -> pl.DataFrame:
@@ -67,9 +71,9 @@ def rank_correlations(networks: pl.DataFrame, layers: pl.DataFrame, by_replicate
         low, high = _clustered(part)
         pooled = spearman(part["value"].to_numpy(), part["error"].to_numpy())
         rows.append({
-            "score": score, "looks at": where, "rho": figure.mean, "low": figure.low, "high": figure.high,
+            "score": score, "looks_at": where, "rho": figure.mean, "low": figure.low, "high": figure.high,
             "pooled": pooled, "pooled_low": low, "pooled_high": high, "networks": part.height,
-            "kinds": part["run"].n_unique(), "strength": abs(figure.mean),
+            "kinds": part["run"].n_unique(), "strength": abs(figure.mean) if mine.len() else None,
         })  # fmt: skip
     table = pl.DataFrame(rows, infer_schema_length=None)
     return table.sort("strength", descending=True, nulls_last=True) if rows else table
@@ -98,5 +102,7 @@ def _clustered(part: pl.DataFrame) -> tuple[float | None, float | None]:
         rho = spearman(*(np.concatenate([groups[i][side] for i in chosen]) for side in (0, 1)))
         if rho is not None:
             values.append(rho)
+    if not values:
+        return None, None
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)

@@ -28,9 +28,11 @@ UNSEEN = ("mse", "over_blank", "located", "arms", "bump", "box", "ssim", "blank"
 
 def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
     """The study's tables; works on any of its runs alone."""
-    names = ("networks", "layers", "kernels", "need", "drawings", "volume")
+    names = ("networks", "layers", "training", "kernels", "need", "drawings", "volume")
     parts: dict[str, list[pl.DataFrame]] = {name: [] for name in names}
     for name, run in stored.items():
+        if "rendering" in run.tables:
+            parts["training"].append(_training(name, run.table("rendering")))
         if name in LABELS:
             label = [pl.lit(name).alias("run"), pl.lit(LABELS[name]).alias("kind")]
             parts["networks"].append(_networks(run).select(*label, pl.all()))
@@ -54,9 +56,19 @@ def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
     return found
 
 
+def _training(name: str, table: pl.DataFrame) -> pl.DataFrame:
+    """Errors and places along training, of every network."""
+    kept = table.filter(pl.col("split") != "inside").select("member", "step", "split", "mse", "over_blank", "located")
+    return kept.select(pl.lit(name).alias("run"), pl.lit(LABELS.get(name, "transposed CNN")).alias("kind"), pl.all())
+
+
+def _last(table: pl.DataFrame) -> pl.DataFrame:
+    return table.filter(pl.col("step") == pl.col("step").max())
+
+
 def _networks(run: StoredRun) -> pl.DataFrame:
     """One row a network: what it fits, what it draws for unseen combinations, what that is made of."""
-    drawn = run.table("rendering")
+    drawn = _last(run.table("rendering"))
     seen = drawn.filter(pl.col("split") == "seen").select(
         "member", seen_mse="mse", seen_over_blank="over_blank", seen_located="located"
     )
@@ -98,7 +110,7 @@ def _volume(table: pl.DataFrame) -> pl.DataFrame:
 def _need(run: StoredRun) -> pl.DataFrame:
     task = {"side": 28, **run.description["task"]}
     bumps, stripes = task["bumps"], task.get("stripes", 0)
-    table = run.table("rendering").filter(pl.col("split") == "unseen").select("member", "located", "over_blank")
+    table = _last(run.table("rendering")).filter(pl.col("split") == "unseen").select("member", "located", "over_blank")
     table = table.join(run.table("members").select("member", pl.col("fitted").fill_null(False)), on="member")
     about = {"side": task["side"], "stripes": stripes, "bumps": bumps, "examples": bumps + stripes}
     return table.with_columns(pl.lit(value, pl.Int64).alias(name) for name, value in about.items())
@@ -107,7 +119,7 @@ def _need(run: StoredRun) -> pl.DataFrame:
 def slopes(need: pl.DataFrame) -> pl.DataFrame:
     """d log(examples needed) / d log N for each learner, training set and sample; null where a side never gets there.
 
-    Needed to *place* unseen bumps (nine tenths within a pixel), and to *draw* them (half of a blank picture's error)."""
+    Needed to *place* unseen bumps (nine tenths within a pixel) and to *draw* them (half a blank picture's error)."""
     rows: list[dict[str, object]] = []
     sides = {learner: part["side"].n_unique() for (learner,), part in need.group_by("learner")}
     keyed = need.filter("fitted").with_columns((pl.col("stripes") > 0).alias("with_stripes"))

@@ -12,76 +12,88 @@ from recombine.studies import gradient_toy
 from recombine.studies.study import Figure
 
 
-def _accuracy(table: pl.DataFrame, **more: Any) -> Any:
+def _accuracy_rows(table: pl.DataFrame) -> pl.DataFrame:
+    return summarise(table, "accuracy", ["setting", "view", "step"])
+
+
+def _draw_accuracy(rows: pl.DataFrame, **more: Any) -> Any:
     from recombine.figures import curves
 
-    figure = summarise(table, "accuracy", ["setting", "view", "step"])
     return curves(
-        figure, "step", "mean", "view", "low", "high", facet="setting", log_x=True, x_title="step", y_title="accuracy",
+        rows, "step", "mean", "view", "low", "high", facet="setting", log_x=True, x_title="step", y_title="accuracy",
         y_domain=(0, 1), **more,
     )  # fmt: skip
 
 
-def _pairs(table: pl.DataFrame) -> Any:
-    return _accuracy(table, reference=0.1)
+def _second_rows(table: pl.DataFrame, value: str) -> pl.DataFrame:
+    return summarise(table.filter(pl.col("component") == "digit_2"), value, ["setting", "step"])
 
 
-def _of_second(table: pl.DataFrame, value: str, title: str) -> Any:
+def _draw_second(rows: pl.DataFrame, title: str) -> Any:
     from recombine.figures import curves
 
-    other = table.filter(pl.col("component") == "digit_2")
-    figure = summarise(other, value, ["setting", "step"])
-    return curves(figure, "step", "mean", "setting", "low", "high", log_x=True, x_title="step", y_title=title)
+    return curves(rows, "step", "mean", "setting", "low", "high", log_x=True, x_title="step", y_title=title)
 
 
-def _flips(table: pl.DataFrame) -> Any:
-    return _of_second(table, "flip", "answers that flip when X₂ is exchanged")
+def _member_rows(table: pl.DataFrame) -> pl.DataFrame:
+    end = table.filter(pl.col("view") == "unseen", pl.col("step") == pl.col("step").max().over("setting"))
+    return end.select("setting", "member", "accuracy")
 
 
-def _influence(table: pl.DataFrame) -> Any:
-    return _of_second(table, "share", "share of X₂ in the influence E‖∂ŷ/∂X‖")
-
-
-def _members(table: pl.DataFrame) -> Any:
+def _draw_members(rows: pl.DataFrame) -> Any:
     from recombine.figures import members
 
-    end = table.filter((pl.col("view") == "unseen") & (pl.col("step") == pl.col("step").max().over("setting")))
-    return members(end, "setting", "accuracy", title="accuracy on unseen pairs at the end", domain=(0.5, 1))
+    return members(rows, "setting", "accuracy", title="accuracy on unseen pairs at the end", domain=(0.5, 1))
 
 
-def _strength(table: pl.DataFrame) -> Any:
+def _strength_rows(table: pl.DataFrame) -> pl.DataFrame:
+    long = table.unpivot(["trained", "unseen"], index=["strength", "member"], variable_name="view")
+    return summarise(long, "value", ["strength", "view"]).with_columns(pl.col("strength") * 100)
+
+
+def _draw_strength(rows: pl.DataFrame) -> Any:
     from recombine.figures import curves
 
-    long = table.unpivot(["trained", "unseen"], index=["strength", "member"], variable_name="view")
-    figure = summarise(long, "value", ["strength", "view"])
     return curves(
-        figure.with_columns(pl.col("strength") * 100), "strength", "mean", "view", "low", "high",
+        rows, "strength", "mean", "view", "low", "high",
         x_title="training examples whose X₂ is bound to Y₁, %", y_title="accuracy",
     )  # fmt: skip
 
 
-def _stopped(table: pl.DataFrame, task: str) -> Any:
+def _fitted_only(table: pl.DataFrame) -> pl.DataFrame:
+    """The unseen accuracy, null for members that are set aside because they did not fit."""
+    return table.with_columns(pl.when(pl.col("fitted").fill_null(True)).then(pl.col("unseen")).alias("unseen"))
+
+
+def _stopped_rows(table: pl.DataFrame, task: str) -> pl.DataFrame:
+    mine = _fitted_only(table.filter(pl.col("task") == task))
+    return mine.select(pl.format("{}, {}", "optimizer", "setting").alias("who"), "member", "unseen")
+
+
+def _draw_stopped(rows: pl.DataFrame) -> Any:
     from recombine.figures import members
 
-    rows = table.filter(pl.col("task") == task).with_columns(
-        pl.format("{}, {}", "optimizer", "setting").alias("who"),
-        pl.when(pl.col("fitted").fill_null(True)).then(pl.col("unseen")).alias("unseen"),
-    )
-    return members(rows, "who", "unseen", title=f"{task}: accuracy on unseen combinations", domain=(0, 1))
+    return members(rows, "who", "unseen", title="accuracy on unseen combinations", domain=(0, 1))
 
 
-def _remedies(table: pl.DataFrame) -> Any:
+def _remedy_rows(table: pl.DataFrame) -> pl.DataFrame:
+    return _fitted_only(table).select("remedy", "member", "unseen")
+
+
+def _draw_remedies(rows: pl.DataFrame) -> Any:
     from recombine.figures import members
 
-    rows = table.with_columns(pl.when(pl.col("fitted").fill_null(True)).then(pl.col("unseen")).alias("unseen"))
     return members(rows, "remedy", "unseen", title="accuracy on unseen pairs at the end", domain=(0.5, 1))
 
 
-def _parts(table: pl.DataFrame) -> Any:
+def _part_rows(table: pl.DataFrame) -> pl.DataFrame:
+    other = table.filter(pl.col("part").is_in(["2", "1·2"]))
+    return other.group_by("setting", "member", maintain_order=True).agg(pl.col("share").sum())
+
+
+def _draw_parts(rows: pl.DataFrame) -> Any:
     from recombine.figures import members
 
-    other = table.filter(pl.col("part").is_in(["2", "1·2"]))
-    rows = other.group_by("setting", "member", maintain_order=True).agg(pl.col("share").sum())
     return members(rows, "setting", "share", title="share of X₂, alone or with X₁, in the variance of the scores")
 
 
@@ -93,14 +105,16 @@ FIGURES = (
         "eight other offsets. Mean over members with its 95 % interval; dashed: chance. A learns its own pairs "
         "first and stays behind on the others; the two curves of B lie together.",
         table="pairs",
-        draw=_pairs,
+        draw=lambda rows: _draw_accuracy(rows, reference=0.1),
+        rows=_accuracy_rows,
     ),
     Figure(
         id="pairs-members",
         title="Pairs of digits: every network at the end",
         caption="One dot a member. B has trained on the tested combinations; the two B′ have not.",
         table="pairs",
-        draw=_members,
+        draw=_draw_members,
+        rows=_member_rows,
     ),
     Figure(
         id="flips",
@@ -108,7 +122,8 @@ FIGURES = (
         caption="Share of answers that change when the right digit is exchanged for another, both digits drawn "
         "independently. Early answers hang on both halves in every setting; only A keeps leaning on the right one.",
         table="dependence",
-        draw=_flips,
+        draw=lambda rows: _draw_second(rows, "answers that flip when X₂ is exchanged"),
+        rows=lambda table: _second_rows(table, "flip"),
     ),
     Figure(
         id="influence",
@@ -116,14 +131,16 @@ FIGURES = (
         caption="The right digit's share of the input gradient, the measure of the paper's propositions: it tells the "
         "settings apart far less well, because noise in the pixels keeps it above zero.",
         table="dependence",
-        draw=_influence,
+        draw=lambda rows: _draw_second(rows, "share of X₂ in the influence E‖∂ŷ/∂X‖"),
+        rows=lambda table: _second_rows(table, "share"),
     ),
     Figure(
         id="parts",
         title="Whose variance the scores carry",
         caption="ANOVA over the grid of both digits; zero for a compositional network.",
         table="parts",
-        draw=_parts,
+        draw=_draw_parts,
+        rows=_part_rows,
     ),
     Figure(
         id="scan",
@@ -131,14 +148,16 @@ FIGURES = (
         caption="trained: as the training set has it, one tenth of it the one-word command “jump” (A) or any one-word "
         "command (B); several words: without those. The early lead of A is that one command.",
         table="scan",
-        draw=_accuracy,
+        draw=_draw_accuracy,
+        rows=_accuracy_rows,
     ),
     Figure(
         id="strength",
         title="From no redundancy to full redundancy",
         caption="The paper has the two ends. Most of the loss comes with the last few free examples.",
         table="strength",
-        draw=_strength,
+        draw=_draw_strength,
+        rows=_strength_rows,
     ),
     Figure(
         id="optimizers",
@@ -146,7 +165,8 @@ FIGURES = (
         caption="Every member stopped when its batch loss fell below the same value; one that did not get there is set "
         "aside. A: X₂ redundant; B: uninformative.",
         table="optimizers",
-        draw=lambda table: _stopped(table, "digit pairs"),
+        draw=_draw_stopped,
+        rows=lambda table: _stopped_rows(table, "digit pairs"),
     ),
     Figure(
         id="optimizers-toy",
@@ -154,7 +174,8 @@ FIGURES = (
         caption="Evolution keeps the best of a parent and its mutated children, and takes no gradient. It resists too, "
         "less evenly.",
         table="optimizers",
-        draw=lambda table: _stopped(table, "toy"),
+        draw=_draw_stopped,
+        rows=lambda table: _stopped_rows(table, "toy"),
     ),
     Figure(
         id="remedies",
@@ -162,7 +183,8 @@ FIGURES = (
         caption="All but the controls are trained in setting A. With 90 % bound, one example in ten has a free "
         "right digit.",
         table="remedies",
-        draw=_remedies,
+        draw=_draw_remedies,
+        rows=_remedy_rows,
     ),
     *(replace(f, id=f"toy-{f.id}", title=f"The toy: {f.title[0].lower()}{f.title[1:]}", table=f"toy_{f.table}")
       for f in gradient_toy.STUDY.figures),
