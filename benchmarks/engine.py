@@ -152,9 +152,8 @@ def main() -> None:
         loop = loop_rate(network, device, arguments.seconds)
         for members in arguments.members:
             rate, strategy, stack = engine_rate(network, members, device, arguments.seconds)
-            lines.append(
-                f"| {network.name} | {members} | {loop:,.0f} | {rate:,.0f} | {rate / loop:.1f}× | {strategy} | {stack} |"
-            )
+            cells = (network.name, members, f"{loop:,.0f}", f"{rate:,.0f}", f"{rate / loop:.1f}×", strategy, stack)
+            lines.append("| " + " | ".join(map(str, cells)) + " |")
             print(lines[-1], flush=True)
     if arguments.out:
         arguments.out.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -48,7 +48,7 @@ def test_smoke_judges_every_claim_and_gives_no_verdict_on_networks_that_did_not_
 
 def test_every_figure_can_be_drawn_from_a_few_steps(result: StudyResult) -> None:
     for figure in STUDY.figures:
-        assert figure.draw(result.tables[figure.table]) is not None
+        assert figure.draw(figure.rows(result.tables[figure.table])) is not None
 
 
 def test_a_claim_without_its_runs_is_not_fitted() -> None:

@@ -165,7 +165,7 @@ def test_unknown_scales_and_studies(tmp_path: Path) -> None:
 
 def test_every_figure_can_be_drawn(result: StudyResult) -> None:
     for figure in STUDY.figures:
-        assert figure.draw(result.tables[figure.table]).to_dict()["$schema"]
+        assert figure.draw(figure.rows(result.tables[figure.table])).to_dict()["$schema"]
 
 
 def test_fresh_results_verify(result: StudyResult, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_every_figure_draws_wide_and_narrow(smoke: StudyResult) -> None:
     for figure in STUDY.figures:
         for width in ("double", "phone"):
             with drawn_for(width):
-                assert "<svg" in to_svg(figure.draw(smoke.tables[figure.table]))
+                assert "<svg" in to_svg(figure.draw(figure.rows(smoke.tables[figure.table])))
 
 
 def test_rich_networks_solve_equivalence_by_leaving_additivity(smoke: StudyResult) -> None:
