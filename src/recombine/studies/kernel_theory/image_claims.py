@@ -45,9 +45,9 @@ PICTURES = (
         evidence=order([at_distance("convnet", name, -1) for name in ("extrapolation", "interpolation")], "slope"),
         published=0.058,
         source="MNIST addition figure, ConvNet at the largest distance: .776 and .834",
-        explanation="The published step is small. On 8 × 8 digits five networks cannot tell it from none; on MNIST, "
-        "after a tenth of the paper's steps, it comes out reversed: our best guess is that the set with two anchors, which "
-        "has twice the pairs to learn, is further from done.",
+        explanation="The published step is small. On 8 × 8 digits five networks cannot tell it from none; on "
+        "MNIST, after a tenth of the paper's steps, it comes out reversed: our best guess is that the set "
+        "with two anchors, which has twice the pairs to learn, is further from done.",
     ),
     _near_far("image-distance-extrapolation", "Images farther apart leak less (one anchor).", "extrapolation", "slope",
               0.222, True, "MNIST addition figure: .554 to .776"),
@@ -88,8 +88,8 @@ PICTURES = (
         published=0.147,
         source="CIFAR addition figure, interpolation: ResNet .468, ViT .321",
         explanation="On CIFAR the ViT does not fit in the steps we could give it. Not so on digits: a small "
-        "transformer cuts an 8 × 8 image into four patches and mixes the two components late, and leaks less than a small residual "
-        "network. What the paper claims is about CIFAR.",
+        "transformer cuts an 8 × 8 image into four patches and mixes the two components late, and leaks "
+        "less than a small residual network. What the paper claims is about CIFAR.",
     ),
     Claim(
         id="image-predicted",
