@@ -44,12 +44,12 @@ def test_python_of_the_readme(number: int, tmp_path: Path) -> None:
     assert done.stdout.strip()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_commands_of_the_readme(command: str, tmp_path: Path) -> None:
+def test_commands_of_the_readme_one_after_the_other(tmp_path: Path) -> None:
     (tmp_path / "catalogue.csv").write_text(CATALOGUE)
-    done = start("-m", "recombine", *shlex.split(command)[1:], folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+    for command in COMMANDS:
+        done = start("-m", "recombine", *shlex.split(command)[1:], folder=tmp_path)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        assert done.stdout.strip(), command
 
 
 @pytest.mark.parametrize("example", ["own_model.py"])
