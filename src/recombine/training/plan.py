@@ -24,6 +24,7 @@ STACK_BYTES = {"cpu": 48 * 2**20, "cuda": 24 * 2**30}
 LOOP_BYTES_CPU = 4 * 2**20
 """A member that touches more than this in one step keeps two cores busy by itself: stacking it gains nothing."""
 
+ONE_THREAD_BYTES_LOOP = 64 * 2**10
 ONE_THREAD_BYTES = 8 * 2**20
 """A CPU step that touches less than this is over before a second thread has been woken; with other work on the machine,
 waiting for that thread made it up to ten times slower."""
@@ -71,8 +72,9 @@ def make_plan(
         stack = min(members, int(chunk_size))
         if stack < 1:
             raise InputError(f"chunk_size must be at least 1, got {chunk_size}.")
-    together = touched * (1 if strategy == "loop" else stack)
-    small = device.type == "cpu" and together < ONE_THREAD_BYTES
+    small = device.type == "cpu" and (
+        touched < ONE_THREAD_BYTES_LOOP if strategy == "loop" else touched * stack < ONE_THREAD_BYTES
+    )
     return Plan(strategy, stack, reason, 1 if small else None)
 
 
