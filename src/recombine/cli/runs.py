@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
+from recombine.cli.options import STORE, Json, StorePath
+
 if TYPE_CHECKING:
     from recombine.runs import Store, StoredRun
 
@@ -26,8 +28,6 @@ app = cyclopts.App(
     help_format="plaintext",
 )
 
-StorePath = Annotated[Path, Parameter(name="--store", env_var="RECOMBINE_STORE", help="The directory of the store.")]
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object and nothing else.")]
 Address = Annotated[str, Parameter(help="The address of a run, or its first letters (4 or more).")]
 
 PackedFile = Annotated[Path, Parameter(help="The one file, a zip.")]
@@ -36,11 +36,9 @@ Addresses = Annotated[
 ]
 Bound = Annotated[int, Parameter(help="Refuse a file that holds more than this.")]
 
-DEFAULT = Path(".recombine")
-
 
 @app.command(name="list")
-def list_runs(*, store: StorePath = DEFAULT, as_json: Json = False) -> None:
+def list_runs(*, store: StorePath = STORE, as_json: Json = False) -> None:
     """List the runs of a store, oldest first.
 
     Example: recombine runs list --store shared --json"""
@@ -67,7 +65,7 @@ def list_runs(*, store: StorePath = DEFAULT, as_json: Json = False) -> None:
 
 
 @app.command
-def show(address: Address, *, store: StorePath = DEFAULT, as_json: Json = False) -> None:
+def show(address: Address, *, store: StorePath = STORE, as_json: Json = False) -> None:
     """Show what a run was, what it found and where it came from. Its files are checked on the way.
 
     Example: recombine runs show 3fa9c1"""
@@ -91,7 +89,7 @@ def show(address: Address, *, store: StorePath = DEFAULT, as_json: Json = False)
 
 @app.command
 def pack(
-    file: PackedFile, addresses: Addresses = None, /, *, store: StorePath = DEFAULT, as_json: Json = False
+    file: PackedFile, addresses: Addresses = None, /, *, store: StorePath = STORE, as_json: Json = False
 ) -> None:
     """Write runs as one file: all of the store, or those whose addresses are given.
 
@@ -107,7 +105,7 @@ def pack(
 
 @app.command
 def unpack(
-    file: PackedFile, /, *, store: StorePath = DEFAULT, max_bytes: Bound = 16 * 2**30, as_json: Json = False
+    file: PackedFile, /, *, store: StorePath = STORE, max_bytes: Bound = 16 * 2**30, as_json: Json = False
 ) -> None:
     """Take the runs of a packed file into a store. Every hash is verified; runs already there are kept.
 
@@ -125,7 +123,7 @@ def unpack(
 
 
 @app.command
-def remove(address: Address, *, store: StorePath = DEFAULT, as_json: Json = False) -> None:
+def remove(address: Address, *, store: StorePath = STORE, as_json: Json = False) -> None:
     """Delete one run from a store.
 
     Example: recombine runs remove 3fa9c1"""

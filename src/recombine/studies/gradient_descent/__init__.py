@@ -21,6 +21,11 @@ STUDY = Study(
     claims=CLAIMS,
     figures=FIGURES,
     deviations=(
+        "Settled after results were seen: at quick scale a perceptron took the place of a small convolutional"
+        " network for time, and with that network pair-resistance-blank had failed (−.02 [−.09, .04]); "
+        "members, SCAN steps and evaluation counts were cut; the threshold of pair-hard-answer was moved from"
+        " 0 to .01 (it fails either way); strength-halved, remedy-noise and remedy-streams were worded after "
+        "pilots on the digits. MNIST at paper scale is the independent test of these.",
         "Quick scale: scikit-learn's 8 × 8 digits instead of MNIST, and a perceptron with one hidden layer of 64 "
         "instead of the convolutional network. Paper scale: MNIST and the appendix's network throughout.",
         "Quick scale: SCAN is cut to the 76 commands without “and” and “after” that take at most 8 actions, batches "
