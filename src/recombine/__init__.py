@@ -4,7 +4,8 @@
 
     rc.check(table, factors=["shape", "colour"])      # before training: what can be answered at all
     ensemble = rc.train(model, task, members=64, steps=1000)
-    rc.measures.per_combination(ensemble, task)        # after training: where it fails
+    rc.measure(ensemble, task)                         # after training: where it fails, and by which mechanism
+    rc.measure_predictions(table, ["shape", "colour"], target="y", prediction="p", split="part=test")
 
 Names are looked up when they are first used, so that a person with a table does not wait for torch.
 """
@@ -41,7 +42,10 @@ _WHERE = {
     "Record": "recombine.training",
     "train": "recombine.training",
     "check": "recombine.checks",
+    "check_theorem": "recombine.measures",
     "conduct": "recombine.studies",
+    "measure": "recombine.measures",
+    "measure_predictions": "recombine.mechanisms",
     "find_study": "recombine.studies",
     "Store": "recombine.runs",
 }
@@ -51,8 +55,10 @@ _PACKAGES = (
     "models",
     "kernels",
     "checks",
+    "mechanisms",
     "training",
     "measures",
+    "structure",
     "runs",
     "figures",
     "studies",
@@ -78,16 +84,21 @@ __all__ = [
     "__version__",
     "categorical",
     "check",
+    "check_theorem",
     "checks",
     "conduct",
     "continuous",
     "figures",
     "find_study",
     "kernels",
+    "measure",
+    "measure_predictions",
     "measures",
+    "mechanisms",
     "models",
     "reporting",
     "runs",
+    "structure",
     "studies",
     "support",
     "tasks",
@@ -101,15 +112,19 @@ if TYPE_CHECKING:
         figures,
         kernels,
         measures,
+        mechanisms,
         models,
         reporting,
         runs,
+        structure,
         studies,
         support,
         tasks,
         training,
     )
     from recombine.checks import check
+    from recombine.measures import check_theorem, measure
+    from recombine.mechanisms import measure_predictions
     from recombine.models import Perceptron
     from recombine.runs import Store
     from recombine.space import Factor, FactorSpace, categorical, continuous
@@ -140,3 +155,7 @@ register("study", "plot", _drawn_by("recombine.reporting.study", "claims_chart")
 register("study", "page", _drawn_by("recombine.reporting.study", "study_page", links=False))
 register("check", "plot", _drawn_by("recombine.figures.check", "check_figure"))
 register("check", "page", _drawn_by("recombine.reporting.check", "check_page"))
+register("measure", "plot", _drawn_by("recombine.figures.measured", "measured_figure"))
+register("measure", "page", _drawn_by("recombine.reporting.measured", "measured_page"))
+register("theorem", "plot", _drawn_by("recombine.figures.sufficiency", "theorem_figure"))
+register("theorem", "page", _drawn_by("recombine.reporting.theorem", "theorem_page"))

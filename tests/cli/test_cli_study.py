@@ -12,7 +12,7 @@ import pytest
 
 from recombine.cli.main import main
 from recombine.studies import STUDIES
-from recombine.studies.verify import study_record
+from recombine.studies.verification import study_record
 
 RESULT = ["schema", "study", "scale", "seconds", "claims", "page"]
 CLAIM = ["id", "sentence", "criterion", "published", "measured", "low", "high", "members", "status"]
@@ -239,9 +239,12 @@ def test_reproduce_runs_every_study(call: Call, store: Path, tmp_path: Path) -> 
     code, out, err = call(*arguments, "--json")
     assert (code, err) == (0, "")
     data = json.loads(out)
-    assert sorted(data) == ["scale", "schema", "seconds", "studies"]
+    assert sorted(data) == ["page", "scale", "schema", "seconds", "studies"]
     assert [study["study"] for study in data["studies"]] == ["gradient-toy"]
-    assert all(sorted(study) == sorted(RESULT) and Path(study["page"]).is_file() for study in data["studies"])
+    assert all([*sorted(study), "page"] == sorted(RESULT, key=lambda n: (n == "page", n)) for study in data["studies"])
+    assert Path(data["page"]) == tmp_path / "page" / "index.html"
+    assert (tmp_path / "page" / "gradient-toy" / "index.html").is_file()
+    assert "gradient-toy/index.html" in Path(data["page"]).read_text(encoding="utf-8")
     code, out, err = call(*arguments)
     assert (code, err) == (0, "")
     assert "holds" in out

@@ -112,6 +112,19 @@ def test_a_doubling_axis_has_a_place_for_zero(curve_table: pl.DataFrame) -> None
     assert {"0", "1", "64", "1024", "seen", "unseen"} <= set(texts(svg))
 
 
+@pytest.mark.parametrize(
+    ("domain", "labels"),
+    [((0, 12), {"0", "6", "12"}), ((-1, 1), {"−1", "0", "1"}), ((0, 1024), {"0", "512", "1024"}),
+     ((0.1, 0.2), {"0.1", "0.15", "0.2"}), ((0, 0.001), {"0", "0.0005", "0.001"})],
+)  # fmt: skip
+def test_a_small_panel_names_both_ends_and_the_middle_in_full(domain: tuple[float, float], labels: set[str]) -> None:
+    table = pl.DataFrame({"x": [float(end) for end in domain], "y": [0.0, 1.0], "member": [0, 0]})
+    chart = lines_of_members(table, "x", "y", "member", x_domain=domain, y_domain=(0, 1), square=True)
+    found = set(texts(to_svg(chart)))
+    assert labels <= found, found
+    assert not any("e" in text and any(c.isdigit() for c in text) for text in found)
+
+
 def test_a_doubling_axis_without_zero_is_a_logarithm(curve_table: pl.DataFrame) -> None:
     spec = specification(curves(curve_table.filter(pl.col("step") > 0), "step", "acc", log_x=True))
     assert '"type": "log"' in json.dumps(spec)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from fixed_models import linear
 from torch import Tensor, nn
 
 from recombine import measures
@@ -18,7 +19,7 @@ from recombine.measures.information import estimate
 from recombine.measures.one_step import gradient_terms
 from recombine.space import FactorSpace
 from recombine.support import Explicit, full, leave_out
-from recombine.tasks import Draws, FixedTask, Task, ToyTask, cross_entropy
+from recombine.tasks import Draws, FixedTask, Task, ToyBoth, ToyTask, cross_entropy
 from recombine.training import Ensemble, train
 
 
@@ -177,9 +178,47 @@ def test_wrong_answers_snap_to_seen_pairs() -> None:
     assert copies["snapped"].to_list() == [1, 1]
     assert copies["unseen"].to_list() == [0, 0]
     assert copies["chance"].to_list() == pytest.approx([2 / 9] * 2)
+    assert copies["combinations"].to_list() == [10, 10]
+    assert copies["perplexity"].to_list() == pytest.approx([10, 10])
     right = measures.snap(fresh(reader(60.0, 0.0), task), task, 2)
     assert right["snapped"].to_list() == [None, None]
     assert right["unseen"].to_list() == [1, 1]
+    # Every one of the 80 pairs that are asked is answered as often as the others.
+    assert right["combinations"].to_list() == [80, 80]
+    assert right["perplexity"].to_list() == pytest.approx([80, 80])
+
+
+def constant(scores: list[float]) -> Callable[[], nn.Module]:
+    """A model of two inputs that always says the same."""
+
+    def build() -> nn.Module:
+        model = nn.Linear(2, len(scores))
+        with torch.no_grad():
+            model.weight.zero_()
+            model.bias.copy_(torch.tensor(scores))
+        return model
+
+    return build
+
+
+def test_answers_to_both_are_a_combination() -> None:
+    task = ToyBoth()
+    # (1, 1) is asked; the answer is (1, 0), which training saw, as it did all that are wrong.
+    wrong = measures.snap(fresh(constant([0.0, 1.0, 1.0, 0.0]), task), task, 16).row(0, named=True)
+    assert wrong == {
+        "member": 0, "unseen": 0.0, "snapped": 1.0, "chance": 1.0, "combinations": 1, "perplexity": 1.0
+    }  # fmt: skip
+    right = measures.snap(fresh(constant([0.0, 1.0, 0.0, 1.0]), task), task, 16).row(0, named=True)
+    assert (right["unseen"], right["snapped"], right["combinations"]) == (1.0, None, 1)
+    three = linear([([[0.0, 0.0]] * 3, [0.0, 1.0, 0.0])])
+    with pytest.raises(InputError, match="one of 2 and of 2 classes"):
+        measures.snap(three, task, 4)
+    # (1, 1) has x₁ uniform on (0, 1]; answered with (1, 1) where x₁ > ½ and with (0, 1) elsewhere: half and half.
+    by_first = linear([([[0.0, 0.0], [2.0, 0.0], [0.0, 0.0], [0.0, 0.0]], [1.0, 0.0, 0.0, 1.0])])
+    halves = measures.snap(by_first, task, 4096).row(0, named=True)
+    assert halves["combinations"] == 2
+    assert halves["perplexity"] == pytest.approx(2, abs=0.01)
+    assert halves["unseen"] == pytest.approx(0.5, abs=0.04)
 
 
 def test_a_hard_answer_is_informative_and_has_no_derivative() -> None:
@@ -215,6 +254,57 @@ def test_one_step_leaves_the_ensemble_and_adds_what_the_step_added() -> None:
     # A linear model's step is lr times its gradient, so twice the rate adds twice as much.
     twice = measures.one_step(ensemble, task, lr=1.0)
     assert twice["added"].to_list() == pytest.approx([2 * v for v in moved["added"].to_list()], rel=1e-4)
+
+
+class Middle(ToyBoth):
+    """The toy with both answers at the mean of its noise, each combination once: expectations are exact."""
+
+    kind = "middle"
+
+    def examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
+        return points - 0.5, points
+
+    def batch(self, draws: Draws, size: int) -> tuple[Tensor, Tensor]:
+        inputs, targets = self.whole(draws.keys.device)
+        assert isinstance(inputs, Tensor)
+        return inputs.expand(*draws.lead, -1, -1), targets.expand(*draws.lead, -1, -1)
+
+
+@pytest.mark.parametrize(("other", "across"), [("redundant", 1 / 12), ("uninformative", 0.0)])
+def test_one_step_of_a_linear_model_with_two_answers_is_known(other: Any, across: float) -> None:
+    task, rate = Middle(other=other), 0.3
+    table = measures.step_matrix(fresh(constant([0.0] * 4), task), task, lr=rate, count=40)
+    assert table["before"].to_list() == [0] * 8
+    for row in table.iter_rows(named=True):
+        expected = rate * (1 / 4 if row["output"] == row["component"] else across)
+        assert row["added"] == pytest.approx(expected, abs=1e-7)
+        # The weights of one answer are not those of the other, so its own term gives all of it.
+        assert row["alone"] == pytest.approx(expected, abs=1e-7)
+        assert row["cancellation"] == pytest.approx(math.sqrt(1 / 2), rel=1e-6)
+    # With the noise, the same in expectation.
+    noisy = ToyBoth(other=other)
+    close = measures.step_matrix(fresh(constant([0.0] * 4), noisy), noisy, lr=rate, batch=100_000, count=40)
+    assert close["added"].to_list() == pytest.approx(table["added"].to_list(), abs=0.005 * rate)
+
+
+def test_terms_of_two_answers_can_cancel() -> None:
+    task = Middle()
+
+    class Shared(nn.Module):
+        """One number for both answers, read with opposite signs: what one gains the other loses."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.number = nn.Parameter(torch.zeros(1))
+
+        def forward(self, x: Tensor) -> Tensor:
+            score, none = self.number * torch.ones_like(x[..., 0]), torch.zeros_like(x[..., 0])
+            return torch.stack([none, score, none, -score], -1)
+
+    table = measures.step_matrix(fresh(Shared, task), task, lr=1.0, count=8)
+    assert table["cancellation"].to_list() == pytest.approx([0] * 8, abs=1e-6)
+    with pytest.raises(InputError, match="one answer only"):
+        measures.step_matrix(fresh(constant([0.0, 0.0]), ToyTask()), ToyTask())
 
 
 def test_resistance_by_hand() -> None:

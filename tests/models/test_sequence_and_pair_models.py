@@ -36,15 +36,6 @@ def test_the_appendix_network_has_its_parameters() -> None:
         PairCNN(shape=(1, 8, 16), convolutions=3)()
 
 
-def test_patches_compute_the_convolution() -> None:
-    torch.manual_seed(0)
-    convolution = PairCNN(shape=(1, 20, 28), convolutions=3, filters=3)()
-    patches = PairCNN(shape=(1, 20, 28), convolutions=3, filters=3, by="patches")()
-    patches.load_state_dict(convolution.state_dict())
-    x = torch.randn(5, 1, 20, 28)
-    torch.testing.assert_close(patches(x), convolution(x), rtol=1e-5, atol=1e-6)
-
-
 def reference(model: nn.Module, words: Tensor) -> Tensor:
     """The encoder's outputs by torch's own LSTM, one sequence at a time, with the same weights."""
     cell: Any = model.encoder

@@ -10,7 +10,7 @@ import pytest
 from sums import Sums, put
 
 from recombine.errors import InputError
-from recombine.runs import Context, Outcome, RunFailed, Store, StoredRun, choose_device, failure, obtain
+from recombine.runs import Context, Outcome, RunFailed, Store, StoredRun, failure, obtain
 
 COMPUTED: list[str] = []
 
@@ -49,11 +49,13 @@ def test_progress_names_the_run(store: Store) -> None:
     assert told == [("a", 1, 2, "adding"), ("a", 2, 2, "adding")]
 
 
-def test_auto_is_a_device_that_is_there() -> None:
-    import torch
-
-    assert choose_device("auto") == ("cuda" if torch.cuda.is_available() else "cpu")
-    assert choose_device("cuda:1") == "cuda:1"
+def test_a_device_that_is_not_there_is_said_before_anything_is_computed(store: Store) -> None:
+    with pytest.raises(RunFailed, match="there is no device 'abacus'; use auto, cpu or cuda"):
+        obtain(store, {"a": Noted(n=2)}, device="abacus")
+    assert not COMPUTED
+    obtain(store, {"a": Noted(n=2)}, device="cpu")
+    # What is stored needs no device.
+    assert obtain(store, {"a": Noted(n=2)}, device="abacus")["a"].provenance["device"] == "cpu"
 
 
 def test_a_run_that_fails_keeps_its_reason_and_the_others_finish(store: Store) -> None:

@@ -14,9 +14,13 @@ from recombine.runs.run import Context
 from recombine.runs.training import Measured
 from recombine.studies import conduct, gradient_toy
 from recombine.studies.gradient_descent import STUDY
-from recombine.studies.verify import _again
+from recombine.studies.gradient_descent.pair_claims import PAIR_CLAIMS
+from recombine.studies.gradient_descent.tables import PAIRS
+from recombine.studies.verification import _again
 from recombine.tasks import ToyTask
 
+VIEWS = ("trained", "unseen")
+NEEDS_VIEWS = ("pair-resistance-b", "three-resistance")
 TOY = Perceptron(widths=(2, 8, 8, 8, 2), start="playground")
 
 
@@ -44,6 +48,11 @@ def test_the_paper_s_settings_are_the_paper_s() -> None:
     assert scan["task"]["longest"] == 48
     # The ends of the sweep are the main runs, computed once.
     assert runs["strength-1"].task == runs["pair-a"].task  # type: ignore[attr-defined]
+    # B′ and the other architectures are their controls' runs in everything but what they are.
+    for name, words in (("scan-b", "uniform"), ("scan-apart", "apart"), ("scan-without", "without")):
+        assert runs[name].replace(task=runs["scan-a"].task).address == runs["scan-a"].address  # type: ignore[attr-defined]
+        assert runs[name].task.words == words  # type: ignore[attr-defined]
+    assert runs["three-a"].replace(model=runs["pair-a"].model).address == runs["pair-a"].address  # type: ignore[attr-defined]
     few = STUDY.runs("quick", 5)
     assert {run.resolved()["members"] for name, run in few.items() if not name.startswith("toy-")} == {5}
 
@@ -54,7 +63,12 @@ def test_all_of_it_at_smoke_scale(tmp_path: Path) -> None:
     for figure in STUDY.figures:
         chart = figure.draw(figure.rows(result.tables[figure.table]))
         assert chart.to_dict()
-    assert {"pairs", "scan", "dependence", "optimizers", "remedies", "toy_map"} <= set(result.tables)
+    assert {"pairs", "scan", "dependence", "optimizers", "remedies", "both", "both_step", "toy_map"} <= set(
+        result.tables
+    )
+    assert {"combinations", "perplexity"} <= set(result.tables["wrong"].columns) & set(
+        result.tables["both_answers"].columns
+    )
     for table in result.tables.values():
         assert not table.is_empty()
     # Committed results are verified by training one member of the shortest run again.
@@ -62,6 +76,15 @@ def test_all_of_it_at_smoke_scale(tmp_path: Path) -> None:
     assert name.startswith("one-step")
     assert compared > 0
     assert not problems
+
+
+def test_a_claim_whose_runs_are_not_there_at_a_scale_is_not_fitted() -> None:
+    titles = (PAIRS["pair-a"], PAIRS["pair-b"])
+    views = [(title, m, 200, view, 0.9, True) for title in titles for m in range(4) for view in VIEWS]
+    table = pl.DataFrame(views, schema=["setting", "member", "step", "view", "accuracy", "fitted"], orient="row")
+    found = {claim.id: claim.evaluate({"pairs": table}) for claim in PAIR_CLAIMS if claim.id in NEEDS_VIEWS}
+    assert (found["three-resistance"].status, found["three-resistance"].members) == ("not fitted", 0)
+    assert (found["pair-resistance-b"].status, found["pair-resistance-b"].figure.mean) == ("fails", 0)
 
 
 def test_evolution_lowers_the_loss_without_gradients_and_again_alike(tmp_path: Path) -> None:

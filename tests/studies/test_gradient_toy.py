@@ -6,7 +6,6 @@ import dataclasses
 import json
 import math
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from recombine.runs.training import TrainingRun
 from recombine.studies import SCALES, STUDIES, StudyResult, conduct, find_study, verify
 from recombine.studies.claims import Sign
 from recombine.studies.gradient_toy import SETTINGS, STUDY
-from recombine.studies.verify import study_record
+from recombine.studies.verification import study_record
 
 MEMBERS = 6
 
@@ -186,7 +185,7 @@ def change_claims(folder: Path, change: Any) -> None:
 @pytest.fixture
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the member trained again is not what is looked at."""
-    monkeypatch.setattr(sys.modules["recombine.studies.verify"], "_again", lambda *_: ("none", 1, []))
+    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, []))
 
 
 @pytest.mark.usefixtures("quickly")

@@ -17,6 +17,7 @@ from recombine.tasks.scan import (
     OUTPUTS,
     SPLITS,
     START,
+    WORDS,
     commands,
     find_split,
     frame_of,
@@ -146,21 +147,55 @@ def test_splits_follow_their_rules() -> None:
         find_split("jmp")
 
 
-def test_official_index_files_are_read_and_checked(tmp_path: Path) -> None:
-    chosen = commands()[:50]
+def tasks_file(folder: Path, count: int = 50) -> Path:
+    path = folder / "tasks.txt"
+    path.write_text("\n".join(f"IN: {c} OUT: {' '.join(interpret(c))}" for c in commands()[:count]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("train", "test"),
+    [("trainIdxs", "testIdxs"), ("train_idxs", "test_idxs"), ("trainIndices", "testIndices"), ("TRAIN", "Test")],
+)
+def test_official_index_files_are_read_whatever_the_keys_are_called(tmp_path: Path, train: str, test: str) -> None:
+    index = tmp_path / "mcd1.json"
+    index.write_text(json.dumps({train: [3, 1], "devIdxs": [2], test: [0], "comment": "made up"}))
+    split = read_mcd(index, tasks_file(tmp_path))
+    assert split.train == (commands()[3], commands()[1])
+    assert split.test == (commands()[0],)
+    assert len(ScanTask(own=(split.train, split.test)).train) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"trainIdxs": [99], "testIdxs": []}, "there is no line 99"),
+        ({"trainIdxs": [-1], "testIdxs": [0]}, "there is no line -1"),
+        ({"trainIdxs": [1, 2], "testIdxs": [2]}, "on both sides"),
+        ({"training": [1], "devIdxs": [2]}, "begins with 'test', such as testIdxs; its keys: 'training', 'devIdxs'"),
+        ({"trainIdxs": [1], "train_idxs": [1], "testIdxs": [0]}, "one key that begins with 'train'"),
+        ({}, "its keys: none"),
+        ([[1], [2]], "a JSON object is needed, found a list"),
+        ({"trainIdxs": {"0": 1}, "testIdxs": [0]}, "a list of line numbers under 'trainIdxs'"),
+        ({"trainIdxs": [1.0], "testIdxs": [0]}, "a list of line numbers"),
+        ({"trainIdxs": [True], "testIdxs": [0]}, "a list of line numbers"),
+    ],
+)
+def test_index_files_that_make_no_sense_get_a_clear_error(tmp_path: Path, content: object, message: str) -> None:
+    index = tmp_path / "mcd1.json"
+    index.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=message):
+        read_mcd(index, tasks_file(tmp_path))
+
+
+def test_the_lines_that_an_index_numbers_are_checked(tmp_path: Path) -> None:
     tasks, index = tmp_path / "tasks.txt", tmp_path / "mcd1.json"
-    tasks.write_text("\n".join(f"IN: {c} OUT: {' '.join(interpret(c))}" for c in chosen))
-    index.write_text(json.dumps({"trainIdxs": [3, 1], "devIdxs": [2], "testIdxs": [0]}))
-    split = read_mcd(index, tasks)
-    assert split.train == (chosen[3], chosen[1])
-    assert split.test == (chosen[0],)
-    task = ScanTask(own=(split.train, split.test))
-    assert len(task.train) == 2
-    index.write_text(json.dumps({"trainIdxs": [99], "testIdxs": []}))
-    with pytest.raises(InputError, match="does not number lines"):
-        read_mcd(index, tasks)
+    index.write_text(json.dumps({"trainIdxs": [0], "testIdxs": []}))
     tasks.write_text("IN: jump OUT: I_WALK")
     with pytest.raises(InputError, match="another meaning"):
+        read_mcd(index, tasks)
+    tasks.write_text("jump I_JUMP")
+    with pytest.raises(InputError, match="line 1 of the SCAN file is not"):
         read_mcd(index, tasks)
     with pytest.raises(InputError, match="cannot be read"):
         read_mcd(tmp_path / "none.json", tasks)
@@ -200,6 +235,65 @@ def test_setting_b_draws_words_alike_and_keeps_the_frames() -> None:
     assert ((share / share.sum() - 0.25).abs() < 0.03).all()
     assert ((words_b == jump).any(-1) == (answer == jump - 1).any(-1)).all()
     assert len(uniform.train) == 20_910
+
+
+def spoken(task: ScanTask, words: torch.Tensor) -> list[str]:
+    return [" ".join(WORDS[w - 1] for w in row if w > 0) for row in words.flatten(0, -2).tolist()]
+
+
+@pytest.mark.parametrize("task", [ScanTask(words="apart"), ScanTask(words="apart", longest=8, pairs=False)])
+def test_setting_b_prime_apart_never_shows_what_it_asks(task: ScanTask) -> None:
+    every = ScanTask(longest=task.longest, pairs=task.pairs)
+    asked = set(task.commands.test)
+    assert asked < set(every.commands.test)
+    whole = {frame_of(c)[0] for c in every.commands.test}
+    held = {frame_of(c)[0] for c in asked}
+    assert len(held) == len(whole) // 2
+    # Half of the frames are asked with the new word in every way, and the other half never.
+    assert asked == {c for c in every.commands.test if frame_of(c)[0] in held}
+    assert not set(map(tuple, task.train.codes.tolist())) & set(map(tuple, task.test.codes.tolist()))
+    (words, _), answer = task.batch(Draws.of([0], range(8), seed=1), 500)
+    shown = spoken(task, words)
+    assert not set(shown) & asked
+    jumping = {frame_of(c)[0] for c in shown if "jump" in c.split()}
+    assert jumping & (whole - held)
+    assert not jumping & held
+    for command, row in list(zip(shown, answer.flatten(0, -2).tolist(), strict=True))[:200]:
+        assert tuple(OUTPUTS[i] for i in row[: len(interpret(command))]) == interpret(command)
+
+
+def test_setting_b_prime_apart_draws_words_alike_where_it_may() -> None:
+    task = ScanTask(words="apart")
+    held = {frame_of(c)[0] for c in task.commands.test}
+    (words, _), _ = task.batch(Draws.of([0], range(16), seed=2), 1000)
+    free = [w for c in spoken(task, words) for w in frame_of(c)[1] if frame_of(c)[0] not in held]
+    bound = [w for c in spoken(task, words) for w in frame_of(c)[1] if frame_of(c)[0] in held]
+    for found, share in ((free, 1 / 4), (bound, 1 / 3)):
+        error = (share * (1 - share) / len(found)) ** 0.5
+        assert all(abs(found.count(word) / len(found) - share) < 5 * error for word in ("walk", "look", "run"))
+    assert "jump" in free
+    assert "jump" not in bound
+    views = task.views(Draws.single(0), 300)
+    assert set(spoken(task, views["unseen"][0][0])) <= set(task.commands.test)
+    assert not set(spoken(task, views["several words"][0][0])) & set(task.commands.test)
+
+
+def test_setting_b_prime_without_never_shows_the_new_word() -> None:
+    task, given_ = ScanTask(words="without"), ScanTask()
+    assert task.commands.test == given_.commands.test
+    assert set(given_.commands.train) - set(task.commands.train) == {"jump"}
+    assert len(task.commands.train) == 13_203
+    (words, _), _ = task.batch(Draws.of([0], range(4), seed=0), 500)
+    assert not (words == 1 + WORDS.index("jump")).any()
+    assert len(task.train) == 13_203
+
+
+def test_b_prime_needs_something_to_keep_apart() -> None:
+    with pytest.raises(InputError, match="'length' has none such"):
+        ScanTask(split="length", words="without").commands  # noqa: B018
+    one = (("walk", "walk twice", "jump"), ("jump twice",))
+    with pytest.raises(InputError, match="asks for one only"):
+        ScanTask(own=one, words="apart").commands  # noqa: B018
 
 
 def test_scores_count_whole_sentences_and_structures() -> None:

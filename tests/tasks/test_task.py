@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from torch.nn import functional
 from recombine.errors import InputError
 from recombine.space import FactorSpace
 from recombine.support import Explicit, full, leave_out
-from recombine.tasks import Draws, FixedTask, ToyTask, correct, cross_entropy, squared_error
+from recombine.tasks import Draws, FixedTask, ToyBoth, ToyTask, correct, cross_entropy, squared_error
 
 SPACE = FactorSpace.of(a=2, b=3)
 
@@ -134,3 +135,31 @@ def test_an_empty_training_support_is_an_error() -> None:
 
     with pytest.raises(InputError, match="the training support is empty"):
         Empty().batch(Draws.of([0], range(1), 0), 2)
+
+
+def test_the_toy_with_both_answers_has_the_inputs_of_the_toy() -> None:
+    for other in ("redundant", "uninformative"):
+        both, toy = ToyBoth(other=other), ToyTask(second=other)  # type: ignore[arg-type]
+        draws = Draws.of([0, 1], range(3), seed=4)
+        (inputs, targets), (same, first) = both.batch(draws, 20), toy.batch(draws, 20)
+        assert isinstance(inputs, torch.Tensor)
+        assert isinstance(same, torch.Tensor)
+        assert torch.equal(inputs, same)
+        assert torch.equal(targets[..., 0], first)
+        assert torch.equal((inputs > 0).long(), targets)
+        assert len(both.train.explicit()) == (3 if other == "redundant" else 4)
+        assert both.test.explicit().codes.tolist() == [[1, 1]]
+
+
+def test_both_answers_are_charged_and_scored_by_hand() -> None:
+    task = ToyBoth()
+    outputs = torch.tensor([[2.0, 0, 0, 3], [0, 2, 0, 3], [0, 0, 0, 0]])
+    targets = torch.tensor([[0, 1], [0, 1], [1, 0]])
+    right_by = {score: math.log1p(math.exp(-score)) for score in (3, 2, 0, -2)}
+    expected = [right_by[2] + right_by[3], right_by[-2] + right_by[3], 2 * right_by[0]]
+    assert task.losses(outputs, targets).tolist() == pytest.approx(expected, rel=1e-6)
+    scores = {name: value[:2].tolist() for name, value in task.scores(outputs, targets).items()}
+    assert scores == {"accuracy": [1, 0], "first": [1, 0], "second": [1, 1]}
+    assert (task.answer_part(0), task.answer_part(1)) == (slice(0, 2), slice(2, 4))
+    with pytest.raises(InputError, match="both answers need 4 outputs"):
+        task.losses(outputs[:, :3], targets)

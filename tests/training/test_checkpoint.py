@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 from trainees import NET, TOY, Dropped, Normed, Tied, assert_bitwise, fixed_task, short
 
 from recombine.errors import InputError
@@ -98,7 +102,7 @@ OTHERS: list[Any] = [
     {"model": Tied},
     {"task": ToyTask(second="uninformative")},
     {"task": fixed_task()},
-    {"records": [RECORD]},
+    {"records": [Record("norms", norms, (0, 5, 17, -1))]},
     {"dtype": torch.float32},
 ]
 
@@ -128,15 +132,61 @@ def remove(path: Path) -> None:
     path.unlink()
 
 
-@pytest.mark.parametrize("name", [POINTER, "state-*.safetensors", "record-0-*.parquet"])
-@pytest.mark.parametrize("damage", [truncate, empty, garble, remove])
-def test_a_damaged_checkpoint_starts_again(tmp_path: Path, name: str, damage: Any) -> None:
+def flip(path: Path) -> None:
+    """One bit of the last quarter: in the numbers of the weights, not in their names."""
+    data = bytearray(path.read_bytes())
+    data[-len(data) // 4] ^= 1
+    path.write_bytes(data)
+
+
+FILES = [POINTER, "state-*.safetensors", "record-0-*.parquet"]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("damage", [truncate, empty, garble, remove, flip])
+def test_a_damaged_checkpoint_starts_again(
+    tmp_path: Path, name: str, damage: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     settings: Any = {"steps": 90, "records": [RECORD], "checkpoint": tmp_path, "checkpoint_seconds": 0.0}
     with pytest.raises(Interrupted):
         short(**settings, progress=stop_at(3))
     (path,) = tmp_path.rglob(name)
     damage(path)
     assert_bitwise(short(steps=90, records=[RECORD]), short(**settings))
+    told = [r.getMessage() for r in caplog.records if "is damaged" in r.getMessage()]
+    assert len(told) == (0 if name == POINTER and damage is remove else 1)
+    assert all("training starts again" in message for message in told)
+
+
+@hypothesis_settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_no_flipped_bit_is_ever_served(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    folder = tmp_path_factory.mktemp("flipped")
+    table = pl.DataFrame({"a": [1.5, 2.5]})
+    save_checkpoint(folder, "key", Checkpoint(12, {"w": torch.arange(4.0)}, {"table": table}))
+    assert load_checkpoint(folder, "key", "cpu") is not None
+    path = data.draw(st.sampled_from(sorted(folder.iterdir())))
+    content = bytearray(path.read_bytes())
+    at, bit = data.draw(st.integers(0, len(content) - 1)), data.draw(st.integers(0, 7))
+    content[at] ^= 1 << bit
+    path.write_bytes(content)
+    assert load_checkpoint(folder, "key", "cpu") is None
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="an open file is named by /proc")
+def test_every_file_is_synced_before_the_pointer_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    sync, replace = os.fsync, os.replace
+
+    def synced(descriptor: int) -> None:
+        done.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+        sync(descriptor)
+
+    monkeypatch.setattr("os.fsync", synced)
+    monkeypatch.setattr("os.replace", lambda a, b: (done.append("replaced"), replace(a, b)))
+    save_checkpoint(tmp_path, "key", Checkpoint(3, {"w": torch.zeros(2)}, {"t": pl.DataFrame({"a": [1]})}))
+    files = ["state-3.safetensors", "record-0-3.parquet", f"{POINTER}.new"]
+    assert done == [*files, "replaced", tmp_path.name]
 
 
 @pytest.mark.parametrize("text", ["[]", "3", "null", "{}", "[" * 9999, '{"key": "KEY"}', '{"key": "KEY", "state": 3}',

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from trainees import NET, TOY, Dropped, short
 
+from recombine.errors import InputError
 from recombine.tasks import Draws
 from recombine.training.plan import LOOP_BYTES_CPU, STACK_BYTES, Plan, activation_bytes, make_plan, step_bytes
 from recombine.training.stack import Objective
@@ -37,7 +38,7 @@ class Recurrent(nn.Module):
 
 def plan(module: nn.Module, members: int = 64, device: torch.device = CPU, **more: Any) -> Plan:
     inputs, targets = TOY.batch(Draws.of([0], range(1), 0), 16)
-    settings = {"state_tensors": 0, "strategy": "auto", "chunk_size": "auto"} | more
+    settings = {"steps": 100, "state_tensors": 0, "strategy": "auto", "chunk_size": "auto"} | more
     return make_plan(module, OBJECTIVE, ((inputs[0, 0],), targets[0, 0]), members=members, device=device, **settings)  # type: ignore[arg-type, index]
 
 
@@ -66,6 +67,17 @@ def test_the_choice(module: nn.Module, device: torch.device, members: int, strat
     assert first.strategy == strategy
     assert first == plan(module, members, device)
     assert first.reason
+
+
+def test_a_long_training_is_compiled_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.training.plan.can_compile", lambda: True)
+    assert plan(NET(), device=GPU, steps=100).strategy == "captured"
+    assert plan(NET(), device=GPU, steps=10**9).strategy == "compiled"
+    assert plan(NET(), device=CPU, steps=10**9).strategy == "stacked"
+    monkeypatch.setattr("recombine.training.plan.can_compile", lambda: False)
+    assert plan(NET(), device=GPU, steps=10**9).strategy == "captured"
+    with pytest.raises(InputError, match="Triton"):
+        plan(NET(), device=GPU, strategy="compiled")
 
 
 def test_planning_leaves_no_trace() -> None:

@@ -13,7 +13,7 @@ from trainees import NET, TOY, Choosy, Normed, assert_same, fixed_task, short, w
 from recombine.errors import InputError
 from recombine.models import Perceptron
 from recombine.tasks import ToyTask
-from recombine.training import SGD, Adam, Ensemble, Record, powers_of_two, train
+from recombine.training import SGD, Adam, Ensemble, Record, pick_device, powers_of_two, train
 
 EASY = ToyTask(second="uninformative")
 
@@ -175,6 +175,22 @@ def test_records_are_taken_at_their_steps_and_change_nothing() -> None:
     assert sorted(chunked.records["norm"]["member"].to_list()) == [0, 0, 1, 1, 2, 2]
 
 
+@pytest.mark.parametrize("step", [51, -52, 10_000])
+def test_a_record_outside_of_training_is_an_error(step: int) -> None:
+    never = Record("norm", lambda e, t: pytest.fail("measured"), at=(-1, step))
+    with pytest.raises(InputError, match=f"'norm' is to be recorded at step {step}, .* the steps 0 to 50"):
+        short(NET, steps=50, records=[never])
+    assert Record("norm", lambda e, t: pl.DataFrame(), at=(0, 50, -1, -51)).steps(50) == {0, 50}
+
+
+@pytest.mark.parametrize("device", ["abacus", "cuda:x", ""])
+def test_one_function_says_which_device(device: str) -> None:
+    assert pick_device("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
+    assert pick_device("cpu") == torch.device("cpu")
+    with pytest.raises(InputError, match="there is no device"):
+        pick_device(device)
+
+
 def test_powers_of_two() -> None:
     assert powers_of_two(1024) == (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
     assert powers_of_two(100) == (0, 1, 2, 4, 8, 16, 32, 64, 100)
@@ -224,6 +240,7 @@ class Bare(nn.Module):
         (lambda: short(members=[9], penalty_weight=(1.0,) * 9), "penalty_weight has 9 entries, member 9"),
         (lambda: short(strategy="stackd"), "unknown strategy 'stackd'; did you mean 'stacked'"),
         (lambda: short(strategy="captured"), "needs a CUDA device"),
+        (lambda: short(strategy="compiled"), "needs a CUDA device"),
         (lambda: short(chunk_size=0), "chunk_size must be at least 1"),
         (lambda: short(nn.ReLU), "no parameters to train"),
         (lambda: short(lambda: 3), "must give an nn.Module, got int"),

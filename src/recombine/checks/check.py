@@ -17,11 +17,12 @@ from recombine.checks.coverage import coverage
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.pieces import connected_pieces, level_groups, levels_never_seen
 from recombine.checks.queries import describe
+from recombine.checks.reading import in_words, read, split_of
 from recombine.checks.tables import pair_tables
-from recombine.checks.verdict import CheckResult
+from recombine.checks.verdict import CheckResult, Query
 from recombine.errors import InputError
 from recombine.space import Level
-from recombine.support.table import Missing, Table, Target, read_tables
+from recombine.support.table import Missing, Table, Target
 
 MOST_QUERIES = 10_000
 WORTH_A_WORD = 0.1
@@ -60,72 +61,38 @@ def check(
     (partial) combinations that cannot be collected. ``salience`` or ``depth`` choose the learner whose behaviour is
     predicted.
     """
-    if split is not None and test is not None:
-        raise InputError("give either a split or a test table, not both.")
-    if min_support < 1:
-        raise InputError(f"min_support is {min_support}; give 1 or more rows.")
-    if not 1 <= max_queries <= MOST_QUERIES:
-        raise InputError(f"max_queries is {max_queries}; give 1 … {MOST_QUERIES:,}.")
-    pair = _split(split)
-    tables = read_tables(
-        [table] if test is None else [table, test],
-        factors,
-        target=target,
-        target_kind=target_kind,
-        split=pair,
-        bins=bins,
-        missing=missing,
-        max_rows=max_rows,
-        max_bytes=max_bytes,
-    )
-    train, asked_table = tables[0], tables[1] if len(tables) > 1 else None
-    notes = _reading_notes(train, asked_table)
-    train = _supported(train, min_support)
-    space = train.space
-    if not 1 <= order <= len(space):
-        raise InputError(
-            f"order {order} is not possible with {len(space)} factor{'s' if len(space) > 1 else ''}; use 1 … "
-            f"{len(space)}."
-        )
-    known = Identifiability(train.codes, space.shape, order)
-    asked = (
-        ask_grid(known, space, max_queries, seed)
-        if asked_table is None
-        else ask_table(known, asked_table.codes, max_queries)
-    )
+    _refuse(split, test, min_support, max_queries)
+    pair = split_of(split)
+    reading: dict[str, Any] = {
+        "target": target,
+        "target_kind": target_kind,
+        "split": pair,
+        "bins": bins,
+        "missing": missing,
+        "max_rows": max_rows,
+        "max_bytes": max_bytes,
+    }
+    train, asked_table, notes = read(table, test, factors, min_support, reading)
+    space, answered = train.space, train.target
+    test_codes = None if asked_table is None else asked_table.codes
+    known = _identifiability(train, order)
+    if test_codes is None:
+        asked = ask_grid(known, space, max_queries, seed)
+    else:
+        asked = ask_table(known, test_codes, max_queries)
     advice = plan_collection(
-        known, space, train, None if asked_table is None else asked_table.codes.astype(np.int64), cost, forbid
+        known, space, train, None if test_codes is None else test_codes.astype(np.int64), cost, forbid
     )
-    answers = None if asked_table is None or asked_table.target is None else asked_table.target
-    predicted = predicting.predict(
-        known,
-        space.names,
-        asked.codes,
-        asked.status,
-        train.target,
-        _asked_answers(asked, asked_table, answers),
-        salience=salience,
-        depth=depth,
-    )
-    fit = additivity(known, train.target) if train.target is not None else None
-    prediction = None if isinstance(predicted, str) else predicted
-    notes += [predicted] if isinstance(predicted, str) else []
-    notes += _warnings(train.target, fit, prediction)
+    prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
+    fit = additivity(known, answered) if answered is not None else None
     pairs = pair_tables(train.codes, train.counts, space.shape)
-    queries, directions = describe(known, train.counts, pairs, asked, prediction, train.target)
-    seen_answers = answer_counts(train.target) if train.target is not None else None
-    if any(q.status == "determined" and q.terms is None for q in queries):
-        notes.append(
-            "some sums behind “determined” have long fractions and are not written out; ask "
-            ".witness(combination) for any of them."
-        )
-    what = _in_words(asked_table, pair, test)
+    queries, directions = describe(known, train.counts, pairs, asked, prediction, answered)
     return CheckResult(
         space=space,
         order=order,
         known=known,
         row_counts=train.counts,
-        asked=what,
+        asked=in_words(asked_table, pair, test),
         counts=asked.counts,
         share=asked.share,
         total=asked.total,
@@ -135,16 +102,24 @@ def check(
         queries=queries,
         directions=directions,
         advice=advice,
-        coverage=coverage(train.codes, space.shape, None if asked_table is None else asked_table.codes),
+        coverage=coverage(train.codes, space.shape, test_codes),
         pieces=connected_pieces(known, space),
         groups=level_groups(known, space),
         confounding=confounding(
-            train.codes, train.counts, space.names, space.shape, pairs, seen_answers, target or "", draws, seed
+            train.codes,
+            train.counts,
+            space.names,
+            space.shape,
+            pairs,
+            answer_counts(answered) if answered is not None else None,
+            target or "",
+            draws,
+            seed,
         ),
         additivity=fit,
         prediction=prediction,
         unseen_levels=levels_never_seen(known, space),
-        notes=tuple(notes),
+        notes=(*notes, *why_not, *_warnings(answered, fit, prediction), *_long_sums(queries)),
         settings={
             "factors": list(space.names),
             "target": target,
@@ -162,59 +137,41 @@ def check(
     )
 
 
-def _split(split: str | tuple[str, str] | None) -> tuple[str, str] | None:
-    if split is None or not isinstance(split, str):
-        return None if split is None else (str(split[0]), str(split[1]))
-    column, sign, value = split.partition("=")
-    if not sign or not column or not value:
-        raise InputError(f"split is {split!r}; write column=value, for example split=test.")
-    return column, value
+def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int) -> None:
+    """An error for what contradicts itself, before anything is read."""
+    if split is not None and test is not None:
+        raise InputError("give either a split or a test table, not both.")
+    if min_support < 1:
+        raise InputError(f"min_support is {min_support}; give 1 or more rows.")
+    if not 1 <= max_queries <= MOST_QUERIES:
+        raise InputError(f"max_queries is {max_queries}; give 1 … {MOST_QUERIES:,}.")
 
 
-def _in_words(asked: Table | None, split: tuple[str, str] | None, test: Any) -> str:
-    if asked is None:
-        return "the grid of the table's levels minus training"
-    return (
-        f"the rows with {split[0]} = {split[1]}"
-        if split
-        else f"the test table {test}"
-        if isinstance(test, (str, Path))
-        else "the test table"
-    )
-
-
-def _supported(train: Table, min_support: int) -> Table:
-    keep = train.counts >= min_support
-    if not keep.any():
+def _identifiability(train: Table, order: int) -> Identifiability:
+    space = train.space
+    if not 1 <= order <= len(space):
         raise InputError(
-            f"no combination occurs in {min_support} rows or more; the most frequent has {int(train.counts.max())}."
+            f"order {order} is not possible with {len(space)} factor{'s' if len(space) > 1 else ''}; use 1 … "
+            f"{len(space)}."
         )
-    if keep.all():
-        return train
-    target = train.target
-    if target is not None:
-        target = Target(target.name, target.classes, target.count[keep], target.mean[keep], target.spread[keep])
-    return Table(train.space, train.codes[keep], train.counts[keep], train.dropped, target)
+    return Identifiability(train.codes, space.shape, order)
 
 
-def _reading_notes(train: Table, asked: Table | None) -> list[str]:
-    notes = []
-    dropped = train.dropped + (asked.dropped if asked else 0)
-    if dropped:
-        notes.append(f"{dropped:,} rows with missing factors were left out.")
-    single = [f.name for f in train.space.factors if len(f) == 1]
-    if single:
-        notes.append(
-            f"{', '.join(single)} has one level only and cannot be recombined."
-            if len(single) == 1
-            else f"{', '.join(single)} have one level only and cannot be recombined."
-        )
-    if train.target is not None and train.target.conflicts:
-        notes.append(
-            f"{train.target.conflicts:,} training combinations were given different answers in different rows; "
-            "their average is used."
-        )
-    return notes
+def _predict(
+    known: Identifiability, train: Table, asked: Asked, asked_table: Table | None, salience: float | None, depth: int
+) -> tuple[predicting.Prediction | None, list[str]]:
+    """What the usual learner will do, or a note on why that is not said."""
+    found = predicting.predict(
+        known,
+        train.space.names,
+        asked.codes,
+        asked.status,
+        train.target,
+        _asked_answers(asked, asked_table, None if asked_table is None else asked_table.target),
+        salience=salience,
+        depth=depth,
+    )
+    return (None, [found]) if isinstance(found, str) else (found, [])
 
 
 def _warnings(target: Target | None, fit: Any, prediction: predicting.Prediction | None) -> list[str]:
@@ -237,6 +194,15 @@ def _warnings(target: Target | None, fit: Any, prediction: predicting.Prediction
     if target is not None and prediction is not None and not (target.count > 0).all():
         notes.append("no kernel prediction of answers: some training combinations have no target.")
     return notes
+
+
+def _long_sums(queries: Sequence[Query]) -> list[str]:
+    if not any(q.status == "determined" and q.terms is None for q in queries):
+        return []
+    return [
+        "some sums behind “determined” have long fractions and are not written out; ask "
+        ".witness(combination) for any of them."
+    ]
 
 
 def _asked_answers(asked: Asked, table: Table | None, target: Target | None) -> Any:

@@ -41,4 +41,5 @@ def powers_of_two(values: Iterable[float], most: int = 7) -> list[float]:
 def ends(low: float, high: float, **title: Any) -> alt.Axis:
     """Both ends and the middle: all the ticks a small panel has room for."""
     values = [low, (low + high) / 2, high]
-    return alt.Axis(values=values, format="~g", grid=False, domain=False, ticks=False, labelPadding=3, **title)
+    # Without a precision of its own, the scale's is taken, and 12 is drawn as 1e+1.
+    return alt.Axis(values=values, format=".6~g", grid=False, domain=False, ticks=False, labelPadding=3, **title)

@@ -3,23 +3,31 @@
 from recombine.measures.additivity import additivity, effects
 from recombine.measures.boundary import boundary, decision_map
 from recombine.measures.component_influence import component_influence
+from recombine.measures.derivatives import derivative_blocks
 from recombine.measures.drawing import drawing
 from recombine.measures.embedding import embedding
 from recombine.measures.factorization import factorization
-from recombine.measures.gap import Gap, gap, per_combination, r_squared
+from recombine.measures.gaps import Gap, gap, per_combination, r_squared
+from recombine.measures.generalization import generalization
 from recombine.measures.geometry import geometry
 from recombine.measures.hard_answer import hard_answer
 from recombine.measures.influence import influence
 from recombine.measures.information import conditional_information, information
 from recombine.measures.interval import Interval, interval, summarise
+from recombine.measures.latent_map import latent_map
 from recombine.measures.leak import leak
+from recombine.measures.measure import measure
 from recombine.measures.one_step import one_step
 from recombine.measures.probes import probes
+from recombine.measures.reconstruction import reconstruction
+from recombine.measures.recovery import composition_shares, recombination, recovery
 from recombine.measures.rendering import rendering
 from recombine.measures.resistance import area, resistance
 from recombine.measures.responses import Responses, responses
 from recombine.measures.salience import salience
 from recombine.measures.snap import snap
+from recombine.measures.step_matrix import step_matrix
+from recombine.measures.sufficiency import check_theorem, sufficient_support, theorem_table
 from recombine.measures.superposition import superposition
 from recombine.measures.swap import swap
 from recombine.measures.transport import transport
@@ -33,32 +41,44 @@ __all__ = [
     "additivity",
     "area",
     "boundary",
+    "check_theorem",
     "component_influence",
+    "composition_shares",
     "conditional_information",
     "decision_map",
+    "derivative_blocks",
     "drawing",
     "effects",
     "embedding",
     "factorization",
     "gap",
+    "generalization",
     "geometry",
     "hard_answer",
     "influence",
     "information",
     "interval",
+    "latent_map",
     "leak",
+    "measure",
     "one_step",
     "per_combination",
     "probes",
     "r_squared",
+    "recombination",
+    "reconstruction",
+    "recovery",
     "rendering",
     "resistance",
     "responses",
     "salience",
     "snap",
+    "step_matrix",
+    "sufficient_support",
     "summarise",
     "superposition",
     "swap",
+    "theorem_table",
     "transport",
     "variance",
     "views",

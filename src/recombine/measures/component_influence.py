@@ -48,15 +48,17 @@ def influence_norms(ensemble: Ensemble, task: Task, inputs: object, targets: Ten
     return norms_by_part(task, slopes(ensemble, inputs, targets))
 
 
-def slopes(ensemble: Ensemble, inputs: object, targets: Tensor) -> Tensor:
-    """The gradient of the right class's score, less the mean score, at each input: (members × examples × input)."""
+def slopes(ensemble: Ensemble, inputs: object, targets: Tensor, place: slice = slice(None)) -> Tensor:
+    """The gradient of the right class's score, less the mean score, at each input: (members × examples × input).
+
+    ``place`` says which outputs are scores of this answer, where a model gives several."""
     if not isinstance(inputs, Tensor):
         raise InputError("influence is defined for models of one input tensor; this task gives several.")
     right = targets.long().unsqueeze(-1).to(ensemble.device)
 
     def slope(model: Callable[..., Tensor], x: Tensor) -> Tensor:
         def score(x: Tensor) -> Tensor:
-            outputs = model(x)
+            outputs = model(x)[..., place]
             return (outputs.gather(-1, right).squeeze(-1) - outputs.mean(-1)).sum()
 
         found: Tensor = torch.func.grad(score)(x)

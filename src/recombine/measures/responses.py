@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
-from recombine.measures.gap import _evaluate
+from recombine.measures.gaps import _evaluate
 from recombine.space import Codes, Points
 from recombine.tasks import Task
 from recombine.training import Ensemble

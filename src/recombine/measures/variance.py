@@ -13,7 +13,7 @@ import torch
 
 from recombine.errors import InputError
 from recombine.measures.additivity import anova
-from recombine.measures.gap import _evaluate
+from recombine.measures.gaps import _evaluate
 from recombine.tasks import Task
 from recombine.training import Ensemble
 

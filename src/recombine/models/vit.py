@@ -13,7 +13,7 @@ from recombine.errors import InputError
 
 
 class ViT(Description):
-    """Patches → linear → class token and positions → ``depth`` blocks of attention and MLP → one output.
+    """Patches → linear → class token and positions → ``depth`` blocks of attention and MLP → ``outputs``.
 
     The defaults are those of Lippl & Stachenfeld (2025) for CIFAR: 2.21 million parameters at 6 × 32 × 32. The layers
     of the module it builds are ``embed``, ``blocks.0``, …, ``norm`` and ``readout``."""
@@ -28,6 +28,7 @@ class ViT(Description):
     head_dim: int = Field(default=64, ge=1)
     mlp: int = Field(default=256, ge=1)
     dropout: float = Field(default=0.1, ge=0, lt=1)
+    outputs: int = Field(default=1, ge=1)
 
     def __call__(self) -> nn.Module:
         if self.shape[1] % self.patch or self.shape[2] % self.patch:
@@ -48,7 +49,7 @@ class _Transformer(nn.Module):
         self.drop = nn.Dropout(of.dropout)
         self.blocks = nn.Sequential(*(_Block(of) for _ in range(of.depth)))
         self.norm = nn.LayerNorm(of.dim)
-        self.readout = nn.Linear(of.dim, 1)
+        self.readout = nn.Linear(of.dim, of.outputs)
 
     def forward(self, x: Tensor) -> Tensor:
         batch, channels, height, width = x.shape

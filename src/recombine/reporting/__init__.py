@@ -2,6 +2,7 @@
 
 from recombine.reporting.export import claims_latex, claims_markdown
 from recombine.reporting.html import inline_svg, render, responsive_svg
+from recombine.reporting.overview import overview_page, read_committed, write_overview
 from recombine.reporting.study import claims_chart, study_page, write_study
 
 __all__ = [
@@ -9,8 +10,11 @@ __all__ = [
     "claims_latex",
     "claims_markdown",
     "inline_svg",
+    "overview_page",
+    "read_committed",
     "render",
     "responsive_svg",
     "study_page",
+    "write_overview",
     "write_study",
 ]

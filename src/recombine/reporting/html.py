@@ -15,6 +15,7 @@ from markupsafe import Markup
 from recombine.figures import theme
 from recombine.figures.data import plain
 from recombine.figures.export import specification, to_svg
+from recombine.reporting.compact import compact
 
 _environment = Environment(
     loader=PackageLoader("recombine.reporting"),
@@ -58,6 +59,7 @@ def inline_svg(chart: alt.TopLevelMixin, alt_text: str, name: str = "") -> Marku
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         _clean(element, prefix)
+    compact(root)
     width = float(root.attrib.pop("width"))
     del root.attrib["height"]
     root.attrib |= {

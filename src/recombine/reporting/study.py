@@ -14,12 +14,12 @@ from recombine.errors import unknown
 from recombine.figures import theme
 from recombine.figures.export import file_name, save_figure, write
 from recombine.reporting.export import SIGN, claims_latex, claims_markdown, measured_parts, members_text, published_text
-from recombine.reporting.html import render, responsive_svg
+from recombine.reporting.html import inline_svg, render, responsive_svg
 from recombine.reporting.provenance import arranged, duration
 from recombine.runs.formats import table_to_bytes
 from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
 from recombine.studies.study import Figure, StudyResult
-from recombine.studies.verify import study_record
+from recombine.studies.verification import study_record
 
 ENDINGS = ("svg", "pdf", "csv", "vl.json")
 
@@ -33,22 +33,24 @@ def claims_chart(result: StudyResult) -> alt.LayerChart:
 
 def study_page(result: StudyResult, *, links: bool = True) -> str:
     """The study as one self-contained page. ``links``: whether its figures lie beside it as files."""
-    charts = [_chart(figure, result, links) for figure in result.study.figures]
+    return render("study.html.j2", view=study_view(result, "" if links else None))
+
+
+def study_view(result: StudyResult, folder: str | None) -> dict[str, Any]:
+    """What a template shows of a study. ``folder`` is where its figures lie as seen from the page, None for nowhere."""
     verdict = answer(result)
     name = f"The claims of the study, published and measured. {verdict}"
-    overview = responsive_svg(lambda: claims_chart(result), name, "claims") if result.claims else ""
-    return render(
-        "study.html.j2",
-        result=result,
-        study=result.study,
-        answer=verdict,
-        overview=overview,
-        claims=[_row(claim) for claim in result.claims],
-        charts=charts,
-        provenance=arranged(result.provenance),
-        seconds=duration(result.seconds),
-        address=_web_address(result.study.paper.url),
-    )
+    return {
+        "result": result,
+        "study": result.study,
+        "answer": verdict,
+        "overview": responsive_svg(lambda: claims_chart(result), name, "claims") if result.claims else "",
+        "claims": [_row(claim) for claim in result.claims],
+        "charts": [_chart(figure, result, folder) for figure in result.study.figures],
+        "provenance": arranged(result.provenance),
+        "seconds": duration(result.seconds),
+        "address": _web_address(result.study.paper.url),
+    }
 
 
 def write_study(result: StudyResult, out: Path) -> Path:
@@ -91,11 +93,23 @@ def answer(result: StudyResult) -> str:
     ) + "."
 
 
-def _chart(figure: Figure, result: StudyResult, links: bool) -> dict[str, Any]:
-    svg = responsive_svg(lambda: _drawn(figure, result), f"{figure.title}. {figure.caption}", figure.id)
-    stem = file_name(figure.id)
-    files = [(ending.removeprefix("vl."), f"figures/{stem}.{ending}") for ending in ENDINGS] if links else []
+def _chart(figure: Figure, result: StudyResult, folder: str | None) -> dict[str, Any]:
+    name = f"{result.study.name}-{figure.id}"
+    svg = responsive_svg(lambda: _drawn(figure, result), f"{figure.title}. {figure.caption}", name)
+    stem = f"{folder}figures/{file_name(figure.id)}"
+    files = [(ending.removeprefix("vl."), f"{stem}.{ending}") for ending in ENDINGS] if folder is not None else []
     return {"figure": figure, "svg": svg, "files": files}
+
+
+def lead_chart(result: StudyResult) -> dict[str, Any] | None:
+    """The one picture that stands for the study, drawn small."""
+    chosen = {figure.id: figure for figure in result.study.figures}
+    if not chosen:
+        return None
+    figure = chosen[result.study.lead] if result.study.lead else next(iter(chosen.values()))
+    with theme.drawn_for("phone"):
+        svg = inline_svg(_drawn(figure, result), f"{figure.title}. {figure.caption}", f"{result.study.name}-lead")
+    return {"figure": figure, "svg": svg}
 
 
 def _drawn(figure: Figure, result: StudyResult) -> alt.TopLevelMixin:

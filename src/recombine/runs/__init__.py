@@ -1,9 +1,9 @@
 """Where results live: frozen descriptions of work, and a store in which a description's hash is its address."""
 
-from recombine.runs.execute import RunFailed, choose_device, obtain
+from recombine.runs.execute import RunFailed, obtain
 from recombine.runs.failures import failure
 from recombine.runs.files import StoreError
-from recombine.runs.pack import Packed, Unpacked, pack, unpack
+from recombine.runs.packing import Packed, Unpacked, pack, unpack
 from recombine.runs.provenance import Started, provenance, start
 from recombine.runs.run import Context, Outcome, Run
 from recombine.runs.store import Store
@@ -20,7 +20,6 @@ __all__ = [
     "StoreError",
     "StoredRun",
     "Unpacked",
-    "choose_device",
     "failure",
     "obtain",
     "pack",

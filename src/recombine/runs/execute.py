@@ -67,21 +67,14 @@ def obtain(
     return found
 
 
-def choose_device(device: str) -> str:
-    """``"auto"`` is a CUDA device where there is one and the CPU otherwise; anything else is taken as said."""
-    if device != "auto":
-        return device
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def _obtain(store: Store, run: Run, device: str, progress: Callable[[int, int, str], None]) -> StoredRun:
     there = store.get(run)
     if there is not None:
         store.forget_workspace(run)  # Left behind where a process died between storing the run and tidying up.
         return there
-    device = choose_device(device)
+    from recombine.training import pick_device
+
+    device = str(pick_device(device))
     started = start(device)
     outcome = run.compute(Context(device, store.workspace(run), progress))
     stored = store.put(run, outcome, provenance(device, started))

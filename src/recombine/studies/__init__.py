@@ -1,15 +1,21 @@
 """A paper, as data: runs, measures, figures and claims at three scales."""
 
 from recombine.errors import unknown
-from recombine.studies import forced_rendering, gradient_descent, gradient_toy, kernel_theory
+from recombine.studies import first_principles, forced_rendering, gradient_descent, gradient_toy, kernel_theory
 from recombine.studies.claims import Claim, ClaimResult, Evidence, Order, Sign, Value
 from recombine.studies.conducting import conduct
 from recombine.studies.study import SCALES, Figure, Paper, Scale, Study, StudyResult
-from recombine.studies.verify import Verification, verify
+from recombine.studies.verification import Verification, verify
 
 STUDIES: dict[str, Study] = {
     study.name: study
-    for study in (gradient_toy.STUDY, gradient_descent.STUDY, kernel_theory.STUDY, forced_rendering.STUDY)
+    for study in (
+        gradient_toy.STUDY,
+        gradient_descent.STUDY,
+        kernel_theory.STUDY,
+        forced_rendering.STUDY,
+        first_principles.STUDY,
+    )
 }
 
 

@@ -329,6 +329,7 @@ def _draw_influence(rows: pl.DataFrame) -> Any:
 
 STUDY = Study(
     name="gradient-toy",
+    within="gradient-descent",
     title="Gradient descent and a redundant input, in two dimensions",
     question="Trained without one of four combinations, where does a small network put its boundary — and why there?",
     paper=Paper(

@@ -57,6 +57,12 @@ class Study:
     figures: tuple[Figure, ...]
     deviations: tuple[str, ...] = ()
     """Where our setting differs from the paper's, or the paper leaves it open."""
+    says: str = ""
+    """What the paper says, in one sentence."""
+    lead: str = ""
+    """The figure that stands for the study where there is room for one; the first where nothing is said."""
+    within: str = ""
+    """The study whose runs and claims include these, where there is one: a reproduction of all runs that one."""
 
 
 @dataclass(frozen=True)

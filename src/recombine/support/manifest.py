@@ -8,6 +8,7 @@ from typing import Any
 
 from recombine.errors import InputError
 from recombine.space import FactorSpace
+from recombine.support.planes import placed_from
 from recombine.support.region import Region, rows_of
 from recombine.support.support import Explicit, Support
 
@@ -40,6 +41,8 @@ def load_manifest(path: str | Path) -> Support:
         raise InputError(f"{str(path)!r} is not a support manifest of schema {SCHEMA}.")
     try:
         space = FactorSpace.from_dict(data["space"])
+        if "mixture" in data or "band" in data:
+            return placed_from(space, data)
         if "rule" in data:
             return Region(space, data["rule"])
         support = Explicit(space, rows_of(data.get("combinations")))

@@ -4,6 +4,7 @@ A rule is plain data, so that it can be hashed, stored and read back without run
 
     {"box": {"x": [0.2, 0.5], "y": [0.0, 1.0]}}   inside an interval for each named factor (ends included)
     {"points": [[0, 1], …]}                       a list of combinations
+    {"near": {"groups": [["x1", "x2"], …], "width": 0.1}}   the factors of each group at most this far from their mean
     {"any": [rule, …]}   {"all": [rule, …]}   {"not": rule}
 """
 
@@ -130,6 +131,23 @@ def rows_of(rows: Any) -> list[list[int]]:
     return [list(row) for row in rows]
 
 
+def _near(space: FactorSpace, argument: Any) -> Callable[[Points], Mask]:
+    try:
+        groups = [[space.position(name) for name in group] for group in argument["groups"]]
+        width = float(argument["width"])
+    except (TypeError, KeyError, ValueError):
+        raise InputError(f"'near' needs groups of factors and a width, got {_short(argument)}.") from None
+
+    def test(points: Points) -> Mask:
+        inside = np.ones(len(points), bool)
+        for columns in groups:
+            own = points[:, columns]
+            inside &= np.linalg.norm(own - own.mean(axis=1, keepdims=True), axis=1) <= width
+        return inside
+
+    return test
+
+
 def _tests(space: FactorSpace, rules: Any) -> list[Callable[[Points], Mask]]:
     if not isinstance(rules, Sequence) or isinstance(rules, str) or not rules:
         raise InputError(f"'any' and 'all' need a list of rules, got {_short(rules)}.")
@@ -154,6 +172,7 @@ def _not(space: FactorSpace, rule: Rule) -> Callable[[Points], Mask]:
 _RULES: dict[str, Callable[[FactorSpace, Any], Callable[[Points], Mask]]] = {
     "box": _box,
     "points": _points,
+    "near": _near,
     "any": _any,
     "all": _all,
     "not": _not,

@@ -11,6 +11,7 @@ from recombine.training.penalties import (
     Together,
     VectorVariance,
 )
+from recombine.training.pretraining import pretrain, starting_from
 from recombine.training.record import Record, powers_of_two
 
 __all__ = [
@@ -31,5 +32,7 @@ __all__ = [
     "VectorVariance",
     "pick_device",
     "powers_of_two",
+    "pretrain",
+    "starting_from",
     "train",
 ]

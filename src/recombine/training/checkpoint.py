@@ -1,13 +1,20 @@
-"""A stack in the middle of training, on disk: complete or not there at all."""
+"""A stack in the middle of training, on disk: complete or not there at all.
+
+The pointer names the other files with their hashes, and carries its own; it is written last. A file that is not what it
+was hashed to is damage, and a damaged checkpoint is never continued: training starts again, to the same result.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -15,6 +22,8 @@ from recombine.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
+
+log = logging.getLogger("recombine.training")
 
 POINTER = "checkpoint.json"
 
@@ -39,41 +48,97 @@ def save_checkpoint(folder: Path, key: str, checkpoint: Checkpoint) -> None:
     for name, table in checkpoint.records.items():
         tables[name] = f"record-{len(tables)}-{checkpoint.step}.parquet"
         table.write_parquet(folder / tables[name])
-    pointer = {"key": key, "step": checkpoint.step, "state": weights.name, "records": tables}
+    hashes = {name: _settle(folder / name) for name in (weights.name, *tables.values())}
+    pointer = {"key": key, "step": checkpoint.step, "state": weights.name, "records": tables, "hashes": hashes}
     fresh = folder / f"{POINTER}.new"
-    with fresh.open("w", encoding="utf-8") as file:
-        json.dump(pointer, file)
-        file.flush()
-        os.fsync(file.fileno())
+    fresh.write_text(json.dumps(pointer | {"digest": _digest(pointer)}), encoding="utf-8")
+    _settle(fresh)
     os.replace(fresh, folder / POINTER)
-    keep = {POINTER, weights.name, *tables.values()}
+    _settle_names(folder)
+    keep = {POINTER, *hashes}
     for path in folder.iterdir():
         if path.name not in keep:
             path.unlink(missing_ok=True)
 
 
 def load_checkpoint(folder: Path, key: str, device: str) -> Checkpoint | None:
-    """The last complete checkpoint, or None. One that belongs to another training is an error, not overwritten."""
+    """The last complete checkpoint, or None: where there is none, and with a warning where it is damaged. One that
+    belongs to another training is an error, not overwritten."""
+    try:
+        text = (folder / POINTER).read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"the checkpoint in {str(folder)!r} cannot be read ({error}); remove the folder.") from None
+    try:
+        pointer = _checked_pointer(text)
+        if pointer["key"] == key:
+            return _read(folder, pointer, device)
+    except _Damaged as damage:
+        log.warning("the checkpoint in %r is damaged (%s); this training starts again.", str(folder), damage)
+        return None
+    raise InputError(f"{str(folder)!r} holds the checkpoint of another training; choose another folder.")
+
+
+class _Damaged(Exception):
+    """A checkpoint is not what was written."""
+
+
+def _checked_pointer(text: bytes) -> dict[str, Any]:
+    try:
+        pointer = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _Damaged(f"{POINTER} is no JSON") from None
+    if not isinstance(pointer, dict) or pointer.pop("digest", None) != _digest(pointer):
+        raise _Damaged(f"{POINTER} is not what was written")
+    return pointer
+
+
+def _read(folder: Path, pointer: dict[str, Any], device: str) -> Checkpoint:
     import polars as pl
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     try:
-        pointer = json.loads((folder / POINTER).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InputError(f"the checkpoint in {str(folder)!r} cannot be read ({error}); remove the folder.") from None
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(pointer, dict) or "key" not in pointer:
-        return None
-    if pointer["key"] != key:
-        raise InputError(f"{str(folder)!r} holds the checkpoint of another training; choose another folder.")
-    try:
+        for name, expected in pointer["hashes"].items():
+            if _hash(folder / name) != expected:
+                raise _Damaged(f"{name} is not what was written")
         tensors = load_file(folder / pointer["state"], device=device)
         records = {name: pl.read_parquet(folder / file) for name, file in pointer["records"].items()}
         return Checkpoint(int(pointer["step"]), tensors, records)
-    except (OSError, SafetensorError, pl.exceptions.PolarsError, KeyError, TypeError, ValueError, AttributeError):
-        # The pointer is written last and fsynced, so this is a damaged disk, not an interrupted write: start again.
-        return None
+    except (
+        OSError,
+        SafetensorError,
+        pl.exceptions.PolarsError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+    ) as why:
+        raise _Damaged(f"{type(why).__name__}: {why}") from None
+
+
+def _digest(pointer: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(pointer, sort_keys=True).encode()).hexdigest()
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _settle(path: Path) -> str:
+    """Have a file survive a power cut, and give its hash."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _settle_names(folder: Path) -> None:
+    """The same for the names in a folder; where folders cannot be synced, the hashes tell later."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

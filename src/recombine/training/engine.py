@@ -72,6 +72,8 @@ def train(
         raise InputError(f"steps must not be negative, got {steps}.")
     if batch_size is not None and batch_size < 1:
         raise InputError(f"batch_size must be at least 1, got {batch_size}.")
+    for record in records:
+        record.steps(steps)
     optimizer = optimizer or SGD(lr=0.1)
     init_scale, penalty_weight = _per_member(init_scale), _per_member(penalty_weight)
     for name, value in (("lr", optimizer.lr), ("weight_decay", optimizer.weight_decay), ("init_scale", init_scale),
@@ -145,8 +147,8 @@ def _plan(settings: Settings, ids: list[int], strategy: str, chunk_size: ChunkSi
     one = (inputs, targets) if settings.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
     state = settings.optimizer.start(torch.zeros(1, 1))
     plan = make_plan(
-        module, settings.objective, one, members=len(ids), state_tensors=len(state), device=settings.device,
-        strategy=strategy, chunk_size=chunk_size,
+        module, settings.objective, one, members=len(ids), steps=settings.steps, state_tensors=len(state),
+        device=settings.device, strategy=strategy, chunk_size=chunk_size,
     )  # fmt: skip
     if strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(settings, ids[:2])) is not None:
         return replace(plan, strategy="loop", stack=len(ids), reason=f"torch.vmap cannot batch this model: {reason}")

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from recombine.errors import InputError
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -24,6 +26,12 @@ class Record:
     at: tuple[int, ...] = (-1,)
 
     def steps(self, total: int) -> set[int]:
+        """The steps of a training of ``total`` steps at which the measure is taken."""
+        for step in self.at:
+            if not -total - 1 <= step <= total:
+                raise InputError(
+                    f"{self.name!r} is to be recorded at step {step}, but training has the steps 0 to {total}."
+                )
         return {s if s >= 0 else total + 1 + s for s in self.at}
 
 

@@ -12,6 +12,9 @@ from recombine.studies.study import Study
 
 STUDY = Study(
     name="gradient-descent",
+    says="When a redundant input tells the answer too, gradient descent lets it into the answer, and combinations that "
+    "break the redundancy are answered worse.",
+    lead="pairs",
     title="Gradient descent and redundant inputs",
     question="When two inputs both tell the answer in training and only one does afterwards, which one do networks "
     "learn — how much does it cost, when does it pass, and is gradient descent to blame?",
@@ -38,6 +41,14 @@ STUDY = Study(
         "over sentences.",
         "SCAN B draws every action word uniformly and independently (section 5.2); appendix B speaks of “jump” only.",
         "B′ is ours: B trains on the very combinations that are tested, so that part of its lead is having seen them.",
+        "SCAN has two B′. One draws words as B does, but keeps “jump” out of half of the frames and is asked for these "
+        "only; the other never shows “jump”, so that its action cannot be known and the structure alone is asked. In "
+        "the first the word still says a little: no setting can show what “jump” means, never show it where it is "
+        "asked, and have every frame occur with it.",
+        "The toy with both answers and the transformer are ours. At quick scale the transformer's curve has three "
+        "points; three convolutions do not fit on 8 × 8 digits, so three-resistance is judged at paper scale only.",
+        "The claims on B′ for SCAN, on the toy with both answers and on the transformer were written before their runs "
+        "at quick scale; three-resistance, and transformer-resistance at paper scale, when those runs were known.",
         *gradient_toy.STUDY.deviations,
     ),
 )

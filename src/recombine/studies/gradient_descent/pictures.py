@@ -40,10 +40,12 @@ def _member_rows(table: pl.DataFrame) -> pl.DataFrame:
     return end.select("setting", "member", "accuracy")
 
 
-def _draw_members(rows: pl.DataFrame) -> Any:
+def _draw_members(
+    rows: pl.DataFrame, title: str = "accuracy on unseen pairs at the end", domain: tuple[float, float] = (0.5, 1)
+) -> Any:
     from recombine.figures import members
 
-    return members(rows, "setting", "accuracy", title="accuracy on unseen pairs at the end", domain=(0.5, 1))
+    return members(rows, "setting", "accuracy", title=title, domain=domain)
 
 
 def _strength_rows(table: pl.DataFrame) -> pl.DataFrame:
@@ -146,10 +148,21 @@ FIGURES = (
         id="scan",
         title="SCAN, add jump: exact sentence accuracy along training",
         caption="trained: as the training set has it, one tenth of it the one-word command “jump” (A) or any one-word "
-        "command (B); several words: without those. The early lead of A is that one command.",
+        "command (B); several words: without those. The early lead of A is that one command. B′ kept apart: words are "
+        "uniform, but “jump” never stands in a frame in which it is asked; where it is never shown, its action cannot "
+        "be known.",
         table="scan",
         draw=_draw_accuracy,
         rows=_accuracy_rows,
+    ),
+    Figure(
+        id="both",
+        title="The toy with both answers asked: every network at the end",
+        caption="Share of the unseen quarter for which both answers are right. One dot a member. Trained without it, "
+        "networks name one of the combinations they know.",
+        table="both",
+        draw=lambda rows: _draw_members(rows, "both answers right on the unseen quarter", (0, 1)),
+        rows=_member_rows,
     ),
     Figure(
         id="strength",

@@ -23,10 +23,13 @@ PAIRS = {
 SCANS = {
     "scan-a": "A: words as given",
     "scan-b": "B: words uniform",
+    "scan-apart": "B′: “jump” kept apart",
+    "scan-without": "B′: “jump” never shown",
     "transformer-a": "A, transformer",
     "transformer-b": "B, transformer",
 }
 ONE_STEP = {"one-step-a": "A: X₂ redundant", "one-step-b": "B: X₂ uninformative"}
+BOTH = {"both-a": "A: other input redundant", "both-b": "B: other input uninformative"}
 REMEDIES = {
     "strength-1": "none (A)",
     "remedy-streams": "two streams",
@@ -48,13 +51,14 @@ OPTIMIZERS = {
 
 def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
     """``pairs``, ``scan``: accuracies along training; ``dependence``, ``parts``, ``wrong``, ``hard``: what the pair
-    networks rely on; ``strength``, ``optimizers``, ``remedies``: accuracies at the end; ``one_step``; and those of
-    the toy."""
+    networks rely on; ``strength``, ``optimizers``, ``remedies``: accuracies at the end; ``one_step``; ``both``,
+    ``both_step``, ``both_answers``: the toy with both answers asked; and those of the toy."""
     toy = {name.removeprefix("toy-"): run for name, run in stored.items() if name.startswith("toy-")}
     found = {f"toy_{name}": table for name, table in gradient_toy.tables(toy).items()} if toy else {}
     pairs = [(stored[name], title) for name, title in PAIRS.items() if name in stored]
     scans = [(stored[name], title) for name, title in SCANS.items() if name in stored]
     steps = [(stored[name], title) for name, title in ONE_STEP.items() if name in stored]
+    both = [(stored[name], title) for name, title in BOTH.items() if name in stored]
     remedies = [(stored[name], title) for name, title in REMEDIES.items() if name in stored]
     stopped = {name: run for name, run in stored.items() if name.startswith(("optimizer-", "equal-"))}
     made = {
@@ -65,11 +69,15 @@ def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
         "wrong": [_measure(run, "snap", title) for run, title in pairs],
         "hard": [_measure(run, "hard_answer", title) for run, title in pairs],
         "one_step": [_measure(run, "one_step", title) for run, title in steps],
+        "both": [_measure(run, "views", title) for run, title in both],
+        "both_step": [_measure(run, "step_matrix", title) for run, title in both],
+        "both_answers": [_measure(run, "snap", title) for run, title in both],
         "strength": [_strength(run, name) for name, run in stored.items() if name.startswith("strength-")],
         "remedies": [_ends(run).select(pl.lit(title).alias("remedy"), pl.all()) for run, title in remedies],
         "optimizers": [_optimizer(run, name) for name, run in stopped.items()],
     }
-    return found | {name: pl.concat(parts) for name, parts in made.items() if parts}
+    # A run that was stored before a measure had a column lacks it: null there.
+    return found | {name: pl.concat(parts, how="diagonal") for name, parts in made.items() if parts}
 
 
 def _fitted(run: StoredRun) -> pl.DataFrame:

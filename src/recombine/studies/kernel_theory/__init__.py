@@ -31,6 +31,9 @@ def runs(scale: Scale, members: int | None) -> Mapping[str, Run]:
 
 STUDY = Study(
     name="kernel-theory",
+    says="A network with compositional inputs can only add up what it learned for parts and for seen combinations, and "
+    "its kernel says beforehand where that goes wrong.",
+    lead="slopes",
     title="When does compositional structure yield compositional generalization?",
     question="What will a kernel machine, and a network, answer on combinations it has not seen — and can the answer "
     "be computed from how similar its representation finds them?",

@@ -2,11 +2,14 @@
 
 Frame and words are the two components that Li et al. (2020, section 5.2) call syntax and semantics. In setting A the
 training commands are those of a split; in setting B their action words are drawn uniformly at random (and the actions
-with them), so that the words say nothing of the frame.
+with them), so that the words say nothing of the frame. B trains on the very commands that are asked, so there are two
+B′ that do not: "apart" draws words as B does but keeps the new word out of half of the frames, and asks for these;
+"without" never shows the new word at all, so that it can say nothing, and what is asked of it is the structure.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -32,7 +35,8 @@ Example = tuple[tuple[Tensor, Tensor], Tensor]
 
 
 class ScanTask(Description, Task):
-    """Commands of ``split`` with at most ``longest`` actions; ``words="uniform"`` is setting B.
+    """Commands of ``split`` with at most ``longest`` actions; ``words="uniform"`` is setting B, ``"apart"`` and
+    ``"without"`` are B′.
 
     Inputs are (words, previous): word numbers (… × longest command, 0 where the command has ended) and the answer moved
     by one, START first. Targets are the answer with END after it (… × answer). A model that predicts every next token
@@ -42,7 +46,7 @@ class ScanTask(Description, Task):
     kind: ClassVar[str] = "scan"
 
     split: str = "jump"
-    words: Literal["given", "uniform"] = "given"
+    words: Literal["given", "uniform", "apart", "without"] = "given"
     longest: int = Field(default=LONGEST_ANSWER, ge=1, le=LONGEST_ANSWER)
     pairs: bool = True
     """Whether commands joined by "and" and "after" are there at all."""
@@ -64,13 +68,21 @@ class ScanTask(Description, Task):
         train, test = (tuple(c for c in part if self._kept(c)) for part in (whole.train, whole.test))
         if not train or not test:
             raise InputError(f"no command of at most {self.longest} actions is left to train on, or to ask for.")
-        return Split(train, test) if len(train) == len(whole.train) else Split(oversample(train), test)
+        train = train if len(train) == len(whole.train) else oversample(train)
+        if self.words == "apart":
+            held = self._half({frame_of(c)[0] for c in test})
+            test = tuple(c for c in test if frame_of(c)[0] in held)
+        elif self.words == "without":
+            train = self._without(train)
+        return Split(train, test)
 
     @cached_property
     def train(self) -> Explicit:
-        if self.words == "given":
+        """The commands that can occur in training."""
+        if self.words in ("given", "without"):
             return Explicit(self.space, self._codes(self.commands.train))
-        return Explicit(self.space, self._canonical(self.space.grid()))
+        every = Explicit(self.space, self._canonical(self.space.grid()))
+        return every if self.words == "uniform" else (every - self.test).explicit()
 
     @cached_property
     def test(self) -> Explicit:
@@ -124,10 +136,42 @@ class ScanTask(Description, Task):
 
     def _drawn(self, points: Tensor, draws: Draws, shape: tuple[int, ...]) -> Tensor:
         chosen = points[draws("command").integers(len(points), shape)]
-        if self.words == "given":
+        if self.words in ("given", "without"):
             return chosen
-        words = draws("words").integers(len(ACTIONS), (*shape, 2))
-        return torch.cat([chosen[..., :1], words], -1)
+        frame = chosen[..., :1]
+        if self.words == "uniform":
+            return torch.cat([frame, draws("words").integers(len(ACTIONS), (*shape, 2))], -1)
+        fillings, count = self._kept_on(draws.keys.device, "fillings", self._fillings)
+        at = (draws("words").uniform(shape, torch.float64) * count[frame[..., 0]]).long()
+        return torch.cat([frame, fillings[frame[..., 0], at]], -1)
+
+    def _fillings(self) -> tuple[Tensor, Tensor]:
+        """The words that may fill each frame in training (frames × most × 2), and how many such fillings it has."""
+        codes = torch.as_tensor(self.train.codes.copy())
+        count = codes[:, 0].bincount(minlength=len(self._frames))
+        rows = codes[codes[:, 0].argsort(stable=True)]
+        place = torch.arange(len(rows)) - (count.cumsum(0) - count)[rows[:, 0]]
+        fillings = torch.zeros(len(self._frames), int(count.max()), 2, dtype=torch.int64)
+        fillings[rows[:, 0], place] = rows[:, 1:]
+        return fillings, count
+
+    def _half(self, asked: set[str]) -> set[str]:
+        """Half of these frames, by a draw of ``seed``."""
+        found = [frame for frame in self._frames if frame in asked]
+        order = Draws.single(self.seed, "scan apart")("order").uniform((len(found),)).argsort().tolist()
+        if len(found) < 2:
+            raise InputError('words="apart" keeps the new word out of half of the frames; this task asks for one only.')
+        return {found[i] for i in order[: len(found) // 2]}
+
+    def _without(self, train: tuple[str, ...]) -> tuple[str, ...]:
+        """The training set without the command that shows the new word alone."""
+        repeated = Counter(train)
+        left = tuple(c for c in train if repeated[c] == 1)
+        if len(left) == len(train) or not left:
+            raise InputError(
+                f'words="without" leaves out the command that shows a new word alone; {self.split!r} has none such.'
+            )
+        return left
 
     def _kept(self, command: str) -> bool:
         paired = "and" in command.split() or "after" in command.split()

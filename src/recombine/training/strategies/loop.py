@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch import Tensor, nn
@@ -19,42 +21,69 @@ def draws_inside(module: nn.Module) -> bool:
 
 
 class Loop:
-    """Binds the module's parameters to one member's row at a time, so nothing is copied back and forth."""
+    """Binds a module's parameters to one member's row at a time, so nothing is copied back and forth.
+
+    On a CPU with several threads, several members are trained side by side, each on one thread: that keeps all cores
+    busy where threads inside one member's operations would wait for each other, and a member's numbers do not depend on
+    how many there are. A model that draws random numbers is seeded member by member, one after the other."""
 
     name = "loop"
 
     def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
-        self.stack, self.objective, self.shared = stack, objective, shared
-        self.grad = torch.zeros_like(stack.flat[0])
+        self.stack, self.shared = stack, shared
         self.random = draws_inside(stack.module)
         self.probed = self.random
-        grads = stack.layout.split(self.grad)
-        self.parameters = dict(stack.module.named_parameters())
-        for name, parameter in self.parameters.items():
-            parameter.grad = grads[name]
+        self.threads = 1 if stack.flat.is_cuda else torch.get_num_threads()
+        self.lanes = [_Lane(stack, objective, stack.module)]
+        if not self.random:
+            more = min(self.threads, len(stack)) - 1
+            self.lanes += [_Lane(stack, objective, copy.deepcopy(stack.module)) for _ in range(more)]
 
     def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:
         """Train through a block of batches (steps × members × …); returns the losses (steps × members)."""
         numbers = hyper.tolist()
+
+        def member(lane: _Lane, i: int) -> Tensor:
+            batches = self._batches(inputs, targets, i, len(numbers))
+            return torch.stack([lane.step(i, x, y, h) for (x, y), h in zip(batches, numbers, strict=True)])
+
+        if self.random or not self.probed:
+            columns = self._one_after_the_other(inputs, targets, numbers, first)
+        elif len(self.lanes) == 1:
+            columns = [member(self.lanes[0], i) for i in range(len(self.stack))]
+        else:
+            columns = self._side_by_side(member)
+        return torch.stack(columns, dim=1)
+
+    def _side_by_side(self, member: Callable[[_Lane, int], Tensor]) -> list[Tensor]:
+        def run(lane: int) -> list[Tensor]:
+            torch.set_num_threads(1)
+            return [member(self.lanes[lane], i) for i in range(lane, len(self.stack), len(self.lanes))]
+
+        with ThreadPoolExecutor(len(self.lanes)) as pool:
+            found = list(pool.map(run, range(len(self.lanes))))
+        torch.set_num_threads(self.threads)
+        return [found[i % len(self.lanes)][i // len(self.lanes)] for i in range(len(self.stack))]
+
+    def _one_after_the_other(
+        self, inputs: tuple[Tensor, ...], targets: Tensor, numbers: list[list[float]], first: int
+    ) -> list[Tensor]:
+        """Each step from its own seed; the first of all shows whether the model draws without a layer that says so."""
         columns = []
-        with torch.random.fork_rng(enabled=self.random or not self.probed):
+        with torch.random.fork_rng():
             for i in range(len(self.stack)):
-                step = self._bind(i)
-                batches = self._batches(inputs, targets, i, len(numbers))
                 losses = []
-                for s, (x, y) in enumerate(batches):
-                    if self.random or not self.probed:
-                        torch.manual_seed(key(self.stack.seed, self.stack.members[i], first + s, "inside") >> 1)
+                for s, (x, y) in enumerate(self._batches(inputs, targets, i, len(numbers))):
+                    torch.manual_seed(key(self.stack.seed, self.stack.members[i], first + s, "inside") >> 1)
                     before = None if self.probed else self._random_state()
-                    losses.append(step(x, y, numbers[s]))
+                    losses.append(self.lanes[0].step(i, x, y, numbers[s]))
                     if before is not None:
                         self.random = not torch.equal(before, self._random_state())
                         self.probed = True
                 columns.append(torch.stack(losses))
-        return torch.stack(columns, dim=1)
+        return columns
 
     def _random_state(self) -> Tensor:
-        """A model may draw in its forward pass without a layer that says so; its first step shows it."""
         state = torch.get_rng_state()
         if self.stack.flat.is_cuda:
             state = torch.cat([state, torch.cuda.get_rng_state(self.stack.flat.device)])
@@ -67,30 +96,42 @@ class Loop:
             return [(inputs, targets)] * steps
         return zip(zip(*(part[:, i].unbind() for part in inputs), strict=True), targets[:, i].unbind(), strict=True)
 
-    def _bind(self, i: int) -> Callable[[tuple[Tensor, ...], Tensor, list[float]], Tensor]:
-        """Point the module at member i; the function that takes it one step further."""
+
+class _Lane:
+    """A module that stands in for one member at a time."""
+
+    def __init__(self, stack: Stack, objective: Objective, module: nn.Module) -> None:
+        self.stack, self.objective, self.module = stack, objective, module
+        self.grad = torch.zeros_like(stack.flat[:1])
+        self.parameters = dict(module.named_parameters())
+        self.bound: int | None = None
+        for name, grad in stack.layout.split(self.grad[0]).items():
+            self.parameters[name].grad = grad
+
+    def step(self, i: int, inputs: tuple[Tensor, ...], targets: Tensor, hyper: list[float]) -> Tensor:
+        """Take member i one step further; its loss before the step."""
         stack = self.stack
+        if self.bound != i:
+            self._bind(i)
+        if stack.stop_below is not None and bool(stack.frozen()[i]):
+            return stack.held[i].clone()
+        self.grad.zero_()
+        total, loss = self.objective.total(self.module(*inputs), targets, self.parameters, stack.weight[i])
+        torch.autograd.backward(total)
+        with torch.no_grad():
+            if stack.stop_below is not None:
+                stack.held[i].copy_(loss)
+                self.lr.mul_(loss > stack.stop_below)
+            stack.optimizer.update(self.flat, self.grad, self.state, self.lr, self.decay, hyper)
+        return loss.detach()
+
+    def _bind(self, i: int) -> None:
+        stack, row = self.stack, slice(i, i + 1)
         for name, view in stack.layout.split(stack.flat[i]).items():
             self.parameters[name].data = view
-        for name, buffer in stack.module.named_buffers():
+        for name, buffer in self.module.named_buffers():
             buffer.data = stack.buffers[name][i]
-        row = slice(i, i + 1)
-        flat, lr, grad = stack.flat[row], stack.lr[row], self.grad[None]
-        state = {name: tensor[row] for name, tensor in stack.state.items()}
-        decay = None if stack.decay is None else stack.decay[row]
-        weight, held = stack.weight[i], stack.held[i]
-
-        def step(inputs: tuple[Tensor, ...], targets: Tensor, hyper: list[float]) -> Tensor:
-            if stack.stop_below is not None and bool(stack.frozen()[i]):
-                return held.clone()
-            grad.zero_()
-            total, loss = self.objective.total(stack.module(*inputs), targets, self.parameters, weight)
-            torch.autograd.backward(total)
-            with torch.no_grad():
-                if stack.stop_below is not None:
-                    held.copy_(loss)
-                    lr.mul_(loss > stack.stop_below)
-                stack.optimizer.update(flat, grad, state, lr, decay, hyper)
-            return loss.detach()
-
-        return step
+        self.flat, self.lr = stack.flat[row], stack.lr[row]
+        self.state = {name: tensor[row] for name, tensor in stack.state.items()}
+        self.decay = None if stack.decay is None else stack.decay[row]
+        self.bound = i

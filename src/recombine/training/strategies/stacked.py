@@ -29,6 +29,7 @@ class Stacked:
         self.parameters = stack.layout.split(stack.flat)
         self._step = member_step(stack, objective, shared)
         self._traced: Callable[..., Any] | None = None
+        self._update: Callable[..., None] = stack.optimizer.update
 
     def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:
         """Train through a block of batches (steps × members × …); returns the losses (steps × members)."""
@@ -41,10 +42,9 @@ class Stacked:
 
     def step(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Hyper) -> Tensor:
         """One step of every member, in place; returns the losses (members)."""
-        stack = self.stack
-        arguments = (list(self.parameters.values()), list(stack.buffers.values()), inputs, targets, stack.weight)
+        stack, arguments = self.stack, self._arguments(inputs, targets)
         if self._traced is None:
-            self._traced = trace(self._step, arguments)
+            self._traced = self._record(arguments)
         grad, loss, buffers = self._traced(*arguments)
         if stack.stop_below is not None:
             frozen = stack.frozen()
@@ -58,8 +58,15 @@ class Stacked:
             stack.lr.mul_((loss > stack.stop_below)[:, None])
         for old, new in zip(stack.buffers.values(), buffers, strict=True):
             old.copy_(new)
-        stack.optimizer.update(stack.flat, grad, stack.state, stack.lr, stack.decay, hyper)
+        self._update(stack.flat, grad, stack.state, stack.lr, stack.decay, hyper)
         return loss  # type: ignore[no-any-return]
+
+    def _arguments(self, inputs: tuple[Tensor, ...], targets: Tensor) -> tuple[Any, ...]:
+        stack = self.stack
+        return list(self.parameters.values()), list(stack.buffers.values()), inputs, targets, stack.weight
+
+    def _record(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        return trace(self._step, arguments)
 
 
 def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:

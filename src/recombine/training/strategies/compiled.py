@@ -1,0 +1,66 @@
+"""A captured step whose operations are fused first: fewer passes over memory, for trainings long enough to pay for it.
+
+Most of a step of stacked members is reading and writing activations and parameters. The compiler fuses what lies
+between the matrix products, and the optimiser's update, into single passes; compiling takes some ten seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
+from shutil import which
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+
+from recombine.training.stack import Objective, Stack
+from recombine.training.strategies.captured import Captured
+from recombine.training.strategies.convolutions import AsProducts
+from recombine.training.strategies.stacked import trace
+
+MOST_OPERATIONS = 3000
+"""A step of more operations, such as an unrolled recurrence, would compile for minutes; it is captured as it is."""
+
+
+def can_compile() -> bool:
+    """Whether what compiles for a GPU is installed: Triton, and the C compiler that it calls."""
+    return find_spec("triton") is not None and any(which(name) for name in ("cc", "gcc", "clang"))
+
+
+class Compiled(Captured):
+    """Gradient and update are each one compiled function, captured together."""
+
+    name = "compiled"
+
+    def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
+        super().__init__(stack, objective, shared)
+        self._products = False
+        self._update = torch.compile(stack.optimizer.update, dynamic=False)
+
+    def _record(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        with AsProducts() as products:
+            recorded = trace(self._step, arguments)
+        self._products = products.count > 0
+        if isinstance(recorded, fx.GraphModule) and len(recorded.graph.nodes) > MOST_OPERATIONS:
+            return recorded
+        return torch.compile(recorded, dynamic=False)
+
+    def _capture(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor) -> None:
+        self._traced = self._record(self._arguments(inputs, targets))
+        with _tensor_cores() if self._products else nullcontext():
+            super()._capture(inputs, targets, hyper)
+
+
+@contextmanager
+def _tensor_cores() -> Iterator[None]:
+    """Products that stand for convolutions are rounded as cuDNN rounds convolutions: in TF32, unless that is forbidden.
+
+    What is captured keeps the precision it was captured with."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = before or torch.backends.cudnn.allow_tf32
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before

@@ -1,0 +1,83 @@
+"""Convolutions of stacked members as matrix products.
+
+``vmap`` turns the convolutions of many members into one with many groups, which cuDNN runs group by group. The same
+numbers as a product of patches and weights are one batched matrix product, and the copying around it is fused away
+where the step is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+_NAMES = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
+
+
+class AsProducts(TorchFunctionMode):
+    """While it is active, plain two-dimensional convolutions are computed as products; ``count`` says how many."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        given = dict(zip(_NAMES, args, strict=False)) | (kwargs or {}) if func is torch.conv2d else {}
+        if given and _plain(given):
+            self.count += 1
+            return convolve(
+                given["input"],
+                given["weight"],
+                given.get("bias"),
+                _two(given.get("stride", 1)),
+                _two(given.get("padding", 0)),
+            )
+        return func(*args, **(kwargs or {}))
+
+
+def convolve(
+    pictures: Tensor, weight: Tensor, bias: Tensor | None, stride: tuple[int, int], padding: tuple[int, int]
+) -> Tensor:
+    """What ``conv2d`` gives: pictures (batch × channels × height × width), weight (out × channels × rows × columns)."""
+    out, _, rows, columns = weight.shape
+    last = F.pad(pictures.permute(0, 2, 3, 1), (0, 0, padding[1], padding[1], padding[0], padding[0]))
+    height, width = (last.shape[1] - rows) // stride[0] + 1, (last.shape[2] - columns) // stride[1] + 1
+    patches = torch.cat(
+        [
+            last[:, i : i + (height - 1) * stride[0] + 1 : stride[0], j : j + (width - 1) * stride[1] + 1 : stride[1]]
+            for i in range(rows)
+            for j in range(columns)
+        ],
+        dim=-1,
+    )
+    found = patches.reshape(len(last) * height * width, -1) @ weight.permute(2, 3, 1, 0).reshape(-1, out)
+    if bias is not None:
+        found = found + bias
+    return found.reshape(len(last), height, width, out).permute(0, 3, 1, 2)
+
+
+def _plain(given: dict[str, Any]) -> bool:
+    """Whether this is a batch convolved without groups, dilation or a padding given by name."""
+    return (
+        given["input"].dim() == 4
+        and given.get("groups", 1) == 1
+        and _two(given.get("dilation", 1)) == (1, 1)
+        and not isinstance(given.get("padding", 0), str)
+    )
+
+
+def _two(value: Any) -> tuple[int, int]:
+    if isinstance(value, int):
+        return value, value
+    first, *rest = value
+    return int(first), int(rest[0] if rest else first)

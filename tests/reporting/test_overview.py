@@ -1,0 +1,91 @@
+"""The page of all studies: an answer in one screen, a chapter a paper, what was committed beside what is fresh."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recombine.errors import InputError
+from recombine.reporting import overview_page, read_committed, write_overview
+from recombine.studies.study import StudyResult
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def two(result: StudyResult) -> list[StudyResult]:
+    other = replace(result, study=replace(result.study, name="other", title="Another: paper", says="It says <so>."))
+    return [result, other]
+
+
+@pytest.fixture(scope="module")
+def page(two: list[StudyResult]) -> str:
+    return overview_page(two)
+
+
+def test_every_study_has_a_card_and_a_chapter(page: str, two: list[StudyResult]) -> None:
+    assert page.count('<article class="card">') == page.count('<section class="chapter"') == 2
+    for result in two:
+        assert f'<h2 id="{result.study.name}">' in page
+        assert f'href="#{result.study.name}"' in page
+        assert f'href="{result.study.name}/index.html"' in page
+    assert "It says &lt;so&gt;." in page
+
+
+def test_headings_are_in_order_and_identifiers_unique(page: str) -> None:
+    levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    ids = re.findall(r'\sid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+
+
+def test_the_page_runs_and_loads_nothing(page: str) -> None:
+    assert "<script" not in page
+    assert not re.findall(r'src="', page)
+    assert all(not link.startswith("//") for link in re.findall(r'href="([^"]+)"', page))
+
+
+def test_the_counts_of_all_studies_are_added_up(page: str, two: list[StudyResult]) -> None:
+    holds = sum(result.counts()["holds"] for result in two)
+    total = sum(len(result.claims) for result in two)
+    assert f"Of {total} claims, {holds} hold" in page
+
+
+def test_committed_claims_stand_beside_fresh_ones(two: list[StudyResult], tmp_path: Path) -> None:
+    claim = two[0].claims[0]
+    stored = {
+        "study": two[0].study.name,
+        "claims": [claim.to_dict() | {"measured": 123.0, "low": 120.0, "high": 126.0}],
+    }
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "claims.json").write_text(json.dumps(stored))
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "claims.json").write_text("{broken")
+    committed = read_committed(tmp_path)
+    assert list(committed) == [two[0].study.name]
+    page = overview_page(two, committed)
+    assert page.count("committed results at paper scale") == 1
+    assert "123 [120, 126]" in page
+    assert read_committed(tmp_path / "nowhere") == {}
+
+
+def test_writing_gives_one_page_and_one_a_study(two: list[StudyResult], tmp_path: Path) -> None:
+    page = write_overview(two, tmp_path)
+    assert page == tmp_path / "index.html"
+    for link in re.findall(r'href="([^"#:]+)"', page.read_text(encoding="utf-8")):
+        assert (tmp_path / link).is_file(), link
+
+
+def test_nothing_to_show_is_an_error() -> None:
+    with pytest.raises(InputError, match="at least one"):
+        overview_page([])
