@@ -1,11 +1,12 @@
 # make run   install, run every study at quick scale, write the page
 # make test  install the tools and run everything
+# make docs  run every page of docs/ and build docs/site
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run test lint clean
+.PHONY: run test docs lint clean
 
 $(BIN)/recombine: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -25,8 +26,11 @@ test: $(VENV)/dev
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
+docs: $(VENV)/dev
+	$(BIN)/python docs/build.py
+
 lint: $(VENV)/dev
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .recombine recombine-report
+	rm -rf $(VENV) .recombine recombine-report docs/site

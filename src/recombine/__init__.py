@@ -44,6 +44,7 @@ _WHERE = {
     "check": "recombine.checks",
     "check_theorem": "recombine.measures",
     "conduct": "recombine.studies",
+    "dissect": "recombine.structure",
     "measure": "recombine.measures",
     "measure_predictions": "recombine.mechanisms",
     "find_study": "recombine.studies",
@@ -88,6 +89,7 @@ __all__ = [
     "checks",
     "conduct",
     "continuous",
+    "dissect",
     "figures",
     "find_study",
     "kernels",
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
     from recombine.models import Perceptron
     from recombine.runs import Store
     from recombine.space import Factor, FactorSpace, categorical, continuous
+    from recombine.structure.dissect import dissect
     from recombine.studies import conduct, find_study
     from recombine.support import Explicit, Region, Support
     from recombine.tasks import FixedTask, Task
@@ -159,3 +162,5 @@ register("measure", "plot", _drawn_by("recombine.figures.measured", "measured_fi
 register("measure", "page", _drawn_by("recombine.reporting.measured", "measured_page"))
 register("theorem", "plot", _drawn_by("recombine.figures.sufficiency", "theorem_figure"))
 register("theorem", "page", _drawn_by("recombine.reporting.theorem", "theorem_page"))
+register("dissection", "plot", _drawn_by("recombine.figures.dissection", "dissection_figure"))
+register("dissection", "page", _drawn_by("recombine.reporting.dissection", "dissection_page"))

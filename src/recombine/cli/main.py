@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import cyclopts
 
-from recombine.cli import check, reproduce, runs, study
+from recombine.cli import check, dissect, measure, reproduce, runs, study
 from recombine.errors import InputError
 
 app = cyclopts.App(
@@ -17,6 +17,8 @@ app = cyclopts.App(
     help_epilogue="""Examples:
 
     recombine check catalogue.csv --factors shape,colour --target price
+    recombine measure predictions.csv --factors shape,colour --target y --prediction p --split part=test
+    recombine dissect model/ inside.npz contact.npz --out dissection.html
     recombine study list
     recombine study run gradient-toy --scale quick
     recombine reproduce
@@ -28,6 +30,8 @@ Exit codes: 0 completed, whatever was found; 1 only where --fail-on makes a find
     suppress_keyboard_interrupt=False,
 )
 app.command(check.check)
+app.command(measure.measure)
+app.command(dissect.dissect)
 app.command(study.app)
 app.command(reproduce.reproduce)
 app.command(runs.app)

@@ -10,6 +10,7 @@ from recombine.figures.phase import phase
 from recombine.figures.regions import Region
 from recombine.figures.scatter import scatter
 from recombine.figures.theme import column, drawn_for
+from recombine.figures.verdict_table import verdict_table
 
 __all__ = [
     "Region",
@@ -25,4 +26,5 @@ __all__ = [
     "scatter",
     "specification",
     "to_svg",
+    "verdict_table",
 ]

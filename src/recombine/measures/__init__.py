@@ -2,6 +2,7 @@
 
 from recombine.measures.additivity import additivity, effects
 from recombine.measures.boundary import boundary, decision_map
+from recombine.measures.callback import lightning_callback
 from recombine.measures.component_influence import component_influence
 from recombine.measures.derivatives import derivative_blocks
 from recombine.measures.drawing import drawing
@@ -60,6 +61,7 @@ __all__ = [
     "interval",
     "latent_map",
     "leak",
+    "lightning_callback",
     "measure",
     "one_step",
     "per_combination",

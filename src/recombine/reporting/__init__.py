@@ -2,6 +2,7 @@
 
 from recombine.reporting.export import claims_latex, claims_markdown
 from recombine.reporting.html import inline_svg, render, responsive_svg
+from recombine.reporting.measured import write_measured
 from recombine.reporting.overview import overview_page, read_committed, write_overview
 from recombine.reporting.study import claims_chart, study_page, write_study
 
@@ -15,6 +16,7 @@ __all__ = [
     "render",
     "responsive_svg",
     "study_page",
+    "write_measured",
     "write_overview",
     "write_study",
 ]

@@ -1,7 +1,14 @@
 """A paper, as data: runs, measures, figures and claims at three scales."""
 
 from recombine.errors import unknown
-from recombine.studies import first_principles, forced_rendering, gradient_descent, gradient_toy, kernel_theory
+from recombine.studies import (
+    break_it_down,
+    first_principles,
+    forced_rendering,
+    gradient_descent,
+    gradient_toy,
+    kernel_theory,
+)
 from recombine.studies.claims import Claim, ClaimResult, Evidence, Order, Sign, Value
 from recombine.studies.conducting import conduct
 from recombine.studies.study import SCALES, Figure, Paper, Scale, Study, StudyResult
@@ -15,6 +22,7 @@ STUDIES: dict[str, Study] = {
         kernel_theory.STUDY,
         forced_rendering.STUDY,
         first_principles.STUDY,
+        break_it_down.STUDY,
     )
 }
 

@@ -1,5 +1,6 @@
 """How it learns: one engine that trains many members at once."""
 
+from recombine.training.bases import Base, contour_base, sentence_base
 from recombine.training.engine import pick_device, train
 from recombine.training.ensemble import Ensemble
 from recombine.training.optim import SGD, Adam, AdamW, Cosine, Exponential, Optimizer, Schedule
@@ -18,6 +19,7 @@ __all__ = [
     "SGD",
     "Adam",
     "AdamW",
+    "Base",
     "CoefficientEntropy",
     "Cosine",
     "Ensemble",
@@ -30,9 +32,11 @@ __all__ = [
     "Schedule",
     "Together",
     "VectorVariance",
+    "contour_base",
     "pick_device",
     "powers_of_two",
     "pretrain",
+    "sentence_base",
     "starting_from",
     "train",
 ]

@@ -87,10 +87,10 @@ SIZES: dict[str, dict[str, Size]] = {
         "pixel-variance": Size(28, PAPER, 5000, 3e-3, batch=32),
         "pixel-stripes": Size(28, PAPER, 5000, 3e-3, batch=32),
         "stripe-decoder": Size(28, PAPER, 5000, 1e-2, batch=32),
-        "mlp-one-hot": Size(28, PAPER, 15_000, 3e-3, batch=32),
-        "mlp-population": Size(28, PAPER, 15_000, 3e-3, batch=32),
-        "mlp-fourier": Size(28, PAPER, 15_000, 3e-3, batch=32),
-        "mlp-ramp": Size(28, PAPER, 40_000, 3e-3, batch=32),
+        "mlp-one-hot": Size(28, PAPER, 40_000, 1e-3, batch=32),
+        "mlp-population": Size(28, PAPER, 40_000, 1e-3, batch=32),
+        "mlp-fourier": Size(28, PAPER, 40_000, 1e-3, batch=32),
+        "mlp-ramp": Size(28, PAPER, 20_000, 1e-3, batch=32),
         "transformer": Size(28, PAPER, 1500, 1e-3, 3, 16),
         "cnn-deep": Size(28, PAPER, 3000, 1e-3, 4, 32),
         "cnn-shallow": Size(28, PAPER, 3000, 1e-3, 4, 32),
@@ -112,7 +112,7 @@ def network_runs(scale: Scale, members: int | None) -> Mapping[str, TrainingRun]
 def network(name: str, size: Size, scale: Scale, members: int | None = None) -> TrainingRun:
     task, paper = task_of(name, size, scale), scale == "paper"
     penalty, weight = penalty_of(name, size.side, paper)
-    decay = 1e-4 if paper and name.startswith(("embedding", "coordinate")) else 0.01 if paper and "mlp" in name else 0.0
+    decay = 1e-4 if paper and name.startswith(("embedding", "coordinate")) else 0.0
     return TrainingRun(
         task=task,
         model=model_of(name, task, paper),

@@ -1,0 +1,149 @@
+"""`recombine dissect`: find, test and remove the part of a saved model that computes a subroutine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from recombine.cli.options import Device
+from recombine.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from recombine.structure import Dissection, Protocol
+
+ENDINGS = (".html", ".json", ".csv", ".parquet", ".svg", ".pdf", ".png")
+
+
+def dissect(
+    model: Annotated[Path, Parameter(help="A folder with model.safetensors and architecture.json.")],
+    target: Annotated[Path, Parameter(help="Problems of one subroutine: .npz, .parquet or .csv.")],
+    other: Annotated[Path, Parameter(help="Problems of the other.")],
+    *,
+    learn_target: Annotated[Path | None, Parameter(help="Train the first one's masks on these problems.")] = None,
+    learn_other: Annotated[Path | None, Parameter(help="Train the other's masks on these problems.")] = None,
+    whole: Annotated[Path | None, Parameter(help="Problems of the model's own task, for the gate.")] = None,
+    items: Annotated[int | None, Parameter(help="Columns of a table are this many items (odd-one-out: 4).")] = None,
+    layers: Annotated[
+        list[str] | None,
+        Parameter(help="Mask weights whose name this pattern finds; several are searched.", negative=()),
+    ] = None,
+    starts: Annotated[str, Parameter(help="Starting values of the masks: a,b,c.")] = "-0.05,0,0.05,0.1",
+    rates: Annotated[str, Parameter(help="Learning rates of the masks: a,b.")] = "0.01,0.0001",
+    epochs: Annotated[int, Parameter(help="Epochs a mask is trained.")] = 90,
+    penalty: Annotated[float, Parameter(help="Penalty on the share of weights a mask keeps.")] = 0.2,
+    gate: Annotated[float, Parameter(help="Refuse a model that is right no more often.")] = 0.9,
+    seeds: Annotated[int, Parameter(help="Masks of the chosen setting.")] = 3,
+    controls: Annotated[bool, Parameter(help="Untrained network, shuffled answers, random masks.")] = True,
+    seed: Annotated[int, Parameter(help="Seed of the parts of the tables and of the untrained network.")] = 0,
+    device: Device = "auto",
+    json: Annotated[bool, Parameter(help="Print one JSON object and nothing else.", negative=())] = False,
+    out: Annotated[
+        Path | None, Parameter(help="Write the result: .html page, .json, .csv, .parquet, .svg, .png or .pdf.")
+    ] = None,
+) -> int:
+    """Does a network hold a part for a subroutine, and can it be taken out? With controls, every setting reported.
+
+    For example:
+
+        recombine dissect model/ inside.npz contact.npz --whole both.npz --out dissection.html
+
+        recombine dissect model/ left.csv right.csv --items 4 --layers 'layer\\.3' --layers . --json
+    """
+    if out is not None:
+        _check_ending(out)
+    if (learn_target is None) != (learn_other is None):
+        raise InputError("give --learn-target and --learn-other, or neither.")
+    asked = _protocol(starts, rates, layers, epochs, penalty, gate, seeds)
+    from recombine.structure import dissect as run
+    from recombine.structure import load_model, read_problems
+    from recombine.training import pick_device
+
+    network, architecture = load_model(model)
+    parts = [read_problems(path, items) for path in (target, other)]
+    learn = [read_problems(path, items) for path in (learn_target, learn_other) if path is not None]
+    chance = 1 / max(2, 1 + max(int(part.targets.max()) for part in parts))
+    result = run(
+        network,
+        *parts,
+        names=_names(target, other),
+        learn=learn or None,
+        whole=read_problems(whole, items) if whole is not None else None,
+        protocol=asked.replace(chance=chance),
+        fresh=architecture,  # type: ignore[arg-type]
+        controls=controls,
+        device=pick_device(device),
+        seed=seed,
+    )
+    if out is not None:
+        _save(result, out)
+    if json:
+        sys.stdout.write(result.to_json() + "\n")
+    else:
+        _show(result, out)
+    return 0
+
+
+def _protocol(
+    starts: str, rates: str, layers: list[str] | None, epochs: int, penalty: float, gate: float, seeds: int
+) -> Protocol:
+    from recombine.structure import Choice, MaskSettings, Protocol, grid
+
+    choices = tuple(Choice(names=pattern) for pattern in layers) if layers else (Choice(),)
+    base = MaskSettings(epochs=epochs, penalty=penalty)
+    settings = grid(starts=_numbers(starts, "--starts"), choices=choices, lrs=_numbers(rates, "--rates"), base=base)
+    return Protocol(settings=settings, gate=gate, seeds=seeds)
+
+
+def _numbers(text: str, what: str) -> tuple[float, ...]:
+    try:
+        found = tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        found = ()
+    if not found:
+        raise InputError(f"{what} is {text[:80]!r}; write numbers with commas between them.")
+    return found
+
+
+def _names(target: Path, other: Path) -> tuple[str, str]:
+    return (target.stem, other.stem) if target.stem != other.stem else ("target", "other")
+
+
+def _check_ending(out: Path) -> None:
+    if out.suffix.lower() not in ENDINGS:
+        raise unknown("ending of --out", out.suffix or out.name, ENDINGS)
+    if not out.parent.is_dir():
+        raise InputError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into.")
+
+
+def _save(result: Dissection, out: Path) -> None:
+    import recombine  # noqa: F401 - says how results are drawn
+
+    try:
+        result.save(out)
+    except OSError as error:
+        raise InputError(f"{str(out)!r} cannot be written: {error.strerror}.") from None
+
+
+def _show(result: Dissection, out: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    console.print(Text(result.verdict))
+    console.print()
+    table = Table(box=None, pad_edge=False)
+    heads = ("network", "subroutine", "masks", "part alone", "other", "without it", "other", "D_sub", "D_abl")
+    for i, head in enumerate(heads):
+        table.add_column(head, justify="left" if i < 3 else "right")
+    for row in result.to_frame().iter_rows(named=True):
+        scores = [f"{row[name]:.2f}" for name in ("sub_target", "sub_other", "abl_target", "abl_other")]
+        signed = [f"{row[name]:+.2f}" for name in ("d_sub", "d_abl")]
+        words = f"{row['row']} ({row['masks']})"
+        table.add_row(Text(row["network"]), Text(row["subroutine"]), Text(words), *scores, *signed)
+    console.print(table)
+    if out is not None:
+        console.print(Text(f"\nwritten to {out}"))

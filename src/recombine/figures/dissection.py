@@ -1,0 +1,81 @@
+"""The picture of a dissection: what a part does alone, and what is left without it, beside the controls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import altair as alt
+import polars as pl
+
+from recombine.figures import theme
+from recombine.figures.data import Datasets, as_labels, levels, pick
+
+if TYPE_CHECKING:
+    from recombine.structure import Dissection
+
+SIDES = {"sub": "with the part alone", "abl": "without the part"}
+ON = {"target": "on its own subroutine", "other": "on the others"}
+
+
+def dissection_figure(result: Dissection) -> Any:
+    """The table of a dissection as dots; one panel a subroutine and side."""
+    table = result.to_frame().with_columns(
+        pl.format("{}{}", "row", pl.when(pl.col("network") == "untrained").then(pl.lit(" (untrained)"))
+                  .otherwise(pl.lit(""))).alias("label")
+    )  # fmt: skip
+    return parts(table, "label", "subroutine", chance=result.protocol.chance)
+
+
+def parts(
+    table: pl.DataFrame, row: str, facet: str, *, chance: float | None = None, width: theme.Width | None = None
+) -> alt.VConcatChart:
+    """Four accuracies a row (``sub_target``, ``sub_other``, ``abl_target``, ``abl_other``), one panel a ``facet``.
+
+    A filled dot is the accuracy on the subroutine that the mask is of, a hollow one that on the others; between them
+    lies the difference D. Left with the part alone, right without it."""
+    columns = [f"{side}_{on}" for side in SIDES for on in ON]
+    data = pick(table, {"row": row, "facet": facet, **{name: name for name in columns}})
+    names, panels = levels(data["row"]), levels(data["facet"])
+    data = data.with_columns(as_labels(data["row"]), as_labels(data["facet"]))
+    total = theme.total_width(width)
+    room = round(0.3 * total) if not theme.is_narrow(width) else round(0.36 * total)
+    across = (total - room - 24) // 2
+    datasets = Datasets()
+    charts = []
+    for i, panel in enumerate(panels):
+        mine = data.filter(pl.col("facet") == panel)
+        rows = [name for name in names if name in mine["row"].to_list()]
+        sides = [
+            _side(datasets, mine, side, rows, across, room if side == "sub" else 0, panel, i == 0, chance)
+            for side in SIDES
+        ]
+        charts.append(alt.hconcat(*sides, spacing=24))
+    return theme.style(alt.vconcat(*charts, spacing=22), datasets)
+
+
+def _side(
+    datasets: Datasets, table: pl.DataFrame, side: str, rows: list[str], width: int, room: int, panel: str,
+    titled: bool, chance: float | None,
+) -> alt.LayerChart:  # fmt: skip
+    long = table.unpivot([f"{side}_{on}" for on in ON], index="row", variable_name="on", value_name="accuracy")
+    long = long.with_columns(pl.col("on").str.strip_prefix(f"{side}_").replace_strict(ON)).drop_nulls("accuracy")
+    axis: Any = alt.Axis(labelLimit=room, labelColor=theme.INK, labelPadding=8) if room else None
+    y = alt.Y("row:N", title=None, scale=alt.Scale(domain=rows), axis=axis)
+    x = alt.X("accuracy:Q", title=f"accuracy {SIDES[side]}", scale=alt.Scale(domain=[0, 1], nice=False),
+              axis=alt.Axis(grid=True, tickCount=5))  # fmt: skip
+    names = list(ON.values())
+    legend = alt.Legend(title=None) if titled and side == "sub" else None
+    base = alt.Chart(datasets.add(long))
+    line = base.mark_line(color=theme.RULE, strokeWidth=1.5).encode(x=x, y=y, detail="row:N")
+    dots = base.mark_point(size=55, strokeWidth=1.6, opacity=1).encode(
+        x=x, y=y,
+        color=alt.Color("on:N", legend=legend, scale=alt.Scale(domain=names, range=list(theme.PALETTE[:2]))),
+        shape=alt.Shape("on:N", legend=legend, scale=alt.Scale(domain=names, range=["circle", "square"])),
+        fill=alt.condition(alt.datum.on == names[0], alt.value(theme.PALETTE[0]), alt.value(theme.PAPER)),
+    )  # fmt: skip
+    layers: list[Any] = [line, dots]
+    if chance is not None:
+        layers.insert(0, alt.Chart().mark_rule(color=theme.RULE, strokeDash=[3, 3]).encode(x=alt.datum(chance)))
+    title = alt.Title(panel if side == "sub" else "", anchor="start", frame="bounds" if room else "group")
+    chart = cast(alt.LayerChart, alt.layer(*layers))
+    return chart.properties(width=width, height=alt.Step(20), title=title)

@@ -1,0 +1,112 @@
+"""What a learner answered: its error, its answers and the right ones, combination by combination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.mechanisms.figure import FloatArray
+from recombine.space import FactorSpace, Points
+
+NEAR = 0.05
+"""Two numbers are alike if they differ by less than this share of the spread of the training answers, …"""
+BLUR = 2.0
+"""… or by less than this many times the error on seen combinations, whichever is more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The combinations training showed and their answers: shares of classes, or numbers (combinations × numbers)."""
+
+    codes: Points
+    answers: FloatArray
+    weights: FloatArray
+    """Rows of each combination."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Errors, answers and targets of one or more members at every combination that was asked about.
+
+    An answer is a share for each class (one class an answer: a row of 0 and 1), or one or more numbers."""
+
+    space: FactorSpace
+    codes: Points
+    seen: NDArray[np.bool_]
+    counts: NDArray[np.int64]
+    error: FloatArray
+    """Members × combinations. Classes: the share of wrong answers. Numbers: squared error over the spread of the
+    training answers, so that always answering their mean costs 1."""
+    predicted: FloatArray
+    """Members × combinations × (classes or numbers)."""
+    target: FloatArray
+    """Combinations × (classes or numbers)."""
+    trained: Trained | None
+    classes: tuple[str, ...] | None = None
+    fit: FloatArray | None = None
+    """Each member's error on what it was trained on, where that is known apart from the seen combinations."""
+    members: tuple[int, ...] = (0,)
+
+    @property
+    def kind(self) -> Literal["class", "number"]:
+        return "number" if self.classes is None else "class"
+
+    @property
+    def unseen(self) -> NDArray[np.bool_]:
+        return ~self.seen
+
+    @cached_property
+    def training_error(self) -> FloatArray:
+        """One value a member; not a number where nothing that was trained on was asked about."""
+        if self.fit is not None:
+            return self.fit
+        if not self.seen.any():
+            return np.full(len(self.error), np.nan)
+        return np.asarray(self.error[:, self.seen].mean(axis=1))
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation of the training answers (numbers), over all of them together."""
+        answers = self.target if self.trained is None else self.trained.answers
+        return float(np.sqrt(np.square(answers - answers.mean(axis=0)).mean()))
+
+    @cached_property
+    def tolerance(self) -> float:
+        """How far two numbers may lie apart to count as the same answer."""
+        blur = float(np.nanmean(self.training_error)) ** 0.5 if self.seen.any() else 0.0
+        return self.spread * max(NEAR, BLUR * blur)
+
+    def only(self, members: NDArray[np.bool_]) -> Answers:
+        """Some of the members."""
+        kept = tuple(m for m, keep in zip(self.members, members, strict=True) if keep)
+        fit = None if self.fit is None else self.fit[members]
+        return replace(self, error=self.error[members], predicted=self.predicted[members], fit=fit, members=kept)
+
+    def at(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Answers:
+        """Some of the combinations."""
+        fit = self.training_error
+        return replace(
+            self,
+            codes=self.codes[rows],
+            seen=self.seen[rows],
+            counts=self.counts[rows],
+            error=self.error[:, rows],
+            predicted=self.predicted[:, rows],
+            target=self.target[rows],
+            fit=fit,
+        )
+
+    def wrong(self) -> FloatArray:
+        """Members × combinations: the share of wrong answers (numbers: 1 where not alike)."""
+        if self.classes is not None:
+            return self.error
+        return (distance(self.predicted, self.target[None]) > self.tolerance).astype(np.float64)
+
+
+def distance(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Root mean squared difference over the last dimension."""
+    return np.asarray(np.sqrt(np.square(a - b).mean(axis=-1)))

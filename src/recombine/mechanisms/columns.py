@@ -1,0 +1,107 @@
+"""Which columns of a prediction table are answers, what kind they are, and how their values are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from recombine.errors import InputError, unknown
+from recombine.support.encode import as_number
+from recombine.support.scan import collect
+from recombine.support.table import TARGET_CLASSES
+
+Kind = Literal["number", "class"]
+FLAGS = {"true", "false"}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a prediction table, and how their values are compared."""
+
+    target: str
+    prediction: str
+    kind: Kind
+    names: tuple[str, ...]
+    """The classes, of target and prediction together."""
+    numeric: bool
+    """Whether the classes are written as numbers, so that 1 and 1.0 are one class."""
+
+    def answer(self, column: str) -> pl.Expr:
+        """The column as numbers, or as class names."""
+        text = pl.col(column).cast(pl.String)
+        if self.kind == "number" or self.numeric:
+            value = text.cast(pl.Float64, strict=False)
+            return value if self.kind == "number" else _written(value)
+        return text.str.to_lowercase() if set(self.names) <= FLAGS else text
+
+
+def answer_columns(
+    frame: pl.LazyFrame,
+    factors: Sequence[str],
+    target: str,
+    prediction: str,
+    kind: Kind | None,
+    train: pl.LazyFrame | None,
+) -> Columns:
+    """The columns of the answers, or an error that says why they cannot be compared."""
+    names = frame.collect_schema().names()
+    for name in (target, prediction):
+        if name not in names:
+            raise unknown("column", name, names)
+        if name in factors:
+            raise InputError(f"{name!r} cannot be a factor and an answer at once.")
+    if target == prediction:
+        raise InputError(f"{target!r} is named as target and as prediction; they are two columns.")
+    values = {name: _values(frame, name) for name in (target, prediction)}
+    if train is not None:
+        values[target] |= _values(train, target)
+    numeric = all(as_number(v) is not None for v in values[target] | values[prediction])
+    if kind is None:
+        flags = {as_number(v) for v in values[target]} == {0.0, 1.0}
+        kind = "class" if flags or not all(as_number(v) is not None for v in values[target]) else "number"
+    if kind == "number":
+        for name, found in values.items():
+            odd = next((v for v in sorted(found) if as_number(v) is None), None)
+            if odd is not None:
+                raise InputError(f"the column {name!r} holds {odd[:80]!r}, which is not a finite number.")
+        return Columns(target, prediction, kind, (), True)
+    known, given = (_classes(values[name], numeric) for name in (target, prediction))
+    if not numeric and {v.lower() for v in known | given} <= FLAGS:
+        known, given = {v.lower() for v in known}, {v.lower() for v in given}
+    if numeric and given - known and len(given) > len(known):
+        odd = min(given - known)
+        raise InputError(
+            f"the prediction {prediction!r} holds {odd!r}, which is none of the classes of {target!r}; give the "
+            "predicted class, or say that answers are numbers (--target-kind number)."
+        )
+    if len(known | given) > TARGET_CLASSES:
+        raise InputError(
+            f"{target!r} and {prediction!r} hold {len(known | given):,} different classes, more than the "
+            f"{TARGET_CLASSES} that are handled."
+        )
+    return Columns(target, prediction, kind, tuple(sorted(known | given)), numeric)
+
+
+def _values(frame: pl.LazyFrame, name: str) -> set[str]:
+    kind = frame.collect_schema()[name]
+    if kind.is_nested() or kind in (pl.Object, pl.Binary):
+        raise InputError(f"the column {name!r} holds {kind}; an answer is a number, a text or a boolean.")
+    column = pl.col(name).fill_nan(None) if kind.is_float() else pl.col(name)
+    found = collect(frame.select(column.cast(pl.String).unique().drop_nulls()))[name].to_list()
+    if not found:
+        raise InputError(f"the column {name!r} is empty.")
+    return set(found)
+
+
+def _classes(texts: set[str], numeric: bool) -> set[str]:
+    if not numeric:
+        return texts
+    return set(pl.DataFrame({"class": sorted(texts)}).select(_written(pl.col("class").cast(pl.Float64)))["class"])
+
+
+def _written(number: pl.Expr) -> pl.Expr:
+    """Numbers as names of classes: 1 and 1.0 are one."""
+    return number.cast(pl.String).str.replace(r"\.0$", "")

@@ -1,0 +1,64 @@
+"""One finding about how answers on unseen combinations come about: a number, what chance gives, and its limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from recombine.mechanisms.figure import Figure
+
+FEWEST = 6
+"""Unseen combinations from which a rule can be told from chance."""
+LEVEL = 0.01
+"""The chance that any of the rules is named by accident; it is shared among the rules that are tried."""
+HALF = 0.5
+"""Share of the wrong answers that a rule has to account for before it is named."""
+LIFT = 1 / 3
+"""How far from chance to certainty a rule has to be followed before it is named."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """``value`` is what was measured; ``mechanism`` is what it would speak for, and ``named`` whether it does."""
+
+    id: str
+    mechanism: str
+    what: str
+    """In words: what ``value`` is."""
+    value: Figure
+    chance: float | None = None
+    """What answers that follow no rule would give, or what else the value is compared with, …"""
+    reference: str = "chance"
+    """… in a word or two."""
+    p: float | None = None
+    explains: float | None = None
+    """Share of the wrong answers on unseen combinations that agree with this rule."""
+    speaks: bool = False
+    """Whether the number is strong enough to speak for the mechanism."""
+    named: bool = False
+    """Whether it does, and nothing simpler accounts for the same answers."""
+    limit: str = ""
+    """What the number cannot say."""
+
+    def numbers(self) -> str:
+        """The number behind the mechanism, in one phrase."""
+        inside = f" [{self.value.low:.2f}, {self.value.high:.2f}]" if self.value.bounded else ""
+        parts = [f"{self.what}: {self.value.mean:.2f}{inside}"]
+        if self.chance is not None:
+            parts.append(f"{self.reference} {self.chance:.2f}")
+        if self.p is not None:
+            parts.append(f"p = {self.p:.2g}")
+        if self.explains is not None:
+            parts.append(f"{self.explains:.0%} of the wrong answers")
+        return ", ".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        plain = {
+            name: None if value is None or not math.isfinite(value) else value
+            for name, value in (("chance", self.chance), ("p", self.p), ("explains", self.explains))
+        }
+        words = {
+            name: getattr(self, name) for name in ("id", "mechanism", "what", "reference", "named", "speaks", "limit")
+        }
+        return {**words, "value": self.value.to_dict(), **plain}

@@ -1,0 +1,243 @@
+"""What `measure` returns: a frozen value that says where a learner fails, and by which mechanism."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.evidence import Evidence
+from recombine.mechanisms.figure import Figure
+from recombine.result import Result
+from recombine.space import Level
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCHEMA = 1
+LISTED = 1_000
+"""Unseen combinations that are listed, the worst first."""
+VERDICTS = ("not fitted", "fails", "composes", "unclear", "nothing unseen", "nothing seen")
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureResult(Result):
+    """What `measure` found. Errors are shares of wrong answers (classes), or squared errors over the spread of the
+    training answers (numbers): 0 is perfect."""
+
+    kind: ClassVar[str] = "measure"
+
+    answers: Answers = field(repr=False)
+    verdict: str
+    seen: Figure
+    unseen: Figure
+    gap: Figure
+    """Error on unseen combinations less error on seen ones."""
+    training: Figure
+    """Error of all members on what they were trained on."""
+    evidence: tuple[Evidence, ...] = field(repr=False)
+    left_out: dict[str, str] = field(repr=False)
+    """Measures that were not taken, and why."""
+    diverged: int = 0
+    unfitted: int = 0
+    notes: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """The mechanisms that are named, each with a number in ``evidence``."""
+        return tuple(e.mechanism for e in self.evidence if e.named)
+
+    @property
+    def fits(self) -> bool:
+        return self.verdict != "not fitted"
+
+    @property
+    def worst(self) -> list[dict[str, Any]]:
+        """Unseen combinations, the worst first, up to a thousand of them."""
+        return self._rows(self.answers.unseen)
+
+    def sentence(self) -> str:
+        """The verdict in one or two sentences, each mechanism with its number."""
+        if self.verdict == "not fitted":
+            return (
+                f"The learner did not fit its training data: its error there is {self.training.mean:.2f}, more than "
+                f"{self.settings['fitted']:g}. What it does elsewhere says nothing about how it composes."
+            )
+        if self.verdict == "nothing unseen":
+            return f"Every combination asked about was seen in training; the error on them is {_brief(self.seen)}."
+        if self.verdict == "nothing seen":
+            return (
+                f"The error on unseen combinations is {_brief(self.unseen)}; no seen combination was asked about, so "
+                "neither the fit nor the gap can be judged."
+            )
+        numbers = (
+            f"error {_brief(self.unseen)} on unseen combinations against {_brief(self.seen)} on seen ones, a gap of "
+            f"{_brief(self.gap)}"
+        )
+        if self.verdict == "composes":
+            return f"It answers unseen combinations as it answers seen ones: {numbers}."
+        if self.verdict == "unclear":
+            why = (
+                "it has no interval"
+                if not self.gap.bounded
+                else f"it reaches across the margin of {self.settings['margin']:g}"
+            )
+            return f"Whether it fails on unseen combinations is not clear: {numbers}; {why}."
+        named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
+        how = (
+            f"Mechanism: {'; '.join(named)}."
+            if named
+            else f"No mechanism is named: none of the {len(self.evidence)} measures taken speaks for one."
+            if self.evidence
+            else "No mechanism is named: no measure of one could be taken."
+        )
+        return f"It fails on unseen combinations: {numbers}. {how}"
+
+    def levels(self) -> list[dict[str, Any]]:
+        """For each level of each factor, its mean error over seen and over unseen combinations."""
+        answers = self.answers
+        error = answers.error.mean(axis=0)
+        rows = []
+        for j, factor in enumerate(answers.space.factors):
+            for code, level in enumerate(factor.levels or ()):
+                here = answers.codes[:, j] == code
+                sides = {"seen": here & answers.seen, "unseen": here & answers.unseen}
+                if here.any():
+                    row: dict[str, Any] = {"factor": factor.name, "level": level}
+                    for side, mask in sides.items():
+                        row |= {
+                            side: float(error[mask].mean()) if mask.any() else None,
+                            f"{side}_count": int(mask.sum()),
+                        }
+                    rows.append(row)
+        return rows
+
+    def combination(self, row: int) -> dict[str, Level]:
+        return self.answers.space.decode(self.answers.codes[row : row + 1])[0]
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a combination: factor columns, whether it was seen, examples, error, right answer and answer."""
+        import polars as pl
+
+        answers = self.answers
+        records = answers.space.decode(answers.codes)
+        columns: dict[str, Any] = {}
+        for factor in answers.space.factors:
+            values = [record[factor.name] for record in records]
+            columns[factor.name] = [str(v) for v in values] if len({type(v) for v in values}) > 1 else values
+        more = {
+            "seen": answers.seen,
+            "count": answers.counts,
+            "error": answers.error.mean(axis=0),
+            "target": _said(answers, answers.target[None]),
+            "prediction": _said(answers, answers.predicted),
+        }
+        for name, found in more.items():
+            columns[name if name not in columns else f"measure: {name}"] = pl.Series(found, strict=False)
+        return pl.DataFrame(columns)
+
+    def evidence_frame(self) -> pl.DataFrame:
+        """One row a measure that was taken."""
+        import polars as pl
+
+        rows = [
+            {
+                "mechanism": e.mechanism,
+                "named": e.named,
+                "measure": e.what,
+                "value": e.value.mean,
+                "low": e.value.low,
+                "high": e.value.high,
+                "against": e.chance,
+                "reference": e.reference,
+                "p": e.p,
+                "explains": e.explains,
+                "over": e.value.whom,
+                "limit": e.limit,
+            }
+            for e in self.evidence
+        ]
+        texts = dict.fromkeys(("mechanism", "measure", "reference", "over", "limit"), pl.String)
+        floats = dict.fromkeys(("value", "low", "high", "against", "p", "explains"), pl.Float64)
+        kinds = {**texts, **floats, "named": pl.Boolean}
+        order = (
+            "mechanism",
+            "named",
+            "measure",
+            "value",
+            "low",
+            "high",
+            "against",
+            "reference",
+            "p",
+            "explains",
+            "over",
+        )
+        return pl.DataFrame(rows, schema={name: kinds[name] for name in (*order, "limit")})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that ``--json`` prints."""
+        return {
+            "schema": SCHEMA,
+            "verdict": self.verdict,
+            "sentence": self.sentence(),
+            "mechanisms": list(self.mechanisms),
+            "answers": self.answers.kind,
+            "error": {
+                "training": self.training.to_dict(),
+                "seen": self.seen.to_dict(),
+                "unseen": self.unseen.to_dict(),
+                "gap": self.gap.to_dict(),
+            },
+            "members": {"judged": len(self.answers.members), "diverged": self.diverged, "not_fitted": self.unfitted},
+            "combinations": {"seen": int(self.answers.seen.sum()), "unseen": int(self.answers.unseen.sum())},
+            "evidence": [e.to_dict() for e in self.evidence],
+            "left_out": dict(self.left_out),
+            "levels": [{k: _plain(v) for k, v in row.items()} for row in self.levels()],
+            "worst": self.worst,
+            "notes": list(self.notes),
+            "settings": self.settings,
+        }
+
+    def _rows(self, chosen: NDArray[np.bool_]) -> list[dict[str, Any]]:
+        rows = np.flatnonzero(chosen)
+        worst = np.argsort(-np.nan_to_num(self.answers.error[:, rows].mean(axis=0), nan=-1.0), kind="stable")
+        answers = self.answers.at(rows[worst[:LISTED]])
+        error = answers.error.mean(axis=0)
+        target, said = _said(answers, answers.target[None]), _said(answers, answers.predicted)
+        records = answers.space.decode(answers.codes)
+        return [
+            {
+                "combination": records[i],
+                "seen": bool(answers.seen[i]),
+                "count": int(answers.counts[i]),
+                "error": _plain(float(error[i])),
+                "target": _plain(target[i]),
+                "prediction": _plain(said[i]),
+            }
+            for i in range(len(records))
+        ]
+
+
+def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
+    """Answers (members × combinations × …) in words: the most frequent class, or the mean number; none for many."""
+    mean = values.mean(axis=0)
+    if answers.classes == ("",):
+        return [None] * len(mean)
+    if answers.classes is not None:
+        return [answers.classes[i] for i in mean.argmax(axis=1).tolist()]
+    return list(mean[:, 0].tolist()) if mean.shape[1] == 1 else [None] * len(mean)
+
+
+def _brief(figure: Figure) -> str:
+    inside = f" [{figure.low:.2f}, {figure.high:.2f}]" if figure.bounded else ""
+    return f"{figure.mean:.2f}{inside}"
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,221 @@
+"""The page of a measured learner and the files beside it: the verdict, where it fails, by which mechanism."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recombine.errors import InputError
+from recombine.figures import theme
+from recombine.figures.data import decimals_for, label, number
+from recombine.figures.export import save_figure, write
+from recombine.figures.measured import measured_figure, measured_rows
+from recombine.mechanisms.names import brief
+from recombine.mechanisms.rules import BEHAVIOUR
+from recombine.reporting.export import latex_text, markdown_text
+from recombine.reporting.html import render, responsive_svg
+
+if TYPE_CHECKING:
+    from recombine.mechanisms import Evidence, Figure, MeasureResult
+
+SHOWN = 20
+HEADLINES = {
+    "not fitted": "Not fitted: nothing can be said yet",
+    "fails": "It fails on combinations it has not seen",
+    "composes": "It answers unseen combinations as well as seen ones",
+    "unclear": "Not clear whether it fails on unseen combinations",
+    "nothing unseen": "Nothing unseen is asked",
+    "nothing seen": "Only unseen combinations are asked",
+}
+SAID = ("fails", "composes", "unclear")
+ERROR_WORDS = {
+    "class": "Errors are shares of wrong answers.",
+    "number": "Errors are squared errors over the spread of the training answers: 0 is perfect, and always answering "
+    "the mean costs 1.",
+}
+EVIDENCE_HEAD = (
+    "mechanism",
+    "measure",
+    "value (95 % interval)",
+    "compared with",
+    "p",
+    "wrong answers explained",
+    "named",
+)
+ERROR_HEAD = ("error on", "value (95 % interval)", "interval over")
+
+
+def measured_page(result: MeasureResult) -> str:
+    """One self-contained page; names and levels are text wherever they stand."""
+    names = [brief(name) for name in result.answers.space.names]
+    picture = responsive_svg(
+        lambda: measured_figure(result), f"error by {' and '.join(names)}. {result.sentence()}", "error"
+    )
+    sentence = result.sentence()
+    answer, _, how = sentence.partition(". ") if result.verdict in ("fails", "not fitted") else (sentence, "", "")
+    if result.verdict in SAID:
+        # The headline has said the rest.
+        answer = answer.partition(": ")[2][:1].upper() + answer.partition(": ")[2][1:]
+    return render(
+        "measured.html.j2",
+        result=result,
+        names=names,
+        headline=HEADLINES[result.verdict],
+        answer=answer.rstrip(".") + ".",
+        how=how,
+        picture=picture,
+        caption=_caption(result),
+        error_words=ERROR_WORDS[result.answers.kind],
+        errors=error_rows(result),
+        evidence=[_evidence(e) for e in result.evidence],
+        worst=[_worst(row) for row in result.worst[:SHOWN]],
+        more=max(0, int(result.answers.unseen.sum()) - SHOWN),
+        told=any(row["prediction"] is not None for row in result.worst[:SHOWN]),
+        levels=[_level(row) for row in _worst_levels(result)],
+        behaviour=BEHAVIOUR,
+        notes=[*result.notes, *_aside(result)],
+        seen=int(result.answers.seen.sum()),
+        unseen=int(result.answers.unseen.sum()),
+    )
+
+
+def write_measured(result: MeasureResult, out: Path) -> Path:
+    """Write page, figures and tables under ``out``; the page last, so that it never points at nothing."""
+    out = Path(out)
+    try:
+        for width, name in (("single", "error"), ("double", "error-wide")):
+            with theme.drawn_for(width):  # type: ignore[arg-type]
+                save_figure(measured_figure(result), measured_rows(result), out / "figures" / name)
+        tables = {
+            "errors": (ERROR_HEAD, error_rows(result), "Error on seen and on unseen combinations."),
+            "evidence": (
+                EVIDENCE_HEAD,
+                evidence_rows(result),
+                "What speaks for which mechanism, and what chance gives.",
+            ),
+        }
+        for name, (head, rows, caption) in tables.items():
+            write(out / "tables" / f"{name}.md", markdown_table(head, rows).encode())
+            write(out / "tables" / f"{name}.tex", latex_table(head, rows, caption, f"tab:{name}").encode())
+        write(out / "tables" / "evidence.csv", result.evidence_frame().write_csv().encode())
+        write(out / "tables" / "errors.csv", _errors_csv(result))
+        write(out / "tables" / "combinations.csv", result.to_frame().write_csv().encode())
+        write(out / "measure.json", (result.to_json(indent=1) + "\n").encode())
+        return write(out / "index.html", measured_page(result).encode())
+    except OSError as error:
+        raise InputError(f"{str(out)!r} cannot be written: {error.strerror}.") from None
+
+
+def error_rows(result: MeasureResult) -> list[tuple[str, ...]]:
+    """Errors on training, seen and unseen combinations and the gap, for reading."""
+    found = {
+        "what was trained on": result.training,
+        "seen combinations": result.seen,
+        "unseen combinations": result.unseen,
+        "the gap, unseen − seen": result.gap,
+    }
+    return [(name, figure_text(f), f.whom if f.bounded else "–") for name, f in found.items()]
+
+
+def evidence_rows(result: MeasureResult) -> list[tuple[str, ...]]:
+    return [tuple(_evidence(e)[key] for key in ("mechanism", "what", "value", "compared", "p", "explains", "named"))
+            for e in result.evidence]  # fmt: skip
+
+
+def figure_text(figure: Figure) -> str:
+    """The number and its interval, with as many decimals as the interval carries."""
+    digits = decimals_for(figure.low, figure.high)
+    if digits is None or digits < 2:
+        digits = 2
+    inside = f" [{number(figure.low, digits)}, {number(figure.high, digits)}]" if figure.bounded else ""
+    return number(figure.mean, digits) + inside
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; whatever its cells hold stays text."""
+    lines = [head, ["---"] * len(head), *([markdown_text(cell) for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def latex_table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str, name: str) -> str:
+    """A booktabs table; whatever its cells hold stays text."""
+    columns = (
+        "l" + (r">{\raggedright\arraybackslash}p{0.3\linewidth}" if len(head) > 4 else "l") + "l" * (len(head) - 2)
+    )
+    lines = [
+        r"% needs \usepackage{booktabs,array} and \usepackage[T1]{fontenc}",
+        r"\begin{table}",
+        r"\centering\small",
+        rf"\caption{{{latex_text(caption)}}}",
+        rf"\label{{{re.sub('[^A-Za-z0-9:-]', '-', name)}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        " & ".join(latex_text(cell) for cell in head) + r" \\",
+        r"\midrule",
+        *(" & ".join(latex_text(cell) for cell in row) + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _errors_csv(result: MeasureResult) -> bytes:
+    import polars as pl
+
+    found = {"training": result.training, "seen": result.seen, "unseen": result.unseen, "gap": result.gap}
+    return pl.DataFrame([{"error": name, **f.to_dict()} for name, f in found.items()]).write_csv().encode()
+
+
+def _evidence(evidence: Evidence) -> dict[str, str]:
+    return {
+        "mechanism": evidence.mechanism,
+        "what": evidence.what,
+        "value": figure_text(evidence.value),
+        "over": evidence.value.whom,
+        "chance": number(evidence.chance, 2),
+        "reference": evidence.reference,
+        "compared": f"{number(evidence.chance, 2)} ({evidence.reference})",
+        "p": "–" if evidence.p is None else f"{evidence.p:.2g}",
+        "explains": "–" if evidence.explains is None else f"{evidence.explains:.0%}",
+        "named": "yes" if evidence.named else "no",
+        "limit": evidence.limit.replace(BEHAVIOUR, "").strip(),
+    }
+
+
+def _worst(row: dict[str, Any]) -> dict[str, Any]:
+    said = {name: "–" if row[name] is None else brief(label(row[name])) for name in ("target", "prediction")}
+    levels = [brief(label(v)) for v in row["combination"].values()]
+    return {"levels": levels, "count": f"{row['count']:,}", "error": number(row["error"], 2), **said}
+
+
+def _worst_levels(result: MeasureResult) -> list[dict[str, Any]]:
+    return sorted((r for r in result.levels() if r["unseen"] is not None), key=lambda r: -r["unseen"])[:SHOWN]
+
+
+def _level(row: dict[str, Any]) -> dict[str, str]:
+    return {
+        "name": f"{brief(row['factor'])} = {brief(label(row['level']))}",
+        "unseen": number(row["unseen"], 2),
+        "unseen_count": f"{row['unseen_count']:,}",
+        "seen": number(row["seen"], 2),
+        "seen_count": f"{row['seen_count']:,}",
+    }
+
+
+def _aside(result: MeasureResult) -> list[str]:
+    parts = [f"{result.diverged:,} diverged"] if result.diverged else []
+    parts += [f"{result.unfitted:,} did not fit"] if result.unfitted and result.fits else []
+    return [f"Members set aside: {', '.join(parts)}."] if parts else []
+
+
+def _caption(result: MeasureResult) -> str:
+    space = result.answers.space
+    where = "Each combination with its error; unseen ones are framed." if len(space) == 2 and space.finite else (
+        "For each level, its mean error over seen and over unseen combinations." if space.finite else
+        "Each member's mean error on seen and on unseen combinations."
+    )  # fmt: skip
+    return f"{where} {ERROR_WORDS[result.answers.kind]}"

@@ -1,0 +1,179 @@
+"""A run that dissects: bases are trained or read, masks are searched on them and on untrained ones and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from recombine.description import Description
+from recombine.errors import InputError
+from recombine.runs.files import sha256_of
+from recombine.runs.run import Context, Outcome, Run
+from recombine.structure import Network, Protocol, carry_out, subroutines_of, untrained
+from recombine.tasks import OddOneOutTask, Task
+from recombine.training import Ensemble, Optimizer, train
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+    from recombine.structure import Findings
+
+
+class Pretraining(Description):
+    """What a base learns before its own task: ``model`` on ``task``; its weights are the base's first ones, by name."""
+
+    kind: ClassVar[str] = "pretraining"
+
+    task: Task
+    model: Description
+    steps: int = Field(ge=0)
+    batch_size: int = Field(default=64, ge=1)
+    optimizer: Optimizer
+
+
+class DissectionRun(Run):
+    """Train ``bases`` networks on an odd-one-out task, then dissect those that pass the gate.
+
+    Masks are trained on ``learn`` problems of each subroutine and measured on ``asked`` of each partition. ``weights``
+    names a file of trained bases that is read instead of training them; its hash is part of the description, so that
+    other weights are another run. ``untrained`` networks of the same kind have the same search of their own."""
+
+    kind: ClassVar[str] = "dissection"
+
+    task: OddOneOutTask
+    model: Description
+    bases: int = Field(default=3, ge=1)
+    steps: int = Field(ge=0)
+    batch_size: int = Field(default=32, ge=1)
+    optimizer: Optimizer
+    pretraining: Pretraining | None = None
+    weights: str | None = None
+    weights_hash: str | None = None
+    learn: int = Field(default=2000, ge=1)
+    asked: int = Field(default=300, ge=1)
+    free: bool = True
+    """Whether the odd item of a problem to learn may break the other rules too (see Family)."""
+    protocol: Protocol
+    untrained: int = Field(default=1, ge=0)
+    seed: int = 0
+
+    def compute(self, context: Context) -> Outcome:
+        found = self.dissected(context)
+        tables = {"bases": found.bases, "masks": found.masks, "matrix": found.matrix, "overlap": found.overlap}
+        plans = found.notes["searches"]
+        first = plans[0] if plans else {}
+        notes = {
+            "members": self.bases,
+            "steps": self.steps,
+            "strategy": first.get("strategy"),
+            "stack": first.get("stack"),
+            "reason": first.get("reason"),
+            "searches": plans,
+            "settings": self.resolved(),
+        }
+        return Outcome({name: table for name, table in tables.items() if table.width}, {}, notes)
+
+    def dissected(self, context: Context) -> Findings:
+        """The findings with the masks themselves, which a run does not keep."""
+        networks = [Network(i, "trained", base) for i, base in enumerate(self.trained(context))]
+        networks += [
+            Network(i, "untrained", untrained(self._build, self.seed + 1000 + i).to(context.device))
+            for i in range(self.untrained)
+        ]
+        parts = subroutines_of(
+            self.task.source, problems=self.learn, asked=self.asked, free=self.free, seed=self.seed + 1,
+            device=context.device,
+        )  # fmt: skip
+        with fast_products(context.device):
+            return carry_out(
+                self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
+                strategy=mask_strategy(context.device),
+            )  # fmt: skip
+
+    def trained(self, context: Context) -> list[nn.Module]:
+        """The bases, on the device."""
+        if self.weights is not None:
+            ensemble = read_bases(self.weights, self.weights_hash, self._build)
+            if len(ensemble) < self.bases:
+                raise InputError(f"{self.weights!r} holds {len(ensemble)} bases, {self.bases} are asked for.")
+            return [ensemble.member(m).to(context.device) for m in ensemble.members[: self.bases]]
+        if self.pretraining is None:
+            return self._train(self._build, range(self.bases), context)
+        return [base for i in range(self.bases) for base in self._train(self._started(i, context), [i], context)]
+
+    def _train(self, build: Any, members: Any, context: Context) -> list[nn.Module]:
+        ensemble = train(
+            build, self.task, members=list(members), steps=self.steps, batch_size=self.batch_size,
+            optimizer=self.optimizer, seed=self.seed, device=context.device,
+            checkpoint=context.workspace / "bases",
+            progress=lambda done, total: context.progress(done, total, "steps of bases"),
+        )  # fmt: skip
+        return [ensemble.member(m) for m in ensemble.members]
+
+    def _started(self, base: int, context: Context) -> Any:
+        """A function that builds the network with what pretraining learnt in it."""
+        of = self.pretraining
+        assert of is not None
+        ensemble = train(
+            of.model, of.task, members=[base], steps=of.steps, batch_size=of.batch_size, optimizer=of.optimizer,  # type: ignore[arg-type]
+            seed=self.seed, device=context.device,
+            checkpoint=context.workspace / "pretraining",
+            progress=lambda done, total: context.progress(done, total, "steps of pretraining"),
+        )  # fmt: skip
+        learnt = {name: tensor.cpu() for name, tensor in ensemble.member(base).state_dict().items()}
+
+        def build() -> nn.Module:
+            return handed_on(self._build(), learnt)
+
+        return build
+
+    def _build(self) -> nn.Module:
+        return self.model()  # type: ignore[operator,no-any-return]
+
+
+def mask_strategy(device: str) -> str:
+    """On a GPU a search is over before a compiled step would have paid for itself."""
+    return "captured" if device.startswith("cuda") else "auto"
+
+
+@contextmanager
+def fast_products(device: str) -> Iterator[None]:
+    """Matrix products of a search in TF32 where the device has it: convolutions are so anyway, and a mask is a sign."""
+    import torch
+
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = before or device.startswith("cuda")
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def handed_on(model: nn.Module, learnt: dict[str, torch.Tensor]) -> nn.Module:
+    """``model`` with the weights that it shares with a pretrained one, by name, with or without "encoder."."""
+    own = model.state_dict()
+    shared = {
+        name: learnt[key]
+        for name in own
+        for key in (name, name.removeprefix("encoder."))
+        if key in learnt and learnt[key].shape == own[name].shape
+    }
+    if not shared:
+        raise InputError("the pretrained model shares no weight with the one it should start; check both encoders.")
+    model.load_state_dict(own | shared)
+    return model
+
+
+def read_bases(path: str, expected: str | None, build: Any) -> Ensemble:
+    """Trained bases from a safetensors file; a relative path is looked up in this package."""
+    place = Path(path) if Path(path).is_absolute() else Path(__file__).parent.parent / path
+    if not place.is_file():
+        raise InputError(f"there are no base weights at {path!r}; train them, or leave weights out.")
+    if expected is not None and sha256_of(place) != expected:
+        raise InputError(f"the base weights at {path!r} are not those of this description.")
+    return Ensemble.load(place, build)

@@ -1,0 +1,98 @@
+"""Problems as any object with inputs and targets, and calling any module on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from recombine.errors import InputError
+from recombine.tasks import Problems
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+"""(outputs, targets) → one loss a problem, or their mean."""
+
+
+def as_problems(given: Any) -> Problems:
+    """Anything with ``inputs`` and ``targets`` (or ``labels``), or a pair of them, as problems."""
+    if isinstance(given, Problems):
+        return given
+    if isinstance(given, tuple) and len(given) == 2:
+        return Problems(_plain(given[0]), given[1])
+    targets = getattr(given, "targets", getattr(given, "labels", None))
+    if not hasattr(given, "inputs") or not isinstance(targets, Tensor):
+        raise InputError(f"problems must have inputs and targets (or labels); a {type(given).__name__} has not.")
+    return Problems(_plain(given.inputs), targets)
+
+
+def _plain(inputs: Any) -> Any:
+    """Mappings of any class as a dictionary."""
+    return dict(inputs) if isinstance(inputs, Mapping) else tuple(inputs) if isinstance(inputs, list) else inputs
+
+
+def arguments(like: Any, parts: tuple[Tensor, ...]) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:
+    """Positional and named arguments of a call, from tensors in the order of the inputs ``like``."""
+    if isinstance(like, Mapping):
+        return (), dict(zip(like, parts, strict=True))
+    return parts, {}
+
+
+@contextmanager
+def evaluating(*models: nn.Module) -> Iterator[None]:
+    """The models in evaluation mode, each of their parts back in its own mode afterwards: masks are trained on a fixed
+    function, so BatchNorm keeps its statistics and nothing is dropped."""
+    before = [(module, module.training) for model in models for module in model.modules()]
+    try:
+        for model in models:
+            model.eval()
+        yield
+    finally:
+        for module, mode in before:
+            module.training = mode
+
+
+def cast(part: Tensor, dtype: torch.dtype) -> Tensor:
+    """Real inputs in the precision of the model; whole numbers as they are."""
+    return part.to(dtype) if part.is_floating_point() else part
+
+
+def precision(model: nn.Module) -> torch.dtype:
+    """The type of the model's first parameter that holds real numbers."""
+    return next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)
+
+
+@torch.no_grad()
+def respond(model: nn.Module, problems: Any, batch_size: int = 256) -> Tensor:
+    """The model's outputs on all problems, in evaluation mode, on the device where the model is."""
+    problems = as_problems(problems)
+    device = next((p.device for p in model.parameters()), torch.device("cpu"))
+    outputs = []
+    parts, dtype = problems.parts, precision(model)
+    with evaluating(model):
+        for at in range(0, len(problems.targets), batch_size):
+            taken = tuple(cast(part[at : at + batch_size].to(device), dtype) for part in parts)
+            positional, named = arguments(problems.inputs, taken)
+            outputs.append(model(*positional, **named))
+    return torch.cat(outputs)
+
+
+def accuracy(model: nn.Module, problems: Any, batch_size: int = 256) -> float:
+    """The share of problems whose largest output is the target."""
+    problems = as_problems(problems)
+    outputs = respond(model, problems, batch_size)
+    return float((outputs.argmax(-1) == problems.targets.to(outputs.device)).double().mean())
+
+
+@contextmanager
+def denormals_flushed() -> Iterator[None]:
+    """Numbers below 10⁻³⁸ as zero, on a CPU that can. At the end of training most soft masks are such numbers, and
+    computing with them made a step five times slower."""
+    before = float(torch.tensor(2.0**-130) * 1) == 0
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(before)

@@ -1,0 +1,186 @@
+"""Does a network hold a part that computes one subroutine, and can it be taken out? One call, with its controls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch import nn
+
+from recombine.errors import InputError
+from recombine.result import Result
+from recombine.structure.calling import Loss, as_problems
+from recombine.structure.controls import untrained
+from recombine.structure.masks import Mask
+from recombine.structure.protocol import Findings, Network, Progress, Protocol, carry_out
+from recombine.structure.subroutines import Subroutine
+from recombine.structure.summary import ROWS, SCORES, summarise_masks
+from recombine.tasks import cross_entropy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCHEMA = 1
+CLEAR = -0.1
+"""A D_abl below this is called a part that can be removed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dissection(Result):
+    """What `dissect` found."""
+
+    kind: ClassVar[str] = "dissection"
+
+    subroutines: tuple[str, ...]
+    protocol: Protocol
+    findings: Findings = field(repr=False)
+
+    @property
+    def masks(self) -> pl.DataFrame:
+        """Every mask that was trained or drawn, with all that was measured of it."""
+        return self.findings.masks
+
+    @property
+    def matrix(self) -> pl.DataFrame:
+        """Accuracy on every subroutine with the part of every subroutine alone, and without it."""
+        return self.findings.matrix
+
+    @property
+    def overlap(self) -> pl.DataFrame:
+        """How alike masks are, against chance."""
+        return self.findings.overlap
+
+    def mask(self, subroutine: str) -> Mask | None:
+        """The mask chosen on validation; None where no setting passed."""
+        if subroutine not in self.subroutines:
+            raise InputError(f"there is no subroutine {subroutine!r}; there are {', '.join(self.subroutines)}.")
+        return self.findings.chosen.get((0, "trained", subroutine))
+
+    def score(self, subroutine: str, row: str = "chosen", network: str = "trained", score: str = "d_abl") -> float:
+        """One number of the table; nan where there is no such row."""
+        import polars as pl
+
+        table = self.to_frame()
+        at = (pl.col("network") == network) & (pl.col("subroutine") == subroutine) & (pl.col("row") == ROWS[row])
+        found: list[float] = table.filter(at)[score].to_list() if table.height else []
+        return found[0] if found else math.nan
+
+    @property
+    def verdict(self) -> str:
+        """What was found, in plain words; the chosen mask never stands alone."""
+        return " ".join(self._words(name) for name in self.subroutines)
+
+    def _words(self, name: str) -> str:
+        import polars as pl
+
+        mine = (pl.col("role") == "search") & (pl.col("network") == "trained") & (pl.col("subroutine") == name)
+        search = self.masks.filter(mine)
+        passed = int(search["passed"].sum())
+        if not passed:
+            return f"{name}: no mask of {search.height} does it, so nothing is said of where it is."
+        chosen, typical = self.score(name), self.score(name, "passing")
+        control = self.score(name, network="untrained")
+        beside = (
+            "no mask of an untrained network passes" if math.isnan(control) else f"untrained network {control:+.2f}"
+        )
+        words = "can be taken out" if chosen < CLEAR else "cannot be taken out without the rest"
+        return (
+            f"{name}: the best part {words} (D_abl {chosen:+.2f}; mean of the {passed} of {search.height} settings "
+            f"that pass {typical:+.2f}; {beside})."
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """Sub, ablated and controls in one table; ``masks`` has every mask."""
+        return summarise_masks(self.masks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table, the masks and how alike they are, as plain JSON values."""
+        return {
+            "schema": SCHEMA,
+            "verdict": self.verdict,
+            "subroutines": list(self.subroutines),
+            "networks": _plain(self.findings.bases),
+            "table": _plain(self.to_frame()),
+            "masks": _plain(self.masks),
+            "matrix": _plain(self.matrix),
+            "overlap": _plain(self.overlap),
+            "protocol": self.protocol.resolved(),
+        }
+
+
+def dissect(
+    model: nn.Module,
+    target: Any,
+    other: Any,
+    *others: Any,
+    names: Sequence[str] | None = None,
+    learn: Sequence[Any] | None = None,
+    whole: Any = None,
+    protocol: Protocol | None = None,
+    fresh: nn.Module | Callable[[], nn.Module] | None = None,
+    controls: bool = True,
+    loss: Loss = cross_entropy,
+    device: str | torch.device = "auto",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Dissection:
+    """Find, test and remove the part of ``model`` that computes each of two or more subroutines.
+
+    ``target``, ``other`` … are problems, one set a subroutine: objects with ``inputs`` and ``targets``, pairs of these,
+    or `Subroutine`s. The model, called on the inputs, gives one score a class. Each set is parted by rows into problems
+    to train masks on, to choose settings on and to measure on. Where the problems that are measured are ones the whole
+    model answers anyway (a mask has nothing to learn on them), give others in ``learn``, one set a subroutine, that
+    only a model of that subroutine alone can answer. ``whole`` are problems of the model's own task; a model that does
+    them, or else the subroutines, no better than the gate is refused.
+
+    ``controls`` adds an untrained network with its own search (``fresh`` builds it; by default the layers of a copy are
+    reset), masks for shuffled answers, and random masks of the same size."""
+    given = (target, other, *others)
+    labels = tuple(names) if names is not None else _names(given)
+    if len(labels) != len(given) or (learn is not None and len(learn) != len(given)):
+        raise InputError(f"give one name and one set of problems to learn for each of {len(given)} subroutines.")
+    parts = [
+        Subroutine.of(name, asked, None if learn is None else learn[i], seed)
+        for i, (name, asked) in enumerate(zip(labels, given, strict=True))
+    ]
+    protocol = protocol or Protocol(chance=1 / _classes(parts))
+    if not controls:
+        protocol = protocol.replace(random=0, shuffled=False)
+    place = model if device == "auto" else model.to(device)
+    networks = [Network(0, "trained", place)]
+    if controls:
+        like = next(place.parameters())
+        networks.append(Network(0, "untrained", untrained(fresh or place, seed).to(like.device, like.dtype)))
+    findings = carry_out(
+        protocol, networks, parts, as_problems(whole) if whole is not None else None, loss=loss, progress=progress
+    )
+    row = findings.bases.row(0, named=True)
+    if not row["gated"]:
+        raise InputError(
+            f"the model answers {row['accuracy']:.1%} of {'its own' if whole is not None else 'the'} problems and is "
+            f"not dissected at {protocol.gate:.0%} or below: train it further, or lower the protocol's gate."
+        )
+    return Dissection(tuple(part.name for part in parts), protocol, findings)
+
+
+def _names(given: Sequence[Any]) -> tuple[str, ...]:
+    plain = ("target", "other") if len(given) == 2 else tuple(f"subroutine {i + 1}" for i in range(len(given)))
+    return tuple(g.name if isinstance(g, Subroutine) else name for g, name in zip(given, plain, strict=True))
+
+
+def _classes(parts: Sequence[Subroutine]) -> int:
+    return max(2, 1 + max(int(part.test.targets.max()) for part in parts))
+
+
+def _plain(table: pl.DataFrame) -> list[Mapping[str, Any]]:
+    rows: list[Mapping[str, Any]] = [
+        {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+        for row in table.to_dicts()
+    ]
+    return rows
+
+
+__all__ = ["SCORES", "Dissection", "dissect"]

@@ -1,0 +1,248 @@
+"""From networks to what their masks show: gate, search, measure, choose, train again, control.
+
+Every setting of the search is measured and reported, on problems that nothing was chosen on. One setting a network and
+subroutine is *chosen on validation*: of those whose part does the target, the one without which the others are kept
+best. Only that one is trained again with other seeds and controlled by random masks and shuffled labels. An untrained
+network has the same search of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+from torch import nn
+
+from recombine.description import Description
+from recombine.errors import InputError
+from recombine.structure.calling import Loss, accuracy
+from recombine.structure.controls import shuffled
+from recombine.structure.masks import Mask
+from recombine.structure.scoring import accuracies, examine, examine_random
+from recombine.structure.search import find_masks
+from recombine.structure.settings import MaskSettings, grid
+from recombine.structure.stability import Key, overlaps
+from recombine.structure.subroutines import Subroutine
+from recombine.tasks import Problems, cross_entropy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Kind = Literal["trained", "untrained"]
+Progress = Callable[[int, int, str], None]
+SMALL = 100_000
+"""Up to this many weights, masks of different networks are trained in one stack."""
+
+
+class Protocol(Description):
+    """How networks are dissected: which masks are searched, when they count, and what they are compared with."""
+
+    kind: ClassVar[str] = "protocol"
+
+    settings: tuple[MaskSettings, ...] = Field(default=grid(), min_length=1)
+    """The whole search; every one of them is reported."""
+    chance: float = Field(default=0.25, ge=0, lt=1)
+    gate: float = Field(default=0.9, ge=0, le=1)
+    """A network that does its own task no better than this is not dissected."""
+    passing: float = Field(default=0.9, ge=0, le=1)
+    """A mask counts where its part reaches this on problems like those it was trained on."""
+    seeds: int = Field(default=3, ge=1)
+    """Masks of the chosen setting, each with another order of problems."""
+    random: int = Field(default=3, ge=0)
+    """Random masks drawn for each chosen one, of its size and, as many, from outside it."""
+    shuffled: bool = True
+    """Whether the chosen setting is trained once more on shuffled answers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network to be dissected: a trained base, or an untrained one that stands beside it."""
+
+    base: int
+    kind: Kind
+    model: nn.Module
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """Tables of a dissection: one row a network, a mask, a mask and subroutine, a pair of masks."""
+
+    bases: pl.DataFrame
+    masks: pl.DataFrame
+    matrix: pl.DataFrame
+    overlap: pl.DataFrame
+    chosen: dict[Key, Mask] = field(repr=False)
+    """The mask chosen on validation by base, kind and subroutine; none where no setting passed."""
+    notes: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+Best = dict[tuple[int, int], tuple[dict[str, Any], Mask]]
+"""By network and subroutine, the row of the chosen mask and the mask."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    network: Network
+    target: int
+    setting: int
+    seed: int
+    role: str
+    problems: Problems
+
+
+def carry_out(
+    protocol: Protocol,
+    networks: Sequence[Network],
+    subroutines: Sequence[Subroutine],
+    whole: Problems | None = None,
+    *,
+    loss: Loss = cross_entropy,
+    strategy: str = "auto",
+    progress: Progress | None = None,
+) -> Findings:
+    """Dissect ``networks``; ``whole`` are problems of their own task, for the gate (by default the subroutines')."""
+    import polars as pl
+
+    if len(subroutines) < 2 or len({s.name for s in subroutines}) != len(subroutines):
+        raise InputError("a dissection needs two or more subroutines, each with its own name.")
+    bases = [_base(network, subroutines, whole, protocol.gate) for network in networks]
+    kept = [network for network, row in zip(networks, bases, strict=True) if row["gated"]]
+    work = _Work(protocol, subroutines, loss, strategy, progress, len(kept))
+    searched = [
+        _Job(network, target, setting, protocol.settings[setting].seed, "search", subroutine.train)
+        for network in kept
+        for target, subroutine in enumerate(subroutines)
+        for setting in range(len(protocol.settings))
+    ]
+    rows, masks = work.measure(searched)
+    best = _choose(rows, masks, searched)
+    again: list[_Job] = []
+    for job, row in zip(searched, rows, strict=True):
+        picked = best.get(_key(job))
+        row["chosen"] = picked is not None and picked[0] is row
+        if row["chosen"]:
+            again += [replace(job, role="other seed", seed=job.seed + s) for s in range(1, protocol.seeds)]
+            if protocol.shuffled and job.network.kind == "trained":
+                answers = shuffled(job.problems, protocol.settings[job.setting].seed)
+                again.append(replace(job, role="shuffled answers", problems=answers))
+    more, others = work.measure(again)
+    seeds: dict[tuple[int, int], list[Mask]] = {key: [mask] for key, (_, mask) in best.items()}
+    for job, mask in zip(again, others, strict=True):
+        if job.role == "other seed":
+            seeds[_key(job)].append(mask)
+    controls = [
+        {**_labels(job, protocol, subroutines), **control}
+        for job, row, mask in zip(searched, rows, masks, strict=True)
+        if row["chosen"]
+        for control in examine_random(
+            job.network.model, mask, subroutines, job.target, protocol.chance, protocol.random
+        )
+    ]  # fmt: skip
+    of_seeds: dict[Key, list[Mask]] = {
+        (network.base, network.kind, subroutine.name): seeds[id(network), target]
+        for network in kept
+        for target, subroutine in enumerate(subroutines)
+        if (id(network), target) in seeds
+    }
+    table = pl.DataFrame([*rows, *more, *controls], infer_schema_length=None) if rows else pl.DataFrame()
+    return Findings(
+        bases=pl.DataFrame(bases, infer_schema_length=None),
+        masks=table,
+        matrix=pl.DataFrame(work.matrix, infer_schema_length=None),
+        overlap=overlaps(of_seeds),
+        chosen={key: some[0] for key, some in of_seeds.items()},
+        notes={"searches": work.notes},
+    )
+
+
+class _Work:
+    """Trains lists of masks and measures each; knows how far everything has come."""
+
+    def __init__(
+        self, protocol: Protocol, subroutines: Sequence[Subroutine], loss: Loss, strategy: str,
+        progress: Progress | None, networks: int,
+    ) -> None:  # fmt: skip
+        self.protocol, self.subroutines, self.loss, self.strategy = protocol, subroutines, loss, strategy
+        self.progress = progress or (lambda done, total, text: None)
+        self.matrix: list[dict[str, Any]] = []
+        self.notes: list[Any] = []
+        again = protocol.seeds - 1 + protocol.shuffled
+        self.total, self.done = networks * len(subroutines) * (len(protocol.settings) + again), 0
+
+    def measure(self, jobs: Sequence[_Job]) -> tuple[list[dict[str, Any]], list[Mask]]:
+        masks: list[Mask] = []
+        for part in _portions(jobs):
+            settings = [self.protocol.settings[job.setting].replace(seed=job.seed) for job in part]
+            start = self.done
+
+            def report(done: int, total: int, start: int = start, count: int = len(part)) -> None:
+                self.progress(start + count * done // max(total, 1), self.total, "masks")
+
+            found = find_masks(
+                [job.network.model for job in part], [job.problems for job in part], settings, loss=self.loss,
+                strategy=self.strategy, progress=report,
+            )  # fmt: skip
+            self.notes += found.notes["groups"]
+            self.done += len(part)
+            masks += found.masks
+        return [self._row(job, mask) for job, mask in zip(jobs, masks, strict=True)], masks
+
+    def _row(self, job: _Job, mask: Mask) -> dict[str, Any]:
+        labels = _labels(job, self.protocol, self.subroutines)
+        row, (alone, without) = examine(
+            job.network.model, mask, self.subroutines, job.target, self.protocol.chance, self.protocol.passing
+        )
+        for asked, sub, rest in zip(self.subroutines, alone, without, strict=True):
+            self.matrix.append({**labels, "asked": asked.name, "subnetwork": sub, "ablated": rest})
+        size = {"kept": mask.kept, "maskable": mask.count, "density": mask.density}
+        return {**labels, "chosen": False, **size, **row}
+
+
+def _portions(jobs: Sequence[_Job]) -> list[list[_Job]]:
+    """All at once where networks are small; otherwise one network and subroutine after the other."""
+    if not jobs:
+        return []
+    if sum(p.numel() for p in jobs[0].network.model.parameters()) <= SMALL:
+        return [list(jobs)]
+    found: dict[tuple[int, int], list[_Job]] = {}
+    for job in jobs:
+        found.setdefault(_key(job), []).append(job)
+    return list(found.values())
+
+
+def _key(job: _Job) -> tuple[int, int]:
+    return id(job.network), job.target
+
+
+def _choose(rows: Sequence[dict[str, Any]], masks: Sequence[Mask], jobs: Sequence[_Job]) -> Best:
+    """For each network and subroutine, of the masks that pass, the one without which the others are kept best."""
+    best: Best = {}
+    for job, row, mask in zip(jobs, rows, masks, strict=True):
+        key = _key(job)
+        if row["passed"] and (key not in best or row["val_d_abl"] < best[key][0]["val_d_abl"]):
+            best[key] = row, mask
+    return best
+
+
+def _base(network: Network, subroutines: Sequence[Subroutine], whole: Problems | None, gate: float) -> dict[str, Any]:
+    found = accuracies(network.model, subroutines)
+    own = accuracy(network.model, whole) if whole is not None else sum(found) / len(found)
+    parts = {f"on {s.name}": value for s, value in zip(subroutines, found, strict=True)}
+    gated = network.kind == "untrained" or own > gate
+    return {"base": network.base, "network": network.kind, "accuracy": own, **parts, "gated": gated}
+
+
+def _labels(job: _Job, protocol: Protocol, subroutines: Sequence[Subroutine]) -> dict[str, Any]:
+    own = protocol.settings[job.setting]
+    return {
+        "base": job.network.base,
+        "network": job.network.kind,
+        "role": job.role,
+        "subroutine": subroutines[job.target].name,
+        "setting": job.setting,
+        "start": getattr(own.method, "start", None),
+        "layers": " | ".join(own.choice.names) or "all",
+        "lr": own.optimizer.lr,
+        "seed": job.seed,
+    }

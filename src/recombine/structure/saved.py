@@ -1,0 +1,100 @@
+"""A saved model: a folder with ``architecture.json`` (a description of `recombine.models`) and ``model.safetensors``.
+
+Weights are read as safetensors only. A pickle runs whatever program its author put into it, so none is ever opened.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from recombine import models
+from recombine.description import Description
+from recombine.errors import InputError, unknown
+
+ARCHITECTURE, WEIGHTS = "architecture.json", "model.safetensors"
+PICKLES = (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt", ".joblib")
+
+
+def save_model(folder: str | Path, model: nn.Module, architecture: Description) -> Path:
+    """Write a model that ``architecture`` builds, so that `load_model` can read it."""
+    from safetensors.torch import save_file
+
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ARCHITECTURE).write_text(json.dumps(architecture.describe(), indent=1), encoding="utf-8")
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    save_file(tensors, folder / WEIGHTS)
+    return folder
+
+
+def load_model(path: str | Path) -> tuple[nn.Module, Description]:
+    """The model of a folder, or of a safetensors file that has its ``architecture.json`` beside it."""
+    path = Path(path)
+    if path.suffix.lower() in PICKLES:
+        raise InputError(
+            f"{str(path)!r} is a pickle, which can run any program when it is opened, and is not read: save the "
+            "weights with safetensors (recombine.structure.save_model)."
+        )
+    weights = path / WEIGHTS if path.is_dir() else path
+    description = weights.parent / ARCHITECTURE
+    for file, what in ((weights, "weights"), (description, "architecture")):
+        if not file.is_file():
+            raise InputError(
+                f"there is no {what} at {str(file)!r}; a saved model is a folder with {WEIGHTS} and {ARCHITECTURE} "
+                "(recombine.structure.save_model writes it)."
+            )
+    try:
+        given = json.loads(description.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError, OSError) as error:
+        raise InputError(f"{str(description)!r} does not hold a description: {error}.") from None
+    architecture = described(given)
+    if not callable(architecture):
+        raise InputError(f"{str(description)!r} describes a {architecture.kind!r}, which builds no network.")
+    model: nn.Module = architecture()
+    _fill(model, weights)
+    return model.eval(), architecture
+
+
+def described(given: Any) -> Description:
+    """The description of `recombine.models` that ``describe`` wrote."""
+    if not isinstance(given, dict) or not isinstance(given.get("kind"), str):
+        raise InputError('a description is a JSON object with a kind, such as {"kind": "perceptron", …}.')
+    classes = {made.kind: made for made in vars(models).values() if isinstance(made, type)
+               and issubclass(made, Description) and hasattr(made, "kind")}  # fmt: skip
+    if given["kind"] not in classes:
+        raise unknown("kind of model", given["kind"], classes)
+    made = classes[given["kind"]]
+    if given.get("version", 1) != made.version:
+        raise InputError(
+            f"a {made.kind!r} of version {given['version']} is not the version {made.version} of this one."
+        )
+    fields = {name: _value(value) for name, value in given.items() if name not in ("kind", "version")}
+    return made(**fields)
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, dict) and "kind" in value:
+        return described(value)
+    return tuple(_value(inner) for inner in value) if isinstance(value, list) else value
+
+
+def _fill(model: nn.Module, weights: Path) -> None:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        tensors = load_file(weights)
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{str(weights)!r} does not hold safetensors: {error}.") from None
+    own = model.state_dict()
+    for name in (*own, *tensors):
+        there, here = tensors.get(name), own.get(name)
+        if there is None or here is None or there.shape != here.shape:
+            raise InputError(f"the weights in {str(weights)!r} do not fit the architecture: see {name!r}.")
+    kinds = {tensor.dtype for tensor in tensors.values() if tensor.is_floating_point()}
+    model.to(kinds.pop() if len(kinds) == 1 else torch.float32).load_state_dict(tensors)

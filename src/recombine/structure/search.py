@@ -1,0 +1,191 @@
+"""Find many masks in one call: every setting of a search, on one model or several, stacked where that pays."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from recombine.errors import InputError
+from recombine.structure.calling import Loss, as_problems, denormals_flushed, evaluating
+from recombine.structure.choose import weights_of
+from recombine.structure.learning import History, learn
+from recombine.structure.masks import Mask
+from recombine.structure.plan import Job, groups, plan_group
+from recombine.structure.settings import MaskSettings
+from recombine.structure.stack import Untraceable
+from recombine.structure.units import units_of
+from recombine.tasks import Problems, cross_entropy
+from recombine.training.engine import _threads
+from recombine.training.plan import ChunkSize, Plan
+from recombine.training.progress import Progress, reporter
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class MaskSearch:
+    """The masks of a search in the order of its settings, how each was trained, and what its training recorded."""
+
+    settings: tuple[MaskSettings, ...]
+    masks: tuple[Mask, ...]
+    histories: tuple[History, ...]
+    notes: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.masks)
+
+    def frame(self) -> pl.DataFrame:
+        """One row a mask: its settings, how much it keeps, how it ended."""
+        import polars as pl
+
+        rows = [
+            {
+                "mask": i,
+                "method": own.method.kind,
+                "start": getattr(own.method, "start", None),
+                "layers": " | ".join(own.choice.names) or "all",
+                "lr": own.optimizer.lr if isinstance(own.optimizer.lr, float) else None,
+                "seed": own.seed,
+                "kept": mask.kept,
+                "maskable": mask.count,
+                "density": mask.density,
+                "loss": history.loss[-1] if history.loss else None,
+                "undecided": history.undecided[-1] if history.undecided else None,
+                "stopped_at": history.stopped_at,
+            }
+            for i, (own, mask, history) in enumerate(zip(self.settings, self.masks, self.histories, strict=True))
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def find_masks(
+    model: nn.Module | list[nn.Module],
+    problems: Any,
+    settings: MaskSettings | Sequence[MaskSettings] = MaskSettings(),  # noqa: B008 - frozen
+    *,
+    other: Any = None,
+    loss: Loss = cross_entropy,
+    device: str | torch.device = "auto",
+    strategy: str = "auto",
+    chunk_size: ChunkSize = "auto",
+    progress: Progress | None = None,
+) -> MaskSearch:
+    """Train a mask for every setting; ``model``, ``problems`` and ``other`` are the same for all masks, or one a mask.
+
+    ``problems`` is any object with ``inputs`` and ``targets`` or ``labels`` (one row a problem) that the model, called
+    on the inputs, should answer, or a pair of both; a list holds one a mask. ``loss(outputs, targets)`` gives one
+    number a problem. The model is neither changed nor copied, and stays in evaluation mode meanwhile. Settings with an
+    adversarial term need ``other``.
+
+    Masks are stacked where that pays and trained one by one elsewhere (``notes`` says which and why); mask i is the
+    same, to rounding, whatever is trained beside it. ``device="auto"`` is where the model is. ``progress(done, total)``
+    counts mask-steps."""
+    jobs = _jobs(model, problems, other, settings, device)
+    place = _device(jobs[0].model)
+    started = time.monotonic()
+    results: dict[int, tuple[Mask, History]] = {}
+    plans: list[dict[str, Any]] = []
+    with evaluating(*{id(job.model): job.model for job in jobs}.values()), denormals_flushed():
+        trained = [job for job in jobs if job.settings.method.trained]
+        total = sum(job.steps for job in trained)
+        for job in jobs:
+            if not job.settings.method.trained:
+                results[job.place] = _untrained(job), History()
+        with reporter(progress, total) as report:
+            for group in groups(trained, loss, place):
+                plan = plan_group(group, loss, place, strategy, chunk_size)
+                found, plan = _train_group(group, plan, loss, place, report, fixed=strategy != "auto")
+                results |= found
+                plans.append(
+                    {"masks": len(group), "strategy": plan.strategy, "stack": plan.stack, "reason": plan.reason}
+                )
+    masks, histories = zip(*(results[job.place] for job in jobs), strict=True)
+    notes = {"groups": plans, "device": place.type, "seconds": time.monotonic() - started}
+    return MaskSearch(tuple(job.settings for job in jobs), masks, histories, notes)
+
+
+def _train_group(
+    group: list[Job], plan: Plan, loss: Loss, device: torch.device, report: Callable[[int], None], fixed: bool
+) -> tuple[dict[int, tuple[Mask, History]], Plan]:
+    """The results and the plan that worked: what cannot be traced is looped unless the strategy is ``fixed``."""
+    results: dict[int, tuple[Mask, History]] = {}
+    while True:
+        chunk = group[len(results) : len(results) + plan.stack]
+        if not chunk:
+            return results, plan
+        try:
+            with _threads(plan.threads):
+                found = learn(chunk, plan.strategy, loss, device, report)
+        except Untraceable as refused:
+            if fixed:
+                raise InputError(
+                    f"this model cannot be {plan.strategy}: {refused}; leave strategy= to 'auto'."
+                ) from None
+            plan = _fallback(plan, device, refused)
+        else:
+            results |= {job.place: result for job, result in zip(chunk, found, strict=True)}
+
+
+def _fallback(plan: Plan, device: torch.device, refused: Untraceable) -> Plan:
+    if device.type == "cuda" and plan.stack > 1:
+        return replace(plan, stack=1, reason=f"torch.vmap cannot batch this model: {refused}")
+    return Plan("loop", 1, f"this model cannot be traced: {refused}")
+
+
+def _untrained(job: Job) -> Mask:
+    method = job.settings.method
+    weights = {name: weight.parameter for name, weight in weights_of(job.model).items()}
+    numbers = method.begin(job.units, weights)
+    level = method.level(numbers, 1.0)
+    return Mask(
+        {
+            part.parameter: part.spread(method.hard(numbers[part.units], level)).clone().cpu()
+            for part in job.units.parts
+        },
+        method.scale,
+        {"settings": job.settings.described()},
+    )
+
+
+def _jobs(model: Any, problems: Any, other: Any, settings: Any, device: str | torch.device) -> list[Job]:
+    asked = [settings] if isinstance(settings, MaskSettings) else list(settings)
+    lengths = {len(v) for v in (model, problems, other) if isinstance(v, list)}
+    if len(asked) == 1 and len(lengths) == 1:
+        asked *= next(iter(lengths))
+    count = len(asked)
+    if not asked or any(length != count for length in lengths):
+        raise InputError(
+            f"give one model, problems and settings for all masks or one a mask; there are {count} settings."
+        )
+    models = _each(model, count)
+    moved = {id(m): m if device == "auto" else _moved(m, torch.device(device)) for m in models}
+    if len({_device(m) for m in moved.values()}) != 1:
+        raise InputError("the models of one search must be on one device; say device=.")
+    known: dict[int, Problems] = {}
+    jobs = []
+    for i, (own, m, p, o) in enumerate(zip(asked, models, _each(problems, count), _each(other, count), strict=True)):
+        if own.adversary > 0 and o is None:
+            raise InputError("settings with an adversarial term need the other subroutine's problems: give other=.")
+        here, shown = moved[id(m)], known.setdefault(id(p), as_problems(p))
+        against = known.setdefault(id(o), as_problems(o)) if own.adversary > 0 else None
+        jobs.append(Job(i, here, shown, against, own, units_of(here, own.choice)))
+    return jobs
+
+
+def _each(value: Any, count: int) -> list[Any]:
+    return value if isinstance(value, list) else [value] * count
+
+
+def _moved(model: nn.Module, device: torch.device) -> nn.Module:
+    return model if _device(model) == device else copy.deepcopy(model).to(device)
+
+
+def _device(model: nn.Module) -> torch.device:
+    return next((p.device for p in model.parameters()), torch.device("cpu"))

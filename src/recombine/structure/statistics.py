@@ -1,0 +1,109 @@
+"""Tests and intervals in which the base network is the unit: masks of one base are not independent of each other."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from recombine.errors import InputError
+from recombine.measures.interval import Interval, interval
+from recombine.tasks import Draws
+
+EXACT = 14
+"""Up to this many bases all 2ⁿ assignments of signs are counted; beyond, as many as ``DRAWS`` are drawn."""
+DRAWS = 2**14
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BaseTest:
+    """A mean over bases with its interval, and the probability of one as far from zero if signs were tossed."""
+
+    figure: Interval
+    p: float
+    bases: int
+    masks: int
+
+    def __str__(self) -> str:
+        return f"{self.figure}, p = {self.p:.3g} over {self.bases} bases ({self.masks} masks)"
+
+
+def by_base(values: ArrayLike, bases: ArrayLike) -> Floats:
+    """The mean of each base's masks."""
+    numbers, labels = np.asarray(values, dtype=np.float64), np.asarray(bases)
+    if numbers.shape != labels.shape or numbers.ndim != 1 or not len(numbers):
+        raise InputError(f"one value and one base a mask are needed, got {numbers.shape} and {labels.shape}.")
+    return np.array([numbers[labels == base].mean() for base in np.unique(labels)])
+
+
+def sign_flip(values: ArrayLike, seed: int = 0) -> float:
+    """Two-sided p of a mean over bases: the share of sign assignments with a mean at least as far from zero.
+
+    Exact for few bases, and never below 2^(1−n): three bases cannot give less than .25, whatever their masks."""
+    means = np.asarray(values, dtype=np.float64)
+    observed = abs(means.sum())
+    scores = np.abs(_signs(len(means), seed) @ means)
+    return float((scores >= observed * (1 - 1e-12)).mean())
+
+
+def wild_cluster(values: ArrayLike, bases: ArrayLike, seed: int = 0) -> float:
+    """Two-sided p of a mean over masks by the wild cluster bootstrap: residuals of a base are flipped together and the
+    mean is studentised by clustered errors (Cameron, Gelbach & Miller 2008), under the null that it is zero."""
+    numbers, labels = np.asarray(values, dtype=np.float64), np.asarray(bases)
+    names, which = np.unique(labels, return_inverse=True)
+    if len(names) < 2:
+        return 1.0
+    observed = abs(_studentised(numbers, which, len(names)))
+    flips = _signs(len(names), seed)
+    found = np.array([abs(_studentised(numbers * row[which], which, len(names))) for row in flips])
+    return float((found >= observed * (1 - 1e-12)).mean())
+
+
+def base_test(values: ArrayLike, bases: ArrayLike, seed: int = 0) -> BaseTest:
+    """The mean over bases, its interval over bases, and the p of tossing their signs."""
+    means = by_base(values, bases)
+    return BaseTest(interval(means), sign_flip(means, seed), len(means), int(np.asarray(values).size))
+
+
+def spearman(x: ArrayLike, y: ArrayLike) -> float:
+    """Spearman's ρ; nan where either is constant."""
+    from scipy.stats import rankdata
+
+    ranks = [rankdata(np.asarray(part, dtype=np.float64)) for part in (x, y)]
+    if len(ranks[0]) < 3 or any(part.std() == 0 for part in ranks):
+        return float("nan")
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def partial_spearman(x: ArrayLike, y: ArrayLike, given: ArrayLike) -> float:
+    """ρ of what is left of the ranks of both once the ranks of ``given`` are fitted to them by a line."""
+    xy, xz, yz = spearman(x, y), spearman(x, given), spearman(y, given)
+    rest = (1 - xz**2) * (1 - yz**2)
+    return float((xy - xz * yz) / np.sqrt(rest)) if rest > 0 else float("nan")
+
+
+def pseudo_values(x: ArrayLike, y: ArrayLike, given: ArrayLike | None = None) -> Floats:
+    """n·ρ − (n−1)·ρ without member i, one a member: their mean is the jackknife's ρ, their spread its error."""
+    columns = [np.asarray(part, dtype=np.float64) for part in (x, y, *(() if given is None else (given,)))]
+    score = spearman if given is None else partial_spearman
+    count, rho = len(columns[0]), score(*columns)
+    left = np.array([score(*(np.delete(column, i) for column in columns)) for i in range(count)])
+    return count * rho - (count - 1) * left
+
+
+def _signs(count: int, seed: int) -> Floats:
+    if count <= EXACT:
+        return np.array(list(itertools.product((1.0, -1.0), repeat=count)))
+    drawn: Floats = 2.0 * Draws.single(seed, "signs").integers(2, (DRAWS, count)).numpy() - 1
+    drawn[0] = 1.0
+    return drawn
+
+
+def _studentised(numbers: Floats, which: NDArray[np.intp], clusters: int) -> float:
+    mean = numbers.mean()
+    sums = np.bincount(which, numbers - mean, clusters)
+    error = np.sqrt((sums**2).sum()) / len(numbers)
+    return float(mean / error) if error > 0 else float(np.sign(mean) * np.inf)

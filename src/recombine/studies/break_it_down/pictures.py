@@ -1,0 +1,141 @@
+"""What is drawn of the study's tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from recombine.measures.interval import summarise
+from recombine.studies.break_it_down.tables import LABELS, last_gated
+from recombine.studies.study import Figure
+
+KINDS = {"search": "", "shuffled answers": ", shuffled answers", "same size": ", random masks"}
+
+
+def _ordered(table: pl.DataFrame) -> pl.DataFrame:
+    place = {run: i for i, run in enumerate(LABELS)}
+    at = pl.col("run").replace_strict(place, return_dtype=pl.Int64)
+    return table.with_columns(at.alias("place")).sort("place", maintain_order=True)
+
+
+def _draw_parts(table: pl.DataFrame) -> Any:
+    from recombine.figures.dissection import parts
+
+    shown = ("chosen on validation", "mean of settings that pass", "random mask of the chosen size",
+             "trained on shuffled answers")  # fmt: skip
+    kept = _ordered(table).filter(
+        pl.col("row").is_in(shown) & ((pl.col("network") == "trained") | pl.col("row").is_in(shown[:2]))
+    )
+    scores = [name for name in kept.columns if name.startswith(("sub_", "abl_"))]
+    means = kept.group_by("run", "task", "network", "row", maintain_order=True).agg(pl.col(scores).mean())
+    suffix = pl.when(pl.col("network") == "untrained").then(pl.lit(", untrained")).otherwise(pl.lit(""))
+    rows = means.with_columns((pl.col("row") + suffix).alias("label"), pl.col("network").eq("untrained").alias("late"))
+    return parts(rows.sort("late", maintain_order=True), "label", "task", chance=0.25)
+
+
+def _draw_searches(table: pl.DataFrame) -> Any:
+    from recombine.figures import members
+
+    kept = _ordered(table).filter(
+        pl.col("role").is_in(list(KINDS)) & ~((pl.col("role") == "same size") & (pl.col("network") == "untrained"))
+    )
+    kind = pl.col("role").replace_strict(KINDS)
+    untrained = pl.when(pl.col("network") == "untrained").then(pl.lit(", untrained")).otherwise(pl.lit(""))
+    rows = kept.with_columns((pl.col("task") + untrained + kind).alias("group"))
+    return members(rows.sort("place", "group", maintain_order=True), "group", "d_abl", title="D_abl, every mask",
+                   domain=(-0.75, 0.75), reference=0.0)  # fmt: skip
+
+
+def _draw_two_tests(table: pl.DataFrame) -> Any:
+    from recombine.figures import scatter
+
+    rows = _ordered(table).filter(pl.col("role") == "search")
+    return scatter(rows, "d_sub", "d_abl", "network", "task", diagonal=False, domain=(-0.8, 0.8),
+                   x_title="D_sub (part alone)", y_title="D_abl (without it)")  # fmt: skip
+
+
+def _draw_overlap(table: pl.DataFrame) -> Any:
+    from recombine.figures import scatter
+
+    rows = _ordered(table).drop_nulls("iou").with_columns(
+        pl.col("between").replace({"seeds": "same subroutine, other seed", "subroutines": "other subroutine"})
+    )  # fmt: skip
+    return scatter(rows, "expected", "iou", "between", x_title="expected by chance", y_title="shared weights (IoU)")
+
+
+def _draw_predicts(table: pl.DataFrame) -> Any:
+    from recombine.figures import column, scatter
+
+    last = last_gated(table)
+    rows = last if last.height else table.filter(pl.col("step") == pl.col("step").max())
+    return column(
+        scatter(rows, "d_abl_all", "unseen", diagonal=False, x_title="D_abl, mean of all settings",
+                y_title="accuracy on unseen combinations"),
+        scatter(rows, "on left digit", "unseen", diagonal=False, x_title="left digit alone, whole network",
+                y_title="accuracy on unseen combinations"),
+    )  # fmt: skip
+
+
+def _draw_along(table: pl.DataFrame) -> Any:
+    from recombine.figures import curves
+
+    names = {"trained": "accuracy as trained", "unseen": "accuracy on unseen pairs", "d_sub_all": "D_sub",
+             "d_abl_all": "D_abl"}  # fmt: skip
+    long = table.unpivot(list(names), index=["member", "step"], variable_name="what").drop_nulls("value")
+    figure = summarise(long.with_columns(pl.col("what").replace(names)), "value", ["what", "step"])
+    return curves(figure, "step", "mean", "what", "low", "high", log_x=True, reference=0.0, x_title="step",
+                  y_title="mean over members")  # fmt: skip
+
+
+FIGURES = (
+    Figure(
+        id="parts",
+        title="With the part alone, and without it",
+        caption="Mean over subroutines and bases. A part that is there and can be removed has its filled dot far right "
+        "of its hollow one on the left, and far left of it on the right. Untrained networks have had the same search.",
+        table="summary",
+        draw=_draw_parts,
+    ),
+    Figure(
+        id="searches",
+        title="The whole grid, not the winner",
+        caption="D_abl of every mask of every setting, whether or not it passed, with untrained networks, masks for "
+        "shuffled answers and random masks of the chosen size. Left of zero: the subroutine suffers more than the "
+        "others when its part is removed.",
+        table="masks",
+        draw=_draw_searches,
+    ),
+    Figure(
+        id="two-tests",
+        title="One test tells trained from untrained, the other does not",
+        caption="One dot a mask. Trained and untrained networks share the right-hand side (the part alone does its "
+        "own); only trained ones reach down (and can lose it alone).",
+        table="masks",
+        draw=_draw_two_tests,
+    ),
+    Figure(
+        id="overlap",
+        title="How alike masks are",
+        caption="Weights in both masks over weights in either, against what independent masks of the same size would "
+        "share; on the line, no more than chance.",
+        table="overlap",
+        draw=_draw_overlap,
+    ),
+    Figure(
+        id="predicts",
+        title="Does removable structure go with generalization?",
+        caption="Digit pairs with a redundant second digit; one dot a member that does its own task. Members differ in "
+        "the size of the weights that they start from.",
+        table="along",
+        draw=_draw_predicts,
+    ),
+    Figure(
+        id="along",
+        title="Along training",
+        caption="Digit pairs, mean over members with its 95 % interval; D_sub and D_abl over all settings. Step 0 is "
+        "the untrained network with its own search.",
+        table="along",
+        draw=_draw_along,
+    ),
+)

@@ -1,0 +1,197 @@
+"""The runs of the study, at three scales, the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from recombine.description import Description
+from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, WordEncoder, resnet_18
+from recombine.runs import Run
+from recombine.runs.along_training import AlongTrainingRun
+from recombine.runs.dissection import DissectionRun, Pretraining
+from recombine.runs.planted import PlantedRun
+from recombine.structure import Choice, Geometric, MaskSettings, Protocol, grid
+from recombine.studies.break_it_down.bases import FILE, HASH
+from recombine.studies.study import Scale
+from recombine.tasks import Contours, DigitPairs, Family, MaskedWords, OddOneOutTask, Sentences, SignProducts
+from recombine.training import Adam
+
+STARTS = (-0.05, 0.0, 0.05, 0.1)
+SIGNS = SignProducts()
+AGREEMENT = Sentences()
+FEW = (0.0, 0.1)
+"""The two starts of a search of four settings."""
+
+
+SHORT = MaskSettings(batch_size=16, penalty=0.1, optimizer=Adam(lr=0.03), temperature=Geometric(per="step"))
+"""For searches of a hundred steps: the temperature rises at every one."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is trained at a scale."""
+
+    bases: int
+    toy_steps: int
+    epochs: int
+    members: int
+    asked: int
+
+
+SIZES = {"smoke": Size(2, 40, 1, 4, 40), "quick": Size(3, 700, 10, 16, 200), "paper": Size(3, 1500, 20, 48, 500)}
+
+
+def runs(scale: Scale, members: int | None) -> Mapping[str, Run]:
+    """What is known first (the toy, planted networks), then the paper's tasks, then what is new."""
+    size = SIZES[scale]
+    bases = min(members, 3) if members is not None else size.bases
+    found: dict[str, Run] = {
+        "toy": toy(size, bases),
+        "planted-positive": planted("positive", size, bases),
+        "planted-negative": planted("negative", size, bases),
+    }
+    if scale == "paper":
+        found |= _paper(members)
+    else:
+        found |= {"agreement": small_agreement(size, bases), "inside-contact": small_contours(scale, size)}
+    return found | {"digit-pairs": digit_pairs(size, members or size.members)}
+
+
+def toy(size: Size, bases: int) -> DissectionRun:
+    """Two products of signs (24 numbers): what a search finds where the answer is clear."""
+    settings = MaskSettings(epochs=size.epochs, batch_size=32, penalty=0.235, optimizer=Adam(lr=0.03))
+    return DissectionRun(
+        task=OddOneOutTask(source=SIGNS, problems=2048, held_out=300),
+        model=OddOneOutNet(encoder=Perceptron(widths=(24, 128, 128, 32))),
+        bases=bases, steps=size.toy_steps, optimizer=Adam(lr=2e-3), learn=1024, asked=size.asked,
+        protocol=Protocol(settings=(settings,), seeds=2, random=1), untrained=min(bases, 2),
+    )  # fmt: skip
+
+
+def planted(kind: Literal["positive", "negative"], size: Size, bases: int) -> PlantedRun:
+    width = 24 if kind == "positive" else 12
+    settings = tuple(
+        MaskSettings(epochs=2 * size.epochs, penalty=penalty, optimizer=Adam(lr=0.02))
+        for penalty in (0.1, 0.02, 0.004, 0.0)
+    )
+    return PlantedRun(
+        planted=kind,
+        network=OddOneOutNet(encoder=Perceptron(widths=(width, 16, 8))), bases=bases,
+        steps=500 if size.toy_steps > 100 else 40, asked=size.asked,
+        protocol=Protocol(settings=settings, seeds=1, random=0, shuffled=False),
+    )  # fmt: skip
+
+
+def small_agreement(size: Size, bases: int) -> DissectionRun:
+    """Subject–verb agreement with an encoder of 2 layers of 16; four settings."""
+    base = SHORT.replace(epochs=min(6, size.epochs))
+    short = size.toy_steps < 100
+    return DissectionRun(
+        task=OddOneOutTask(source=AGREEMENT, family=Family(both_broken=False), problems=3000, held_out=300),
+        model=OddOneOutNet(encoder=encoder(16, 2, 2)),
+        bases=bases, steps=30 if short else 400, batch_size=32, optimizer=Adam(lr=5e-3), learn=256,
+        asked=min(120, size.asked), free=False, untrained=1,
+        protocol=Protocol(settings=grid(starts=FEW, choices=(Choice(),), lrs=(0.03, 0.01), base=base), seeds=2,
+                          random=1),
+    )  # fmt: skip
+
+
+def small_contours(scale: Scale, size: Size) -> DissectionRun:
+    """Inside–contact at 32 pixels with a small ResNet, whose trained weights come with the package; four settings:
+    two sets of upper layers, two rates. (A mask over the first layers would cost three times as much.)"""
+    base = SHORT.replace(epochs=min(4, size.epochs))
+    upper = tuple(Choice(names=names) for names in ("stage_3|readout", "stage_2|stage_3|readout"))
+    smoke, asked = scale == "smoke", min(64, size.asked)
+    return DissectionRun(
+        task=OddOneOutTask(source=Contours(side=32), problems=64 if smoke else 8000, held_out=200),
+        model=SMALL_RESNET, bases=1 if smoke else 2, steps=4 if smoke else 0, batch_size=16, optimizer=Adam(lr=5e-3),
+        weights=None if smoke else FILE, weights_hash=None if smoke else HASH, learn=64 if smoke else 192,
+        asked=asked,
+        protocol=Protocol(settings=grid(starts=FEW[1:], choices=upper, lrs=(0.1, 0.03), base=base), seeds=1,
+                          random=1),
+    )  # fmt: skip
+
+
+def digit_pairs(size: Size, members: int) -> AlongTrainingRun:
+    """Pairs of digits of which the second is redundant (setting A); members start from weights of different size, which
+    makes what they do on unseen pairs differ."""
+    short = size.toy_steps < 100
+    base = MaskSettings(epochs=size.epochs, penalty=0.5, optimizer=Adam(lr=0.02))
+    settings = tuple(
+        base.replace(choice=choice, penalty=penalty)
+        for choice in (Choice(), Choice(names="hidden")) for penalty in (0.5, 2.0)
+    )  # fmt: skip
+    return AlongTrainingRun(
+        task=DigitPairs(), model=PairCNN(shape=(1, 8, 16), convolutions=0), members=members,
+        at=(0, 20) if short else (0, 40, 400), optimizer=Adam(lr=3e-3), learn=100 if short else 1000, asked=size.asked,
+        init_scale=tuple(float(f"{scale:.4g}") for scale in np.geomspace(0.5, 10, members)),
+        protocol=Protocol(settings=settings, chance=0.1, passing=0.7, seeds=1, random=0, shuffled=False),
+    )  # fmt: skip
+
+
+def encoder(width: int, heads: int, layers: int, masked_words: bool = False) -> WordEncoder:
+    words = AGREEMENT.spoken
+    return WordEncoder(words=len(words.words), longest=words.longest, width=width, heads=heads, layers=layers,
+                       masked_words=masked_words)  # fmt: skip
+
+
+SMALL_RESNET = OddOneOutNet(
+    encoder=Panels(
+        encoder=ResNet(shape=(3, 32, 32), channels=(8, 16, 32), blocks=1, norm="instance", hidden=(32,), outputs=16)
+    )
+)
+
+FROM = {"bert": ("layers", r"layers\.[23]\.", r"layers\.3\."),
+        "resnet": ("stem|stage|readout", r"stage_[34]|readout", "stage_4|readout")}  # fmt: skip
+"""The layers that are masked: all, the upper half, the last ones."""
+COMPRESSED = MaskSettings(epochs=9, batch_size=64, penalty=1e-8, penalty_on="sum")
+"""Nine epochs instead of 90, with the temperature rising from 1 to 200 within them."""
+RATES = (1e-2, 1e-3)
+"""A tenth of the steps: the paper's lower rate, 1e-4, would not move a weight past its threshold."""
+
+
+def _paper(members: int | None) -> dict[str, Run]:
+    """In the order of the issue; each is one to one and a half minutes on an H200."""
+    whole = grid(starts=STARTS, choices=tuple(Choice(names=n) for n in FROM["bert"]), lrs=RATES, base=COMPRESSED)
+    few = grid(starts=FEW, choices=(Choice(names=FROM["bert"][0]),), lrs=RATES, base=COMPRESSED)
+    bases = min(members or 3, 3)
+    found: dict[str, Run] = {
+        "bert-grid": bert(Protocol(settings=whole, seeds=2, random=1), 1, untrained=1),
+        "bert-scratch": bert(Protocol(settings=few, seeds=1, random=0, shuffled=False), bases, untrained=bases),
+        "bert-pretrained": bert(Protocol(settings=few, seeds=1, random=0, shuffled=False), bases, pretrained=True),
+    }
+    for name, rules in (("inside-contact", ("inside", "contact")), ("number-contact", ("number", "contact"))):
+        found[f"resnet18-{name}"] = contours(rules, 12)
+    return found | {"three-rules": contours(("inside", "contact", "number"), 4)}
+
+
+def bert(protocol: Protocol, bases: int, untrained: int = 0, pretrained: bool = False) -> DissectionRun:
+    """Agreement with an encoder of the size of BERT-small, over words of the grammar."""
+    learning = Pretraining(
+        task=MaskedWords(source=AGREEMENT), model=encoder(512, 8, 4, masked_words=True), steps=800, batch_size=128,
+        optimizer=Adam(lr=2e-4),
+    )  # fmt: skip
+    return DissectionRun(
+        task=OddOneOutTask(source=AGREEMENT, family=Family(both_broken=False), problems=9500, held_out=1000),
+        model=OddOneOutNet(encoder=encoder(512, 8, 4)),
+        bases=bases, steps=600, batch_size=32, optimizer=Adam(lr=1e-4), pretraining=learning if pretrained else None,
+        learn=2000, asked=300, free=False, protocol=protocol, untrained=untrained,
+    )  # fmt: skip
+
+
+def contours(rules: tuple[str, ...], settings: int) -> DissectionRun:
+    """ResNet-18 on contours at 64 pixels: 12 settings are two starts, three sets of layers, two rates;
+    4 are one set of layers."""
+    layers = FROM["resnet"] if settings == 12 else FROM["resnet"][:1]
+    chosen = grid(starts=FEW, choices=tuple(Choice(names=n) for n in layers), lrs=RATES, base=COMPRESSED)
+    encoder: Description = resnet_18(64)
+    return DissectionRun(
+        task=OddOneOutTask(source=Contours(side=64, obeyed=rules), problems=6000, held_out=500),
+        model=OddOneOutNet(encoder=Panels(encoder=encoder)),
+        bases=1, steps=2500, batch_size=32, optimizer=Adam(lr=3e-4), learn=1000, asked=300,
+        protocol=Protocol(settings=chosen, seeds=1, random=1, shuffled=False), untrained=1,
+    )  # fmt: skip

@@ -1,0 +1,102 @@
+"""`recombine measure`: one JSON object, exit codes, a readable answer, a folder of files, no waiting for torch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import cyclopts
+import polars as pl
+import pytest
+
+from recombine.cli.measure import measure
+from recombine.errors import InputError
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "measure_predictions.csv"
+WORDS = ("--factors", "animal,place", "--target", "label", "--prediction", "prediction")
+
+
+@pytest.fixture
+def run(capsys):
+    app = cyclopts.App(name="recombine", result_action="return_value")
+    app.command(measure)
+
+    def call(*words):
+        code = app(["measure", *map(str, words)], exit_on_error=False, print_error=False)
+        return code, capsys.readouterr().out
+
+    return call
+
+
+def test_json_is_one_object_and_nothing_else(run):
+    code, out = run(EXAMPLE, *WORDS, "--split", "part=test", "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert out.count("\n") == 1
+    assert (data["schema"], data["verdict"], data["mechanisms"]) == (1, "fails", ["shortcut by place"])
+
+
+def test_people_get_the_verdict_the_mechanism_and_the_worst(run):
+    code, out = run(EXAMPLE, *WORDS, "--split", "part=test")
+    assert code == 0
+    assert out.startswith("fails — It fails on unseen combinations")
+    assert "shortcut by place" in out
+    assert "left out  shortcut by animal" in out
+    assert "camel   beach" in out
+
+
+def test_findings_count_only_when_asked_to(run):
+    assert run(EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "fails", "--json")[0] == 1
+    assert run(EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "not fitted", "--json")[0] == 0
+
+
+def test_out_holds_page_figures_and_tables(run, tmp_path):
+    table = pl.read_csv(EXAMPLE)
+    table.write_parquet(tmp_path / "p.parquet")
+    table.filter(pl.col("part") == "train").select("animal", "place").write_csv(tmp_path / "seen.csv")
+    out = tmp_path / "deep" / "report"
+    _, text = run(tmp_path / "p.parquet", *WORDS, "--train", tmp_path / "seen.csv", "--out", out, "--json")
+    assert json.loads(text)["page"] == str(out / "index.html")
+    found = {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()}
+    figures = {f"figures/{name}.{e}" for name in ("error", "error-wide") for e in ("svg", "pdf", "csv", "vl.json")}
+    tables = {f"tables/{name}.{e}" for name in ("errors", "evidence") for e in ("md", "tex", "csv")}
+    assert found == figures | tables | {"tables/combinations.csv", "measure.json", "index.html"}
+    assert r"\toprule" in (out / "tables/evidence.tex").read_text()
+    assert "| shortcut by place |" in (out / "tables/evidence.md").read_text()
+    assert pl.read_csv(out / "tables/combinations.csv").height == 36
+    assert "shortcut by place" in (out / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere.csv", *WORDS, "--split", "part=test"], "there is no file"),
+        ([EXAMPLE, *WORDS], "say what training saw"),
+        ([EXAMPLE, *WORDS, "--split", "part=tests"], "did you mean 'test'"),
+        ([EXAMPLE, *WORDS[:4], "--prediction", "predicted", "--split", "part=test"], "did you mean 'prediction'"),
+        ([EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "fail"], "did you mean 'fails'"),
+        ([EXAMPLE, *WORDS, "--split", "part=test", "--max-bytes", "10"], "more than the 10 allowed"),
+        ([EXAMPLE, *WORDS, "--split", "part=test", "--out", EXAMPLE], "is a file"),
+    ],
+)
+def test_bad_input_is_one_sentence(run, words, message):
+    with pytest.raises(InputError, match=message):
+        run(*words)
+
+
+def test_help_shows_examples(run):
+    _, text = run("--help")
+    assert "recombine measure predictions.csv --factors shape,colour" in text
+
+
+def test_a_table_does_not_wait_for_torch():
+    words = ["measure", str(EXAMPLE), *WORDS, "--split", "part=test", "--json"]
+    code = (
+        "import sys, contextlib\nfrom recombine.cli import main\n"
+        f"with contextlib.suppress(SystemExit): main({words!r})\n"
+        "print([m for m in ('torch', 'altair') if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"

@@ -1,0 +1,115 @@
+"""Every page of docs/ is run from top to bottom: it prints what it shows, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+HEADINGS = ["What it is", "Why it matters", "Formula", "Example", "Picture", "How to fix", "Reference"]
+MOST_LINES = 20
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+pages = load("pages")
+PAGES = {str(page.relative_to(DOCS)): page for page in pages.pages()}
+CONCEPTS = sorted((DOCS / "concepts").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_a_page_prints_what_it_shows_and_draws_its_pictures(page: Path, tmp_path: Path) -> None:
+    for step in pages.play(page, tmp_path):
+        if isinstance(step, pages.Picture):
+            assert step.alt
+            assert (DOCS / "pictures" / f"{step.name}.svg").is_file(), "run `make docs` to draw it"
+            assert step.draw().to_dict(validate=False)
+        else:
+            assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints\n{step.printed}"
+
+
+@pytest.mark.parametrize("page", [*PAGES.values(), DOCS.parent / "README.md"], ids=[*PAGES, "README.md"])
+def test_links_lead_somewhere(page: Path) -> None:
+    assert [link for link in pages.links(page) if not (page.parent / link).exists()] == []
+
+
+def test_the_index_names_every_page() -> None:
+    named = {(DOCS / link).resolve() for link in pages.links(DOCS / "index.md")}
+    assert [name for name, page in PAGES.items() if page.resolve() not in named and name != "index.md"] == []
+
+
+@pytest.mark.parametrize("page", CONCEPTS, ids=[page.stem for page in CONCEPTS])
+def test_a_concept_has_its_headings_and_a_short_example(page: Path) -> None:
+    tokens = pages.READER.parse(page.read_text(encoding="utf-8"))
+    titles = [
+        after.content
+        for token, after in itertools.pairwise(tokens)
+        if (token.type, token.tag) == ("heading_open", "h2")
+    ]
+    assert titles == HEADINGS
+    first = next(token.content for token in tokens if token.type == "fence" and token.info == "python")
+    assert len([line for line in first.splitlines() if line.strip()]) <= MOST_LINES
+
+
+def test_there_are_eight_concepts() -> None:
+    assert len(CONCEPTS) == 8
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "same"),
+    [
+        ("a 0.74\n", "a 0.75", True),
+        ("a 0.74", "a 0.77", False),
+        ("a -0.74", "a 0.74", False),
+        ("12 of 16", "13 of 16", False),
+        ("first …\nlast", "first of many\nand more\nlast", True),
+        ("first …\nlast", "first\nlast one", False),
+        ("trailing  \nspace", "trailing\nspace  \n", True),
+        ("", "printed and not shown", False),
+    ],
+)
+def test_what_counts_as_the_same(expected: str, printed: str, same: bool) -> None:
+    assert pages.Shown(1, expected, printed).matches is same
+
+
+def test_a_page_that_prints_something_else_is_caught(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1)\n```\n\n```text\n2\n```\n\n```python\nprint(3)\n```\n", encoding="utf-8")
+    assert [(step.printed.strip(), step.matches) for step in pages.play(page, tmp_path)] == [("1", False), ("3", False)]
+
+
+def test_a_command_with_another_exit_code_is_caught(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```sh\nrecombine check missing.csv --factors a,b\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="exits with 2, not 0"):
+        list(pages.play(page, tmp_path))
+
+
+def test_a_page_is_built_with_its_picture_inside_and_loads_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(DOCS))
+    build = load("build")
+    leak = build.whole(
+        DOCS / "concepts" / "leak.md", [DOCS / "index.md", DOCS / "concepts" / "leak.md", DOCS / "glossary.md"]
+    )
+    assert leak.count("<h1>") == 1
+    assert "<svg" in leak
+    assert 'href="salience.html"' in leak
+    assert 'href="../../../results/kernel-theory/claims.md"' in leak
+    assert "<script" not in leak
+    assert "src=" not in leak
+    assert "http" not in leak.replace("http://www.w3.org", "")

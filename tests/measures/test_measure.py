@@ -1,0 +1,259 @@
+"""`measure` on models whose answers are known: what is named, what is left out, and the model is left as it was."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pytest
+import torch
+from fixed_models import Sum, linear
+from torch import nn
+
+import recombine as rc
+from recombine.errors import InputError
+from recombine.measures import callback, measure
+from recombine.space import FactorSpace
+from recombine.support import Explicit, Region, leave_out
+from recombine.tasks import Draws, FixedTask, Task, ToyTask, cross_entropy, squared_error
+
+SIDE = 6
+SPACE = FactorSpace.of(a=SIDE, b=SIDE)
+CODES = torch.as_tensor(SPACE.grid())
+SEEN = torch.rand(len(CODES), generator=torch.Generator().manual_seed(0)) > 0.4
+TRAIN = Explicit(SPACE, CODES[SEEN].numpy())
+ONE_HOT = nn.functional.one_hot(CODES, SIDE).float().flatten(1)
+
+
+class Table(nn.Module):
+    """Answers from a list, one row a combination; it has no parameters."""
+
+    def __init__(self, rows: torch.Tensor) -> None:
+        super().__init__()
+        self.register_buffer("rows", rows)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        a, b = inputs[:, :SIDE].argmax(1), inputs[:, SIDE:].argmax(1)
+        return self.rows[a * SIDE + b]
+
+
+def sums(loss=cross_entropy, targets=None):
+    targets = CODES.sum(1) if targets is None else targets
+    return FixedTask(SPACE, TRAIN, ~TRAIN, ONE_HOT, targets, CODES, loss=loss)
+
+
+def scores(answers):
+    return 5.0 * nn.functional.one_hot(answers, 2 * SIDE).float()
+
+
+def usual(column):
+    """For each combination, the training answer that its level of one factor has most often (here: its first)."""
+    right = CODES.sum(1)
+    return torch.stack([torch.mode(right[SEEN & (CODES[:, column] == row[column])]).values for row in CODES])
+
+
+def test_a_perfect_table_composes():
+    result = measure(Table(scores(CODES.sum(1))), sums())
+    assert result.verdict == "composes"
+    assert result.unseen.mean == 0
+    assert "One model has no members" in result.notes[-1]
+
+
+def test_a_table_that_reads_one_factor_is_a_shortcut():
+    answers = torch.where(SEEN, CODES.sum(1), usual(1))
+    result = measure(Table(scores(answers)), sums())
+    assert result.verdict == "fails"
+    assert result.mechanisms == ("shortcut by b",)
+    assert "every factor changes the right answer" in result.left_out["redundant influence"]
+    assert result.left_out["superposition"] == "the answers are classes, not pictures"
+
+
+def test_what_was_not_fitted_is_said_first_and_nothing_else():
+    result = measure(Table(torch.zeros(SIDE**2, 2 * SIDE)), sums())
+    assert result.verdict == "not fitted"
+    assert result.mechanisms == ()
+    assert list(result.left_out) == ["mechanisms"]
+
+
+def test_a_factor_that_should_not_matter_but_flips_the_answer_is_named():
+    reads_both = nn.Sequential(nn.Linear(2, 2))
+    with torch.no_grad():
+        reads_both[0].weight.copy_(torch.tensor([[-1.0, 1.0], [1.0, -1.0]]))
+        reads_both[0].bias.copy_(torch.tensor([0.0, 0.0]))
+    result = measure(reads_both, ToyTask(), fitted=0.5)
+    assert result.verdict == "fails"
+    assert result.mechanisms == ("redundant influence of y2",)
+    assert result.evidence[0].value.over == "examples"
+    reads_one = linear([([[0.0, 0.0], [9.0, 0.0]], [0.0, 0.0])])
+    assert measure(reads_one, ToyTask()).mechanisms == ()
+
+
+def test_the_slope_of_a_leak_is_the_one_that_was_built_in():
+    right = (CODES[:, :1].float() - 2.5) * 2 + CODES[:, 1:].float() - 2.5
+    answers = torch.where(SEEN[:, None], right, 0.6 * right)
+    result = measure(Table(answers), sums(squared_error, right))
+    assert result.mechanisms == ("memorization leak",)
+    assert result.evidence[0].value.mean == pytest.approx(0.6, abs=1e-6)
+
+
+def test_pictures_that_are_sums_of_seen_ones_are_a_superposition():
+    pictures = torch.einsum("xi,yj->xyij", torch.eye(SIDE), torch.eye(SIDE)).reshape(SIDE**2, SIDE, SIDE)
+    row = torch.stack([pictures[SEEN & (CODES[:, 0] == a)].sum(0) for a in CODES[:, 0]])
+    column = torch.stack([pictures[SEEN & (CODES[:, 1] == b)].sum(0) for b in CODES[:, 1]])
+    answers = torch.where(SEEN[:, None, None], pictures, 0.3 * row + 0.3 * column)
+    result = measure(Table(answers), sums(squared_error, pictures))
+    assert result.verdict == "fails"
+    assert "superposition of seen answers" in result.mechanisms
+    found = next(e for e in result.evidence if e.id == "superposition")
+    assert found.value.mean == pytest.approx(1.0, abs=1e-6)
+    assert found.chance == pytest.approx(0.0, abs=1e-6)
+
+
+def test_members_give_the_interval_and_those_that_did_not_fit_are_set_aside():
+    exact = ([[1.0, 2.0]], [0.0])
+    broken = ([[float("nan"), 2.0]], [0.0])
+    result = measure(linear([exact, exact, ([[1.0, 2.1]], [0.0]), ([[9.0, 9.0]], [0.0]), broken]), Sum())
+    assert (result.diverged, result.unfitted, len(result.answers.members)) == (1, 1, 3)
+    assert result.gap.over == "members"
+    assert result.gap.count == 3
+    assert "Members set aside: 1 diverged, 1 did not fit." in result._repr_html_()
+
+
+def test_diverged_members_alone_leave_nothing_to_say():
+    result = measure(linear([([[float("nan"), 2.0]], [0.0])]), Sum())
+    assert result.verdict == "not fitted"
+    assert result.to_dict()["error"]["unseen"]["mean"] is None
+
+
+def test_the_model_is_called_as_it_is_and_left_as_it_was():
+    model = nn.Sequential(nn.Linear(2 * SIDE, 2 * SIDE), nn.Dropout(0.5), nn.BatchNorm1d(2 * SIDE))
+    model[1].eval()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    measure(model, sums())
+    assert model.training
+    assert not model[1].training
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+    assert all(p.requires_grad and p.grad is None for p in model.parameters())
+
+
+def test_a_plain_function_is_a_model_too_and_a_class_is_not():
+    table = Table(scores(CODES.sum(1)))
+    assert measure(lambda x: table(x), sums()).verdict == "composes"
+    with pytest.raises(InputError, match="a model is"):
+        measure(Table, sums())
+
+
+def test_sequences_are_right_only_as_a_whole():
+    targets = torch.stack([CODES[:, 0], CODES[:, 1]], dim=1)
+    answers = torch.where(SEEN[:, None], targets, torch.stack([CODES[:, 0], (CODES[:, 1] + 1) % SIDE], dim=1))
+    result = measure(
+        Table(nn.functional.one_hot(answers, SIDE).float()),
+        sums(lambda o, t: (o.argmax(-1) != t).float().mean(-1), targets),
+    )
+    assert result.seen.mean == 0
+    assert result.unseen.mean == 1
+
+
+def test_very_many_answers_are_counted_right_or_wrong_and_no_rule_is_looked_for():
+    space = FactorSpace.of(a=20, b=15)
+    codes = torch.as_tensor(space.grid())
+    train = Explicit(space, codes[::2].numpy())
+    place = torch.arange(len(codes))
+    task = FixedTask(space, train, ~train, place[:, None].float(), place, codes, loss=cross_entropy)
+    result = measure(lambda x: nn.functional.one_hot(x[:, 0].long() // 2 * 2, len(codes)).float(), task)
+    assert (result.seen.mean, result.unseen.mean) == (0, 1)
+    assert "300 different answers" in result.left_out["rules"]
+    assert result.worst[0]["prediction"] is None
+
+
+def test_a_model_that_gives_no_tensor_is_told_what_to_do():
+    with pytest.raises(InputError, match=r"lambda x: model\(x\)\.logits"):
+        measure(lambda x: {"logits": x}, sums())
+
+
+class Line(Task):
+    """y = x over a continuous factor; trained below one half."""
+
+    space = FactorSpace((rc.continuous("x"),))
+    train = Region(space, {"box": {"x": [0.0, 0.5]}})
+    test = Region(space, {"box": {"x": [0.5, 1.0]}})
+
+    def examples(self, points: torch.Tensor, draws: Draws) -> tuple[torch.Tensor, torch.Tensor]:
+        return points.float(), points.float()
+
+    def losses(self, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return squared_error(outputs, targets)
+
+
+def test_continuous_factors_are_sampled_and_have_a_page():
+    result = measure(lambda x: x.clamp(max=0.5), Line(), combinations=50)
+    assert result.verdict == "fails"
+    assert "continuous" in result.left_out["rules"]
+    assert "continuous" in result._repr_html_()
+
+
+def test_combinations_without_examples_are_left_out_and_said():
+    keep = torch.ones(len(CODES), dtype=torch.bool)
+    keep[int((~SEEN).nonzero()[0])] = False
+    task = FixedTask(SPACE, TRAIN, ~TRAIN, ONE_HOT[keep], CODES.sum(1)[keep], CODES[keep], loss=cross_entropy)
+    result = measure(Table(scores(CODES.sum(1))), task)
+    assert "1 unseen combinations have no example and were left out." in result.notes
+    few = measure(Table(scores(CODES.sum(1))), sums(), combinations=5)
+    assert len(few.answers.codes) == 10
+
+
+def test_answers_that_cannot_be_compared_are_an_error_that_says_what_to_do():
+    task = FixedTask(SPACE, TRAIN, ~TRAIN, ONE_HOT, CODES.float(), CODES, loss=lambda o, t: o.sum(-1))
+    with pytest.raises(InputError, match="score called 'accuracy'"):
+        measure(Table(scores(CODES.sum(1))), task)
+    with pytest.raises(InputError, match="from 1 on"):
+        measure(Table(scores(CODES.sum(1))), sums(), count=0)
+
+
+def test_a_trained_ensemble_of_own_data():
+    space = FactorSpace.of(position=["left", "right"], brightness=["dim", "bright"])
+    train = leave_out(space, {"position": "right", "brightness": "dim"})
+    codes = torch.as_tensor(space.sample(400, seed=0))
+    inputs = 0.2 * torch.randn(400, 2, generator=torch.Generator().manual_seed(0)) + codes.float()
+    task = FixedTask(space, train, ~train, inputs, codes[:, 1], codes, loss=cross_entropy)
+    ensemble = rc.train(lambda: nn.Linear(2, 2), task, members=4, steps=200, batch_size=64, optimizer=rc.Adam(lr=0.05))
+    result = rc.measure(ensemble, task)
+    assert result.seen.mean < 0.05
+    assert result.unseen.mean > result.seen.mean
+    assert result.gap.count == 4
+
+
+def test_the_callback_measures_and_logs_at_every_other_validation(monkeypatch):
+    base = type("Callback", (), {})
+    monkeypatch.setattr(callback, "_base", lambda: base)
+    watch = callback.lightning_callback(sums(), every=2, model=lambda module: module.network)
+    with pytest.raises(InputError, match="nothing has been measured"):
+        _ = watch.last
+    logged = {}
+    module = types.SimpleNamespace(
+        network=Table(scores(CODES.sum(1))), log=lambda name, value, **_: logged.update({name: value})
+    )
+    for step, checking in enumerate([True, False, False, False, False]):
+        watch.on_validation_epoch_end(types.SimpleNamespace(global_step=step, sanity_checking=checking), module)
+    assert [step for step, _ in watch.results] == [2, 4]
+    assert watch.last.verdict == "composes"
+    assert logged == {"recombine/seen": 0.0, "recombine/unseen": 0.0, "recombine/gap": 0.0}
+    assert isinstance(watch, base)
+
+
+def test_without_lightning_the_callback_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(callback, "HOMES", ("no_such_lightning",))
+    with pytest.raises(InputError, match="pip install lightning"):
+        callback.lightning_callback(sums())
+    with pytest.raises(InputError, match="every is 0"):
+        callback.lightning_callback(sums(), every=0)
+
+
+def test_projected_pictures_keep_their_sums():
+    pictures = torch.rand(SIDE**2, 20, 20, generator=torch.Generator().manual_seed(0))
+    answers = torch.where(SEEN[:, None, None], pictures, 0.5 * pictures)
+    result = measure(Table(answers), sums(squared_error, pictures))
+    leak = next(e for e in result.evidence if e.id == "leak")
+    assert leak.value.mean == pytest.approx(0.5, abs=1e-5)
+    assert result.answers.predicted.shape == (1, SIDE**2, 64)
+    assert np.isfinite(result.unseen.mean)

@@ -1,0 +1,277 @@
+"""A table of predictions: known learners are named for what they are, one that follows no rule is not, and nothing is
+said of one that did not fit."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine.errors import InputError
+from recombine.mechanisms import measure_predictions
+from recombine.mechanisms.figure import over_combinations, over_examples
+
+SIDE = 8
+GRID = np.array([(a, b) for a in range(SIDE) for b in range(SIDE)])
+A, B = GRID.T
+UNSEEN = np.random.default_rng(0).random(len(GRID)) < 0.4
+CLASSES = np.array([f"sum {a + b}" for a, b in GRID])
+PRODUCT = (A - 3.5) * (B - 3.2) + 0.3 * A
+EVIL = "<script>alert('x')</script>"
+
+
+def measured(target, prediction, **options):
+    table = {"a": A, "b": B, "y": target, "p": prediction, "part": np.where(UNSEEN, "test", "train")}
+    return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test", **options)
+
+
+def on_unseen(target, answers):
+    return np.where(UNSEEN, answers, target)
+
+
+def level_answers(target, column):
+    """The most frequent (or mean) training answer of each level of one factor."""
+    found = []
+    for row in GRID:
+        here = target[~UNSEEN & (GRID[:, column] == row[column])]
+        texts = [str(v) for v in here]
+        found.append(here.mean() if here.dtype.kind == "f" else max(sorted(set(texts)), key=texts.count))
+    return np.array(found)
+
+
+def copied(target):
+    rng = np.random.default_rng(1)
+    neighbours = [np.flatnonzero(~UNSEEN & ((row != GRID).sum(axis=1) == 1)) for row in GRID]
+    return np.array([target[rng.choice(rows)] for rows in neighbours])
+
+
+def summed(target):
+    design = np.concatenate([np.eye(SIDE)[A], np.eye(SIDE)[B]], axis=1)
+    return design @ np.linalg.lstsq(design[~UNSEEN], target[~UNSEEN], rcond=None)[0]
+
+
+KNOWN = {
+    "lookup table that copies a neighbour, classes": (CLASSES, copied(CLASSES), "memorization: a copied answer"),
+    "lookup table that copies a neighbour, numbers": (PRODUCT, copied(PRODUCT), "memorization: a copied answer"),
+    "lookup table with one answer for the rest": (CLASSES, np.full(64, "sum 0"), "memorization: one fixed answer"),
+    "one factor alone, classes": (CLASSES, level_answers(CLASSES, 1), "shortcut by b"),
+    "one factor alone, numbers": (PRODUCT, level_answers(PRODUCT, 0), "shortcut by a"),
+    "a sum where a product is asked": (PRODUCT, summed(PRODUCT), "additive rule"),
+    "half of the right answer": (PRODUCT, 0.5 * PRODUCT + 0.1, "memorization leak"),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_learners_are_named_with_their_number(name):
+    target, answers, mechanism = KNOWN[name]
+    result = measured(target, on_unseen(target, answers))
+    assert result.verdict == "fails"
+    assert result.mechanisms == (mechanism,)
+    named = result.evidence[0]
+    assert named.named
+    assert f"{named.value.mean:.2f}" in result.sentence()
+
+
+def test_a_spurious_factor_of_two_classes_is_named():
+    rng = np.random.default_rng(3)
+    agree = (A >= 4) == (B >= 4)
+    unseen = np.where(agree, rng.random(64) < 0.1, rng.random(64) < 0.85)
+    right, other = np.where(A >= 4, "yes", "no"), np.where(B >= 4, "yes", "no")
+    table = {"a": A, "b": B, "y": right, "p": np.where(unseen, other, right), "part": np.where(unseen, "t", "s")}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=t")
+    assert result.mechanisms == ("shortcut by b",)
+    assert result.evidence[0].value.mean == 1.0
+
+
+@pytest.mark.parametrize("target", [CLASSES, PRODUCT], ids=["classes", "numbers"])
+@pytest.mark.parametrize("seed", range(2))
+def test_answers_that_follow_no_rule_get_no_mechanism(target, seed):
+    result = measured(target, on_unseen(target, np.random.default_rng(seed).permutation(target)))
+    assert result.verdict == "fails"
+    assert result.mechanisms == ()
+    assert "No mechanism is named" in result.sentence()
+
+
+def test_a_perfect_learner_composes_and_a_random_one_is_not_fitted():
+    perfect = measured(CLASSES, CLASSES)
+    assert perfect.verdict == "composes"
+    assert perfect.gap.mean == 0
+    assert perfect.mechanisms == ()
+    random = measured(CLASSES, np.random.default_rng(0).permutation(CLASSES))
+    assert random.verdict == "not fitted"
+    assert random.sentence().startswith("The learner did not fit its training data")
+    assert not random.evidence
+    assert measured(CLASSES, np.random.default_rng(0).permutation(CLASSES), fitted=1.0).verdict != "not fitted"
+
+
+def test_errors_are_shares_and_numbers_are_in_units_of_the_spread():
+    table = {
+        "a": [0, 0, 1, 1, 1],
+        "b": [0, 1, 0, 1, 1],
+        "y": [0.0, 2, 4, 6, 6],
+        "p": [0.0, 2, 4, 6, 2],
+        "s": [0, 0, 0, 1, 1],
+    }
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="s=1")
+    spread = np.var([0.0, 2, 4])
+    assert result.unseen.mean == pytest.approx(8 / spread)
+    assert result.seen.mean == 0
+    assert result.worst[0]["combination"] == {"a": 1, "b": 1}
+    assert result.worst[0]["count"] == 2
+    shares = measure_predictions({**table, "y": list("xyzww"), "p": list("xyzwx")}, ["a", "b"], target="y",
+                                 prediction="p", split="s=1")  # fmt: skip
+    assert shares.unseen.mean == 0.5
+    assert {row["level"]: row["unseen"] for row in shares.levels() if row["factor"] == "a"} == {0: None, 1: 0.5}
+
+
+def test_a_training_table_says_what_was_seen_with_or_without_its_answers():
+    answers = on_unseen(CLASSES, level_answers(CLASSES, 1))
+    table = {"a": A, "b": B, "y": CLASSES, "p": answers}
+    train = {"a": A[~UNSEEN], "b": B[~UNSEEN], "y": CLASSES[~UNSEEN]}
+    by_split = measured(CLASSES, answers)
+    for known in (train, {k: train[k] for k in "ab"}):
+        result = measure_predictions(table, ["a", "b"], target="y", prediction="p", train=known)
+        assert result.mechanisms == ("shortcut by b",)
+        assert result.unseen == by_split.unseen
+
+
+def test_without_unseen_or_without_seen_combinations_that_is_said():
+    table = {"a": A, "b": B, "y": CLASSES, "p": CLASSES}
+    everything = measure_predictions(table, ["a", "b"], target="y", prediction="p", train={"a": A, "b": B})
+    assert everything.verdict == "nothing unseen"
+    alone = {k: v[UNSEEN] for k, v in table.items()}
+    train = {"a": A[~UNSEEN], "b": B[~UNSEEN], "y": CLASSES[~UNSEEN]}
+    nothing = measure_predictions(alone, ["a", "b"], target="y", prediction="p", train=train)
+    assert nothing.verdict == "nothing seen"
+    assert math.isnan(nothing.gap.mean)
+    json.loads(nothing.to_json())
+
+
+def test_few_unseen_combinations_name_nothing_and_say_why():
+    table = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "y": list("xyzw"), "p": list("xyzx"), "s": [0, 0, 0, 1]}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="s=1")
+    assert result.mechanisms == ()
+    assert "1 unseen combination cannot tell a rule from chance" in result.left_out["rules"]
+
+
+@pytest.mark.parametrize(("y", "p"), [(["0", "1"], ["0.0", "1.0"]), (["True", "False"], ["true", "false"])])
+def test_one_class_written_in_two_ways_is_one_class(y, p):
+    table = {"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "y": y * 2, "p": p * 2, "s": ["s", "s", "s", "t"]}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="s=t")
+    assert result.answers.kind == "class"
+    assert result.unseen.mean == 0
+    assert result.training.mean == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": "z"}, "unknown column 'z'"),
+        ({"prediction": "y"}, "two columns"),
+        ({"prediction": "a"}, "a factor and an answer at once"),
+        ({"split": None}, "say what training saw"),
+        ({"split": "part"}, "write column=value"),
+        ({"split": "part=other"}, "unknown value"),
+        ({"target_kind": "number"}, "not a finite number"),
+        ({"factors": ["nothing"]}, "unknown column 'nothing'"),
+        ({"max_rows": 3}, "more than the 3 allowed"),
+        ({"fitted": -1.0}, "fitted is -1"),
+    ],
+)
+def test_bad_input_is_one_sentence(change, message):
+    table = {"a": A, "b": B, "y": CLASSES, "p": CLASSES, "part": np.where(UNSEEN, "test", "train")}
+    options = {"factors": ["a", "b"], "target": "y", "prediction": "p", "split": "part=test", **change}
+    with pytest.raises(InputError, match=message):
+        measure_predictions(table, options.pop("factors"), **options)
+
+
+def test_probabilities_are_no_classes_and_missing_predictions_are_asked_about():
+    table = {
+        "a": [0, 1, 0, 1],
+        "b": [0, 0, 1, 1],
+        "y": [0, 1, 1, 0],
+        "p": [0.1, 0.9, 0.8, 0.2],
+        "s": ["s", "s", "s", "t"],
+    }
+    with pytest.raises(InputError, match="none of the classes of 'y'"):
+        measure_predictions(table, ["a", "b"], target="y", prediction="p", split="s=t")
+    with_hole = {**table, "p": [0, 1, None, 0]}
+    with pytest.raises(InputError, match="1 rows have no 'y' or no 'p'"):
+        measure_predictions(with_hole, ["a", "b"], target="y", prediction="p", split="s=t")
+    left = measure_predictions(with_hole, ["a", "b"], target="y", prediction="p", split="s=t", missing="drop")
+    assert left.notes[0].startswith("1 rows without")
+
+
+def test_results_show_themselves_and_are_saved_as_every_kind(tmp_path):
+    result = measured(CLASSES, on_unseen(CLASSES, level_answers(CLASSES, 1)))
+    assert result.to_frame().height == 64
+    assert set(result.to_frame().columns) == {"a", "b", "seen", "count", "error", "target", "prediction"}
+    data = json.loads(result.to_json())
+    assert data["mechanisms"] == ["shortcut by b"]
+    assert data["evidence"][0]["value"]["mean"] == pytest.approx(result.evidence[0].value.mean)
+    page = result._repr_html_()
+    assert "shortcut by b" in page
+    assert not re.search(r"(?:src|href)=\"(?!#|data:)", page)
+    for ending in ("json", "csv", "parquet", "html", "svg"):
+        assert result.save(tmp_path / f"r.{ending}").stat().st_size > 100
+
+
+@pytest.mark.parametrize("factors", [1, 2, 3])
+def test_names_and_levels_are_text_never_markup_and_never_too_long(factors):
+    rng = np.random.default_rng(0)
+    names = [EVIL, "../../etc/passwd", "x" * 100_000][:factors]
+    levels = [EVIL, "a/../b", "y" * 100_000, "&amp;"]
+    table = {name: [levels[i] for i in rng.integers(4, size=60)] for name in names}
+    table |= {"y": [levels[i] for i in rng.integers(3, size=60)], "part": ["s", "t", "s"] * 20}
+    table["p"] = table["y"]
+    result = measure_predictions(table, names, target="y", prediction="p", split="part=t")
+    page = result._repr_html_()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert len(page) < 500_000
+    assert len(result.sentence()) < 2_000
+
+
+def test_factors_may_be_called_like_our_own_columns():
+    table = {"seen": A, "error": B, "y": CLASSES, "p": CLASSES, "count": np.where(UNSEEN, "test", "train")}
+    result = measure_predictions(table, ["seen", "error"], target="y", prediction="p", split="count=test")
+    assert result.to_frame()["measure: seen"].sum() == (~UNSEEN).sum()
+    assert result.verdict == "composes"
+
+
+def test_intervals_over_combinations():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(1, 10))
+    mean = over_combinations(lambda rows: values[:, rows].mean(axis=1), [10])
+    half = 2.262157 * values.std(ddof=1) / np.sqrt(10)
+    assert mean.low == pytest.approx(values.mean() - half, rel=1e-6)
+    assert over_combinations(lambda rows: values[:, rows].mean(axis=1), [1]).bounded is False
+    many = rng.normal(size=(1, 400))
+    found = over_combinations(lambda rows: many[:, rows].mean(axis=1), [400])
+    assert found.high - found.low == pytest.approx(2 * 1.96 / 20, rel=0.2)
+    one = over_examples([1.0], [np.array([0.0])], [np.array([100])])
+    assert one.high > 0
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2), st.integers(0, 2)), min_size=4, max_size=25
+    )
+)
+def test_any_small_table_gives_errors_between_none_and_all(rows):
+    a, b, y, p = (list(map(str, column)) for column in zip(*rows, strict=True))
+    part = ["test" if i % 3 == 0 else "train" for i in range(len(rows))]
+    table = pl.DataFrame({"a": a, "b": b, "y": [f"c{v}" for v in y], "p": [f"c{v}" for v in p], "part": part})
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    frame = result.to_frame()
+    assert frame["error"].is_between(0, 1).all()
+    seen = {tuple(r) for r in table.filter(pl.col("part") == "train").select("a", "b").rows()}
+    assert {(str(r["a"]), str(r["b"])) for r in frame.filter("seen").to_dicts()} == seen
+    json.loads(result.to_json())
