@@ -54,7 +54,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_dissection_is_printed_and_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dissection_is_printed_and_written(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     page = folder / "dissection.html"
     words = [str(folder / "model"), str(folder / "left.npz"), str(folder / "right.csv"), "--out", str(page)]
     code, out, err = call(capsys, *words, *QUICK)
@@ -92,7 +95,7 @@ def test_bad_input_is_said_in_one_sentence(folder: Path, capsys: pytest.CaptureF
         "are not 4 items": [model, right, right, "--items", "4"],
     }
     for words, arguments in cases.items():
-        code, out, err = call(capsys, *arguments, *QUICK)
+        code, out, err = call(capsys, *arguments)
         assert (code, out) == (2, ""), words
         assert words in err
         assert err.count("\n") == 1

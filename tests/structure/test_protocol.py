@@ -58,7 +58,7 @@ def test_one_table_is_parted_without_rows_in_common() -> None:
     part = Subroutine.of("a", problems, seed=3)
     rows = [set(p.parts[0][:, 0].tolist()) for p in (part.train, part.passing, part.test)]
     assert [len(r) for r in rows] == [60, 20, 20]
-    assert not (rows[0] & rows[1] or rows[0] & rows[2] or rows[1] & rows[2])
+    assert len(set.union(*rows)) == 100
     both = Subroutine.of("a", problems, learn=(torch.zeros(50, 1), torch.zeros(50, dtype=torch.long)))
     assert (len(both.train), len(both.passing), len(both.validation), len(both.test)) == (40, 10, 50, 50)
     with pytest.raises(InputError, match="has 12 problems"):
@@ -139,7 +139,7 @@ def test_a_mask_of_another_model_is_refused(tmp_path: object) -> None:
 
 def three_rules() -> FactorTable:
     """Items of six signs; three rules, each the product of two."""
-    space = FactorSpace(tuple(categorical(f"s{i}", 2) for i in range(6)) + (categorical("copy", 40),))
+    space = FactorSpace((*(categorical(f"s{i}", 2) for i in range(6)), categorical("copy", 40)))
     rules = {f"pair {i}": (lambda codes, i=i: codes[:, 2 * i] == codes[:, 2 * i + 1]) for i in range(3)}
     return FactorTable(space, rules, lambda codes: 2.0 * codes[..., :6].float() - 1)  # type: ignore[arg-type]
 

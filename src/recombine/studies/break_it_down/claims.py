@@ -12,8 +12,8 @@ from recombine.studies.break_it_down.evidence import (
     best_less_typical,
     correlation,
     correlations_compared,
+    less,
     of,
-    ordered,
     overlap,
     spread,
 )
@@ -223,11 +223,8 @@ UNTRAINED = (
     Claim(
         id="trained-below-untrained",
         sentence="D_abl of chosen masks is lower in trained than in untrained networks that have had the same search.",
-        criterion=Order(("trained", "untrained")),
-        evidence=ordered(
-            of(TASKS, "d_abl", where=CHOSEN),
-            of(TASKS, "d_abl", where=CHOSEN, network="untrained", missing=0.0),
-        ),
+        criterion=Sign("below", 0.0),
+        evidence=less("d_abl", TASKS, TASKS, "untrained", by_run=True),
         source="the paper's central comparison, with the untrained networks' own search",
         unit="D_abl",
     ),
@@ -237,9 +234,9 @@ LARGER = (
     Claim(
         id="pretraining-helps",
         sentence="Pretraining makes parts more removable: D_abl is lower than from scratch.",
-        criterion=Order(("pretrained", "from scratch")),
-        evidence=ordered(of("bert-pretrained", "d_abl", where=CHOSEN), of("bert-scratch", "d_abl", where=CHOSEN)),
-        published=0.245,
+        criterion=Sign("below", 0.0),
+        evidence=less("d_abl", "bert-pretrained", "bert-scratch"),
+        published=-0.245,
         source="released results: −.48 (subject) and −.51 (verb) pretrained, −.37 and −.13 from scratch",
         unit="D_abl",
     ),

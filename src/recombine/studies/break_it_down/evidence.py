@@ -56,12 +56,10 @@ def of(
         cells = found.select("run", "base", "subroutine").unique(maintain_order=True)
         shown = (pl.col(value) if isinstance(value, str) else value).cast(pl.Float64).mean().alias("value")
         kept = found.filter(where) if where is not None else found
-        means = cells.join(
-            kept.group_by("run", "base", "subroutine").agg(shown),
-            on=["run", "base", "subroutine"],
-            how="left",
-            maintain_order="left",
-        ).with_columns(pl.col("value").fill_null(missing))
+        keys = ["run", "base", "subroutine"]
+        means = cells.join(kept.group_by(keys).agg(shown), on=keys, how="left", maintain_order="left")
+        if missing is not None:
+            means = means.with_columns(pl.col("value").fill_null(missing))
         if each == "cell":
             return Evidence.of(means["value"].drop_nulls(), members=max(cells.height, count))
         bases = means.group_by("run", "base", maintain_order=True).agg(pl.col("value").mean())
@@ -84,7 +82,7 @@ def best_less_typical(runs: Sequence[str]) -> Reader:
             return Evidence.of([], members=count)
         parts = found["subroutine"].n_unique()
         gap = -pl.col("d_abl")
-        means = found.filter(PASSED).group_by("run", "base", "subroutine").agg(
+        means = found.filter(PASSED).group_by("run", "base", "subroutine", maintain_order=True).agg(
             difference=gap.filter(CHOSEN).mean() - gap.mean()
         )  # fmt: skip
         return Evidence.of(means["difference"].drop_nulls(), members=count * parts)
@@ -92,14 +90,28 @@ def best_less_typical(runs: Sequence[str]) -> Reader:
     return evidence
 
 
-def ordered(*readers: Reader) -> Reader:
-    """Several groups of unpaired bases."""
+def less(
+    value: str, runs: str | Sequence[str], than: str | Sequence[str], network: str = "trained", by_run: bool = False
+) -> Reader:
+    """Chosen masks of trained bases of ``runs`` less those of ``than`` (0 where no mask passed): base by base, or less
+    the mean of the same run where bases do not correspond (``by_run``)."""
+    one = of(runs, value, where=CHOSEN)
 
     def evidence(tables: Tables) -> Evidence:
-        found = [reader(tables) for reader in readers]
-        if any(not f.fitted for f in found):
-            return Evidence.of(*([] for _ in found), members=max((f.members for f in found), default=0))
-        return Evidence.of(*(f.groups[0] for f in found), members=max(f.members for f in found))
+        mine = one(tables)
+        if not mine.fitted:
+            return mine
+        names = [runs] if isinstance(runs, str) else list(runs)
+        if not by_run:
+            other = of(than, value, where=CHOSEN, network=network, missing=0.0)(tables).groups[0]
+            both = zip(mine.groups[0], other, strict=False)
+            return Evidence.of([a - b for a, b in both], members=mine.members)
+        found: list[float] = []
+        for name in names:
+            other = of(name, value, where=CHOSEN, network=network, missing=0.0)(tables).groups[0]
+            if other:
+                found += [a - float(np.mean(other)) for a in of(name, value, where=CHOSEN)(tables).groups[0]]
+        return Evidence.of(found, members=mine.members)
 
     return evidence
 

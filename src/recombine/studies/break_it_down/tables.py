@@ -44,11 +44,11 @@ def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
                 parts[key].append(run.table(key).select(*label, pl.all()))
         if "masks" in run.tables:
             parts["summary"].append(summarise_masks(run.table("masks")).select(*label, pl.all()))
-            parts["tests"].append(tests(run.table("masks")).select(*label, pl.all()))
+            parts["tests"].append(by_bases(run.table("masks")).select(*label, pl.all()))
     return {key: pl.concat(rows, how="diagonal_relaxed") for key, rows in parts.items() if rows} | found
 
 
-def tests(masks: pl.DataFrame) -> pl.DataFrame:
+def by_bases(masks: pl.DataFrame) -> pl.DataFrame:
     """For each network and subroutine, D_abl with the base as the unit: chosen masks, and all that pass."""
     rows = []
     search = masks.filter((pl.col("role") == "search") & pl.col("passed"))

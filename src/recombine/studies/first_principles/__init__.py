@@ -29,8 +29,8 @@ def runs(scale: Scale, members: int | None) -> Mapping[str, Run]:
 
 STUDY = Study(
     name="first-principles",
-    says="A model that composes its parts as the world does is right about all combinations once the seen ones pin down "
-    "every part; a model of one piece is not.",
+    says="A model that composes its parts as the world does is right about all combinations once the seen ones pin "
+    "down every part; a model of one piece is not.",
     lead="rows",
     title="First principles: known parts, a known composition, a support that suffices",
     question="A model composes its parts as the world does. Which combinations must it have seen to be right about "

@@ -9,6 +9,7 @@ import polars as pl
 from recombine.studies.first_principles.verdict_pictures import VERDICT_FIGURES
 from recombine.studies.study import Figure
 
+PICTURES = 3
 SHOWN = {"orthogonal": "compositional", "orthogonal-monolithic": "monolithic"}
 MAPPED = {"orthogonal": "compositional", "gap": "compositional, gap in x1", "orthogonal-monolithic": "monolithic"}
 FITTED_ALONG = ("vector", "vector-monolithic", "vector-soft", "vector-gap-40")
@@ -103,24 +104,27 @@ def _draw_maps(table: pl.DataFrame) -> Any:
 def _draw_pictures(table: pl.DataFrame) -> Any:
     from recombine.figures import maps
 
-    rows = table.filter(pl.col("run").is_in(list(SHOWN)) & (pl.col("example") < 4))
-    side = rows["row"].max() + 1
-    across, height = (pl.col("column") + 0.5) / side, 1 - (pl.col("row") + 0.5) / side
-    parts = []
-    first = rows.filter(pl.col("run") == rows["run"][0])
-    for run, label, value in [(first["run"][0], "target", "target"), *((r, n, "output") for r, n in SHOWN.items())]:
-        mine = rows.filter(pl.col("run") == run)
-        parts += [
-            mine.filter(pl.col("example") == e).select(
-                across.alias("column"), height.alias("height"), pl.col(value).alias("shown"),
-                pl.lit(f"{label}, {e + 1}").alias("panel"),
-            )
-            for e in sorted(mine["example"].unique())
-        ]  # fmt: skip
     return maps(
-        pl.concat(parts), "column", "height", "shown", "panel", domain=(-0.6, 0.6), boundary=False, x_title="x",
-        y_title="y", value_title="brightness; 0 is the background",
+        table, "x", "y", "shown", "panel", domain=(-0.6, 0.6), boundary=False, x_title="x", y_title="y",
+        value_title="brightness; 0 is the background",
     )  # fmt: skip
+
+
+def _pictures(table: pl.DataFrame) -> pl.DataFrame:
+    """The first pictures of the orthogonal rows: targets, then what either model draws; three digits are enough."""
+    rows = table.filter(pl.col("run").is_in(list(SHOWN)) & (pl.col("example") < PICTURES))
+    side = float(rows["row"].max() or 0) + 1  # type: ignore[arg-type]
+    shown = [(rows["run"][0], "target", "target"), *((run, label, "output") for run, label in SHOWN.items())]
+    return pl.concat(
+        rows.filter(pl.col("run") == run, pl.col("example") == example).select(
+            ((pl.col("column") + 0.5) / side).alias("x"),
+            (1 - (pl.col("row") + 0.5) / side).alias("y"),
+            pl.col(value).round(3).alias("shown"),
+            pl.lit(f"{label}, {example + 1}").alias("panel"),
+        )
+        for run, label, value in shown
+        for example in range(PICTURES)
+    )
 
 
 def _draw_learned(table: pl.DataFrame) -> Any:
@@ -151,11 +155,12 @@ FIGURES = (
     ),
     Figure(
         id="pictures",
-        title="Four combinations that were never seen",
+        title="Three combinations that were never seen",
         caption="The target, and what the first member of either model draws, as brightness. Both were trained on "
         "the three planes.",
         table="pictures",
         draw=_draw_pictures,
+        rows=_pictures,
     ),
     Figure(
         id="maps",

@@ -42,8 +42,8 @@ def runs(scale: Scale, members: int | None) -> Mapping[str, Run]:
 
 STUDY = Study(
     name="forced-rendering",
-    says="Disentangled inputs are not enough: a decoder mixes them again and superposes what it saw, unless each factor "
-    "is rendered into the picture's own space.",
+    says="Disentangled inputs are not enough: a decoder mixes them again and superposes what it saw, unless each "
+    "factor is rendered into the picture's own space.",
     lead="pictures",
     title="Forced rendering: what makes a decoder compose",
     question="Given the coordinates of a bump, perfectly disentangled, will a decoder draw a combination of them that "

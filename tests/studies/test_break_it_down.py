@@ -1,0 +1,132 @@
+"""The break-it-down study: its runs at every scale, its tables by hand, and the whole of it at smoke scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import recombine
+from recombine.runs import Store
+from recombine.runs.dissection import DissectionRun, handed_on, read_bases
+from recombine.runs.files import sha256_of
+from recombine.structure import accuracy
+from recombine.studies import SCALES, StudyResult, conduct
+from recombine.studies.break_it_down import STUDY, runs
+from recombine.studies.break_it_down.bases import FILE, HASH, STEPS
+from recombine.studies.break_it_down.evidence import CHOSEN, best_less_typical, correlation, of
+from recombine.studies.break_it_down.runs import SMALL_RESNET, bert, encoder
+from recombine.studies.break_it_down.tables import along, by_bases, correlations
+from recombine.tasks import Contours, OddOneOutTask
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
+    return conduct(STUDY, "smoke", store=Store(tmp_path_factory.mktemp("store")), device="cpu")
+
+
+def test_runs_are_described_at_every_scale() -> None:
+    for scale in SCALES:
+        found = runs(scale, None)
+        assert len({run.address for run in found.values()}) == len(found)
+    paper = runs("paper", None)
+    assert [name for name in paper if name.startswith(("bert", "resnet", "three"))] == [
+        "bert-grid", "bert-scratch", "bert-pretrained", "resnet18-inside-contact", "resnet18-number-contact",
+        "three-rules",
+    ]  # fmt: skip
+    grid = paper["bert-grid"]
+    assert isinstance(grid, DissectionRun)
+    assert len(grid.protocol.settings) == 24
+    assert (grid.bases, grid.untrained) == (1, 1)
+    assert paper["digit-pairs"].members >= 32  # type: ignore[attr-defined]
+
+
+def test_claims_have_ids_sources_and_enough_is_judged_at_quick_scale() -> None:
+    ids = [claim.id for claim in STUDY.claims]
+    assert len(set(ids)) == len(ids)
+    assert all(claim.source for claim in STUDY.claims)
+
+
+def test_a_claim_without_its_runs_is_not_fitted() -> None:
+    assert {claim.evaluate({}).status for claim in STUDY.claims} == {"not fitted"}
+
+
+def test_the_bases_that_come_with_the_package_are_small_theirs_and_do_their_task() -> None:
+    path = Path(recombine.__file__).parent / FILE
+    assert path.stat().st_size < 2**20
+    assert sha256_of(path) == HASH
+    bases = read_bases(FILE, HASH, SMALL_RESNET)
+    problems = OddOneOutTask(source=Contours(side=32), problems=1, held_out=100).split("test")
+    assert bases.members == tuple(STEPS)
+    assert all(accuracy(bases.member(m), problems) > 0.9 for m in bases.members)
+
+
+def test_pretrained_weights_are_handed_on_by_name() -> None:
+    speaks, reads = encoder(8, 2, 1, masked_words=True)(), bert(runs("paper", None)["bert-grid"].protocol, 1)  # type: ignore[attr-defined]
+    small = reads.replace(model=reads.model.replace(encoder=encoder(8, 2, 1))).model()
+    learnt = {name: tensor + 1 for name, tensor in speaks.state_dict().items()}
+    own = handed_on(small, learnt).state_dict()
+    assert all((own[f"encoder.{name}"] == tensor).all() for name, tensor in learnt.items())
+    with pytest.raises(ValueError, match="shares no weight"):
+        handed_on(small, {"other": learnt["word"]})
+
+
+def masks() -> pl.DataFrame:
+    """Two bases, two settings, one subroutine: numbers whose means are known."""
+    rows = [
+        {"run": "agreement", "base": base, "network": "trained", "role": "search", "subroutine": "verb", "setting": s,
+         "passed": passed, "chosen": chosen, "d_abl": d, "d_sub": 0.5}
+        for base, s, passed, chosen, d in (
+            (0, 0, True, True, -0.6), (0, 1, True, False, -0.2), (1, 0, True, True, -0.4), (1, 1, False, False, 0.1),
+        )
+    ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def test_evidence_by_hand() -> None:
+    bases = pl.DataFrame({"run": ["agreement"] * 3, "network": ["trained"] * 3, "base": [0, 1, 2]})
+    tables = {"masks": masks(), "bases": bases}
+    assert of("agreement", "d_abl")(tables).groups[0] == pytest.approx((-0.4, -0.15))
+    assert of("agreement", "d_abl", where=CHOSEN)(tables).groups[0] == pytest.approx((-0.6, -0.4))
+    assert of("agreement", "d_abl")(tables).members == 3
+    nothing = pl.col("d_abl") < -1
+    assert of("agreement", "d_abl", where=nothing)(tables).groups == ((),)
+    assert of("agreement", "d_abl", where=nothing, missing=0.0)(tables).groups[0] == (0.0, 0.0)
+    assert best_less_typical(["agreement"])(tables).groups[0] == pytest.approx((0.2, 0.0))
+
+
+def test_tests_have_the_base_as_their_unit() -> None:
+    table = by_bases(masks())
+    chosen = table.filter(pl.col("which") == "chosen").row(0, named=True)
+    assert (chosen["bases"], chosen["masks"], chosen["p_signs"]) == (2, 2, 0.5)
+    assert table.filter(pl.col("which") == "passing")["d_abl"][0] == pytest.approx((-0.4 - 0.4) / 2)
+
+
+def test_correlation_over_members_that_pass_the_gate() -> None:
+    members = pl.DataFrame({"member": range(12), "step": [5] * 12, "gated": [True] * 10 + [False] * 2,
+                            "unseen": [i / 10 for i in range(12)], "on left digit": [0.5] * 12,
+                            "on right digit": [0.5] * 12})  # fmt: skip
+    rows = [
+        {"member": m, "step": 5, "role": "search", "passed": True, "chosen": True, "d_abl": -m / 20, "d_sub": 0.1}
+        for m in range(12)
+    ]
+    table = along(members, pl.DataFrame(rows))
+    assert correlations(table).filter(pl.col("column") == "d_abl").row(0, named=True)["rho"] == pytest.approx(-1)
+    found = correlation("d_abl_all")({"along": table})
+    assert (len(found.groups[0]), found.members) == (10, 12)
+    assert found.groups[0] == pytest.approx((-1.0,) * 10)
+
+
+def test_smoke_judges_every_claim(result: StudyResult) -> None:
+    assert [claim.claim.id for claim in result.claims] == [claim.id for claim in STUDY.claims]
+    status = {claim.claim.id: claim.status for claim in result.claims}
+    assert status["structure-predicts-generalization"] == "not fitted", "four members are too few"
+    assert {"bases", "masks", "matrix", "overlap", "summary", "along", "correlations"} <= set(result.tables)
+
+
+def test_every_figure_can_be_drawn_from_a_few_steps(result: StudyResult) -> None:
+    for figure in STUDY.figures:
+        if figure.table == "overlap" and result.tables["overlap"]["iou"].is_null().all():
+            continue
+        assert figure.draw(figure.rows(result.tables[figure.table])) is not None
