@@ -28,6 +28,12 @@ def test_the_grid_shows_every_level_and_status():
     assert texts.count("?") == 4 + 1  # four cells and the key
 
 
+def test_the_title_of_the_rows_stands_above_their_labels():
+    svg = to_svg(check_grid(check(PIECES, ["shape", "colour"])))
+    height = {e.text: float(e.get("transform").rpartition(",")[2][:-1]) for e in ET.fromstring(svg).iter() if e.text}
+    assert height["shape"] < min(height["disc"], height["square"], height["star"]) - 20
+
+
 def test_the_suggested_cell_is_ringed():
     svg = to_svg(check_grid(check(PIECES, ["shape", "colour"])))
     assert svg.count('stroke="#b2182b"') == 2  # one cell and the key

@@ -247,7 +247,12 @@ def test_reproduce_runs_every_study(call: Call, store: Path, tmp_path: Path) -> 
     assert "gradient-toy/index.html" in Path(data["page"]).read_text(encoding="utf-8")
     code, out, err = call(*arguments)
     assert (code, err) == (0, "")
-    assert "holds" in out
+    assert out.split()[:4] == ["study", "holds", "fails", "not"]
+    counts = [claim["status"] for claim in data["studies"][0]["claims"]]
+    row = next(line for line in out.splitlines() if line.startswith("gradient-toy")).split()
+    assert row[1:] == [str(counts.count(status)) for status in ("holds", "fails", "not fitted")]
+    assert out.splitlines()[-1] == str(tmp_path / "page" / "index.html")
+    assert all(len(line) <= 80 for line in out.splitlines()[:-1])
     assert call(*arguments, "--fail-on", "fails")[0] == 1
 
 

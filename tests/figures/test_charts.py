@@ -146,6 +146,18 @@ def test_every_member_is_a_dot(count: int) -> None:
     assert max(dot["rise"] for dot in dots) <= 48
 
 
+def _row_height(groups: int, count: int) -> int:
+    group = np.repeat(np.arange(groups), count)
+    chart = members(pl.DataFrame({"g": group.astype(str), "v": group + 0.5}), "g", "v")
+    return int(specification(chart)["height"]["step"])
+
+
+def test_rows_of_members_are_as_high_as_their_piles_and_lower_where_there_are_many() -> None:
+    assert _row_height(2, 300) == 74
+    assert _row_height(20, 300) == 50
+    assert _row_height(2, 1) == _row_height(20, 1) == 34
+
+
 def test_members_set_aside_are_counted_not_drawn() -> None:
     table = pl.DataFrame({"g": ["a"] * 4 + ["b"] * 4, "v": [0.1, 0.2, None, float("nan"), 1.0, 1.0, 1.0, 1.0]})
     found = texts(to_svg(members(table, "g", "v")))

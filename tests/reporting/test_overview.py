@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
 
 from recombine.errors import InputError
 from recombine.reporting import overview_page, read_committed, write_overview
+from recombine.reporting.study import CARD
 from recombine.studies.study import StudyResult
 
 Make = Callable[..., Any]
@@ -84,6 +86,23 @@ def test_writing_gives_one_page_and_one_a_study(two: list[StudyResult], tmp_path
     assert page == tmp_path / "index.html"
     for link in re.findall(r'href="([^"#:]+)"', page.read_text(encoding="utf-8")):
         assert (tmp_path / link).is_file(), link
+
+
+def test_what_failed_is_explained_once_and_what_was_run_is_said(page: str, two: list[StudyResult]) -> None:
+    failed = [claim for claim in two[0].claims if claim.status != "holds"]
+    assert failed
+    assert page.count(">What did not replicate or could not be judged</h3>") == len(two)
+    for claim in (claim for claim in failed if claim.claim.explanation):
+        assert page.count(str(escape(claim.claim.explanation))) == len(two)
+    assert page.count("512 members in 2 runs on cpu (2 cores), 81.0 s of computing.") == len(two)
+
+
+def test_the_picture_of_a_card_is_the_drawing_that_is_largest_in_it(page: str) -> None:
+    card, chapter = (page[page.index(f'class="{name}"') :] for name in ("card", "chapter"))
+    drawn = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', chapter)[:2]
+    sizes = [min(CARD[0] / float(width), CARD[1] / float(height)) for width, height in drawn]
+    assert sizes[0] != sizes[1]
+    assert re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', card)[0] == drawn[sizes.index(max(sizes))]
 
 
 def test_nothing_to_show_is_an_error() -> None:

@@ -104,6 +104,8 @@ def test_masks_of_one_base_count_once() -> None:
     assert wild_cluster(np.repeat([-0.5, -0.4, -0.6], 50), np.repeat([0, 1, 2], 50)) >= 0.25 - 1e-9
     assert wild_cluster(np.repeat([-0.5, -0.45, -0.55] * 3, 5), np.repeat(np.arange(9), 5)) < 0.02
     assert wild_cluster([0.1, 0.2], [0, 0]) == 1.0
+    assert wild_cluster([0.0, 0.0], [0, 1]) == 1.0
+    assert wild_cluster([0.1, 0.1], [0, 1]) == 0.5
     with pytest.raises(InputError, match="one value and one base"):
         by_base([1.0], [0, 1])
 

@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 
 import recombine
-from recombine.runs import Store
+from recombine.models import OddOneOutNet
+from recombine.runs import Context, Store
 from recombine.runs.dissection import DissectionRun, handed_on, read_bases
 from recombine.runs.files import sha256_of
-from recombine.structure import accuracy
+from recombine.structure import MaskSettings, Protocol, accuracy
 from recombine.studies import SCALES, StudyResult, conduct
 from recombine.studies.break_it_down import STUDY, runs
 from recombine.studies.break_it_down.bases import FILE, HASH, STEPS
@@ -70,6 +71,19 @@ def test_pretrained_weights_are_handed_on_by_name() -> None:
     assert all((own[f"encoder.{name}"] == tensor).all() for name, tensor in learnt.items())
     with pytest.raises(ValueError, match="shares no weight"):
         handed_on(small, {"other": learnt["word"]})
+
+
+def test_a_pretrained_base_is_dissected(tmp_path: Path) -> None:
+    few = MaskSettings(epochs=1, batch_size=16)
+    whole = bert(Protocol(settings=(few,), gate=0.0, seeds=1, random=0, shuffled=False), 1, pretrained=True)
+    assert whole.pretraining is not None
+    speaks = whole.pretraining.replace(model=encoder(8, 2, 1, masked_words=True), steps=2, batch_size=4)
+    small = whole.replace(
+        model=OddOneOutNet(encoder=encoder(8, 2, 1)), pretraining=speaks, steps=2, batch_size=4, learn=32, asked=20,
+        task=whole.task.replace(problems=64, held_out=20),
+    )  # fmt: skip
+    found = small.dissected(Context("cpu", tmp_path))
+    assert found.masks["subroutine"].to_list() == ["subject", "verb"]
 
 
 def masks() -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 from recombine.cli.options import OUT, STORE, Device, FailOn, Json, Members, Out, Scale, StorePath
 
@@ -24,9 +25,10 @@ def reproduce(
     At paper scale the page shows the results committed under ``results`` beside the fresh ones, where there are any.
 
     Example: recombine reproduce --scale quick --out report"""
-    from recombine.cli.progress import study_progress
-    from recombine.cli.study import check_writable, print_claims
+    from recombine.cli.progress import study_progress, waiting
+    from recombine.cli.study import check_writable
     from recombine.reporting import read_committed, write_overview
+    from recombine.reporting.provenance import duration
     from recombine.runs import Store
     from recombine.studies import STUDIES, conduct
 
@@ -40,7 +42,8 @@ def reproduce(
             conduct(study, scale, store=opened, members=members, device=device, progress=progress, on_done=on_done)
             for study in studies
         ]
-    page = write_overview(results, out, read_committed(Path("results")) if scale == "paper" else None)
+    with waiting("drawing the figures and writing the page", quiet=as_json):
+        page = write_overview(results, out, read_committed(Path("results")) if scale == "paper" else None)
     seconds = time.monotonic() - started
     if as_json:
         answer = {
@@ -52,8 +55,22 @@ def reproduce(
         }
         print(json.dumps(answer, ensure_ascii=False, allow_nan=False))
     else:
-        print_claims(results)
-        counts = {status: sum(result.counts()[status] for result in results) for status in results[0].counts()}
-        print("\n" + ", ".join(f"{count} {status}" for status, count in counts.items()) + f" — {seconds:.0f} s")
-        print(page)
+        _print_summary(results)
+        print(f"\n{duration(seconds)} at {scale} scale. Every claim with its figures is on the page:\n{page.resolve()}")
     return int(any(result.counts()[status] for result in results for status in fail_on or ()))
+
+
+def _print_summary(results: list[Any]) -> None:
+    """One row a study: how many of its claims hold, fail, or could not be judged."""
+    from rich.console import Console
+    from rich.table import Table
+
+    statuses = list(results[0].counts())
+    table = Table("study", *statuses, box=None, pad_edge=False, padding=(0, 3, 0, 0), show_footer=len(results) > 1)
+    for result in results:
+        table.add_row(result.study.name, *(str(result.counts()[status]) for status in statuses))
+    table.columns[0].footer = "together"
+    for column, status in zip(table.columns[1:], statuses, strict=True):
+        column.justify = "right"
+        column.footer = str(sum(result.counts()[status] for result in results))
+    Console().print(table)

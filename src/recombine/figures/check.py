@@ -78,7 +78,6 @@ def _grid(
     data: alt.NamedData, result: CheckResult, j: int, k: int, rows: list[int], columns: list[int], size: int
 ) -> alt.LayerChart | alt.FacetChart:
     names = [f.name for f in result.space.factors] + [""]
-    widest = max(len(level(result, j, c)) for c in rows)
     angle = -40 if any(len(level(result, k, c)) * 6 > size for c in columns) else 0
     x = alt.X(
         "column:N",
@@ -102,12 +101,8 @@ def _grid(
         title=names[j],
         axis=alt.Axis(
             title=names[j] or None,
-            titleAngle=-90,
-            titleAlign="center",
-            titleAnchor="middle",
-            titleBaseline="bottom",
-            titleX=-12 - min(110, 6.4 * widest),
-            titleY=size * len(rows) / 2,
+            titleAlign="right",
+            titleX=-4,
             ticks=False,
             domain=False,
             labelLimit=110,

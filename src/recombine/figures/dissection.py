@@ -19,10 +19,8 @@ ON = {"target": "on its own subroutine", "other": "on the others"}
 
 def dissection_figure(result: Dissection) -> Any:
     """The table of a dissection as dots; one panel a subroutine and side."""
-    table = result.to_frame().with_columns(
-        pl.format("{}{}", "row", pl.when(pl.col("network") == "untrained").then(pl.lit(" (untrained)"))
-                  .otherwise(pl.lit(""))).alias("label")
-    )  # fmt: skip
+    fresh = pl.when(pl.col("network") == "untrained").then(pl.lit("untrained: ")).otherwise(pl.lit(""))
+    table = result.to_frame().with_columns((fresh + pl.col("row")).alias("label"))
     return parts(table, "label", "subroutine", chance=result.protocol.chance)
 
 
@@ -38,7 +36,7 @@ def parts(
     names, panels = levels(data["row"]), levels(data["facet"])
     data = data.with_columns(as_labels(data["row"]), as_labels(data["facet"]))
     total = theme.total_width(width)
-    room = round(0.3 * total) if not theme.is_narrow(width) else round(0.36 * total)
+    room = round(0.38 * total)
     across = (total - room - 24) // 2
     datasets = Datasets()
     charts = []

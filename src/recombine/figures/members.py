@@ -15,9 +15,13 @@ from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, levels, pick, plain
 from recombine.measures.interval import interval
 
-ROW = 74
-"""Pixels a group: three quarters for the dots, the rest for the mean."""
-STACK = 48
+STACK, LOW_STACK = 48, 24
+"""Pixels that the highest pile of dots may take: the lower one where there are more than `MANY` groups."""
+MANY = 8
+MEAN = 26
+"""Pixels for the mean below the dots, and the gaps above and below."""
+LEAST = 34
+"""Pixels a group at least: two lines of its label."""
 FEW = 32
 """Up to here a dot stands at its exact value; above, at the middle of its cell, so that piles are straight."""
 
@@ -53,13 +57,17 @@ def members(
         low, high = min(low, domain[0]), max(high, domain[1])
     pixel = ((high - low) or 1.0) / (0.72 * total)
 
+    most = STACK if len(names) <= MANY else LOW_STACK
+    stack = 0.0
     dots: list[dict[str, Any]] = []
     means: list[dict[str, Any]] = []
     for name in names:
         count, aside = len(values[name]), int((data["group"] == name).sum()) - len(values[name])
         row = f"{name}\n{count} member{'s' * (count != 1)}" + f", {aside} set aside" * (aside > 0)
         dot = 7.0 if count <= FEW else 4.5 if count <= 128 else 3.5
-        places = zip(*_stacked(values[name], pixel * dot, dot), strict=True)
+        shown, rises = _stacked(values[name], pixel * dot, dot, most)
+        stack = max([stack, *(rise + dot / 2 for rise in rises)])
+        places = zip(shown, rises, strict=True)
         dots += [{"group": row, "value": v, "rise": rise, "area": math.pi / 4 * dot**2} for v, rise in places]
         figure = interval(values[name])
         means.append({"group": row, "value": figure.mean, "low": figure.low, "high": figure.high, "rise": -1.0})
@@ -77,7 +85,9 @@ def members(
     x = alt.X(
         "value:Q", title=plain(title or value), scale=scale, axis=alt.Axis(grid=True, tickCount=max(3, total // 110))
     )
-    offset = alt.YOffset("rise:Q", scale=alt.Scale(domain=[STACK + 4, STACK + 4 - ROW], range=[0, ROW]))
+    height = max(LEAST, math.ceil(stack) + MEAN)
+    top = (height - MEAN + stack) / 2 + 4
+    offset = alt.YOffset("rise:Q", scale=alt.Scale(domain=[top, top - height], range=[0, height]))
     colour = alt.value(theme.PALETTE[0])
 
     datasets = Datasets()
@@ -90,7 +100,7 @@ def members(
     ]
     if reference is not None:
         layers.insert(0, alt.Chart().mark_rule(color=theme.RULE, strokeDash=[3, 3]).encode(x=alt.datum(reference)))
-    chart = cast(alt.LayerChart, alt.layer(*layers)).properties(width=total, height=alt.Step(ROW))
+    chart = cast(alt.LayerChart, alt.layer(*layers)).properties(width=total, height=alt.Step(height))
     return theme.style(chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding")), datasets)
 
 
@@ -99,7 +109,7 @@ def _finite(column: pl.Series) -> NDArray[np.float64]:
     return values[np.isfinite(values)]
 
 
-def _stacked(values: NDArray[np.float64], cell: float, dot: float) -> tuple[list[float], list[float]]:
+def _stacked(values: NDArray[np.float64], cell: float, dot: float, most: float) -> tuple[list[float], list[float]]:
     """Where each dot stands: values at the middle of their cell, heights in pixels, closer where a pile is high."""
     if len(values) == 0:
         return [], []
@@ -108,6 +118,6 @@ def _stacked(values: NDArray[np.float64], cell: float, dot: float) -> tuple[list
     order = np.argsort(place, kind="stable")
     rank = np.empty(len(values))
     rank[order] = np.concatenate([np.arange(c) for c in counts])
-    step = min(dot, (STACK - dot) / max(1, counts.max() - 1)) if counts.max() > 1 else dot
+    step = min(dot, (most - dot) / max(1, counts.max() - 1)) if counts.max() > 1 else dot
     shown = values if len(values) <= FEW else (cells + 0.5) * cell
     return shown.tolist(), (dot / 2 + rank * step).tolist()

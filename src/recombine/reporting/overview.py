@@ -13,7 +13,7 @@ from recombine.figures.export import file_name, write
 from recombine.reporting.export import SIGN, measured_text, published_text
 from recombine.reporting.html import render
 from recombine.reporting.provenance import duration
-from recombine.reporting.study import lead_chart, study_view, write_study
+from recombine.reporting.study import lead_chart, located, study_view, write_study
 from recombine.studies.study import StudyResult
 
 Committed = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -22,23 +22,16 @@ Committed = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 def overview_page(results: Sequence[StudyResult], committed: Committed | None = None) -> str:
     """All studies as one self-contained page, whose links lead to the pages of the single ones."""
-    if not results:
-        raise InputError("a page of all studies needs at least one.")
-    return render(
-        "overview.html.j2",
-        views=[_view(result, (committed or {}).get(result.study.name, {})) for result in results],
-        scale=results[0].scale,
-        answer=overall(results),
-        signs=SIGN,
-    )
+    return _page(results, [study_view(result) for result in results], committed)
 
 
 def write_overview(results: Sequence[StudyResult], out: Path, committed: Committed | None = None) -> Path:
     """Each study in a folder of its own, then the page of all of them."""
     out = Path(out)
-    for result in results:
-        write_study(result, out / file_name(result.study.name))
-    return write(out / "index.html", overview_page(results, committed).encode())
+    views = [study_view(result) for result in results]
+    for result, view in zip(results, views, strict=True):
+        write_study(result, out / file_name(result.study.name), view)
+    return write(out / "index.html", _page(results, views, committed).encode())
 
 
 def overall(results: Sequence[StudyResult]) -> str:
@@ -62,12 +55,29 @@ def read_committed(folder: Path) -> Committed:
     return found
 
 
-def _view(result: StudyResult, committed: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    view = study_view(result, f"{file_name(result.study.name)}/")
-    return view | {
+def _page(results: Sequence[StudyResult], views: Sequence[Mapping[str, Any]], committed: Committed | None) -> str:
+    if not results:
+        raise InputError("a page of all studies needs at least one.")
+    return render(
+        "overview.html.j2",
+        views=[
+            _chapter(result, view, (committed or {}).get(result.study.name, {}))
+            for result, view in zip(results, views, strict=True)
+        ],
+        scale=results[0].scale,
+        answer=overall(results),
+        signs=SIGN,
+    )
+
+
+def _chapter(
+    result: StudyResult, view: Mapping[str, Any], committed: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    return located(view, f"{file_name(result.study.name)}/") | {
         "folder": file_name(result.study.name),
-        "lead": lead_chart(result),
+        "lead": lead_chart(view),
         "counts": list(result.counts().items()),
+        "failed": [row for row in view["claims"] if row["status"] != "holds"],
         "ran": _ran(result),
         "committed": [
             _beside(claim, committed[claim.claim.id]) for claim in result.claims if claim.claim.id in committed
@@ -78,7 +88,7 @@ def _view(result: StudyResult, committed: Mapping[str, Mapping[str, Any]]) -> di
 def _ran(result: StudyResult) -> str:
     """Members, device and computing time in one sentence."""
     runs = list(result.provenance.values())
-    seconds = sum(float(run.get("wall_seconds") or 0) for run in runs)
+    seconds = sum(float(run.get("seconds") or 0) for run in runs)
     members = sum(int(run.get("members") or 0) for run in runs)
     devices = sorted({str(run.get("device")) for run in runs if run.get("device")})
     trained = f"{members} members in {len(runs)} runs" if members else f"{len(runs)} runs"

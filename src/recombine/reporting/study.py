@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 import polars as pl
+from markupsafe import Markup
 
 from recombine import figures
 from recombine.errors import unknown
 from recombine.figures import theme
 from recombine.figures.export import file_name, save_figure, write
 from recombine.reporting.export import SIGN, claims_latex, claims_markdown, measured_parts, members_text, published_text
-from recombine.reporting.html import inline_svg, render, responsive_svg
+from recombine.reporting.html import render, responsive_svg
 from recombine.reporting.provenance import arranged, duration
 from recombine.runs.formats import table_to_bytes
 from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
@@ -22,6 +25,8 @@ from recombine.studies.study import Figure, StudyResult
 from recombine.studies.verification import study_record
 
 ENDINGS = ("svg", "pdf", "csv", "vl.json")
+CARD = (352, 240)
+"""Pixels for the picture in a card on the page of all studies."""
 
 
 def claims_chart(result: StudyResult) -> alt.LayerChart:
@@ -33,11 +38,11 @@ def claims_chart(result: StudyResult) -> alt.LayerChart:
 
 def study_page(result: StudyResult, *, links: bool = True) -> str:
     """The study as one self-contained page. ``links``: whether its figures lie beside it as files."""
-    return render("study.html.j2", view=study_view(result, "" if links else None))
+    return _page(study_view(result), "" if links else None)
 
 
-def study_view(result: StudyResult, folder: str | None) -> dict[str, Any]:
-    """What a template shows of a study. ``folder`` is where its figures lie as seen from the page, None for nowhere."""
+def study_view(result: StudyResult) -> dict[str, Any]:
+    """What a template shows of a study, its figures drawn; see `located`."""
     verdict = answer(result)
     name = f"The claims of the study, published and measured. {verdict}"
     return {
@@ -46,15 +51,22 @@ def study_view(result: StudyResult, folder: str | None) -> dict[str, Any]:
         "answer": verdict,
         "overview": responsive_svg(lambda: claims_chart(result), name, "claims") if result.claims else "",
         "claims": [_row(claim) for claim in result.claims],
-        "charts": [_chart(figure, result, folder) for figure in result.study.figures],
+        "charts": [_chart(figure, result) for figure in result.study.figures],
         "provenance": arranged(result.provenance),
         "seconds": duration(result.seconds),
         "address": _web_address(result.study.paper.url),
     }
 
 
-def write_study(result: StudyResult, out: Path) -> Path:
-    """Write page, figures, tables and claims under ``out``; the page last, so that it never points at nothing."""
+def located(view: Mapping[str, Any], folder: str | None) -> dict[str, Any]:
+    """The view for one page: ``folder`` is where the figures lie as files, seen from there, None for nowhere."""
+    return {**view, "charts": [{**chart, "files": _files(chart["figure"], folder)} for chart in view["charts"]]}
+
+
+def write_study(result: StudyResult, out: Path, view: Mapping[str, Any] | None = None) -> Path:
+    """Write page, figures, tables and claims under ``out``; the page last, so that it never points at nothing.
+
+    ``view`` is the study's view where it was drawn before."""
     out = Path(out)
     for figure in result.study.figures:
         with theme.drawn_for("double"):
@@ -73,7 +85,7 @@ def write_study(result: StudyResult, out: Path) -> Path:
     }
     for name, text in texts.items():
         write(out / name, text.encode())
-    return write(out / "index.html", study_page(result).encode())
+    return write(out / "index.html", _page(view or study_view(result), "").encode())
 
 
 def answer(result: StudyResult) -> str:
@@ -93,23 +105,38 @@ def answer(result: StudyResult) -> str:
     ) + "."
 
 
-def _chart(figure: Figure, result: StudyResult, folder: str | None) -> dict[str, Any]:
+def _page(view: Mapping[str, Any], folder: str | None) -> str:
+    return render("study.html.j2", view=located(view, folder))
+
+
+def _chart(figure: Figure, result: StudyResult) -> dict[str, Any]:
     name = f"{result.study.name}-{figure.id}"
     svg = responsive_svg(lambda: _drawn(figure, result), f"{figure.title}. {figure.caption}", name)
-    stem = f"{folder}figures/{file_name(figure.id)}"
-    files = [(ending.removeprefix("vl."), f"{stem}.{ending}") for ending in ENDINGS] if folder is not None else []
-    return {"figure": figure, "svg": svg, "files": files}
-
-
-def lead_chart(result: StudyResult) -> dict[str, Any] | None:
-    """The one picture that stands for the study, drawn small."""
-    chosen = {figure.id: figure for figure in result.study.figures}
-    if not chosen:
-        return None
-    figure = chosen[result.study.lead] if result.study.lead else next(iter(chosen.values()))
-    with theme.drawn_for("phone"):
-        svg = inline_svg(_drawn(figure, result), f"{figure.title}. {figure.caption}", f"{result.study.name}-lead")
     return {"figure": figure, "svg": svg}
+
+
+def _files(figure: Figure, folder: str | None) -> list[tuple[str, str]]:
+    if folder is None:
+        return []
+    stem = f"{folder}figures/{file_name(figure.id)}"
+    return [(ending.removeprefix("vl."), f"{stem}.{ending}") for ending in ENDINGS]
+
+
+def lead_chart(view: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The one picture that stands for the study: of its drawings the one that is largest in a card."""
+    charts = {chart["figure"].id: chart for chart in view["charts"]}
+    if not charts:
+        return None
+    chosen = charts[view["study"].lead or next(iter(charts))]
+    drawing = max(re.findall(r"<svg.*?</svg>", chosen["svg"], re.DOTALL), key=_size_in_card)
+    # It stands on the page a second time: its identifiers need names of their own.
+    svg = re.sub(r'(\bid="|url\(#|href="#)(?=f[0-9a-f]{8}-)', r"\1lead-", drawing)
+    return {"figure": chosen["figure"], "svg": Markup(svg)}
+
+
+def _size_in_card(svg: str) -> float:
+    width, height = (float(side) for side in re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
+    return min(CARD[0] / width, CARD[1] / height)
 
 
 def _drawn(figure: Figure, result: StudyResult) -> alt.TopLevelMixin:

@@ -14,7 +14,7 @@ from recombine.errors import InputError
 from recombine.runs.files import sha256_of
 from recombine.runs.run import Context, Outcome, Run
 from recombine.structure import Network, Protocol, carry_out, subroutines_of, untrained
-from recombine.tasks import OddOneOutTask, Task
+from recombine.tasks import Contours, OddOneOutTask, Task
 from recombine.training import Ensemble, Optimizer, train
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ class DissectionRun(Run):
         ]
         parts = subroutines_of(
             self.task.source, problems=self.learn, asked=self.asked, free=self.free, seed=self.seed + 1,
-            device=context.device,
+            # Panels are drawn where there is room for millions of pixels; sentences are looked up.
+            device=context.device if isinstance(self.task.source, Contours) else "cpu",
         )  # fmt: skip
         with fast_products(context.device):
             return carry_out(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from recombine.result import Result
 from recombine.structure.calling import Loss, as_problems
 from recombine.structure.controls import untrained
 from recombine.structure.masks import Mask
-from recombine.structure.protocol import Findings, Network, Progress, Protocol, carry_out
+from recombine.structure.protocol import Findings, Network, Progress, Protocol, carry_out, gated
 from recombine.structure.subroutines import Subroutine
 from recombine.structure.summary import ROWS, SCORES, summarise_masks
 from recombine.tasks import cross_entropy
@@ -142,6 +143,8 @@ def dissect(
     labels = tuple(names) if names is not None else _names(given)
     if len(labels) != len(given) or (learn is not None and len(learn) != len(given)):
         raise InputError(f"give one name and one set of problems to learn for each of {len(given)} subroutines.")
+    if len(set(labels)) != len(labels):
+        raise InputError("a dissection needs two or more subroutines, each with its own name.")
     parts = [
         Subroutine.of(name, asked, None if learn is None else learn[i], seed)
         for i, (name, asked) in enumerate(zip(labels, given, strict=True))
@@ -149,21 +152,30 @@ def dissect(
     protocol = protocol or Protocol(chance=1 / _classes(parts))
     if not controls:
         protocol = protocol.replace(random=0, shuffled=False)
-    place = model if device == "auto" else model.to(device)
-    networks = [Network(0, "trained", place)]
-    if controls:
-        like = next(place.parameters())
-        networks.append(Network(0, "untrained", untrained(fresh or place, seed).to(like.device, like.dtype)))
-    findings = carry_out(
-        protocol, networks, parts, as_problems(whole) if whole is not None else None, loss=loss, progress=progress
-    )
-    row = findings.bases.row(0, named=True)
+    problems = as_problems(whole) if whole is not None else None
+    here = _placed(model, device)
+    trained = Network(0, "trained", here)
+    row = gated(trained, parts, problems, protocol.gate)
     if not row["gated"]:
         raise InputError(
             f"the model answers {row['accuracy']:.1%} of {'its own' if whole is not None else 'the'} problems and is "
             f"not dissected at {protocol.gate:.0%} or below: train it further, or lower the protocol's gate."
         )
+    networks = [trained]
+    if controls:
+        like = next(here.parameters())
+        other_one = untrained(fresh if fresh is not None else here, seed).to(like.device, like.dtype)
+        networks.append(Network(0, "untrained", other_one))
+    findings = carry_out(protocol, networks, parts, problems, loss=loss, progress=progress)
     return Dissection(tuple(part.name for part in parts), protocol, findings)
+
+
+def _placed(model: nn.Module, device: str | torch.device) -> nn.Module:
+    """The model where it is, or a copy of it elsewhere."""
+    at = next((p.device for p in model.parameters()), torch.device("cpu"))
+    if device == "auto" or torch.device(device) == at:
+        return model
+    return copy.deepcopy(model).to(device)
 
 
 def _names(given: Sequence[Any]) -> tuple[str, ...]:

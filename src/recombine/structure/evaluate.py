@@ -41,7 +41,7 @@ def ablated(model: nn.Module, mask: Mask, removal: Removal = "zero", seed: int =
 def redrawn(name: str, weight: Tensor, seed: int) -> Tensor:
     """A parameter drawn anew: Kaiming-uniform with a = √5."""
     fan_in = math.prod(weight.shape[1:]) if weight.dim() > 1 else weight.numel()
-    unit = Draws.single(seed, f"ablation {name}").uniform(tuple(weight.shape))
+    unit = Draws.single(seed, f"ablation {name}", weight.device).uniform(tuple(weight.shape))
     return ((2 * unit - 1) / math.sqrt(fan_in)).to(weight)
 
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["trained", "untrained"]
 Progress = Callable[[int, int, str], None]
-SMALL = 100_000
-"""Up to this many weights, masks of different networks are trained in one stack."""
 
 
 class Protocol(Description):
@@ -106,7 +104,7 @@ def carry_out(
 
     if len(subroutines) < 2 or len({s.name for s in subroutines}) != len(subroutines):
         raise InputError("a dissection needs two or more subroutines, each with its own name.")
-    bases = [_base(network, subroutines, whole, protocol.gate) for network in networks]
+    bases = [gated(network, subroutines, whole, protocol.gate) for network in networks]
     kept = [network for network, row in zip(networks, bases, strict=True) if row["gated"]]
     work = _Work(protocol, subroutines, loss, strategy, progress, len(kept))
     searched = [
@@ -171,22 +169,25 @@ class _Work:
         self.total, self.done = networks * len(subroutines) * (len(protocol.settings) + again), 0
 
     def measure(self, jobs: Sequence[_Job]) -> tuple[list[dict[str, Any]], list[Mask]]:
-        masks: list[Mask] = []
-        for part in _portions(jobs):
-            settings = [self.protocol.settings[job.setting].replace(seed=job.seed) for job in part]
-            start = self.done
+        """Train the masks of all jobs in one search, then measure each."""
+        if not jobs:
+            return [], []
+        start = self.done
 
-            def report(done: int, total: int, start: int = start, count: int = len(part)) -> None:
-                self.progress(start + count * done // max(total, 1), self.total, "masks")
+        def report(done: int, total: int) -> None:
+            self.progress(start + len(jobs) * done // max(total, 1), self.total, "masks")
 
-            found = find_masks(
-                [job.network.model for job in part], [job.problems for job in part], settings, loss=self.loss,
-                strategy=self.strategy, progress=report,
-            )  # fmt: skip
-            self.notes += found.notes["groups"]
-            self.done += len(part)
-            masks += found.masks
-        return [self._row(job, mask) for job, mask in zip(jobs, masks, strict=True)], masks
+        found = find_masks(
+            [job.network.model for job in jobs],
+            [job.problems for job in jobs],
+            [self.protocol.settings[job.setting].replace(seed=job.seed) for job in jobs],
+            loss=self.loss,
+            strategy=self.strategy,
+            progress=report,
+        )
+        self.notes += found.notes["groups"]
+        self.done += len(jobs)
+        return [self._row(job, mask) for job, mask in zip(jobs, found.masks, strict=True)], list(found.masks)
 
     def _row(self, job: _Job, mask: Mask) -> dict[str, Any]:
         labels = _labels(job, self.protocol, self.subroutines)
@@ -197,18 +198,6 @@ class _Work:
             self.matrix.append({**labels, "asked": asked.name, "subnetwork": sub, "ablated": rest})
         size = {"kept": mask.kept, "maskable": mask.count, "density": mask.density}
         return {**labels, "chosen": False, **size, **row}
-
-
-def _portions(jobs: Sequence[_Job]) -> list[list[_Job]]:
-    """All at once where networks are small; otherwise one network and subroutine after the other."""
-    if not jobs:
-        return []
-    if sum(p.numel() for p in jobs[0].network.model.parameters()) <= SMALL:
-        return [list(jobs)]
-    found: dict[tuple[int, int], list[_Job]] = {}
-    for job in jobs:
-        found.setdefault(_key(job), []).append(job)
-    return list(found.values())
 
 
 def _key(job: _Job) -> tuple[int, int]:
@@ -225,12 +214,13 @@ def _choose(rows: Sequence[dict[str, Any]], masks: Sequence[Mask], jobs: Sequenc
     return best
 
 
-def _base(network: Network, subroutines: Sequence[Subroutine], whole: Problems | None, gate: float) -> dict[str, Any]:
+def gated(network: Network, subroutines: Sequence[Subroutine], whole: Problems | None, gate: float) -> dict[str, Any]:
+    """What a network does before anything is masked, and whether that is enough to dissect it."""
     found = accuracies(network.model, subroutines)
     own = accuracy(network.model, whole) if whole is not None else sum(found) / len(found)
     parts = {f"on {s.name}": value for s, value in zip(subroutines, found, strict=True)}
-    gated = network.kind == "untrained" or own > gate
-    return {"base": network.base, "network": network.kind, "accuracy": own, **parts, "gated": gated}
+    enough = network.kind == "untrained" or own > gate
+    return {"base": network.base, "network": network.kind, "accuracy": own, **parts, "gated": enough}
 
 
 def _labels(job: _Job, protocol: Protocol, subroutines: Sequence[Subroutine]) -> dict[str, Any]:

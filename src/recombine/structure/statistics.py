@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,4 +107,6 @@ def _studentised(numbers: Floats, which: NDArray[np.intp], clusters: int) -> flo
     mean = numbers.mean()
     sums = np.bincount(which, numbers - mean, clusters)
     error = np.sqrt((sums**2).sum()) / len(numbers)
-    return float(mean / error) if error > 0 else float(np.sign(mean) * np.inf)
+    if error == 0:
+        return 0.0 if mean == 0 else math.copysign(math.inf, mean)
+    return float(mean / error)

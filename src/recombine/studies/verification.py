@@ -111,7 +111,9 @@ def _again(
         if table.select(keys).is_duplicated().any():
             continue
         values = [c for c in table.columns if table[c].dtype.is_float()]
-        both = table.filter(pl.col("step") <= EARLY).join(tables[title], on=keys, how="left", suffix="_committed")
+        earliest = table.filter(pl.col("step") > 0)["step"].min()
+        until = max(EARLY, earliest) if isinstance(earliest, int) else EARLY
+        both = table.filter(pl.col("step") <= until).join(tables[title], on=keys, how="left", suffix="_committed")
         for column in values:
             new, old = both[column], both[f"{column}_committed"]
             apart = (new - old).abs().fill_nan(math.inf).filter(~(new.is_nan() & old.is_nan()).fill_null(False))

@@ -8,20 +8,19 @@ import polars as pl
 from recombine.studies.break_it_down.control_claims import CONTROLS, KNOWN
 from recombine.studies.break_it_down.evidence import (
     CHOSEN,
+    LANGUAGE,
     PASSED,
+    TASKS,
+    VISION,
     best_less_typical,
-    correlation,
-    correlations_compared,
     less,
     of,
     overlap,
-    spread,
 )
-from recombine.studies.claims import Claim, Order, Sign
+from recombine.studies.break_it_down.new_claims import NEW
+from recombine.studies.break_it_down.untrained_claims import UNTRAINED
+from recombine.studies.claims import Claim, Sign
 
-LANGUAGE = ("agreement", "bert-grid", "bert-scratch")
-VISION = ("inside-contact", "resnet18-inside-contact", "resnet18-number-contact")
-TASKS = (*LANGUAGE, *VISION)
 RELEASED = "288 masks of trained bases in the authors' result files"
 SEARCHES = "2304 search masks in the authors' result files"
 
@@ -89,10 +88,11 @@ FOUND = (
             (pl.col("sub_target") > 0.9) & (pl.col("sub_other") < 0.5) & (pl.col("abl_target") < 0.5)
             & (pl.col("abl_other") > 0.75),
             where=CHOSEN,
-        ),
+    ),
         published=0.212,
         source=RELEASED,
         unit="of masks",
+        explanation="Agreement passes the strict reading more often here than in the published results.",
     ),
     Claim(
         id="redrawn-or-zero",
@@ -102,6 +102,7 @@ FOUND = (
         published=0.03,
         source="released results: within .11 in every cell of trained bases, mostly below .03",
         unit="|difference|",
+        explanation="A network of 16 units has no weights to spare: drawn anew they disturb it more than zeros do.",
     ),
 )  # fmt: skip
 
@@ -115,6 +116,8 @@ SELECTION = (
         published=0.019,
         source=SEARCHES,
         unit="−D_abl",
+        explanation="In a small encoder nearly every setting that passes finds a removable part; the published typical "
+        "mask is redundant, its complement still doing both.",
     ),
     Claim(
         id="typical-vision",
@@ -159,76 +162,9 @@ SELECTION = (
         evidence=overlap("subroutines"),
         source="not published as a true IoU",
         unit="log₁₀ of IoU over chance",
+        explanation="Masks of different subroutines share about what chance gives.",
     ),
 )
-
-UNTRAINED = (
-    Claim(
-        id="untrained-passes",
-        sentence="In an untrained network, too, a part is found that does a subroutine: masking is training.",
-        criterion=Sign("above", 0.5),
-        evidence=of(TASKS, pl.col("sub_target") >= 0.9, network="untrained"),
-        published=0.716,
-        source="243 masks of untrained networks in the authors' result files",
-        unit="of masks",
-    ),
-    Claim(
-        id="untrained-d-sub",
-        sentence="And it does that one better than the other, in most masks: D_sub alone says nothing.",
-        criterion=Sign("above", 0.5),
-        evidence=of(TASKS, pl.col("d_sub") > 0, network="untrained"),
-        published=0.93,
-        source="243 masks of untrained networks",
-        unit="of masks",
-    ),
-    Claim(
-        id="untrained-d-abl-rare",
-        sentence="But D_abl below −.05 is rare there.",
-        criterion=Sign("below", 0.25),
-        evidence=of(TASKS, pl.col("d_abl") < -0.05, network="untrained"),
-        published=0.029,
-        source="243 masks of untrained networks",
-        unit="of masks",
-    ),
-    Claim(
-        id="untrained-own-search",
-        sentence="Even the setting chosen by an untrained network's own search shows no removable part (0 where none "
-        "passes, as the paper scores it).",
-        criterion=Sign("below", 0.1),
-        evidence=of(TASKS, -pl.col("d_abl"), where=CHOSEN, network="untrained", missing=0.0),
-        source="nobody has run it: the authors give untrained networks the trained ones' settings",
-        unit="−D_abl",
-        explanation="A search among a few dozen masks for the largest gap finds one, in untrained networks as well.",
-    ),
-    Claim(
-        id="untrained-language-keeps-target",
-        sentence="Agreement: what is left of an untrained encoder still does the target and loses the other.",
-        criterion=Sign("above", 0.0),
-        evidence=of(LANGUAGE, "d_abl", where=PASSED, network="untrained"),
-        published=0.502,
-        source="released results: mean of eight cells of untrained BERT, +.07 to +.73",
-        unit="D_abl",
-        explanation="BERT is read through its norm and residual stream, which are not masked and carry the words; a "
-        "small encoder trained on few problems has less of them to find the target in.",
-    ),
-    Claim(
-        id="untrained-vision-collapses",
-        sentence="Contours: what is left of an untrained network is at chance on both.",
-        criterion=Sign("below", 0.35),
-        evidence=of(VISION, pl.max_horizontal("abl_target", "abl_other"), network="untrained", each="cell"),
-        published=0.26,
-        source="released results: .26 on the target, .25 on the other",
-        unit="accuracy",
-    ),
-    Claim(
-        id="trained-below-untrained",
-        sentence="D_abl of chosen masks is lower in trained than in untrained networks that have had the same search.",
-        criterion=Sign("below", 0.0),
-        evidence=less("d_abl", TASKS, TASKS, "untrained", by_run=True),
-        source="the paper's central comparison, with the untrained networks' own search",
-        unit="D_abl",
-    ),
-)  # fmt: skip
 
 LARGER = (
     Claim(
@@ -256,50 +192,6 @@ LARGER = (
         evidence=of("three-rules", "d_sub", where=CHOSEN, each="cell"),
         source="not in the paper, which has two rules throughout",
         unit="D_sub",
-    ),
-)
-
-NEW = (
-    Claim(
-        id="unseen-varies",
-        sentence="Digit pairs: members that all do their own task differ on unseen combinations.",
-        criterion=Sign("above", 0.05),
-        evidence=spread(),
-        source="needed for the next claim to mean anything",
-        unit="standard deviation of accuracy",
-    ),
-    Claim(
-        id="structure-predicts-generalization",
-        sentence="The lower a member's D_abl (its parts more removable), the better it does on unseen combinations.",
-        criterion=Sign("below", 0.0),
-        evidence=correlation("d_abl_all"),
-        source="the paper's open question: does modular structure go with generalization?",
-        unit="Spearman's ρ",
-    ),
-    Claim(
-        id="subnetworks-do-not-predict",
-        sentence="D_sub, the test that untrained networks pass too, does not predict it: |ρ| is smaller than D_abl's.",
-        criterion=Order(("|ρ| of D_sub", "|ρ| of D_abl")),
-        evidence=correlations_compared("d_sub_all", "d_abl_all"),
-        source="ours",
-        unit="|Spearman's ρ|",
-    ),
-    Claim(
-        id="structure-beyond-behaviour",
-        sentence="Among members that do equally well on the left digit alone, a lower D_abl still goes with more.",
-        criterion=Sign("below", 0.0),
-        evidence=correlation("d_abl_all", given="on left digit"),
-        source="ours: members differ in the size of their first weights, which moves behaviour and structure alike",
-        unit="partial ρ",
-        explanation="What the whole network does with one digit alone says as much, without a mask.",
-    ),
-    Claim(
-        id="reliance-predicts-generalization",
-        sentence="What the whole network does with the left digit alone predicts it.",
-        criterion=Sign("above", 0.0),
-        evidence=correlation("on left digit"),
-        source="ours: a measure of behaviour for comparison, which needs no mask",
-        unit="Spearman's ρ",
     ),
 )
 

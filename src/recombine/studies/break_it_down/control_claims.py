@@ -7,11 +7,11 @@ from typing import Literal
 
 import polars as pl
 
-from recombine.studies.break_it_down.evidence import CHOSEN, of, truth
+from recombine.studies.break_it_down.evidence import CHOSEN, less_random, of, truth
 from recombine.studies.claims import Claim, Evidence, Sign, Tables
 
 REPORTED = "not published: a control that the paper does not have"
-BOTH_LOW = pl.max_horizontal("abl_target", "abl_other")
+BOTH_LOW = pl.mean_horizontal("abl_target", "abl_other")
 BOTH_HIGH = pl.min_horizontal("abl_target", "abl_other")
 
 
@@ -41,6 +41,13 @@ KNOWN = (
         of("toy", BOTH_LOW, network="untrained"),
     ),
     _toy(
+        "untrained-passes",
+        "in an untrained network, too, a part is found that does the property.",
+        "above",
+        0.9,
+        of("toy", "sub_target", network="untrained"),
+    ),
+    _toy(
         "same-size",
         "removing as many weights at random does no harm to either.",
         "above",
@@ -50,7 +57,7 @@ KNOWN = (
     Claim(
         id="planted-truth",
         sentence="Planted positive: D_abl of the planted masks is −.75, but for the problems drawn.",
-        criterion=Sign("below", -0.7),
+        criterion=Sign("below", -0.6),
         evidence=truth("d_abl"),
         published=-0.75,
         source="by construction: two networks side by side, one a property",
@@ -80,12 +87,12 @@ TASKS = ("agreement", "inside-contact", "bert-grid", "resnet18-inside-contact", 
 
 CONTROLS = (
     Claim(
-        id="same-size-neutral",
-        sentence="Removing random weights, as many as the chosen mask keeps, favours neither subroutine.",
-        criterion=Sign("below", 0.1),
-        evidence=of(TASKS, pl.col("d_abl").abs(), role="same size"),
+        id="not-just-size",
+        sentence="Removing as many weights at random does not do what removing the chosen part does.",
+        criterion=Sign("below", 0.0),
+        evidence=less_random("d_abl", TASKS),
         source=REPORTED,
-        unit="|D_abl|",
+        unit="D_abl of the chosen less that of random masks",
     ),
     Claim(
         id="shuffled-do-not-pass",

@@ -13,6 +13,10 @@ from recombine.studies.claims import Evidence, Tables
 
 Reader = Callable[[Tables], Evidence]
 
+LANGUAGE = ("agreement", "bert-grid", "bert-scratch")
+VISION = ("inside-contact", "resnet18-inside-contact", "resnet18-number-contact")
+TASKS = (*LANGUAGE, *VISION)
+
 
 def rows(tables: Tables, runs: Sequence[str], network: str, role: str = "search") -> pl.DataFrame:
     """The masks of some runs, kind of network and role; empty where none was run."""
@@ -112,6 +116,25 @@ def less(
             if other:
                 found += [a - float(np.mean(other)) for a in of(name, value, where=CHOSEN)(tables).groups[0]]
         return Evidence.of(found, members=mine.members)
+
+    return evidence
+
+
+def less_random(value: str, runs: Sequence[str]) -> Reader:
+    """Chosen masks less random masks of their size, base by base."""
+
+    def evidence(tables: Tables) -> Evidence:
+        chosen, random = rows(tables, runs, "trained"), rows(tables, runs, "trained", "same size")
+        count = units(tables, runs, "trained")
+        if chosen.is_empty() or random.is_empty():
+            return Evidence.of([], members=count)
+        keys = ["run", "base"]
+        both = [
+            part.group_by(keys, maintain_order=True).agg(pl.col(value).mean())
+            for part in (chosen.filter(CHOSEN), random)
+        ]
+        joined = both[0].join(both[1], on=keys, suffix="_random", maintain_order="left")
+        return Evidence.of(joined[value] - joined[f"{value}_random"], members=count)
 
     return evidence
 

@@ -22,15 +22,17 @@ def _ordered(table: pl.DataFrame) -> pl.DataFrame:
 def _draw_parts(table: pl.DataFrame) -> Any:
     from recombine.figures.dissection import parts
 
-    shown = ("chosen on validation", "mean of settings that pass", "random mask of the chosen size",
-             "trained on shuffled answers")  # fmt: skip
-    kept = _ordered(table).filter(
-        pl.col("row").is_in(shown) & ((pl.col("network") == "trained") | pl.col("row").is_in(shown[:2]))
-    )
+    shown = {
+        "trained": ("chosen on validation", "mean of settings that pass", "random mask of the chosen size",
+                    "trained on shuffled answers"),
+        "untrained": ("chosen on validation", "mean of all settings"),
+    }  # fmt: skip
+    wanted = [(pl.col("network") == network) & pl.col("row").is_in(rows) for network, rows in shown.items()]
+    kept = _ordered(table).filter(pl.any_horizontal(wanted))
     scores = [name for name in kept.columns if name.startswith(("sub_", "abl_"))]
     means = kept.group_by("run", "task", "network", "row", maintain_order=True).agg(pl.col(scores).mean())
-    suffix = pl.when(pl.col("network") == "untrained").then(pl.lit(", untrained")).otherwise(pl.lit(""))
-    rows = means.with_columns((pl.col("row") + suffix).alias("label"), pl.col("network").eq("untrained").alias("late"))
+    fresh = pl.when(pl.col("network") == "untrained").then(pl.lit("untrained: ")).otherwise(pl.lit(""))
+    rows = means.with_columns((fresh + pl.col("row")).alias("label"), pl.col("network").eq("untrained").alias("late"))
     return parts(rows.sort("late", maintain_order=True), "label", "task", chance=0.25)
 
 
@@ -93,7 +95,8 @@ FIGURES = (
         id="parts",
         title="With the part alone, and without it",
         caption="Mean over subroutines and bases. A part that is there and can be removed has its filled dot far right "
-        "of its hollow one on the left, and far left of it on the right. Untrained networks have had the same search.",
+        "of its hollow one on the left, and far left of it on the right. Untrained networks have had the same search; "
+        "where none of their masks passes, none is chosen.",
         table="summary",
         draw=_draw_parts,
     ),
@@ -102,7 +105,8 @@ FIGURES = (
         title="The whole grid, not the winner",
         caption="D_abl of every mask of every setting, whether or not it passed, with untrained networks, masks for "
         "shuffled answers and random masks of the chosen size. Left of zero: the subroutine suffers more than the "
-        "others when its part is removed.",
+        "others when its part is removed. What is counted are masks, and the interval is over masks: for bases see the "
+        "claims.",
         table="masks",
         draw=_draw_searches,
     ),

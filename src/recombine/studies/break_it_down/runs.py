@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recombine.description import Description
-from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, WordEncoder, resnet_18
+from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, WordEncoder
 from recombine.runs import Run
 from recombine.runs.along_training import AlongTrainingRun
 from recombine.runs.dissection import DissectionRun, Pretraining
@@ -42,7 +41,7 @@ class Size:
     asked: int
 
 
-SIZES = {"smoke": Size(2, 40, 1, 4, 40), "quick": Size(3, 700, 10, 16, 200), "paper": Size(3, 1500, 20, 48, 500)}
+SIZES = {"smoke": Size(2, 40, 1, 4, 40), "quick": Size(3, 700, 10, 20, 200), "paper": Size(3, 1500, 20, 48, 500)}
 
 
 def runs(scale: Scale, members: int | None) -> Mapping[str, Run]:
@@ -57,7 +56,10 @@ def runs(scale: Scale, members: int | None) -> Mapping[str, Run]:
     if scale == "paper":
         found |= _paper(members)
     else:
-        found |= {"agreement": small_agreement(size, bases), "inside-contact": small_contours(scale, size)}
+        found |= {
+            "agreement": small_agreement(size, bases + (members is None and scale == "quick")),
+            "inside-contact": small_contours(scale, size),
+        }
     found |= {"digit-pairs": digit_pairs(size, members or size.members)}
     return {name: _open(run) for name, run in found.items()} if scale == "smoke" else found
 
@@ -71,12 +73,13 @@ def _open(run: Any) -> Run:
 
 def toy(size: Size, bases: int) -> DissectionRun:
     """Two products of signs (24 numbers): what a search finds where the answer is clear."""
-    settings = MaskSettings(epochs=size.epochs, batch_size=32, penalty=0.235, optimizer=Adam(lr=0.03))
+    settings = MaskSettings(epochs=int(2.4 * size.epochs), batch_size=32, penalty=0.235, optimizer=Adam(lr=0.02))
     return DissectionRun(
         task=OddOneOutTask(source=SIGNS, problems=2048, held_out=300),
         model=OddOneOutNet(encoder=Perceptron(widths=(24, 128, 128, 32))),
-        bases=bases, steps=size.toy_steps, optimizer=Adam(lr=2e-3), learn=1024, asked=size.asked,
-        protocol=Protocol(settings=(settings,), seeds=2, random=1), untrained=min(bases, 2),
+        bases=bases, steps=size.toy_steps, optimizer=Adam(lr=2e-3),
+        learn=768 if size.toy_steps > 100 else 64, asked=2 * size.asked,
+        protocol=Protocol(settings=(settings,), seeds=2, random=1), untrained=bases,
     )  # fmt: skip
 
 
@@ -101,9 +104,9 @@ def small_agreement(size: Size, bases: int) -> DissectionRun:
     return DissectionRun(
         task=OddOneOutTask(source=AGREEMENT, family=Family(both_broken=False), problems=3000, held_out=300),
         model=OddOneOutNet(encoder=encoder(16, 2, 2)),
-        bases=bases, steps=30 if short else 400, batch_size=32, optimizer=Adam(lr=5e-3), learn=256,
-        asked=min(120, size.asked), free=False, untrained=1,
-        protocol=Protocol(settings=grid(starts=FEW, choices=(Choice(),), lrs=(0.03, 0.01), base=base), seeds=2,
+        bases=bases, steps=30 if short else 400, batch_size=32, optimizer=Adam(lr=5e-3),
+        learn=32 if short else 256, asked=min(120, size.asked), free=False, untrained=1 if short else 2,
+        protocol=Protocol(settings=grid(starts=FEW, choices=(Choice(),), lrs=(0.03, 0.01), base=base), seeds=1,
                           random=1),
     )  # fmt: skip
 
@@ -113,14 +116,14 @@ def small_contours(scale: Scale, size: Size) -> DissectionRun:
     two sets of upper layers, two rates. (A mask over the first layers would cost three times as much.)"""
     base = SHORT.replace(epochs=min(4, size.epochs))
     upper = tuple(Choice(names=names) for names in ("stage_3|readout", "stage_2|stage_3|readout"))
-    smoke, asked = scale == "smoke", min(64, size.asked)
+    smoke = scale == "smoke"
     return DissectionRun(
-        task=OddOneOutTask(source=Contours(side=32), problems=64 if smoke else 8000, held_out=200),
+        task=OddOneOutTask(source=Contours(side=32), problems=64 if smoke else 8000, held_out=16 if smoke else 200),
         model=SMALL_RESNET, bases=1 if smoke else 2, steps=4 if smoke else 0, batch_size=16, optimizer=Adam(lr=5e-3),
-        weights=None if smoke else FILE, weights_hash=None if smoke else HASH, learn=64 if smoke else 192,
-        asked=asked,
+        weights=None if smoke else FILE, weights_hash=None if smoke else HASH, learn=16 if smoke else 144,
+        asked=16 if smoke else 56,
         protocol=Protocol(settings=grid(starts=FEW[1:], choices=upper, lrs=(0.1, 0.03), base=base), seeds=1,
-                          random=1),
+                          random=1), untrained=1 if smoke else 2,
     )  # fmt: skip
 
 
@@ -136,7 +139,7 @@ def digit_pairs(size: Size, members: int) -> AlongTrainingRun:
     return AlongTrainingRun(
         task=DigitPairs(), model=PairCNN(shape=(1, 8, 16), convolutions=0), members=members,
         at=(0, 20) if short else (0, 40, 400), optimizer=Adam(lr=3e-3), learn=100 if short else 1000, asked=size.asked,
-        init_scale=tuple(float(f"{scale:.4g}") for scale in np.geomspace(0.5, 10, members)),
+        init_scale=tuple(float(f"{scale:.4g}") for scale in np.geomspace(0.5, 12, members)),
         protocol=Protocol(settings=settings, chance=0.1, passing=0.7, seeds=1, random=0, shuffled=False),
     )  # fmt: skip
 
@@ -192,14 +195,17 @@ def bert(protocol: Protocol, bases: int, untrained: int = 0, pretrained: bool = 
 
 
 def contours(rules: tuple[str, ...], settings: int) -> DissectionRun:
-    """ResNet-18 on contours at 64 pixels: 12 settings are two starts, three sets of layers, two rates;
-    4 are one set of layers."""
+    """A ResNet of 18 layers, a quarter as wide and without the first pooling, on contours at 64 pixels.
+
+    Twelve settings are two starts, three sets of layers and two rates; four are one set of layers."""
     layers = FROM["resnet"] if settings == 12 else FROM["resnet"][:1]
     chosen = grid(starts=FEW, choices=tuple(Choice(names=n) for n in layers), lrs=RATES, base=COMPRESSED)
-    encoder: Description = resnet_18(64)
+    network = ResNet(
+        shape=(3, 64, 64), channels=(16, 32, 64, 128), blocks=2, norm="instance", hidden=(128,), outputs=64
+    )
     return DissectionRun(
         task=OddOneOutTask(source=Contours(side=64, obeyed=rules), problems=6000, held_out=500),
-        model=OddOneOutNet(encoder=Panels(encoder=encoder)),
-        bases=1, steps=2500, batch_size=32, optimizer=Adam(lr=3e-4), learn=1000, asked=300,
+        model=OddOneOutNet(encoder=Panels(encoder=network)),
+        bases=1, steps=3000, batch_size=32, optimizer=Adam(lr=2e-3), learn=1000, asked=300,
         protocol=Protocol(settings=chosen, seeds=1, random=1, shuffled=False), untrained=1,
     )  # fmt: skip

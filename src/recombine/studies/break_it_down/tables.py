@@ -22,8 +22,8 @@ LABELS = {
     "bert-grid": "agreement, 4 × 512, whole grid",
     "bert-scratch": "agreement, 4 × 512, from scratch",
     "bert-pretrained": "agreement, 4 × 512, pretrained",
-    "resnet18-inside-contact": "inside–contact, ResNet-18",
-    "resnet18-number-contact": "number–contact, ResNet-18",
+    "resnet18-inside-contact": "inside–contact, 18 layers",
+    "resnet18-number-contact": "number–contact, 18 layers",
     "three-rules": "inside, contact and number",
 }
 KEYS = ("bases", "masks", "matrix", "overlap", "truth")

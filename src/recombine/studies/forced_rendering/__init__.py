@@ -66,7 +66,8 @@ STUDY = Study(
         "claim failed at 4 (.48); the CNN's settings were changed until it fitted. At paper scale the perceptrons were "
         "trained four times, judged by the error on seen combinations alone: with the paper's weight decay of .01 they "
         "ended at .012 to .015 of a blank picture's (10 000 steps at 1e-3) and at .02 to .04 (15 000 at 3e-3), without "
-        "decay just about the gate of .01 (15 000 at 1e-3); the runs shown have no decay and 40 000 steps, on a CPU. "
+        "decay just about the gate of .01 (15 000 at 1e-3); the runs shown have no decay and 20 000 steps, and those "
+        "on one-hot and population codes mostly still end a little above it. "
         "The coordinate network was first trained for 5000 steps, after which its "
         "unseen error was .14 of a blank picture's.",
         "Only what the authors' code and weights show could be checked; the paper's own tables were not available.",

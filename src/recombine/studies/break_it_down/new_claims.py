@@ -1,0 +1,50 @@
+"""What the paper leaves open: does structure that can be taken apart go with generalization? Pairs of digits."""
+
+from __future__ import annotations
+
+from recombine.studies.break_it_down.evidence import correlation, correlations_compared, spread
+from recombine.studies.claims import Claim, Order, Sign
+
+NEW = (
+    Claim(
+        id="unseen-varies",
+        sentence="Digit pairs: members that all do their own task differ on unseen combinations.",
+        criterion=Sign("above", 0.05),
+        evidence=spread(),
+        source="needed for the next claim to mean anything",
+        unit="standard deviation of accuracy",
+    ),
+    Claim(
+        id="structure-predicts-generalization",
+        sentence="The lower a member's D_abl (its parts more removable), the better it does on unseen combinations.",
+        criterion=Sign("below", 0.0),
+        evidence=correlation("d_abl_all"),
+        source="the paper's open question: does modular structure go with generalization?",
+        unit="Spearman's ρ",
+    ),
+    Claim(
+        id="subnetworks-do-not-predict",
+        sentence="D_sub, the test that untrained networks pass too, does not predict it: |ρ| is smaller than D_abl's.",
+        criterion=Order(("|ρ| of D_sub", "|ρ| of D_abl")),
+        evidence=correlations_compared("d_sub_all", "d_abl_all"),
+        source="ours",
+        unit="|Spearman's ρ|",
+    ),
+    Claim(
+        id="structure-beyond-behaviour",
+        sentence="Among members that do equally well on the left digit alone, a lower D_abl still goes with more.",
+        criterion=Sign("below", 0.0),
+        evidence=correlation("d_abl_all", given="on left digit"),
+        source="ours: members differ in the size of their first weights, which moves behaviour and structure alike",
+        unit="partial ρ",
+        explanation="What the whole network does with one digit alone says as much, without a mask.",
+    ),
+    Claim(
+        id="reliance-predicts-generalization",
+        sentence="What the whole network does with the left digit alone predicts it.",
+        criterion=Sign("above", 0.0),
+        evidence=correlation("on left digit"),
+        source="ours: a measure of behaviour for comparison, which needs no mask",
+        unit="Spearman's ρ",
+    ),
+)

@@ -1,0 +1,61 @@
+"""What a terminal shows while studies run, and that nothing is written where there is none."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+
+import pytest
+
+from recombine.cli.progress import study_progress, waiting
+
+STUDIES = [("first-study", {"alone": 0}), ("second-study", {"left": 0, "right": 0})]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+    def lines(self) -> list[str]:
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue()).replace("\r", "\n").split("\n")
+
+
+def look(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal in place of stderr. No fixture: pytest puts its own stderr back before a test begins."""
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    for name, value in {"COLUMNS": "80", "LINES": "40", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    return shown
+
+
+def test_the_display_says_what_runs_how_far_and_how_long_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = look(monkeypatch)
+    with study_progress(STUDIES, quiet=False) as (progress, done):
+        done("alone", None)
+        progress("left", 3, 12, "member-steps")
+    overall, current = [line for line in terminal.lines() if " of " in line][-2:]
+    assert overall.startswith("second-study (2 of 2)")
+    assert "1 of 3 runs" in overall
+    assert overall.rstrip().endswith("left")
+    assert current.strip().startswith("left")
+    assert "3 of 12 member-steps" in current
+    assert max(map(len, terminal.lines())) <= 80
+
+
+def test_waiting_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = look(monkeypatch)
+    with waiting("writing the page", quiet=False):
+        pass
+    assert any("writing the page" in line for line in terminal.lines())
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_nothing_is_written_where_nobody_looks(quiet: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = look(monkeypatch)
+    monkeypatch.setattr(terminal, "isatty", lambda: quiet)
+    with study_progress(STUDIES, quiet=quiet) as (progress, done), waiting("writing", quiet=quiet):
+        progress("alone", 1, 2, "steps")
+        done("alone", None)
+    assert terminal.getvalue() == ""

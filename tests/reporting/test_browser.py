@@ -1,0 +1,122 @@
+"""The page of all studies in a real browser: at three widths, in both colour schemes, and on paper."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recombine.reporting import overview_page
+from recombine.studies.study import StudyResult
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="Playwright is not installed: pip install 'recombine[browser]'"
+)
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no browser found under the names {', '.join(NAMES)}")
+
+SHOWN = """figures => figures.map(figure => {
+    const seen = [...figure.querySelectorAll('svg')].map(svg => svg.getBoundingClientRect()).filter(box => box.width);
+    return seen.map(box => [box.left, box.right, box.height]);
+})"""
+
+
+@pytest.fixture(scope="module")
+def page(result: StudyResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    long = "A title without end: combinations, compositions and superpositions of disentangled representations"
+    study = replace(result.study, name="other", title=long, says="What it says.", figures=result.study.figures[:2])
+    other = replace(result, study=study)
+    committed = {"other": {claim.claim.id: claim.to_dict() for claim in other.claims}}
+    file = tmp_path_factory.mktemp("browser") / "index.html"
+    file.write_text(overview_page([result, other], committed), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(params=[(width, scheme) for width in (1400, 900, 390) for scheme in ("light", "dark")], ids=str)
+def tab(request: pytest.FixtureRequest, browser: Any, page: Path) -> Iterator[Any]:
+    """The page opened from disk; what the browser complained of and asked for is kept in its ``said`` and ``asked``."""
+    width, scheme = request.param
+    opened = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    opened.said, opened.asked = [], []
+    opened.on("console", lambda message: opened.said.append(message.text))
+    opened.on("pageerror", lambda error: opened.said.append(str(error)))
+    opened.on("request", lambda request: opened.asked.append(request.url))
+    opened.goto(page.as_uri())
+    yield opened
+    opened.close()
+
+
+def test_the_page_fits_is_quiet_and_shows_every_figure(tab: Any, page: Path) -> None:
+    assert tab.said == []
+    assert [url for url in tab.asked if not url.startswith("data:")] == [page.as_uri()]
+    width = tab.evaluate("innerWidth")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+    figures = tab.eval_on_selector_all("figure", SHOWN)
+    assert len(figures) == (4 + 1) + (2 + 1)
+    for seen in figures:
+        assert len(seen) == 1, "a figure shows one drawing: the one that fits"
+        left, right, height = seen[0]
+        assert 0 <= left < right <= width
+        assert height > 50
+
+
+def test_the_page_follows_the_colour_scheme(tab: Any) -> None:
+    dark = tab.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    paper = tab.evaluate("getComputedStyle(document.querySelector('.recombine')).backgroundColor")
+    assert paper == ("rgb(20, 24, 29)" if dark else "rgb(255, 255, 255)")
+
+
+def test_what_a_screen_reader_is_told(browser: Any, page: Path) -> None:
+    tab = browser.new_page()
+    tab.goto(page.as_uri())
+    levels = tab.eval_on_selector_all("h1, h2, h3, h4, h5, h6", "all => all.map(h => Number(h.tagName[1]))")
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    names = tab.eval_on_selector_all("svg", "all => all.map(svg => [svg.getAttribute('role'), svg.ariaLabel])")
+    assert all(role == "img" and len(name) > 20 for role, name in names)
+    assert tab.eval_on_selector_all(".card h2", "all => all.every(h => h.querySelector('a[href^=\"#\"]'))")
+
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert tab.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.id") == "content"
+    tab.close()
+
+
+def test_neighbouring_cards_share_their_rows(browser: Any, page: Path) -> None:
+    tab = browser.new_page(viewport={"width": 1400, "height": 900})
+    tab.goto(page.as_uri())
+    for part in (".card", ".card .verdict", ".card figure"):
+        tops = tab.eval_on_selector_all(part, "all => all.map(one => one.getBoundingClientRect().top)")
+        assert max(tops) - min(tops) < 1, part
+    tab.close()
+
+
+def test_the_page_prints(browser: Any, page: Path) -> None:
+    tab = browser.new_page(color_scheme="dark")
+    tab.goto(page.as_uri())
+    tab.emulate_media(media="print")
+    assert (
+        tab.evaluate("getComputedStyle(document.querySelector('.recombine')).backgroundColor") == "rgb(255, 255, 255)"
+    )
+    assert not tab.is_visible("nav")
+    printed = tab.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    assert printed.count(b"/Type /Page\n") > 2
+    tab.close()
