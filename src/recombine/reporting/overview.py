@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine.errors import InputError
-from recombine.figures.data import number
+from recombine.figures.data import decimals_for, number
 from recombine.figures.export import file_name, write
 from recombine.reporting.export import SIGN, measured_text, published_text
 from recombine.reporting.html import render
@@ -111,5 +111,7 @@ def _figure(before: Mapping[str, Any]) -> str:
     mean, low, high = (before.get(name) for name in ("measured", "low", "high"))
     if not isinstance(mean, int | float):
         return "–"
-    bounded = isinstance(low, int | float) and isinstance(high, int | float)
-    return number(mean) + (f" [{number(low)}, {number(high)}]" if bounded else "")
+    if not (isinstance(low, int | float) and isinstance(high, int | float)):
+        return number(mean)
+    digits = decimals_for(low, high)
+    return f"{number(mean, digits)} [{number(low, digits)}, {number(high, digits)}]"
