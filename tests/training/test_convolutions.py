@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
+from trainees import short
 
 from recombine.training.strategies.convolutions import AsProducts, convolve
 
@@ -75,3 +76,28 @@ def test_a_picture_without_a_batch_is_left_to_torch() -> None:
     with AsProducts() as products:
         assert torch.equal(module(x), module(x))
     assert products.count == 0
+
+
+class Tied(nn.Module):
+    """The same kernel twice, then a readout."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second, self.last = (
+            nn.Conv2d(1, 1, 3, padding=1),
+            nn.Conv2d(1, 1, 3, padding=1),
+            nn.Linear(4, 2),
+        )
+        self.second.weight = self.first.weight
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.last(self.second(self.first(x[:, None, :, None].expand(-1, 1, 2, 2)).relu()).flatten(1))  # type: ignore[no-any-return]
+
+
+def test_looped_convolutions_learn_as_stacked_ones_do_tied_or_not() -> None:
+    for model in (
+        Tied,
+        lambda: nn.Sequential(nn.Unflatten(1, (1, 1, 2)), nn.Conv2d(1, 4, (1, 2)), nn.Flatten(), nn.Linear(4, 2)),
+    ):
+        looped, stacked = (short(model, members=3, steps=5, strategy=strategy).flat for strategy in ("loop", "stacked"))
+        torch.testing.assert_close(looped, stacked, rtol=1e-4, atol=1e-6)

@@ -53,10 +53,7 @@ class Layout:
     def split(self, flat: Tensor) -> dict[str, Tensor]:
         """Named views of rows (… × width)."""
         lead = flat.shape[:-1]
-        return {
-            s.name: flat[..., s.start : s.stop].view((*lead, *s.shape))
-            for s in self.slots
-        }
+        return {s.name: flat[..., s.start : s.stop].view((*lead, *s.shape)) for s in self.slots}
 
     def row(self, tensors: dict[str, Tensor], dtype: torch.dtype) -> Tensor:
         """One member's row from its named parameters."""

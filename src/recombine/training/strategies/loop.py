@@ -105,8 +105,11 @@ class _Lane:
         self.grad = torch.zeros_like(stack.flat[:1])
         self.parameters = dict(module.named_parameters())
         self.bound: int | None = None
-        for name, grad in stack.layout.split(self.grad[0]).items():
-            self.parameters[name].grad = grad
+        self.last = _channels_last(module) if not stack.flat.is_cuda else ()
+        self.grads = stack.layout.split(self.grad[0])
+        for name, grad in self.grads.items():
+            own = torch.empty_like(grad, memory_format=torch.channels_last) if name in self.last else grad
+            self.parameters[name].grad = own
 
     def step(self, i: int, inputs: tuple[Tensor, ...], targets: Tensor, hyper: list[float]) -> Tensor:
         """Take member i one step further; its loss before the step."""
@@ -116,22 +119,36 @@ class _Lane:
         if stack.stop_below is not None and bool(stack.frozen()[i]):
             return stack.held[i].clone()
         self.grad.zero_()
+        for name in self.last:
+            self.parameters[name].data.copy_(self.rows[name])
+            self.parameters[name].grad.zero_()  # type: ignore[union-attr]
         total, loss = self.objective.total(self.module(*inputs), targets, self.parameters, stack.weight[i])
         torch.autograd.backward(total)
         with torch.no_grad():
             if stack.stop_below is not None:
                 stack.held[i].copy_(loss)
                 self.lr.mul_(loss > stack.stop_below)
+            for name in self.last:
+                self.grads[name].copy_(self.parameters[name].grad)  # type: ignore[arg-type]
             stack.optimizer.update(self.flat, self.grad, self.state, self.lr, self.decay, hyper)
         return loss.detach()
 
     def _bind(self, i: int) -> None:
         stack, row = self.stack, slice(i, i + 1)
-        for name, view in stack.layout.split(stack.flat[i]).items():
-            self.parameters[name].data = view
+        self.rows = stack.layout.split(stack.flat[i])
+        for name, view in self.rows.items():
+            own = torch.empty_like(view, memory_format=torch.channels_last) if name in self.last else view
+            self.parameters[name].data = own
         for name, buffer in self.module.named_buffers():
             buffer.data = stack.buffers[name][i]
         self.flat, self.lr = stack.flat[row], stack.lr[row]
         self.state = {name: tensor[row] for name, tensor in stack.state.items()}
         self.decay = None if stack.decay is None else stack.decay[row]
         self.bound = i
+
+
+def _channels_last(module: nn.Module) -> tuple[str, ...]:
+    """The weights of two-dimensional convolutions. On a CPU these are faster with the channels of a pixel side by side,
+    as the operations after them then keep it; the few weights are copied into that order at each step."""
+    found = (f"{name}.weight".lstrip(".") for name, part in module.named_modules() if isinstance(part, nn.Conv2d))
+    return tuple(name for name in found if name in dict(module.named_parameters()))
