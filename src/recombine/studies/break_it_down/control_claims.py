@@ -93,6 +93,8 @@ CONTROLS = (
         evidence=less_random("d_abl", TASKS),
         source=REPORTED,
         unit="D_abl of the chosen less that of random masks",
+        explanation="On the smallest networks a random mask of the same size does harm of its own, and not always "
+        "evenly; chosen masks are not reliably beyond it.",
     ),
     Claim(
         id="shuffled-do-not-pass",

@@ -13,6 +13,8 @@ NEW = (
         evidence=spread(),
         source="needed for the next claim to mean anything",
         unit="standard deviation of accuracy",
+        explanation="The spread is about the one asked for, and its interval reaches below; only members started "
+        "at very different scales differ at all.",
     ),
     Claim(
         id="structure-predicts-generalization",
@@ -29,6 +31,7 @@ NEW = (
         evidence=correlations_compared("d_sub_all", "d_abl_all"),
         source="ours",
         unit="|Spearman's ρ|",
+        explanation="With this many members an absent correlation cannot be told from a moderate one.",
     ),
     Claim(
         id="structure-beyond-behaviour",

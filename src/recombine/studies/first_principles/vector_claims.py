@@ -109,6 +109,9 @@ VECTOR_CLAIMS = (
         evidence=of("vector-learned-one", "r2_ood"),
         source="the honest failure of a learned C",
         unit=UNSEEN,
+        explanation="With more steps the family settles near the right composition even from one plane each, "
+        "though nothing in the data tells it to: the start and the softness of the choice favour it. "
+        "It still generalizes worse than with two planes.",
     ),
     Claim(
         id="learned-network",

@@ -51,9 +51,7 @@ def order(runs: list[str], column: str) -> Reader:
         found = [networks(tables, run) for run in runs]
         if any(rows.is_empty() for rows in found):
             return Evidence.of(*([] for _ in runs), members=0)
-        return Evidence.of(
-            *(_values(rows.filter("fitted"), column) for rows in found), members=min(map(len, found))
-        )
+        return Evidence.of(*(_values(rows.filter("fitted"), column) for rows in found), members=min(map(len, found)))
 
     return evidence
 
