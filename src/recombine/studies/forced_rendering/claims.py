@@ -265,8 +265,8 @@ NEED = (
           "Linear only for where. The cross that stripes draw has to be unlearnt from bumps, and that takes a share of "
           "the square: more examples than without any stripe, growing about as its area.", "drawn"),
     _need("need-cnn-bumps", "transposed CNN", False, 3.0,
-          "By our criterion (nine in ten placed within a pixel) the need grows about as the number of pictures, N²; the "
-          "paper states neither its criterion nor its counts."),
+          "By our criterion (nine in ten placed within a pixel) the need grows about as the number of pictures, N²; "
+          "the paper states neither its criterion nor its counts."),
     _need("need-cnn-stripes", "transposed CNN", True, 1.0),
     _need("need-cnn-stripes-picture", "transposed CNN", True, 1.0, "", "drawn"),
 )  # fmt: skip
