@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,18 +83,20 @@ def answers_of(
     return reader.answers(ensemble, task, asked)
 
 
-class _Reader:
+class _Reader(ABC):
     """Collects errors and answers, some combinations at a time."""
 
     def __init__(self, task: Task, count: int) -> None:
         self.task, self.count = task, count
         self.errors: list[FloatArray] = []
 
+    @abstractmethod
     def read(self, outputs: Tensor, targets: Tensor) -> None:
-        raise NotImplementedError
+        """Take in what was answered to some combinations."""
 
+    @abstractmethod
     def answers(self, ensemble: Ensemble, task: Task, asked: Asked) -> tuple[Answers, str | None]:
-        raise NotImplementedError
+        """All answers, and a reason why rules cannot be looked for."""
 
     def _cells(self, values: Tensor) -> Any:
         """(members × examples …) as numbers (members × combinations × examples …)."""

@@ -18,7 +18,8 @@ from recombine.runs.training import TrainingRun
 from recombine.studies.study import Study, StudyResult
 
 EARLY = 16
-"""Steps up to which a member trained on another device must agree closely; later, rounding has had time to grow."""
+"""Steps up to which a member trained on another device must agree closely; later, rounding has had time to grow. A
+table that records nothing so early is compared at its first step."""
 CLOSE = 0.02
 """How closely: a few of the examples a figure is counted from may fall on the other side of a boundary."""
 

@@ -14,8 +14,8 @@ from recombine.studies.study import Paper, Study
 
 STUDY = Study(
     name="break-it-down",
-    says="Networks trained on a rule of two parts often hold a subnetwork for each part, which can be removed without "
-    "the other; an untrained network passes the first of these tests too, so only removal counts.",
+    says="Networks trained on a rule of two parts often hold a subnetwork for each part, which does its own and can be "
+    "removed without the other.",
     lead="two-tests",
     title="Break it down: can the part that computes a subroutine be found and removed?",
     question="A network that has learnt a rule made of two parts: does it hold a part for each, one that does its own "

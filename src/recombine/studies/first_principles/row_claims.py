@@ -19,8 +19,7 @@ def _composes(name: str, what: str) -> Claim:
         published=ROWS[name].r2,
         source=TABLE,
         unit=R2,
-        explanation="Three members after a small part of the paper's steps: the mean is above one half, one member or "
-        "two are not clearly so.",
+        explanation="Three members are few: where each of them is above one half, their interval may still reach it.",
     )
 
 
