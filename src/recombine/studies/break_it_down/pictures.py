@@ -112,7 +112,7 @@ FIGURES = (
     ),
     Figure(
         id="two-tests",
-        title="One test tells trained from untrained, the other does not",
+        title="Two tests: the part alone, and what is left without it",
         caption="One dot a mask. Trained and untrained networks share the right-hand side (the part alone does its "
         "own); only trained ones reach down (and can lose it alone).",
         table="masks",
