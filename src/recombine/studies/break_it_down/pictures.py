@@ -113,8 +113,8 @@ FIGURES = (
     Figure(
         id="two-tests",
         title="Two tests: the part alone, and what is left without it",
-        caption="One dot a mask. Trained and untrained networks share the right-hand side (the part alone does its "
-        "own); only trained ones reach down (and can lose it alone).",
+        caption="One dot a mask. To the right, the part alone does its own; downwards, it can be lost alone. Untrained "
+        "networks get to the right too where the search has weights enough (the toy); they do not get down.",
         table="masks",
         draw=_draw_two_tests,
     ),

@@ -110,7 +110,8 @@ VECTOR_CLAIMS = (
         source="the honest failure of a learned C",
         unit=UNSEEN,
         explanation="Even from one plane each the family gives soft occlusion most of the weight (.81 on average at "
-        "paper scale, .94 from two planes each), though these data fit without it; what is left costs R², not all of it.",
+        "paper scale, .94 from two planes each), though these data fit without it; what is left "
+        "costs R², not all of it.",
     ),
     Claim(
         id="learned-network",
