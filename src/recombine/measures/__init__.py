@@ -17,9 +17,11 @@ from recombine.measures.information import conditional_information, information
 from recombine.measures.interval import Interval, interval, summarise
 from recombine.measures.latent_map import latent_map
 from recombine.measures.leak import leak
+from recombine.measures.lenses import lenses
 from recombine.measures.measure import measure
 from recombine.measures.one_step import one_step
 from recombine.measures.probes import probes
+from recombine.measures.ranks import jackknife, partial_spearman, spearman
 from recombine.measures.reconstruction import reconstruction
 from recombine.measures.recovery import composition_shares, recombination, recovery
 from recombine.measures.rendering import rendering
@@ -59,11 +61,14 @@ __all__ = [
     "influence",
     "information",
     "interval",
+    "jackknife",
     "latent_map",
     "leak",
+    "lenses",
     "lightning_callback",
     "measure",
     "one_step",
+    "partial_spearman",
     "per_combination",
     "probes",
     "r_squared",
@@ -75,6 +80,7 @@ __all__ = [
     "responses",
     "salience",
     "snap",
+    "spearman",
     "step_matrix",
     "sufficient_support",
     "summarise",
