@@ -33,8 +33,7 @@ def test_runs_are_described_at_every_scale() -> None:
         assert len({run.address for run in found.values()}) == len(found)
     paper = runs("paper", None)
     assert [name for name in paper if name.startswith(("bert", "resnet", "three"))] == [
-        "bert-grid", "bert-scratch", "bert-pretrained", "resnet18-inside-contact", "resnet18-number-contact",
-        "three-rules",
+        "bert-grid", "bert-scratch", "bert-slow", "bert-pretrained", "resnet18-inside-contact", "three-rules",
     ]  # fmt: skip
     grid = paper["bert-grid"]
     assert isinstance(grid, DissectionRun)
@@ -47,6 +46,17 @@ def test_claims_have_ids_sources_and_enough_is_judged_at_quick_scale() -> None:
     ids = [claim.id for claim in STUDY.claims]
     assert len(set(ids)) == len(ids)
     assert all(claim.source for claim in STUDY.claims)
+
+
+def test_a_base_that_two_runs_share_is_counted_once() -> None:
+    masks = pl.DataFrame({
+        "run": ["bert-grid", "bert-scratch", "bert-scratch"], "network": ["trained"] * 3, "role": ["search"] * 3,
+        "base": [0, 0, 1], "subroutine": ["verb"] * 3, "chosen": [True] * 3, "d_abl": [-0.2, -0.4, -0.5],
+    })  # fmt: skip
+    tables = {"masks": masks, "bases": masks.select("run", "network", "base")}
+    found = of(("bert-grid", "bert-scratch"), "d_abl", where=CHOSEN)(tables)
+    assert found.members == 2
+    assert found.groups[0] == pytest.approx((-0.3, -0.5))
 
 
 def test_a_claim_without_its_runs_is_not_fitted() -> None:

@@ -83,7 +83,7 @@ KNOWN = (
     ),
 )
 
-TASKS = ("agreement", "inside-contact", "bert-grid", "resnet18-inside-contact", "resnet18-number-contact")
+TASKS = ("agreement", "inside-contact", "bert-grid", "resnet18-inside-contact", "three-rules")
 
 CONTROLS = (
     Claim(

@@ -14,8 +14,10 @@ from recombine.studies.claims import Evidence, Tables
 Reader = Callable[[Tables], Evidence]
 
 LANGUAGE = ("agreement", "bert-grid", "bert-scratch")
-VISION = ("inside-contact", "resnet18-inside-contact", "resnet18-number-contact")
+VISION = ("inside-contact", "resnet18-inside-contact", "three-rules")
 TASKS = (*LANGUAGE, *VISION)
+SAME = {"bert-grid": "bert-scratch"}
+"""Runs whose bases are those of another run, with another search: a base is counted once."""
 
 
 def rows(tables: Tables, runs: Sequence[str], network: str, role: str = "search") -> pl.DataFrame:
@@ -24,7 +26,7 @@ def rows(tables: Tables, runs: Sequence[str], network: str, role: str = "search"
     if table is None:
         return pl.DataFrame()
     kept = table.filter(pl.col("run").is_in(list(runs)) & (pl.col("network") == network) & (pl.col("role") == role))
-    return kept
+    return kept.with_columns(pl.col("run").replace(SAME))
 
 
 def units(tables: Tables, runs: Sequence[str], network: str) -> int:
@@ -32,7 +34,8 @@ def units(tables: Tables, runs: Sequence[str], network: str) -> int:
     table = tables.get("bases")
     if table is None:
         return 0
-    return table.filter(pl.col("run").is_in(list(runs)) & (pl.col("network") == network)).height
+    kept = table.filter(pl.col("run").is_in(list(runs)) & (pl.col("network") == network))
+    return kept.select(pl.col("run").replace(SAME), "base").n_unique()
 
 
 def of(
@@ -111,13 +114,21 @@ def less(
             both = zip(mine.groups[0], other, strict=False)
             return Evidence.of([a - b for a, b in both], members=mine.members)
         found: list[float] = []
-        for name in names:
+        for name in _bases(names):
             other = of(name, value, where=CHOSEN, network=network, missing=0.0)(tables).groups[0]
             if other:
                 found += [a - float(np.mean(other)) for a in of(name, value, where=CHOSEN)(tables).groups[0]]
         return Evidence.of(found, members=mine.members)
 
     return evidence
+
+
+def _bases(runs: Sequence[str]) -> list[list[str]]:
+    """The runs, those of the same bases together."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        found.setdefault(SAME.get(run, run), []).append(run)
+    return list(found.values())
 
 
 def less_random(value: str, runs: Sequence[str]) -> Reader:

@@ -1,11 +1,20 @@
-"""What the paper leaves open: does structure that can be taken apart go with generalization? Pairs of digits."""
+"""What the paper leaves open: where does structure that can be taken apart come from, and does it generalize?"""
 
 from __future__ import annotations
 
-from recombine.studies.break_it_down.evidence import correlation, correlations_compared, spread
+from recombine.studies.break_it_down.evidence import correlation, correlations_compared, less, spread
 from recombine.studies.claims import Claim, Order, Sign
 
 NEW = (
+    Claim(
+        id="rate-makes-parts",
+        sentence="Agreement: parts of bases trained at a rate of 5e-4 are more removable than those of bases trained "
+        "at 1e-4 for longer, though both answer everything.",
+        criterion=Sign("below", 0.0),
+        evidence=less("d_abl", "bert-scratch", "bert-slow"),
+        source="ours, declared after a trial on a base that is not in the study",
+        unit="D_abl of the one less that of the other",
+    ),
     Claim(
         id="unseen-varies",
         sentence="Digit pairs: members that all do their own task differ on unseen combinations.",

@@ -46,7 +46,7 @@ def _draw_searches(table: pl.DataFrame) -> Any:
     untrained = pl.when(pl.col("network") == "untrained").then(pl.lit(", untrained")).otherwise(pl.lit(""))
     rows = kept.with_columns((pl.col("task") + untrained + kind).alias("group"))
     return members(rows.sort("place", "group", maintain_order=True), "group", "d_abl", title="D_abl, every mask",
-                   domain=(-0.75, 0.75), reference=0.0)  # fmt: skip
+                   domain=(-0.75, 0.75), reference=0.0, noun="mask")  # fmt: skip
 
 
 def _draw_two_tests(table: pl.DataFrame) -> Any:
@@ -54,7 +54,7 @@ def _draw_two_tests(table: pl.DataFrame) -> Any:
 
     rows = _ordered(table).filter(pl.col("role") == "search")
     return scatter(rows, "d_sub", "d_abl", "network", "task", diagonal=False, domain=(-0.8, 0.8),
-                   x_title="D_sub (part alone)", y_title="D_abl (without it)")  # fmt: skip
+                   x_title="D_sub", y_title="D_abl")  # fmt: skip
 
 
 def _draw_overlap(table: pl.DataFrame) -> Any:
@@ -67,16 +67,14 @@ def _draw_overlap(table: pl.DataFrame) -> Any:
 
 
 def _draw_predicts(table: pl.DataFrame) -> Any:
-    from recombine.figures import column, scatter
+    from recombine.figures import scatter
 
     last = last_gated(table)
     rows = last if last.height else table.filter(pl.col("step") == pl.col("step").max())
-    return column(
-        scatter(rows, "d_abl_all", "unseen", diagonal=False, x_title="D_abl, mean of all settings",
-                y_title="accuracy on unseen combinations"),
-        scatter(rows, "on left digit", "unseen", diagonal=False, x_title="left digit alone, whole network",
-                y_title="accuracy on unseen combinations"),
-    )  # fmt: skip
+    names = {"d_abl_all": "D_abl, mean of all settings", "on left digit": "left digit alone, whole network"}
+    long = rows.unpivot(list(names), index=["member", "unseen"], variable_name="score")
+    return scatter(long.with_columns(pl.col("score").replace(names)), "value", "unseen", facet="score", diagonal=False,
+                   own_x=True, x_title="score", y_title="accuracy on unseen pairs")  # fmt: skip
 
 
 def _draw_along(table: pl.DataFrame) -> Any:
@@ -113,8 +111,10 @@ FIGURES = (
     Figure(
         id="two-tests",
         title="Two tests: the part alone, and what is left without it",
-        caption="One dot a mask. To the right, the part alone does its own; downwards, it can be lost alone. Untrained "
-        "networks get to the right too where the search has weights enough (the toy); they do not get down.",
+        caption="One dot a mask. D_sub is the accuracy on its own subroutine less that on the others with the part "
+        "alone, D_abl the same without the part: to the right, the part alone does its own; downwards, it can be lost "
+        "alone. Untrained networks get to the right too where the search has weights enough (the toy); they do not get "
+        "down.",
         table="masks",
         draw=_draw_two_tests,
     ),

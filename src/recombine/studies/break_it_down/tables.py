@@ -21,9 +21,9 @@ LABELS = {
     "inside-contact": "inside–contact",
     "bert-grid": "agreement, 4 × 512, whole grid",
     "bert-scratch": "agreement, 4 × 512, from scratch",
+    "bert-slow": "agreement, 4 × 512, low rate",
     "bert-pretrained": "agreement, 4 × 512, pretrained",
     "resnet18-inside-contact": "inside–contact, 18 layers",
-    "resnet18-number-contact": "number–contact, 18 layers",
     "three-rules": "inside, contact and number",
 }
 KEYS = ("bases", "masks", "matrix", "overlap", "truth")
