@@ -33,15 +33,37 @@ def look(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 def test_the_display_says_what_runs_how_far_and_how_long_still(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = look(monkeypatch)
     with study_progress(STUDIES, quiet=False) as (progress, done):
-        done("alone", None)
-        progress("left", 3, 12, "member-steps")
+        progress("first-study/alone", 1, 2, "problems")
+        done("first-study/alone", None)
+        progress("second-study/left", 3, 12, "member-steps")
     overall, current = [line for line in terminal.lines() if " of " in line][-2:]
-    assert overall.startswith("second-study (2 of 2)")
+    assert overall.startswith("2 studies")
     assert "1 of 3 runs" in overall
     assert overall.rstrip().endswith("left")
-    assert current.strip().startswith("left")
+    assert current.strip().startswith("second-study/left")
     assert "3 of 12 member-steps" in current
     assert max(map(len, terminal.lines())) <= 80
+
+
+def test_runs_that_are_computed_at_once_have_a_line_each_until_they_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = look(monkeypatch)
+    with study_progress(STUDIES[1:], quiet=False) as (progress, done):
+        progress("left", 1, 12, "member-steps")
+        progress("right", 5, 12, "member-steps")
+    overall, left, right = [line.strip() for line in terminal.lines() if " of " in line][-3:]
+    assert overall.startswith("second-study")
+    assert left.startswith("left")
+    assert right.startswith("right")
+
+    terminal = look(monkeypatch)
+    with study_progress(STUDIES[1:], quiet=False) as (progress, done):
+        progress("left", 1, 12, "member-steps")
+        progress("right", 5, 12, "member-steps")
+        done("left", None)
+        progress("left", 2, 12, "member-steps")  # told too late by somebody who had not heard
+    overall, right = [line.strip() for line in terminal.lines() if " of " in line][-2:]
+    assert "1 of 2 runs" in overall
+    assert right.startswith("right")
 
 
 def test_waiting_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,7 @@ def test_no_host_no_user_no_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         (["r", "--store", "~alice/store"], "r --store '…/store'"),
         (["r", "--store", r"C:\Users\alice\store"], "r --store '…/store'"),
         (["r", "--store=s3://key:secret@host/bucket/store"], "r '--store=s3://…/store'"),
+        (["r", "--on", "ray://head.example:10001"], "r --on 'ray://…'"),
         (["r", "runs/local", "--lr=0.1"], "r runs/local --lr=0.1"),
         ([], "''"),
     ],

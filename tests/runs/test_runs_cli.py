@@ -104,7 +104,7 @@ def test_bad_input_is_one_sentence(store: Store, tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("verb", [(), ("list",), ("show",), ("pack",), ("unpack",), ("remove",)])
+@pytest.mark.parametrize("verb", [(), ("list",), ("show",), ("pack",), ("unpack",), ("remove",), ("gc",)])
 def test_help_shows_examples(capsys: Output, verb: tuple[str, ...]) -> None:
     call(*verb, "--help")
     assert f"recombine runs {verb[0] if verb else 'list'}" in capsys.readouterr().out

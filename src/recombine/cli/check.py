@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from recombine.errors import InputError, unknown
+from recombine.cli.options import MaxBytes, MaxRows
+from recombine.cli.printing import shown
+from recombine.errors import MAX_BYTES, MAX_ROWS, InputError, unknown
 
 if TYPE_CHECKING:
     from recombine.checks import CheckResult
@@ -38,8 +40,8 @@ def check(
     forbid: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())] = None,
     salience: Annotated[float | None, Parameter(help="Learner: salience S(1;2) of a kernel over two factors.")] = None,
     depth: Annotated[int, Parameter(help="Learner: hidden layers of a wide ReLU network.")] = 1,
-    max_rows: Annotated[int | None, Parameter(help="Refuse a table with more rows.")] = None,
-    max_bytes: Annotated[int | None, Parameter(help="Refuse a larger file.")] = None,
+    max_rows: MaxRows = MAX_ROWS,
+    max_bytes: MaxBytes = MAX_BYTES,
     seed: Annotated[int, Parameter(help="Seed of samples and of random tables.")] = 0,
     json: Annotated[bool, Parameter(help="Print one JSON object and nothing else.", negative=())] = False,
     out: Annotated[
@@ -138,49 +140,48 @@ def _save(result: CheckResult, out: Path) -> None:
 def _show(result: CheckResult, out: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     console = Console(highlight=False)
     colour = {"seen": "green", "determined": "green", "undetermined": "red", "unseen level": "red"}[result.verdict]
-    console.print(Text.assemble((result.verdict, f"bold {colour}"), " — ", result.sentence()))
+    console.print(shown(result.verdict, f"bold {colour}") + shown(f" — {result.sentence()}"))
     console.print()
     known = result.known
     console.print(
-        Text(
+        shown(
             f"training  {int(result.row_counts.sum()):,} rows, {len(known.codes):,} of {result.space.size:,} "
             f"combinations of {' × '.join(result.space.names)}"
         )
     )
-    console.print(Text(f"asked     {result.total:,} combinations: {result.asked}"))
+    console.print(shown(f"asked     {result.total:,} combinations: {result.asked}"))
     numbers = (
         ", ".join(f"{n:,} {name}" for name, n in result.counts.items() if n)
         if result.counts is not None
         else ", ".join(f"{share:.1%} {name}" for name, share in (result.share or {}).items() if share) + " (sampled)"
     )
-    console.print(Text(f"found     {numbers or 'nothing is left to ask'}"))
-    console.print(Text(f"rank      {result.rank_train:,} of {result.rank_needed:,} needed"))
+    console.print(shown(f"found     {numbers or 'nothing is left to ask'}"))
+    console.print(shown(f"rank      {result.rank_train:,} of {result.rank_needed:,} needed"))
     for name, levels in result.unseen_levels.items():
-        console.print(Text(f"unseen    {name}: {_some([str(v) for v in levels])}"))
+        console.print(shown(f"unseen    {name}: {_some([str(v) for v in levels])}"))
     for t in (2, 3):
         possible, seen, missing = result.coverage.total(t)
         if possible:
             console.print(
-                Text(f"{t}-way     {seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing")
+                shown(f"{t}-way     {seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing")
             )
     if result.additivity is not None:
-        console.print(Text(f"additive  {result.additivity.words}"))
+        console.print(shown(f"additive  {result.additivity.words}"))
     for note in result.notes:
-        console.print(Text(f"note      {note}"))
+        console.print(shown(f"note      {note}"))
     if result.queries and result.verdict != "seen":
         console.print()
-        console.print(Text("worst queries", style="bold"))
+        console.print(shown("worst queries", style="bold"))
         console.print(_queries(result, Table))
     if result.advice.needed:
         console.print()
-        for part in _suggestions(result, Table, Text):
+        for part in _suggestions(result, Table):
             console.print(part)
     if out is not None:
-        console.print(Text(f"\nwritten to {out}"))
+        console.print(shown(f"\nwritten to {out}"))
 
 
 def _some(names: list[str]) -> str:
@@ -188,15 +189,14 @@ def _some(names: list[str]) -> str:
 
 
 def _queries(result: CheckResult, table_type: Any) -> Any:
-    from rich.text import Text
 
     table = table_type(box=None, pad_edge=False)
     for name in result.space.names:
-        table.add_column(Text(name))
+        table.add_column(shown(name))
     for name in ("status", "leverage", "cut", "shrinkage"):
         table.add_column(name, justify="left" if name == "status" else "right")
     for query in result.queries[:SHOWN]:
-        levels = [Text(str(v)) for v in result.combination(query.codes).values()]
+        levels = [shown(str(v)) for v in result.combination(query.codes).values()]
         numbers = ["" if v is None else f"{v:.2f}" for v in (query.leverage,)]
         table.add_row(
             *levels,
@@ -208,16 +208,16 @@ def _queries(result: CheckResult, table_type: Any) -> Any:
     return table
 
 
-def _suggestions(result: CheckResult, table_type: Any, text_type: Any) -> list[Any]:
+def _suggestions(result: CheckResult, table_type: Any) -> list[Any]:
     advice = result.advice
     if not len(advice.cells):
-        return [text_type(f"collect   {advice.needed:,} further combinations ({advice.method})")]
+        return [shown(f"collect   {advice.needed:,} further combinations ({advice.method})")]
     number = len(advice.cells)
     title = f"collect {number:,} combination{'s' if number != 1 else ''} ({advice.method})"
     table = table_type(box=None, pad_edge=False)
     for name in result.space.names:
-        table.add_column(text_type(name))
+        table.add_column(shown(name))
     for record in result.suggestions[:SHOWN]:
-        table.add_row(*[text_type(str(v)) for v in record.values()])
-    more = [text_type(f"… and {number - SHOWN:,} more (--json lists them)")] if number > SHOWN else []
-    return [text_type(title, style="bold"), table, *more]
+        table.add_row(*[shown(str(v)) for v in record.values()])
+    more = [shown(f"… and {number - SHOWN:,} more (--json lists them)")] if number > SHOWN else []
+    return [shown(title, style="bold"), table, *more]

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from recombine.cli.options import Device
-from recombine.errors import InputError, unknown
+from recombine.cli.options import Device, MaxBytes, MaxRows
+from recombine.cli.printing import shown
+from recombine.errors import MAX_BYTES, MAX_ROWS, InputError, unknown
 
 if TYPE_CHECKING:
     from recombine.structure import Dissection, Protocol
+    from recombine.tasks import Problems
 
 ENDINGS = (".html", ".json", ".csv", ".parquet", ".svg", ".pdf", ".png")
 
@@ -39,6 +41,8 @@ def dissect(
     controls: Annotated[bool, Parameter(help="Untrained network, shuffled answers, random masks.")] = True,
     seed: Annotated[int, Parameter(help="Seed of the parts of the tables and of the untrained network.")] = 0,
     device: Device = "auto",
+    max_rows: MaxRows = MAX_ROWS,
+    max_bytes: MaxBytes = MAX_BYTES,
     json: Annotated[bool, Parameter(help="Print one JSON object and nothing else.", negative=())] = False,
     out: Annotated[
         Path | None, Parameter(help="Write the result: .html page, .json, .csv, .parquet, .svg, .png or .pdf.")
@@ -61,16 +65,19 @@ def dissect(
     from recombine.structure import load_model, read_problems
     from recombine.training import pick_device
 
+    def read(path: Path) -> Problems:
+        return read_problems(path, items, max_rows=max_rows, max_bytes=max_bytes)
+
     network, architecture = load_model(model)
-    parts = [read_problems(path, items) for path in (target, other)]
-    learn = [read_problems(path, items) for path in (learn_target, learn_other) if path is not None]
+    parts = [read(path) for path in (target, other)]
+    learn = [read(path) for path in (learn_target, learn_other) if path is not None]
     chance = 1 / max(2, 1 + max(int(part.targets.max()) for part in parts))
     result = run(
         network,
         *parts,
         names=_names(target, other),
         learn=learn or None,
-        whole=read_problems(whole, items) if whole is not None else None,
+        whole=read(whole) if whole is not None else None,
         protocol=asked.replace(chance=chance),
         fresh=architecture,  # type: ignore[arg-type]
         controls=controls,
@@ -130,10 +137,9 @@ def _save(result: Dissection, out: Path) -> None:
 def _show(result: Dissection, out: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     console = Console(highlight=False)
-    console.print(Text(result.verdict))
+    console.print(shown(result.verdict))
     console.print()
     table = Table(box=None, pad_edge=False)
     heads = ("network", "subroutine", "masks", "part alone", "other", "without it", "other", "D_sub", "D_abl")
@@ -143,7 +149,8 @@ def _show(result: Dissection, out: Path | None) -> None:
         scores = [f"{row[name]:.2f}" for name in ("sub_target", "sub_other", "abl_target", "abl_other")]
         signed = [f"{row[name]:+.2f}" for name in ("d_sub", "d_abl")]
         words = f"{row['row']} ({row['masks']})"
-        table.add_row(Text(row["network"]), Text(row["subroutine"]), Text(words), *scores, *signed)
+        names = (shown(text) for text in (row["network"], row["subroutine"], words))
+        table.add_row(*names, *scores, *signed)
     console.print(table)
     if out is not None:
-        console.print(Text(f"\nwritten to {out}"))
+        console.print(shown(f"\nwritten to {out}"))

@@ -9,7 +9,11 @@ from collections.abc import Sequence
 import cyclopts
 
 from recombine.cli import check, dissect, measure, reproduce, runs, study
+from recombine.cli.printing import printable
 from recombine.errors import InputError
+
+LONGEST = 4000
+"""Letters of an error that are shown: a name from a file may be as long as the file."""
 
 app = cyclopts.App(
     name="recombine",
@@ -51,9 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The reader of our output has gone (`recombine … | head`); that is no error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        where = f"{error.filename!r} cannot be read or written: " if error.filename else ""
+        _say(f"{where}{error.strerror or error}; finished runs are kept, the same command continues.")
+        sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _say(text: str) -> None:
-    line = " ".join(text.split())
-    print(f"recombine: {line}", file=sys.stderr)
+    line = printable(" ".join(text[:LONGEST].split()))
+    sys.stderr.write(f"recombine: {line}{'…' if len(text) > LONGEST else ''}\n")

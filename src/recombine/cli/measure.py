@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from recombine.errors import InputError, unknown
+from recombine.cli.options import MaxBytes, MaxRows
+from recombine.cli.printing import shown
+from recombine.errors import MAX_BYTES, MAX_ROWS, InputError, unknown
 
 if TYPE_CHECKING:
     from recombine.mechanisms import MeasureResult
@@ -41,8 +43,8 @@ def measure(
     missing: Annotated[Literal["error", "drop", "level"], Parameter(help="What to do with missing values.")] = "error",
     fitted: Annotated[float, Parameter(help="Training error up to which a learner counts as fitted.")] = 0.1,
     margin: Annotated[float, Parameter(help="Gap up to which a learner counts as composing.")] = 0.05,
-    max_rows: Annotated[int | None, Parameter(help="Refuse a table with more rows.")] = None,
-    max_bytes: Annotated[int | None, Parameter(help="Refuse a larger file.")] = None,
+    max_rows: MaxRows = MAX_ROWS,
+    max_bytes: MaxBytes = MAX_BYTES,
     seed: Annotated[int, Parameter(help="Seed of samples and shuffles.")] = 0,
     json: Annotated[bool, Parameter(help="Print one JSON object and nothing else.", negative=())] = False,
     out: Annotated[
@@ -103,12 +105,12 @@ def measure(
 def _show(result: MeasureResult, page: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
+
+    from recombine.mechanisms.result import ERROR_WORDS
 
     console = Console(highlight=False)
-    console.print(
-        Text.assemble((result.verdict, f"bold {COLOURS.get(result.verdict, 'default')}"), " — ", result.sentence())
-    )
+    bold = f"bold {COLOURS.get(result.verdict, 'default')}"
+    console.print(shown(result.verdict, bold) + shown(f" — {result.sentence()}"))
     console.print()
     for name, figure in (
         ("training", result.training),
@@ -116,32 +118,33 @@ def _show(result: MeasureResult, page: Path | None) -> None:
         ("unseen", result.unseen),
         ("gap", result.gap),
     ):
-        console.print(Text(f"{name:<9} error {figure}" if name != "gap" else f"{name:<9}       {figure}"))
+        console.print(shown(f"{name:<9} error {figure}" if name != "gap" else f"{name:<9}       {figure}"))
+    console.print(shown(ERROR_WORDS[result.answers.kind]))
     for note in result.notes:
-        console.print(Text(f"note      {note}"))
+        console.print(shown(f"note      {note}"))
     if result.evidence:
         console.print()
-        console.print(_evidence(result, Table, Text))
+        console.print(_evidence(result, Table))
     for name, why in result.left_out.items():
-        console.print(Text(f"left out  {name}: {why}"))
+        console.print(shown(f"left out  {name}: {why}"))
     if result.worst and result.verdict not in ("composes",):
         console.print()
-        console.print(Text("worst unseen combinations", style="bold"))
-        console.print(_worst(result, Table, Text))
+        console.print(shown("worst unseen combinations", style="bold"))
+        console.print(_worst(result, Table))
     if page is not None:
-        console.print(Text(f"\nwritten to {page}"))
+        console.print(shown(f"\nwritten to {page}"))
 
 
-def _evidence(result: MeasureResult, table_type: Any, text_type: Any) -> Any:
+def _evidence(result: MeasureResult, table_type: Any) -> Any:
     table = table_type(box=None, pad_edge=False)
     for name in ("mechanism", "value", "against", "p", "explains", "named"):
         table.add_column(name, justify="right" if name in ("against", "p", "explains") else "left")
     for e in result.evidence:
         inside = f" [{e.value.low:.2f}, {e.value.high:.2f}]" if e.value.bounded else ""
         table.add_row(
-            text_type(e.mechanism, style="bold" if e.named else ""),
-            text_type(f"{e.value.mean:.2f}{inside}"),
-            "" if e.chance is None else text_type(f"{e.reference} {e.chance:.2f}"),
+            shown(e.mechanism, style="bold" if e.named else ""),
+            shown(f"{e.value.mean:.2f}{inside}"),
+            "" if e.chance is None else shown(f"{e.reference} {e.chance:.2f}"),
             "" if e.p is None else f"{e.p:.2g}",
             "" if e.explains is None else f"{e.explains:.0%}",
             "yes" if e.named else "",
@@ -149,17 +152,17 @@ def _evidence(result: MeasureResult, table_type: Any, text_type: Any) -> Any:
     return table
 
 
-def _worst(result: MeasureResult, table_type: Any, text_type: Any) -> Any:
+def _worst(result: MeasureResult, table_type: Any) -> Any:
     from recombine.mechanisms.names import brief
 
     table = table_type(box=None, pad_edge=False)
     for name in result.answers.space.names:
-        table.add_column(text_type(brief(name)))
+        table.add_column(shown(brief(name)))
     for name in ("error", "examples", "right", "answered"):
         table.add_column(name, justify="right" if name in ("error", "examples") else "left")
     for row in result.worst[:SHOWN]:
         said = ["" if row[k] is None else brief(f"{row[k]:.4g}" if isinstance(row[k], float) else row[k])
                 for k in ("target", "prediction")]  # fmt: skip
-        levels = [text_type(brief(v)) for v in row["combination"].values()]
-        table.add_row(*levels, f"{row['error']:.2f}", f"{row['count']:,}", *map(text_type, said))
+        levels = [shown(brief(v)) for v in row["combination"].values()]
+        table.add_row(*levels, f"{row['error']:.2f}", f"{row['count']:,}", *map(shown, said))
     return table

@@ -1,4 +1,5 @@
-"""One display for everything that is being run: what, how far, how long still. On a terminal only."""
+"""One display for everything that is being run: a line for all of it and a line for each run that somebody works on,
+how far they are and how long still. On a terminal only."""
 
 from __future__ import annotations
 
@@ -32,35 +33,29 @@ def study_progress(studies: Sequence[tuple[str, Mapping[str, Any]]], quiet: bool
         TimeRemainingColumn(),
         TextColumn("left", style="dim"),
     )
-    order = [study for study, runs in studies for _ in runs]
+    names = [name for name, _ in studies]
     with Progress(
         *columns, console=Console(stderr=True), transient=True, expand=True, speed_estimate_period=LONG
     ) as bars:
-        overall = bars.add_task(_where(studies, order, 0), total=len(order), unit="runs")
-        current = bars.add_task("", total=1, unit="", visible=False)
-        showing: tuple[str, int] | None = None
-        finished = 0
+        title = names[0] if len(names) == 1 else f"{len(names)} studies"
+        overall = bars.add_task(title, total=sum(len(runs) for _, runs in studies), unit="runs")
+        lines: dict[str, Any] = {}
+        finished: set[str] = set()
 
         def progress(name: str, done: int, total: int, text: str) -> None:
-            nonlocal showing
-            if (name, finished) != showing:
-                showing = (name, finished)
-                bars.reset(current, total=total, description=f"  {name}", unit=text, visible=True)
-            bars.update(current, completed=done, total=total, unit=text)
+            if name in finished:
+                return
+            if name not in lines:
+                lines[name] = bars.add_task(f"  {name}", total=total, unit=text)
+            bars.update(lines[name], completed=done, total=total, unit=text)
 
         def done(name: str, run: Any) -> None:
-            nonlocal finished
-            finished += 1
-            bars.update(overall, completed=finished, description=_where(studies, order, finished))
+            finished.add(name)
+            bars.advance(overall)
+            if name in lines:
+                bars.remove_task(lines.pop(name))
 
         yield progress, done
-
-
-def _where(studies: Sequence[tuple[str, Mapping[str, Any]]], order: Sequence[str], finished: int) -> str:
-    """The study that the next run belongs to, and its place among all of them."""
-    study = order[min(finished, len(order) - 1)] if order else ""
-    names = [name for name, _ in studies]
-    return f"{study} ({names.index(study) + 1} of {len(names)})" if len(names) > 1 and study else study
 
 
 @contextmanager

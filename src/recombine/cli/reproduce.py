@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from recombine.cli.options import OUT, STORE, Device, FailOn, Json, Members, Out, Scale, StorePath
+from recombine.cli.options import OUT, STORE, Device, DryRun, FailOn, Json, Members, On, Out, Scale, StorePath
 
 
 def reproduce(
@@ -15,34 +15,41 @@ def reproduce(
     scale: Scale = "quick",
     members: Members = None,
     device: Device = "auto",
+    on: On = "here",
     store: StorePath = STORE,
     out: Out = OUT,
     as_json: Json = False,
     fail_on: FailOn = None,
+    dry_run: DryRun = False,
 ) -> int:
     """Run every study at a scale, write one page and a page a study, and say which claims hold.
 
     At paper scale the page shows the results committed under ``results`` beside the fresh ones, where there are any.
 
-    Example: recombine reproduce --scale quick --out report"""
+    Examples: recombine reproduce --scale quick --out report
+              recombine reproduce --on processes
+              recombine reproduce --scale paper --dry-run"""
+    from recombine.cli.forecast import forecast
     from recombine.cli.progress import study_progress, waiting
     from recombine.cli.study import check_writable
+    from recombine.figures.cache import cached_in
     from recombine.reporting import read_committed, write_overview
     from recombine.reporting.provenance import duration
     from recombine.runs import Store
-    from recombine.studies import STUDIES, conduct
+    from recombine.studies import STUDIES, conduct_all
 
     started = time.monotonic()
+    studies = [study for study in STUDIES.values() if study.within not in STUDIES]
+    if dry_run:
+        return forecast(studies, scale, members, store, device, on, as_json)
     opened = Store(store)
     check_writable(out)
-    studies = [study for study in STUDIES.values() if study.within not in STUDIES]
     planned = [(study.name, study.runs(scale, members)) for study in studies]
     with study_progress(planned, quiet=as_json) as (progress, on_done):
-        results = [
-            conduct(study, scale, store=opened, members=members, device=device, progress=progress, on_done=on_done)
-            for study in studies
-        ]
-    with waiting("drawing the figures and writing the page", quiet=as_json):
+        results = conduct_all(
+            studies, scale, store=opened, members=members, device=device, on=on, progress=progress, on_done=on_done
+        )
+    with waiting("drawing the figures and writing the page", quiet=as_json), cached_in(opened.local / "cache"):
         page = write_overview(results, out, read_committed(Path("results")) if scale == "paper" else None)
     seconds = time.monotonic() - started
     if as_json:
@@ -69,7 +76,7 @@ def _print_summary(results: list[Any]) -> None:
     table = Table("study", *statuses, box=None, pad_edge=False, padding=(0, 3, 0, 0), show_footer=len(results) > 1)
     for result in results:
         table.add_row(result.study.name, *(str(result.counts()[status]) for status in statuses))
-    table.columns[0].footer = "together"
+    table.columns[0].footer = "all studies"
     for column, status in zip(table.columns[1:], statuses, strict=True):
         column.justify = "right"
         column.footer = str(sum(result.counts()[status] for result in results))

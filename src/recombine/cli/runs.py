@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import cyclopts
 from cyclopts import Parameter
 
+from recombine.cli.gc import gc
 from recombine.cli.options import STORE, Json, StorePath
+from recombine.cli.printing import print_json, print_table, say, size
+from recombine.errors import InputError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from recombine.runs import Store, StoredRun
 
 app = cyclopts.App(
     name="runs",
-    help="Look into the store of runs, and move it as one file.",
+    help="Look into the store of runs, move it as one file, and tidy it.",
     help_epilogue="""Examples:
 
     recombine runs list
+    recombine runs list --where kind=training 'members>=64' --by task
     recombine runs show 3fa9c1
     recombine runs pack results.zip
     recombine runs unpack results.zip --store shared
-    recombine runs remove 3fa9c1""",
+    recombine runs remove 3fa9c1
+    recombine runs gc""",
     help_format="plaintext",
 )
+app.command(gc)
 
 Address = Annotated[str, Parameter(help="The address of a run, or its first letters (4 or more).")]
 
@@ -35,33 +42,57 @@ Addresses = Annotated[
     list[str] | None, Parameter(help="Addresses of runs or their first letters; all if none is given.")
 ]
 Bound = Annotated[int, Parameter(help="Refuse a file that holds more than this.")]
+Where = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--where",
+        consume_multiple=True,
+        negative=(),
+        help="Only runs that meet each condition: a column, one of = != < <= > >=, and a value. Quote < and >, which "
+        "mean something to a shell. 'tables=history' asks for a table, 'task=' for a run that names no task.",
+    ),
+]
+By = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--by",
+        consume_multiple=True,
+        negative=(),
+        help="Count runs, bytes, members and seconds by these columns instead.",
+    ),
+]
+Limit = Annotated[int, Parameter(help="Print at most so many rows, the latest; --json always has all.")]
 
 
 @app.command(name="list")
-def list_runs(*, store: StorePath = STORE, as_json: Json = False) -> None:
-    """List the runs of a store, oldest first.
+def list_runs(
+    *, where: Where = None, by: By = None, limit: Limit = 200, store: StorePath = STORE, as_json: Json = False
+) -> None:
+    """List the runs of a store, oldest first, all or those that meet conditions; or count them by columns.
 
-    Example: recombine runs list --store shared --json"""
-    runs = sorted(_open(store).list(), key=lambda run: (str(run.provenance.get("started")), run.address))
-    if as_json:
-        _print_json({"store": str(store), "runs": [_summary(run) for run in runs]})
+    Columns: address, kind, task, model, strategy, device, started, tables, members, steps, diverged, bytes, seconds.
+
+    Example: recombine runs list --where kind=training 'members>=64' --by task device"""
+    from recombine.runs import catalogue
+    from recombine.runs.query import summarise
+    from recombine.runs.query import where as meeting
+
+    if limit < 1:
+        raise InputError(f"--limit is at least 1, got {limit}.")
+    opened = _open(store, remember=True)
+    table = meeting(catalogue(opened), where or ())
+    if by:
+        counted = summarise(table, by)
+        if as_json:
+            print_json({"store": opened.name, "by": by, "groups": counted.to_dicts()})
+        else:
+            _print_rows(f"{table.height} runs in {opened.name} by {', '.join(by)}", counted, limit)
         return
-    _print_table(
-        f"{len(runs)} runs in {store}",
-        ("address", "kind", "tables", "size", "seconds", "device", "started"),
-        [
-            (
-                run.address[:12],
-                run.description.get("kind"),
-                ", ".join(run.tables),
-                _size(run.size),
-                run.provenance.get("seconds"),
-                run.provenance.get("device"),
-                str(run.provenance.get("started"))[:16].replace("T", " "),
-            )
-            for run in runs
-        ],
-    )
+    table = table.sort("started", "address", nulls_last=True)
+    if as_json:
+        print_json({"store": opened.name, "runs": [_listed(row) for row in table.iter_rows(named=True)]})
+        return
+    _print_rows(f"{table.height} runs in {opened.name}", table, limit)
 
 
 @app.command
@@ -75,22 +106,20 @@ def show(address: Address, *, store: StorePath = STORE, as_json: Json = False) -
         name: {"rows": table.height, "columns": table.columns} for name, table in run.tables.items()
     }
     if as_json:
-        _print_json(_summary(run) | details | {"tables": tables})
+        print_json(_summary(run) | details | {"tables": tables})
         return
-    _print_table(
+    print_table(
         f"run {run.address}",
         ("", ""),
         [(part, json.dumps(value, indent=1, ensure_ascii=False)) for part, value in details.items()],
     )
-    _print_table(
+    print_table(
         "tables", ("name", "rows", "columns"), [(n, t["rows"], ", ".join(t["columns"])) for n, t in tables.items()]
     )
 
 
 @app.command
-def pack(
-    file: PackedFile, addresses: Addresses = None, /, *, store: StorePath = STORE, as_json: Json = False
-) -> None:
+def pack(file: PackedFile, addresses: Addresses = None, /, *, store: StorePath = STORE, as_json: Json = False) -> None:
     """Write runs as one file: all of the store, or those whose addresses are given.
 
     Example: recombine runs pack results.zip 3fa9c1 77d0"""
@@ -98,9 +127,9 @@ def pack(
 
     done = pack_runs(_open(store), file, addresses or None)
     if as_json:
-        _print_json({"file": str(file), "runs": done.runs, "bytes": done.size})
+        print_json({"file": str(file), "runs": done.runs, "bytes": done.size})
         return
-    _say(f"{done.runs} runs, {_size(done.size)}, in {file}")
+    say(f"{done.runs} runs, {size(done.size)}, in {file}")
 
 
 @app.command
@@ -113,13 +142,14 @@ def unpack(
     from recombine.runs import Store
     from recombine.runs import unpack as unpack_runs
 
-    done = unpack_runs(file, Store(store), max_bytes=max_bytes)
+    opened = Store(store)
+    done = unpack_runs(file, opened, max_bytes=max_bytes)
     if as_json:
-        _print_json({"store": str(store), "added": done.added, "kept": done.kept, "refused": done.refused})
+        print_json({"store": opened.name, "added": done.added, "kept": done.kept, "refused": done.refused})
         return
-    _say(f"{len(done.added)} runs added, {len(done.kept)} already there, {len(done.refused)} refused")
+    say(f"{len(done.added)} runs added, {len(done.kept)} already there, {len(done.refused)} refused")
     if done.refused:
-        _print_table("refused", ("address", "why"), [(a[:12], reason) for a, reason in done.refused.items()])
+        print_table("refused", ("address", "why"), [(a[:12], reason) for a, reason in done.refused.items()])
 
 
 @app.command
@@ -133,15 +163,22 @@ def remove(address: Address, *, store: StorePath = STORE, as_json: Json = False)
     run = opened.find(address)
     opened.remove(run.address)
     if as_json:
-        _print_json({"store": str(store), "removed": run.address})
+        print_json({"store": opened.name, "removed": run.address})
         return
-    _say(f"removed {run.address}")
+    say(f"removed {run.address}")
 
 
-def _open(store: Path) -> Store:
-    from recombine.runs import Store
+def _open(store: str, *, remember: bool = False) -> Store:
+    """The store, only to be read; with ``remember`` one that keeps its index up to date, where it may be written."""
+    from recombine.runs import Store, StoreError
 
-    return Store(store, writable=False)
+    opened = Store(store, writable=False)
+    if remember:
+        try:
+            return Store(store)
+        except StoreError:
+            pass  # It can be read, which is all that was asked for.
+    return opened
 
 
 def _summary(run: StoredRun) -> dict[str, Any]:
@@ -156,35 +193,26 @@ def _summary(run: StoredRun) -> dict[str, Any]:
     }
 
 
-def _print_json(body: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps({"schema": 1} | body, ensure_ascii=True) + "\n")
+def _listed(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"tables": row["tables"].split(",") if row["tables"] else []}
 
 
-def _print_table(title: str, columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(_printable(title)), title_justify="left", show_header=any(columns))
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_printable(str(cell))) for cell in row))
-    Console().print(table)
+def _print_rows(title: str, table: pl.DataFrame, limit: int) -> None:
+    left = max(0, table.height - limit)
+    shown = table.tail(limit) if "address" in table.columns else table.head(limit)
+    columns = [name for name in shown.columns if name == "address" or shown[name].null_count() < shown.height]
+    print_table(title, columns, [tuple(map(_cell, columns, row)) for row in shown.select(columns).iter_rows()])
+    if left:
+        say(f"{left} more rows are not shown; --limit shows more, --where fewer, --json all")
 
 
-def _say(sentence: str) -> None:
-    sys.stdout.write(_printable(sentence) + "\n")
-
-
-def _printable(text: str) -> str:
-    """Text from a file as text: what could steer a terminal is shown as an escape instead."""
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
-
-
-def _size(count: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.4g} {unit}"
-        count /= 1000
-    return f"{count:.4g} GB"
+def _cell(column: str, value: Any) -> object:
+    if value is None:
+        return None
+    if column == "address":
+        return value[:12]
+    if column == "started":
+        return value[:16].replace("T", " ")
+    if column == "seconds":
+        return round(value, 3)
+    return size(value) if column == "bytes" else value

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Annotated, Any
+from uuid import uuid4
 
 import cyclopts
 from cyclopts import Parameter
 
-from recombine.cli.options import OUT, STORE, Device, FailOn, Json, Members, Out, Scale, StorePath
+from recombine.cli.options import OUT, STORE, Device, DryRun, FailOn, Json, Members, On, Out, Scale, StorePath
 
 app = cyclopts.App(
     name="study",
@@ -71,8 +72,8 @@ def show(name: Name, *, scale: Scale = "quick", as_json: Json = False) -> None:
 
     console = Console()
     console.print(f"[bold]{escape(study.title)}[/]\n{escape(study.question)}\n")
-    paper = study.paper
-    console.print(f"{escape(paper.authors)} ({paper.year}). {escape(paper.title)}. {escape(paper.url)}\n")
+    if paper := study.paper:
+        console.print(f"{escape(paper.authors)} ({paper.year}). {escape(paper.title)}. {escape(paper.url)}\n")
     table = Table("claim", "sentence", "criterion", "published", title="Claims", box=None, title_justify="left")
     for claim in study.claims:
         published = "–" if claim.published is None else f"{claim.published:g}"
@@ -93,28 +94,36 @@ def run(
     scale: Scale = "quick",
     members: Members = None,
     device: Device = "auto",
+    on: On = "here",
     store: StorePath = STORE,
     out: Out = OUT,
     as_json: Json = False,
     fail_on: FailOn = None,
+    dry_run: DryRun = False,
 ) -> int:
     """Run a study and write its page. Runs that are in the store are not repeated.
 
-    Example: recombine study run gradient-toy --scale quick --out report"""
+    Examples: recombine study run gradient-toy --scale quick --out report
+              recombine study run gradient-toy --scale paper --dry-run"""
+    from recombine.cli.forecast import forecast
     from recombine.cli.progress import study_progress
+    from recombine.figures.cache import cached_in
     from recombine.reporting import write_study
     from recombine.runs import Store
     from recombine.studies import conduct, find_study
 
     study = find_study(name)
+    if dry_run:
+        return forecast([study], scale, members, store, device, on, as_json)
     opened = Store(store)
     check_writable(out)
     planned = study.runs(scale, members)
     with study_progress([(study.name, planned)], quiet=as_json) as (progress, on_done):
         result = conduct(
-            study, scale, store=opened, members=members, device=device, progress=progress, on_done=on_done
+            study, scale, store=opened, members=members, device=device, on=on, progress=progress, on_done=on_done
         )
-    page = write_study(result, out / study.name)
+    with cached_in(opened.local / "cache"):
+        page = write_study(result, out / study.name)
     if as_json:
         print(json.dumps({**result.to_dict(), "page": str(page)}, ensure_ascii=False, allow_nan=False))
     else:
@@ -177,7 +186,7 @@ def check_writable(out: Path) -> None:
 
     try:
         out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".writable"
+        probe = out / f".writable-{uuid4().hex[:12]}"  # its own name: another process may try the same folder now
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:

@@ -1,8 +1,10 @@
 """Where results live: frozen descriptions of work, and a store in which a description's hash is its address."""
 
+from recombine.runs.collect import Rubbish, collect
 from recombine.runs.execute import RunFailed, obtain
 from recombine.runs.failures import failure
 from recombine.runs.files import StoreError
+from recombine.runs.index import catalogue
 from recombine.runs.packing import Packed, Unpacked, pack, unpack
 from recombine.runs.provenance import Started, provenance, start
 from recombine.runs.run import Context, Outcome, Run
@@ -13,6 +15,7 @@ __all__ = [
     "Context",
     "Outcome",
     "Packed",
+    "Rubbish",
     "Run",
     "RunFailed",
     "Started",
@@ -20,6 +23,8 @@ __all__ = [
     "StoreError",
     "StoredRun",
     "Unpacked",
+    "catalogue",
+    "collect",
     "failure",
     "obtain",
     "pack",

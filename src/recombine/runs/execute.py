@@ -1,23 +1,24 @@
-"""Get runs: from the store where they exist, by computing them where they do not. One process, one after another."""
+"""Get runs: from the store where they exist, by computing them where they do not."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
 from functools import partial
 
 from recombine.errors import InputError
-from recombine.runs.failures import forget_failure, keep_failure
+from recombine.runs.executors import Executor, executor
+from recombine.runs.failures import keep_failure
 from recombine.runs.files import StoreError
-from recombine.runs.provenance import provenance, start
-from recombine.runs.run import Context, Run, silence
+from recombine.runs.handing_out import hand_out
+from recombine.runs.run import Run, silence
 from recombine.runs.store import Store
 from recombine.runs.stored import StoredRun
+from recombine.runs.watching import NamedProgress
+from recombine.runs.work import Answer, Piece, do
 
 log = logging.getLogger("recombine.runs")
-
-NamedProgress = Callable[[str, int, int, str], None]
-"""Told how far a run has come: its name, done, total, and a few words."""
 
 
 class RunFailed(InputError):
@@ -26,7 +27,7 @@ class RunFailed(InputError):
     def __init__(self, failures: Mapping[str, Exception], asked: int, store: Store) -> None:
         self.failures = dict(failures)
         reasons = "; ".join(f"{name!r} ({_brief(error)})" for name, error in failures.items())
-        count, where = f"{len(failures)} of {asked} runs failed", str(store.root / "failed")
+        count, where = f"{len(failures)} of {asked} runs failed", f"{store.name}/failed"
         super().__init__(f"{count}: {reasons}; the others are stored, the reasons are kept in {where!r}.")
 
 
@@ -35,50 +36,59 @@ def obtain(
     runs: Mapping[str, Run],
     *,
     device: str = "auto",
+    on: str = "here",
     progress: NamedProgress | None = None,
     on_done: Callable[[str, StoredRun], None] | None = None,
 ) -> dict[str, StoredRun]:
-    """Every run by name. What is stored costs nothing; the rest is computed and stored, one run at a time.
+    """Every run by name. What is stored costs nothing; the rest is computed ``on`` an executor and stored.
 
-    A run that raises keeps its reason and the others are finished first; then one `RunFailed` names the failed ones.
-    A store that cannot be written ends it at once, since nothing computed after it could be kept. Ctrl-C ends it at
-    once too: stored runs stay, and a run in the middle continues from its workspace when asked for again.
+    ``on`` is ``here`` (this process, one run at a time), ``processes`` (of this machine), or ``ray``; the tables are
+    the same. A run that raises keeps its reason and the others are finished first; then one `RunFailed` names the
+    failed ones. A store that cannot be written ends it at once, since nothing computed after it could be kept. Ctrl-C
+    ends it at once too: stored runs stay, and a run in the middle continues from its workspace when asked for again.
     """
     found: dict[str, StoredRun] = {}
     failures: dict[str, Exception] = {}
-    for name, run in runs.items():
-        try:
-            found[name] = _obtain(store, run, device, partial(progress, name) if progress else silence)
-        except StoreError:
-            raise
-        except Exception as error:
-            # Another process may have finished this run and cleared the workspace under our feet: then all is well.
-            there = store.get(run)
-            if there is None:
-                log.warning("the run %r failed: %s", name, _brief(error))
-                keep_failure(store, run, error)
-                failures[name] = error
+    with executor(on, device) as crew, closing(_answers(crew, store, runs, progress)) as answers:
+        for name, answer in answers:
+            if answer.error is None:
+                found[name] = answer.stored or _read(store, runs[name])
+                if on_done:
+                    on_done(name, found[name])
                 continue
-            found[name] = there
-        if on_done:
-            on_done(name, found[name])
+            if answer.state == "no store":
+                raise answer.error
+            log.warning("the run %r failed: %s", name, _brief(answer.error))
+            if answer.state == "lost":
+                keep_failure(store, runs[name], answer.error)
+            failures[name] = answer.error
     if failures:
         raise RunFailed(failures, len(runs), store) from next(iter(failures.values()))
-    return found
+    return {name: found[name] for name in runs}
 
 
-def _obtain(store: Store, run: Run, device: str, progress: Callable[[int, int, str], None]) -> StoredRun:
-    there = store.get(run)
-    if there is not None:
-        store.forget_workspace(run)  # Left behind where a process died between storing the run and tidying up.
-        return there
-    from recombine.training import pick_device
+def _answers(
+    crew: Executor, store: Store, runs: Mapping[str, Run], progress: NamedProgress | None
+) -> Generator[tuple[str, Answer], None, None]:
+    """Each run by name with its last answer: it is stored, or it failed."""
+    if not crew.apart:
+        for name, run in runs.items():
+            work = partial(do, store, progress=partial(progress, name) if progress else silence)
+            for answer in crew.each(work, [Piece(run, crew.device)]):
+                yield name, answer
+        return
+    names: dict[str, list[str]] = {}
+    for name, run in runs.items():
+        names.setdefault(run.address, []).append(name)
+    for answer in hand_out(crew, store, {address: runs[same[0]] for address, same in names.items()}, names, progress):
+        for name in names[answer.address]:
+            yield name, answer
 
-    device = str(pick_device(device))
-    started = start(device)
-    outcome = run.compute(Context(device, store.workspace(run), progress))
-    stored = store.put(run, outcome, provenance(device, started))
-    forget_failure(store, run)
+
+def _read(store: Store, run: Run) -> StoredRun:
+    stored = store.get(run)
+    if stored is None:
+        raise StoreError(f"the run {run.address[:12]} does not stay in {store.name!r}: something removes its files.")
     return stored
 
 

@@ -7,12 +7,14 @@ import logging
 import traceback
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recombine.runs import files
 from recombine.runs.run import Run, plain
 from recombine.runs.store import Store
+
+if TYPE_CHECKING:
+    from recombine.runs.files import Location
 
 log = logging.getLogger("recombine.runs")
 
@@ -30,7 +32,7 @@ def keep_failure(store: Store, run: Run, error: BaseException) -> None:
     }
     try:
         path = _path(store, run)
-        path.parent.mkdir(exist_ok=True)
+        files.make(path.parent)
         files.write(path, json.dumps(plain(record), indent=1, ensure_ascii=False).encode())
     except OSError as problem:
         log.warning("why the run %s failed cannot be kept: %s", run.address[:12], files.why(problem))
@@ -49,8 +51,8 @@ def failure(store: Store, run: Run) -> dict[str, Any] | None:
 def forget_failure(store: Store, run: Run) -> None:
     """Delete the reason, if there is one."""
     with suppress(OSError):
-        _path(store, run).unlink(missing_ok=True)
+        files.remove(_path(store, run))
 
 
-def _path(store: Store, run: Run) -> Path:
+def _path(store: Store, run: Run) -> Location:
     return store.root / "failed" / f"{run.address}.json"

@@ -51,7 +51,7 @@ def pack(store: Store, file: str | Path, addresses: Iterable[str] | None = None)
     """Write runs (all of them, or those whose addresses begin so) as one file; the same runs give the same bytes."""
     file = Path(file)
     if addresses is None:
-        chosen = [run for run in (store.get(listed.address) for listed in store.list()) if run is not None]
+        chosen = [run for run in (store.get(address) for address in store.addresses()) if run is not None]
     else:
         chosen = [store.find(prefix) for prefix in addresses]
     runs = sorted({run.address: run for run in chosen}.values(), key=lambda run: run.address)

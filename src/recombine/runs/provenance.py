@@ -17,6 +17,8 @@ from importlib import metadata
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from recombine.runs.location import shown
+
 PACKAGES = ("recombine", "torch", "numpy", "polars")
 
 
@@ -108,8 +110,8 @@ def command(arguments: Sequence[str]) -> str:
 def _last_name(argument: str) -> str:
     key, mark, value = argument.partition("=") if argument.startswith("-") else ("", "", argument)
     if "://" in value:
-        scheme, _, rest = value.partition("://")
-        value = f"{scheme}://…/{PurePosixPath(rest).name}"
+        scheme, _, rest = shown(value).partition("://")
+        value = f"{scheme}://…" + (f"/{PurePosixPath(rest).name}" if "/" in rest else "")
     elif value.startswith("~") or PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute():
         value = f"…/{PureWindowsPath(value).name}"
     home = str(Path.home())

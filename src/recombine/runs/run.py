@@ -53,12 +53,34 @@ class Outcome:
         object.__setattr__(self, "notes", plain(self.notes))
 
 
+@dataclass(frozen=True)
+class RunPlan:
+    """How a run will be computed on a kind of device, as far as that can be said beforehand."""
+
+    units: int = 1
+    """In how many pieces it can be handed out."""
+    strategy: str | None = None
+    stack: int | None = None
+    reason: str | None = None
+    touched: int | None = None
+    """Bytes that a step of one member touches."""
+
+
 class Run(Description):
     """A description of work. Equal descriptions have one address and are computed once."""
 
     @abstractmethod
     def compute(self, context: Context) -> Outcome:
         """Do the work; called again after a kill, it continues from what it left in ``context.workspace``."""
+
+    def plan(self, device: str) -> RunPlan:
+        """How it will be computed: a function of the description and the kind of device. Unless said otherwise, in one
+        piece."""
+        return RunPlan()
+
+    def compute_unit(self, unit: int, context: Context) -> bool:
+        """Do one piece of the plan into the workspace, and say whether all are there: then ``compute`` joins them."""
+        raise InputError(f"a {self.kind} run is computed in one piece.")
 
 
 def check_name(name: object) -> str:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recombine.errors import unknown
+from recombine.runs import files
 from recombine.runs.files import StoreError, why
 from recombine.runs.manifest import Damaged, Entry, Manifest
 
 if TYPE_CHECKING:
     import polars as pl
     import torch
+
+    from recombine.runs.files import Location
 
 Content = TypeVar("Content")
 
@@ -22,7 +24,7 @@ Content = TypeVar("Content")
 class StoredRun:
     """A run in a store. Every file is checked against its hash as it is read, so nothing damaged is ever served."""
 
-    directory: Path
+    directory: Location
     manifest: Manifest
 
     def __repr__(self) -> str:
@@ -75,10 +77,23 @@ class StoredRun:
         """The bytes of one of its files."""
         return self._decode(entry, bytes)
 
+    def check(self) -> None:
+        """Raise `Damaged` unless every file is what was written."""
+        for entry in self.manifest.entries:
+            path = self.directory / entry.file
+            try:
+                size = files.size_of(path)
+                if size != entry.size:
+                    raise Damaged(f"{entry.file} has {size} bytes instead of {entry.size}")
+                if files.sha256_of(path) != entry.sha256:
+                    raise Damaged(f"{entry.file} does not match its SHA-256")
+            except FileNotFoundError:
+                raise Damaged(f"{entry.file} is missing") from None
+
     def _decode(self, entry: Entry, decode: Callable[[bytes], Content]) -> Content:
         again = "run the same command again to have it redone"
         try:
-            return decode(entry.check((self.directory / entry.file).read_bytes()))
+            return decode(entry.check(files.read(self.directory / entry.file)))
         except Damaged as reason:
             raise StoreError(f"the run {self.address[:12]} is damaged: {reason}; {again}.") from None
         except OSError as error:

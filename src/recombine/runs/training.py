@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from recombine import measures
+from recombine import measures, structure
 from recombine.description import Description
 from recombine.errors import unknown
-from recombine.runs.run import Context, Outcome, Run
+from recombine.runs.run import Context, Outcome, Run, RunPlan
 from recombine.tasks import Task
-from recombine.training import Optimizer, Record, train
+from recombine.training import Ensemble, Optimizer, Record, plan_training, train
+from recombine.training.checkpoint import saved_step
+from recombine.training.engine import stack_folder
 from recombine.training.optim import PerMember
 
 MEASURES: dict[str, Callable[..., Any]] = {
@@ -33,6 +35,8 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "information": measures.information,
     "latent_map": measures.latent_map,
     "leak": measures.leak,
+    "lenses": measures.lenses,
+    "modularity": structure.modularity,
     "one_step": measures.one_step,
     "per_combination": measures.per_combination,
     "probes": measures.probes,
@@ -88,25 +92,21 @@ class TrainingRun(Run):
     measured: tuple[Measured, ...] = ()
     keep_weights: bool = False
 
+    def plan(self, device: str) -> RunPlan:
+        """Its stacks can be trained apart."""
+        plan, members = plan_training(device=device, **self.how())
+        units = len(plan.stacks(members)) if self.steps else 1
+        return RunPlan(units, plan.strategy, plan.stack, plan.reason, plan.touched)
+
+    def compute_unit(self, unit: int, context: Context) -> bool:
+        ensemble = self._train(context, only=unit)
+        members = range(self.members) if isinstance(self.members, int) else self.members
+        size = ensemble.notes["stack"]
+        folders = (stack_folder(context.workspace, members[at : at + size]) for at in range(0, len(members), size))
+        return all(saved_step(folder) == self.steps for folder in folders)
+
     def compute(self, context: Context) -> Outcome:
-        ensemble = train(
-            self.model,  # type: ignore[arg-type]
-            self.task,
-            members=self.members,
-            steps=self.steps,
-            batch_size=self.batch_size,
-            optimizer=self.optimizer,
-            seed=self.seed,
-            init_scale=self.init_scale,
-            penalty=self.penalty,  # type: ignore[arg-type]
-            penalty_weight=self.penalty_weight,
-            records=[m.record() for m in self.measured],
-            fit_below=self.fit_below,
-            stop_below=self.stop_below,
-            device=context.device,
-            checkpoint=context.workspace,
-            progress=lambda done, total: context.progress(done, total, "member-steps"),
-        )
+        ensemble = self._train(context)
         tables = {"members": ensemble.status_frame(), "history": ensemble.history_frame(), **ensemble.records}
         notes = {name: value for name, value in ensemble.notes.items() if name not in ("final_loss", "seconds")}
         notes |= {"settings": self.resolved()}
@@ -116,3 +116,20 @@ class TrainingRun(Run):
             "diverged": sum(d is not None for d in ensemble.diverged_at),
         }
         return Outcome(tables, ensemble.tensors() if self.keep_weights else {}, notes)
+
+    def _train(self, context: Context, only: int | None = None) -> Ensemble:
+        return train(
+            **self.how(),
+            records=[m.record() for m in self.measured],
+            fit_below=self.fit_below,
+            device=context.device,
+            checkpoint=context.workspace,
+            only=only,
+            progress=lambda done, total: context.progress(done, total, "member-steps"),
+        )
+
+    def how(self) -> dict[str, Any]:
+        """What is trained, as `train` takes it."""
+        names = ("model", "task", "members", "steps", "batch_size", "optimizer", "seed", "init_scale", "penalty",
+                 "penalty_weight", "stop_below")  # fmt: skip
+        return {name: getattr(self, name) for name in names}

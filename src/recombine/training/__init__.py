@@ -1,7 +1,7 @@
 """How it learns: one engine that trains many members at once."""
 
 from recombine.training.bases import Base, contour_base, sentence_base
-from recombine.training.engine import pick_device, train
+from recombine.training.engine import plan_training, train
 from recombine.training.ensemble import Ensemble
 from recombine.training.optim import SGD, Adam, AdamW, Cosine, Exponential, Optimizer, Schedule
 from recombine.training.penalties import (
@@ -14,6 +14,8 @@ from recombine.training.penalties import (
 )
 from recombine.training.pretraining import pretrain, starting_from
 from recombine.training.record import Record, powers_of_two
+from recombine.training.settings import pick_device
+from recombine.training.threads import one_thread_each
 
 __all__ = [
     "SGD",
@@ -33,7 +35,9 @@ __all__ = [
     "Together",
     "VectorVariance",
     "contour_base",
+    "one_thread_each",
     "pick_device",
+    "plan_training",
     "powers_of_two",
     "pretrain",
     "sentence_base",

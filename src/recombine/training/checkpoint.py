@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -38,27 +39,48 @@ class Checkpoint:
 
 
 def save_checkpoint(folder: Path, key: str, checkpoint: Checkpoint) -> None:
-    """Write files that carry the step in their names, then swing the pointer to them, then drop the old ones."""
-    from safetensors.torch import save_file
+    """Write files that carry the step in their names, then swing the pointer to them, then drop the old ones.
 
+    Where one cannot be written, what was written is removed again and the checkpoint before it stays."""
     folder.mkdir(parents=True, exist_ok=True)
-    weights = folder / f"state-{checkpoint.step}.safetensors"
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.tensors.items()}, weights)
-    tables: dict[str, str] = {}
-    for name, table in checkpoint.records.items():
-        tables[name] = f"record-{len(tables)}-{checkpoint.step}.parquet"
-        table.write_parquet(folder / tables[name])
-    hashes = {name: _settle(folder / name) for name in (weights.name, *tables.values())}
-    pointer = {"key": key, "step": checkpoint.step, "state": weights.name, "records": tables, "hashes": hashes}
+    weights = f"state-{checkpoint.step}.safetensors"
+    tables = {name: f"record-{i}-{checkpoint.step}.parquet" for i, name in enumerate(checkpoint.records)}
+    names = (weights, *tables.values())
     fresh = folder / f"{POINTER}.new"
-    fresh.write_text(json.dumps(pointer | {"digest": _digest(pointer)}), encoding="utf-8")
-    _settle(fresh)
-    os.replace(fresh, folder / POINTER)
+    try:
+        _write_tensors(folder / weights, checkpoint.tensors)
+        for name, file in tables.items():
+            with (folder / file).open("wb") as opened:
+                checkpoint.records[name].write_parquet(opened)
+        hashes = {name: _settle(folder / name) for name in names}
+        pointer = {"key": key, "step": checkpoint.step, "state": weights, "records": tables, "hashes": hashes}
+        fresh.write_text(json.dumps(pointer | {"digest": _digest(pointer)}), encoding="utf-8")
+        _settle(fresh)
+        os.replace(fresh, folder / POINTER)
+    except OSError:
+        for name in (*names, fresh.name):
+            with suppress(OSError):
+                (folder / name).unlink(missing_ok=True)
+        raise
     _settle_names(folder)
     keep = {POINTER, *hashes}
     for path in folder.iterdir():
         if path.name not in keep:
             path.unlink(missing_ok=True)
+
+
+def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    try:
+        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, path)
+    except SafetensorError as error:
+        # A full disk is an error of the operating system, whichever library met it.
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from None
 
 
 def load_checkpoint(folder: Path, key: str, device: str) -> Checkpoint | None:
@@ -78,6 +100,14 @@ def load_checkpoint(folder: Path, key: str, device: str) -> Checkpoint | None:
         log.warning("the checkpoint in %r is damaged (%s); this training starts again.", str(folder), damage)
         return None
     raise InputError(f"{str(folder)!r} holds the checkpoint of another training; choose another folder.")
+
+
+def saved_step(folder: Path) -> int | None:
+    """The step of the checkpoint that is there, its files unseen; None where there is none."""
+    try:
+        return int(_checked_pointer((folder / POINTER).read_bytes())["step"])
+    except (OSError, _Damaged, KeyError, TypeError, ValueError):
+        return None
 
 
 class _Damaged(Exception):

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from recombine.errors import InputError
 from recombine.tasks import Draws, Task
 from recombine.training.checkpoint import load_checkpoint, save_checkpoint
 from recombine.training.ensemble import Ensemble
 from recombine.training.layout import Layout
 from recombine.training.log import Log
-from recombine.training.optim import SGD, Optimizer, PerMember
-from recombine.training.plan import ChunkSize, Plan, make_plan
+from recombine.training.optim import Optimizer, PerMember
+from recombine.training.plan import LOOP_STACK, ChunkSize, Plan, make_plan
 from recombine.training.progress import Progress, reporter
 from recombine.training.record import Record
-from recombine.training.settings import Settings
-from recombine.training.stack import Model, Objective, Penalty, Stack, initial, positional, stack_members
+from recombine.training.settings import Settings, resolve
+from recombine.training.stack import Model, Penalty, Stack, initial, positional, stack_members
 from recombine.training.strategies import STRATEGIES
 from recombine.training.strategies.stacked import member_step
 
@@ -52,6 +52,7 @@ def train(
     chunk_size: ChunkSize = "auto",
     checkpoint: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
+    only: int | None = None,
     progress: Progress | None = None,
 ) -> Ensemble:
     """Train ``members`` members of ``model`` on ``task`` for ``steps`` steps.
@@ -64,35 +65,20 @@ def train(
     marked as not fitted.
 
     ``strategy`` and ``chunk_size`` are chosen from the description and the kind of device unless given. With a
-    ``checkpoint`` folder a killed training continues where it was. ``progress(done, total)`` counts member-steps;
-    without it a bar is shown on a terminal and nothing elsewhere.
+    ``checkpoint`` folder a killed training continues where it was, and its stacks can be trained apart: ``only`` names
+    the one to train, and a call without it joins what it finds. ``progress(done, total)`` counts member-steps; without
+    it a bar is shown on a terminal and nothing elsewhere.
     """
-    ids = _member_numbers(members)
-    if steps < 0:
-        raise InputError(f"steps must not be negative, got {steps}.")
-    if batch_size is not None and batch_size < 1:
-        raise InputError(f"batch_size must be at least 1, got {batch_size}.")
-    for record in records:
-        record.steps(steps)
-    optimizer = optimizer or SGD(lr=0.1)
-    init_scale, penalty_weight = _per_member(init_scale), _per_member(penalty_weight)
-    for name, value in (("lr", optimizer.lr), ("weight_decay", optimizer.weight_decay), ("init_scale", init_scale),
-                        ("penalty_weight", penalty_weight)):  # fmt: skip
-        if isinstance(value, tuple) and len(value) <= max(ids):
-            raise InputError(f"{name} has {len(value)} entries, member {max(ids)} has none.")
-    settings = Settings(
-        model, Objective(task, penalty), steps, batch_size, optimizer, seed, init_scale, penalty_weight, tuple(records),
-        fit_below, stop_below, pick_device(device), dtype, Path(checkpoint) if checkpoint is not None else None,
-        checkpoint_seconds,
+    settings, ids = resolve(
+        model, task, members=members, steps=steps, batch_size=batch_size, optimizer=optimizer, seed=seed,
+        init_scale=init_scale, penalty=penalty, penalty_weight=penalty_weight, records=records, fit_below=fit_below,
+        stop_below=stop_below, device=device, dtype=dtype, checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
     )  # fmt: skip
     plan = _plan(settings, ids, strategy, chunk_size)
+    stacks = plan.stacks(ids) if only is None else (plan.stacks(ids)[only],)
     started = time.monotonic()
-    with reporter(progress, total=len(ids) * steps) as report, _threads(plan.threads):
-        parts = [
-            part
-            for at in range(0, len(ids), plan.stack)
-            for part in _train_or_split(settings, plan, ids[at : at + plan.stack], report)
-        ]
+    with reporter(progress, total=sum(map(len, stacks)) * steps) as report, _threads(plan.threads):
+        parts = [part for stack in stacks for part in _train_or_split(settings, plan, list(stack), report)]
     ensemble = _join(parts)
     ensemble.notes |= {
         "strategy": plan.strategy,
@@ -116,28 +102,12 @@ def _threads(count: int | None) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def pick_device(device: str | torch.device) -> torch.device:
-    """``"auto"`` is a GPU where there is one."""
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        chosen = torch.device(device)
-    except RuntimeError:
-        raise InputError(f"there is no device {str(device)[:80]!r}; use auto, cpu or cuda.") from None
-    if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise InputError("no CUDA device is available here; use device='cpu'.")
-    return chosen
-
-
-def _per_member(value: PerMember | Sequence[float]) -> PerMember:
-    return tuple(float(v) for v in value) if isinstance(value, Sequence) else float(value)
-
-
-def _member_numbers(members: int | Sequence[int]) -> list[int]:
-    ids = list(range(members)) if isinstance(members, int) else [int(m) for m in members]
-    if not ids or min(ids) < 0 or len(set(ids)) != len(ids):
-        raise InputError(f"members must be a positive number or distinct member numbers, got {members!r}.")
-    return ids
+def plan_training(
+    model: Model, task: Task, *, strategy: str = "auto", chunk_size: ChunkSize = "auto", **how: Any
+) -> tuple[Plan, list[int]]:
+    """How `train`, called with the same arguments, will run which members."""
+    settings, ids = resolve(model, task, **how)
+    return _plan(settings, ids, strategy, chunk_size), ids
 
 
 def _plan(settings: Settings, ids: list[int], strategy: str, chunk_size: ChunkSize) -> Plan:
@@ -151,7 +121,8 @@ def _plan(settings: Settings, ids: list[int], strategy: str, chunk_size: ChunkSi
         device=settings.device, strategy=strategy, chunk_size=chunk_size,
     )  # fmt: skip
     if strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(settings, ids[:2])) is not None:
-        return replace(plan, strategy="loop", stack=len(ids), reason=f"torch.vmap cannot batch this model: {reason}")
+        reason = f"torch.vmap cannot batch this model: {reason}"
+        return replace(plan, strategy="loop", stack=min(len(ids), LOOP_STACK), reason=reason)
     return plan
 
 
@@ -215,7 +186,7 @@ def _out_of_memory(error: Exception) -> bool:
 def _train_stack(settings: Settings, plan: Plan, ids: list[int], report: Callable[[int], None]) -> Ensemble:
     stack = _stack(settings, ids)
     log = Log(stack, settings, looped=plan.strategy == "loop")
-    folder = settings.checkpoint / f"stack-{ids[0]}-{ids[-1]}" if settings.checkpoint is not None else None
+    folder = stack_folder(settings.checkpoint, ids) if settings.checkpoint is not None else None
     inputs, targets = _batches(settings, ids, range(1), stack.flat.dtype)
     key = settings.key(stack, inputs, targets) if folder is not None else ""
     step = 0
@@ -243,9 +214,16 @@ def _train_stack(settings: Settings, plan: Plan, ids: list[int], report: Callabl
             report((settings.steps - step) * len(ids))
             step = log.skip_to_end(step)
         if folder is not None and (step == settings.steps or time.monotonic() - saved_at > settings.checkpoint_seconds):
-            save_checkpoint(folder, key, log.checkpoint(step))
+            # Another process that trains the same stack may tidy the folder up meanwhile; then there is no checkpoint.
+            with suppress(FileNotFoundError):
+                save_checkpoint(folder, key, log.checkpoint(step))
             saved_at = time.monotonic()
     return log.ensemble()
+
+
+def stack_folder(checkpoint: Path, members: Sequence[int]) -> Path:
+    """Where the checkpoints of a stack lie."""
+    return checkpoint / f"stack-{members[0]}-{members[-1]}"
 
 
 def _block_steps(inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device) -> int:
@@ -260,6 +238,8 @@ def _join(parts: list[Ensemble]) -> Ensemble:
         return first
     import polars as pl
 
+    # By step first, as one stack records them: how members were stacked does not show in a table.
+    records = {name: pl.concat([p.records[name] for p in parts]) for name in first.records}
     return Ensemble(
         first.module,
         first.layout,
@@ -270,6 +250,6 @@ def _join(parts: list[Ensemble]) -> Ensemble:
         tuple(d for p in parts for d in p.diverged_at),
         tuple(f for p in parts for f in p.fitted),
         {"step": first.history["step"], "loss": torch.cat([p.history["loss"] for p in parts])},
-        {name: pl.concat([p.records[name] for p in parts]) for name in first.records},
+        {name: table.sort("step", maintain_order=True) for name, table in records.items()},
         {"final_loss": [value for p in parts for value in p.notes["final_loss"]]},
     )

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, vmap
 from torch.utils import _pytree as pytree
 
-from recombine.errors import InputError
+from recombine.errors import InputError, refuse_pickle
 from recombine.training.layout import Layout
 from recombine.training.stack import Buffers, Model, initial, positional
 
@@ -187,13 +187,14 @@ class Ensemble:
         """Read weights written by ``save`` into the architecture of ``model``."""
         from safetensors import SafetensorError, safe_open
 
+        refuse_pickle(Path(path))
         try:
             with safe_open(path, framework="pt") as file:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
                 metadata = file.metadata() or {}
                 members = tuple(int(m) for m in json.loads(metadata["members"]))
                 looped = bool(json.loads(metadata.get("looped", "false")))
-        except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
+        except (OSError, SafetensorError, KeyError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
             raise InputError(f"{str(path)!r} does not hold the weights of an ensemble: {error}.") from None
         ensemble = cls.of(tensors, members, model)
         ensemble.looped = looped

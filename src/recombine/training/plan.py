@@ -6,6 +6,7 @@ alike, and its results are the same bits. The constants were measured with ``ben
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +24,9 @@ STACK_BYTES = {"cpu": 48 * 2**20, "cuda": 24 * 2**30}
 
 LOOP_BYTES_CPU = 4 * 2**20
 """A member that touches more than this in one step keeps two cores busy by itself: stacking it gains nothing."""
+
+LOOP_STACK = 4
+"""Members of a loop do not meet, so a stack of them is only what is handed out at once: small enough to share out."""
 
 ONE_THREAD_BYTES_LOOP = 64 * 2**10
 ONE_THREAD_BYTES = 8 * 2**20
@@ -46,6 +50,12 @@ class Plan:
     reason: str
     threads: int | None = None
     """CPU threads of a step; None leaves the number as it is."""
+    touched: int = 0
+    """Bytes that one step of one member touches."""
+
+    def stacks(self, members: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        """The members that are trained together."""
+        return tuple(tuple(members[at : at + self.stack]) for at in range(0, len(members), self.stack))
 
 
 def make_plan(
@@ -74,7 +84,7 @@ def make_plan(
         strategy, reason = _choose(module, touched, members, steps, device)
     if chunk_size == "auto":
         most = max(1, STACK_BYTES.get(device.type, STACK_BYTES["cpu"]) // touched)
-        stack = members if strategy == "loop" else min(members, 1 << (most.bit_length() - 1))
+        stack = min(members, LOOP_STACK if strategy == "loop" else 1 << (most.bit_length() - 1))
     else:
         stack = min(members, int(chunk_size))
         if stack < 1:
@@ -82,7 +92,7 @@ def make_plan(
     small = device.type == "cpu" and (
         touched < ONE_THREAD_BYTES_LOOP if strategy == "loop" else touched * stack < ONE_THREAD_BYTES
     )
-    return Plan(strategy, stack, reason, 1 if small else None)
+    return Plan(strategy, stack, reason, 1 if small else None, touched)
 
 
 def _choose(module: nn.Module, touched: int, members: int, steps: int, device: torch.device) -> tuple[str, str]:

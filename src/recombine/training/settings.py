@@ -1,18 +1,21 @@
-"""Everything of a call to `train` that all of its stacks share."""
+"""Everything of a call to `train` that all of its stacks share, checked."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from recombine.training.optim import Optimizer, PerMember
+from recombine.errors import InputError
+from recombine.tasks import Task
+from recombine.training.optim import SGD, Optimizer, PerMember
 from recombine.training.record import Record
-from recombine.training.stack import Model, Objective, Stack
+from recombine.training.stack import Model, Objective, Penalty, Stack
 
 
 @dataclass(frozen=True)
@@ -50,3 +53,69 @@ class Settings:
         for part in start:
             digest.update(part.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
         return digest.hexdigest()
+
+
+def resolve(
+    model: Model,
+    task: Task,
+    *,
+    members: int | Sequence[int] = 1,
+    steps: int,
+    batch_size: int | None = 64,
+    optimizer: Optimizer | None = None,
+    seed: int = 0,
+    init_scale: PerMember = 1.0,
+    penalty: Penalty | None = None,
+    penalty_weight: PerMember = 0.0,
+    records: Sequence[Record] = (),
+    fit_below: float | None = None,
+    stop_below: float | None = None,
+    device: str | torch.device = "auto",
+    dtype: torch.dtype | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_seconds: float = 30.0,
+) -> tuple[Settings, list[int]]:
+    """The settings of a call to `train`, which says what they mean, and the numbers of its members."""
+    ids = _member_numbers(members)
+    if steps < 0:
+        raise InputError(f"steps must not be negative, got {steps}.")
+    if batch_size is not None and batch_size < 1:
+        raise InputError(f"batch_size must be at least 1, got {batch_size}.")
+    for record in records:
+        record.steps(steps)
+    optimizer = optimizer or SGD(lr=0.1)
+    init_scale, penalty_weight = _per_member(init_scale), _per_member(penalty_weight)
+    for name, value in (("lr", optimizer.lr), ("weight_decay", optimizer.weight_decay), ("init_scale", init_scale),
+                        ("penalty_weight", penalty_weight)):  # fmt: skip
+        if isinstance(value, tuple) and len(value) <= max(ids):
+            raise InputError(f"{name} has {len(value)} entries, member {max(ids)} has none.")
+    settings = Settings(
+        model, Objective(task, penalty), steps, batch_size, optimizer, seed, init_scale, penalty_weight, tuple(records),
+        fit_below, stop_below, pick_device(device), dtype, Path(checkpoint) if checkpoint is not None else None,
+        checkpoint_seconds,
+    )  # fmt: skip
+    return settings, ids
+
+
+def pick_device(device: str | torch.device) -> torch.device:
+    """``"auto"`` is a GPU where there is one."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+    except RuntimeError:
+        raise InputError(f"there is no device {str(device)[:80]!r}; use auto, cpu or cuda.") from None
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise InputError("no CUDA device is available here; use device='cpu'.")
+    return chosen
+
+
+def _per_member(value: PerMember | Sequence[float]) -> PerMember:
+    return tuple(float(v) for v in value) if isinstance(value, Sequence) else float(value)
+
+
+def _member_numbers(members: int | Sequence[int]) -> list[int]:
+    ids = list(range(members)) if isinstance(members, int) else [int(m) for m in members]
+    if not ids or min(ids) < 0 or len(set(ids)) != len(ids):
+        raise InputError(f"members must be a positive number or distinct member numbers, got {members!r}.")
+    return ids

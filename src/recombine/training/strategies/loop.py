@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from recombine.tasks.draws import key
 from recombine.training.stack import Objective, Stack
+from recombine.training.threads import side_by_side
 
 RANDOM_LAYERS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
 
@@ -33,10 +34,9 @@ class Loop:
         self.stack, self.shared = stack, shared
         self.random = draws_inside(stack.module)
         self.probed = self.random
-        self.threads = 1 if stack.flat.is_cuda else torch.get_num_threads()
         self.lanes = [_Lane(stack, objective, stack.module)]
-        if not self.random:
-            more = min(self.threads, len(stack)) - 1
+        if not self.random and not stack.flat.is_cuda:
+            more = min(side_by_side(), len(stack)) - 1
             self.lanes += [_Lane(stack, objective, copy.deepcopy(stack.module)) for _ in range(more)]
 
     def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:
@@ -60,9 +60,10 @@ class Loop:
             torch.set_num_threads(1)
             return [member(self.lanes[lane], i) for i in range(lane, len(self.stack), len(self.lanes))]
 
+        before = torch.get_num_threads()
         with ThreadPoolExecutor(len(self.lanes)) as pool:
             found = list(pool.map(run, range(len(self.lanes))))
-        torch.set_num_threads(self.threads)
+        torch.set_num_threads(before)
         return [found[i % len(self.lanes)][i // len(self.lanes)] for i in range(len(self.stack))]
 
     def _one_after_the_other(

@@ -1,0 +1,108 @@
+"""What a worker does with a run, wherever it works: look whether it is stored, compute it or a piece, store it."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Literal
+
+from recombine.runs.failures import forget_failure, keep_failure
+from recombine.runs.files import StoreError
+from recombine.runs.notes import Note, spent
+from recombine.runs.provenance import provenance, start
+from recombine.runs.run import Context, Progress, Run, RunPlan
+from recombine.runs.store import Store
+from recombine.runs.stored import StoredRun
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A run, or one unit of it, and where it is to be computed."""
+
+    run: Run
+    device: str = "auto"
+    unit: int | None = None
+    command: str = ""
+    """What the person typed, for the provenance: a worker's own command line says nothing."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a piece. ``kept``: the unit is in the workspace, others are still missing; ``lost``: whoever
+    worked on it is gone."""
+
+    address: str
+    state: Literal["stored", "kept", "planned", "failed", "lost", "no store"]
+    error: Exception | None = None
+    plan: RunPlan | None = None
+    stored: StoredRun | None = None
+    """The run as whoever answered sees it."""
+
+
+def look(store: Store, piece: Piece) -> Answer:
+    """Whether a run is stored, or else how it will be computed."""
+    run = piece.run
+    try:
+        if there := _stored(store, run):
+            return Answer(run.address, "stored", stored=there)
+    except StoreError as error:
+        return Answer(run.address, "no store", error)
+    from recombine.training import pick_device
+
+    try:
+        plan = run.plan(str(pick_device(piece.device)))
+    except Exception:
+        plan = RunPlan()  # What is wrong with it is said when it is computed.
+    return Answer(run.address, "planned", plan=plan)
+
+
+def do(store: Store, piece: Piece, progress: Progress | None = None) -> Answer:
+    """Compute a piece; whoever completes a run stores it. Without ``progress``, it is noted in the workspace."""
+    run = piece.run
+    try:
+        return _do(store, piece, progress)
+    except StoreError as error:
+        return Answer(run.address, "no store", error)
+    except Exception as error:
+        try:
+            # Another process may have finished this run and cleared the workspace under our feet: then all is well.
+            if there := store.get(run):
+                return Answer(run.address, "stored", stored=there)
+        except StoreError as problem:
+            return Answer(run.address, "no store", problem)
+        keep_failure(store, run, error)
+        return Answer(run.address, "failed", error)
+
+
+def _do(store: Store, piece: Piece, progress: Progress | None) -> Answer:
+    run, unit = piece.run, piece.unit
+    if there := _stored(store, run):
+        return Answer(run.address, "stored", stored=there)
+    from recombine.training import one_thread_each, pick_device
+
+    device = str(pick_device(piece.device))
+    started = start(device)
+    workspace = store.workspace(run)
+    note = Note(workspace, unit)
+    context = Context(device, workspace, progress or note)
+    with one_thread_each() if device == "cpu" else nullcontext():
+        if unit is not None:
+            complete = run.compute_unit(unit, context)
+            note.finish()
+            if not complete:
+                return Answer(run.address, "kept")
+        outcome = run.compute(context)
+    origin = provenance(device, started)
+    if piece.command:
+        origin["command"] = piece.command
+    origin["seconds"] = round(origin["seconds"] + spent(workspace, but=unit), 3)
+    stored = store.put(run, outcome, origin)
+    forget_failure(store, run)
+    return Answer(run.address, "stored", stored=stored)
+
+
+def _stored(store: Store, run: Run) -> StoredRun | None:
+    there = store.get(run)
+    if there is not None:
+        store.forget_workspace(run)  # Left behind where a process died between storing the run and tidying up.
+    return there
