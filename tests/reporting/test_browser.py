@@ -26,6 +26,8 @@ SHOWN = """figures => figures.map(figure => {
     return seen.map(box => [box.left, box.right, box.height]);
 })"""
 
+FOCUSED = "(look => [look.outlineStyle, look.outlineWidth])(getComputedStyle(document.activeElement))"
+
 
 @pytest.fixture(scope="module")
 def page(result: StudyResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -97,6 +99,31 @@ def test_what_a_screen_reader_is_told(browser: Any, page: Path) -> None:
     tab.keyboard.press("Enter")
     assert tab.evaluate("document.activeElement.id") == "content"
     tab.close()
+
+
+def test_the_tree_a_screen_reader_walks_names_every_picture_and_link(browser: Any, page: Path) -> None:
+    tab = browser.new_page(viewport={"width": 1400, "height": 900})
+    tab.goto(page.as_uri())
+    session = tab.context.new_cdp_session(tab)
+    nodes = [node for node in session.send("Accessibility.getFullAXTree")["nodes"] if not node.get("ignored")]
+    named = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes]
+    pictures = [name for role, name in named if role in ("image", "img")]
+    assert len(pictures) == (4 + 1) + (2 + 1), "each figure once: the drawing that does not fit is not told"
+    assert all(len(name) > 40 for name in pictures)
+    assert all(name for role, name in named if role in ("link", "region", "navigation", "heading"))
+    assert {"main", "navigation", "table", "columnheader", "rowheader", "article"} <= {role for role, _ in named}
+    tab.close()
+
+
+def test_what_has_the_focus_is_outlined(browser: Any, page: Path) -> None:
+    for scheme in ("light", "dark"):
+        tab = browser.new_page(color_scheme=scheme)
+        tab.goto(page.as_uri())
+        for _ in range(6):
+            tab.keyboard.press("Tab")
+            look = tab.evaluate(FOCUSED)
+            assert look == ["solid", "2px"]
+        tab.close()
 
 
 def test_neighbouring_cards_share_their_rows(browser: Any, page: Path) -> None:

@@ -10,12 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from markupsafe import escape
 
 from recombine.errors import InputError
 from recombine.reporting import overview_page, read_committed, write_overview
-from recombine.reporting.study import CARD
 from recombine.studies.study import StudyResult
 
 Make = Callable[..., Any]
@@ -75,14 +75,15 @@ def test_committed_claims_stand_beside_fresh_ones(two: list[StudyResult], tmp_pa
     (tmp_path / "two" / "claims.json").write_text("{broken")
     committed = read_committed(tmp_path)
     assert list(committed) == [two[0].study.name]
-    page = overview_page(two, committed)
+    page = overview_page([replace(one, study=replace(one.study, figures=())) for one in two], committed)
     assert page.count("committed results at paper scale") == 1
     assert "123 [120, 126]" in page
     assert read_committed(tmp_path / "nowhere") == {}
 
 
 def test_writing_gives_one_page_and_one_a_study(two: list[StudyResult], tmp_path: Path) -> None:
-    page = write_overview(two, tmp_path)
+    few = [replace(one, study=replace(one.study, figures=one.study.figures[:1]), claims=one.claims[:2]) for one in two]
+    page = write_overview(few, tmp_path)
     assert page == tmp_path / "index.html"
     for link in re.findall(r'href="([^"#:]+)"', page.read_text(encoding="utf-8")):
         assert (tmp_path / link).is_file(), link
@@ -97,12 +98,22 @@ def test_what_failed_is_explained_once_and_what_was_run_is_said(page: str, two: 
     assert page.count("512 members in 2 runs on cpu (2 cores), 81.0 s of computing.") == len(two)
 
 
-def test_the_picture_of_a_card_is_the_drawing_that_is_largest_in_it(page: str) -> None:
-    card, chapter = (page[page.index(f'class="{name}"') :] for name in ("card", "chapter"))
-    drawn = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', chapter)[:2]
-    sizes = [min(CARD[0] / float(width), CARD[1] / float(height)) for width, height in drawn]
-    assert sizes[0] != sizes[1]
-    assert re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', card)[0] == drawn[sizes.index(max(sizes))]
+def test_the_picture_of_a_card_is_the_lead_figure_in_short(result: StudyResult) -> None:
+    curves = next(figure for figure in result.study.figures if figure.table == "curves")
+    unseen = pl.col("curve").str.starts_with("unseen")
+    study = replace(result.study, figures=(curves,), in_short=lambda rows: rows.filter(unseen))
+    card, _, chapter = overview_page([replace(result, study=study, claims=())]).partition('class="chapter"')
+    # X₂ is set with an index, so the text before it ends there.
+    assert ">unseen, X<" in card
+    assert ">seen, X<" not in card
+    assert ">seen, X<" in chapter
+    (width,) = re.findall(r'viewBox="0 0 ([\d.]+)', card)
+    assert float(width) <= 360
+
+
+def test_where_nothing_is_left_in_short_all_is_shown(result: StudyResult) -> None:
+    study = replace(result.study, figures=result.study.figures[:1], in_short=lambda rows: rows.clear())
+    assert '<article class="card">' in overview_page([replace(result, study=study, claims=())])
 
 
 def test_nothing_to_show_is_an_error() -> None:

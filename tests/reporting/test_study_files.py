@@ -28,13 +28,19 @@ def written(result: StudyResult, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return page.parent
 
 
-def test_every_figure_is_there_four_times(written: Path, result: StudyResult) -> None:
+def test_every_figure_is_there_for_two_columns_and_for_one(written: Path, result: StudyResult) -> None:
     for figure in result.study.figures:
         stem = written / "figures" / figure.id
         ET.parse(stem.with_suffix(".svg"))
         assert stem.with_suffix(".pdf").read_bytes().startswith(b"%PDF-")
         assert pl.read_csv(stem.with_suffix(".csv")).height == result.tables[figure.table].height
         assert json.loads(stem.with_suffix(".vl.json").read_text())["datasets"]
+        narrow = ET.parse(stem.with_name(f"{figure.id}-column.svg")).getroot()
+        assert float(narrow.attrib["width"]) == 312, "3.25 inches at 96 pixels an inch"
+        scale = 0.75 * 312 / float(narrow.attrib["viewBox"].split()[2])
+        sizes = [float(e.attrib["font-size"][:-2]) for e in narrow.iter() if e.tag.endswith("text")]
+        assert min(sizes) * scale >= 6, "points, so that it can be read in print"
+        assert stem.with_name(f"{figure.id}-column.pdf").read_bytes().startswith(b"%PDF-")
 
 
 def test_tables_and_claims_come_back_as_they_were(written: Path, result: StudyResult) -> None:

@@ -1,15 +1,17 @@
 """How a table becomes a picture: one obvious chart for each kind of table."""
 
 from recombine.figures.claims import claims
+from recombine.figures.column import column
 from recombine.figures.curves import curves
 from recombine.figures.export import save_figure, specification, to_svg
+from recombine.figures.forest import forest
 from recombine.figures.maps import maps
 from recombine.figures.member_lines import lines_of_members
 from recombine.figures.members import members
 from recombine.figures.phase import phase
 from recombine.figures.regions import Region
 from recombine.figures.scatter import scatter
-from recombine.figures.theme import column, drawn_for
+from recombine.figures.theme import drawn_for
 from recombine.figures.verdict_table import verdict_table
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "column",
     "curves",
     "drawn_for",
+    "forest",
     "lines_of_members",
     "maps",
     "members",

@@ -42,4 +42,6 @@ def ends(low: float, high: float, **title: Any) -> alt.Axis:
     """Both ends and the middle: all the ticks a small panel has room for."""
     values = [low, (low + high) / 2, high]
     # Without a precision of its own, the scale's is taken, and 12 is drawn as 1e+1.
-    return alt.Axis(values=values, format=".6~g", grid=False, domain=False, ticks=False, labelPadding=3, **title)
+    look: dict[str, Any] = {"grid": False, "domain": False, "ticks": False, "labelPadding": 3}
+    # The labels at both ends stay within the panel, or they would run into those of its neighbours.
+    return alt.Axis(values=values, format=".6~g", labelFlush=True, **look, **title)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
 import polars as pl
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from recombine.checks import CheckResult
 
 MOST_LEVELS = 40
+DASH = alt.StrokeDash("kind:N", legend=None, scale=alt.Scale(domain=["seen", "collect"], range=[[1, 0], [5, 3]]))
+
+SIDES: tuple[tuple[int, Literal["right", "left"], int], ...] = ((0, "right", -9), (1, "left", 9))
+"""Where the names of each factor's levels stand: at 0 to the left of their dots, at 1 to the right."""
+
+Row = dict[str, Any]
 
 
 def check_graph(result: CheckResult, width: theme.Width | None = None) -> alt.TopLevelMixin:
@@ -22,6 +29,39 @@ def check_graph(result: CheckResult, width: theme.Width | None = None) -> alt.To
     number.
     """
     left, right = (shown(result, k, MOST_LEVELS) for k in (0, 1))
+    dots, lines = _graph(result, left, right)
+    named = sorted({str(dot["piece"]) for dot in dots}, key=lambda piece: (len(piece), piece))
+    datasets = Datasets()
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.6, 1.6]))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(reverse=True))
+    shade = _shade(named, collecting=len(result.advice.cells) > 0)
+    edges = (
+        alt.Chart(datasets.add(pl.DataFrame(lines)))
+        .mark_rule(strokeWidth=1.4, opacity=0.75, aria=False)
+        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=shade, strokeDash=DASH)
+    )
+    node = alt.Chart(datasets.add(pl.DataFrame(dots)))
+    looks = alt.Scale(domain=[*named, "collect"], range=[*_each(theme.SHAPES, named), "stroke"])
+    points = node.mark_point(filled=True, size=70, opacity=1, aria=False).encode(
+        x=x, y=y, color=shade, shape=alt.Shape("piece:N", legend=None, scale=looks)
+    )
+    names = [
+        node.transform_filter(f"datum.x == {side}")
+        .mark_text(align=align, dx=dx, limit=130, aria=False)
+        .encode(x=x, y=y, text="name:N")
+        for side, align, dx in SIDES
+    ]
+    both = pl.DataFrame({"x": [0, 1], "name": list(result.space.names), "at": ["left", "right"]})
+    heads = alt.Chart(datasets.add(both))
+    titles = heads.mark_text(dy=-14, y=0, fontWeight="bold", limit=150, aria=False).encode(x=x, text="name:N")
+    chart = alt.layer(edges, points, *names, titles).properties(
+        width=min(420, theme.total_width(width) - 20), height=max(70, min(640, 24 * max(len(left), len(right))))
+    )
+    return theme.style(chart, datasets)
+
+
+def _graph(result: CheckResult, left: list[int], right: list[int]) -> tuple[list[Row], list[Row]]:
+    """The levels as dots, and the combinations that were seen, then those to collect, as lines between them."""
     pieces = {(f, level): i for i, piece in enumerate(result.pieces) for f, found in piece.items() for level in found}
     f, g = result.space.factors
     span = max(len(left), len(right)) - 1 or 1
@@ -38,82 +78,28 @@ def check_graph(result: CheckResult, width: theme.Width | None = None) -> alt.To
         for side, factor, codes in ((0, f, left), (1, g, right))
         for code in codes
     ]
-    lines = [
-        {
-            "x": 0,
-            "y": place[0, a],
-            "x2": 1,
-            "y2": place[1, b],
-            "piece": _piece(pieces[f.name, (f.levels or ())[a]]),
-            "kind": "seen",
-        }
-        for a, b in result.known.codes.tolist()
-        if (0, a) in place and (1, b) in place
-    ]
-    lines += [
-        {"x": 0, "y": place[0, a], "x2": 1, "y2": place[1, b], "piece": "collect", "kind": "collect"}
-        for a, b in result.advice.cells.tolist()
-        if (0, a) in place and (1, b) in place
-    ]
-    datasets = Datasets()
-    named: list[str] = sorted({str(d["piece"]) for d in dots}, key=lambda p: (len(str(p)), str(p)))
-    colours = alt.Scale(
-        domain=[*named, "collect"], range=[*[theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(named))], RING]
-    )
-    shade = alt.Color(
-        "piece:N",
-        scale=colours,
-        legend=alt.Legend(
-            title=None,
-            orient="bottom",
-            values=[*named[:8], *(["collect"] if len(result.advice.cells) else [])],
-            symbolOpacity=1,
-        ),
-    )
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.6, 1.6]))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(reverse=True))
-    edge = alt.Chart(datasets.add(pl.DataFrame(lines))).mark_rule(strokeWidth=1.4, opacity=0.75, aria=False)
-    edges = edge.encode(
-        x=x,
-        x2="x2:Q",
-        y=y,
-        y2="y2:Q",
-        color=shade,
-        strokeDash=alt.StrokeDash(
-            "kind:N", legend=None, scale=alt.Scale(domain=["seen", "collect"], range=[[1, 0], [5, 3]])
-        ),
-    )
-    node = alt.Chart(datasets.add(pl.DataFrame(dots)))
-    points = node.mark_point(filled=True, size=70, opacity=1, aria=False).encode(
-        x=x,
-        y=y,
-        color=shade,
-        shape=alt.Shape(
-            "piece:N",
-            legend=None,
-            scale=alt.Scale(
-                domain=[*named, "collect"],
-                range=[*[theme.SHAPES[i % len(theme.SHAPES)] for i in range(len(named))], "stroke"],
-            ),
-        ),
-    )
-    names_left = (
-        node.transform_filter("datum.x == 0")
-        .mark_text(align="right", dx=-9, limit=130, aria=False)
-        .encode(x=x, y=y, text="name:N")
-    )
-    names_right = (
-        node.transform_filter("datum.x == 1")
-        .mark_text(align="left", dx=9, limit=130, aria=False)
-        .encode(x=x, y=y, text="name:N")
-    )
-    heads = alt.Chart(datasets.add(pl.DataFrame({"x": [0, 1], "name": [f.name, g.name], "at": ["left", "right"]})))
-    titles = heads.mark_text(dy=-14, y=0, fontWeight="bold", limit=150, aria=False).encode(x=x, text="name:N")
-    height = max(70, min(640, 24 * max(len(left), len(right))))
-    chart = alt.layer(edges, points, names_left, names_right, titles).properties(
-        width=min(420, theme.total_width(width) - 20), height=height
-    )
-    return theme.style(chart, datasets)
+
+    def lines(codes: Iterable[tuple[int, int]], kind: str) -> list[Row]:
+        drawn = [(a, b) for a, b in codes if (0, a) in place and (1, b) in place]
+        named = [kind if kind == "collect" else _piece(pieces[f.name, (f.levels or ())[a]]) for a, _ in drawn]
+        return [
+            {"x": 0, "y": place[0, a], "x2": 1, "y2": place[1, b], "piece": piece, "kind": kind}
+            for (a, b), piece in zip(drawn, named, strict=True)
+        ]
+
+    return dots, lines(result.known.codes.tolist(), "seen") + lines(result.advice.cells.tolist(), "collect")
+
+
+def _shade(named: list[str], *, collecting: bool) -> alt.Color:
+    """A colour a piece, and one for what is to be collected, with a key of at most eight pieces."""
+    values = [*named[:8], *(["collect"] if collecting else [])]
+    key = alt.Legend(title=None, orient="bottom", values=values, symbolOpacity=1)
+    colours = alt.Scale(domain=[*named, "collect"], range=[*_each(theme.PALETTE, named), RING])
+    return alt.Color("piece:N", scale=colours, legend=key)
+
+
+def _each(looks: Sequence[str], names: list[str]) -> list[str]:
+    return [looks[i % len(looks)] for i in range(len(names))]
 
 
 def _piece(number: int) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 
 from recombine.figures import theme
 from recombine.figures.data import Datasets, decimals_for, number, pick, plain
+from recombine.figures.words import text_width, wrapped
 
 SHAPE = {
     "holds": "M-0.85,0.05L-0.25,0.65L0.9,-0.7",
@@ -47,18 +48,34 @@ def claims(table: pl.DataFrame, *, width: theme.Width | None = None) -> alt.Laye
     for row in pick(table, columns).to_dicts():
         sentence = textwrap.wrap(plain(str(row["sentence"])), letters, max_lines=4, placeholder=" …") or [""]
         text = len(sentence) * LINE
-        height = 28 + text + 54 if narrow else max(LEAST, 28 + text)
+        told = _figures(row, total - right)
+        figures = len(told) * LINE
+        height = 28 + text + max(54, figures + 16) if narrow else max(LEAST, 28 + text, figures + 20)
         top = y + 14 if narrow else y + (height - text) / 2
-        middle = top + text + 28 if narrow else y + height / 2
+        middle = top + text + max(28, figures / 2 + 8) if narrow else y + height / 2
         sheet.rule("line", (0, total), (y, y))
         sheet.word("sentence", 24, top + 12, "\n".join(sentence))
         sheet.mark(row["status"], 8, top + 8 if narrow else middle)
         sheet.strip(row, strip, middle)
-        sheet.figures(row, right, middle)
+        sheet.figures(told, right, middle)
         y += height
     sheet.rule("line", (0, total), (y, y))
     datasets = Datasets()
     return theme.style(sheet.chart(datasets).properties(width=total, height=y + 2), datasets)
+
+
+def _figures(row: Row, width: float) -> list[str]:
+    """The measured figure with its unit, where both have room on one line, then its interval, unit and published."""
+    digits = decimals_for(row["low"], row["high"])
+    measured = number(row["measured"], digits)
+    unit = plain(row["unit"]) if row.get("unit") and row["measured"] is not None else ""
+    interval = [f"[{number(row['low'], digits)}, {number(row['high'], digits)}]"] if row["low"] is not None else []
+    published = [f"published {number(row['published'])}"] if row["published"] is not None else []
+    one = f"{measured} {unit}".strip()
+    # Bold letters are a little wider.
+    if 1.08 * text_width(one, theme.TEXT) <= width:
+        return [one, *interval, *published]
+    return [measured, *interval, *wrapped(unit, width), *published]
 
 
 @dataclass
@@ -116,16 +133,11 @@ class Sheet:
         if published is not None:
             self.mark("published", place(published), y)
 
-    def figures(self, row: Row, x: float, y: float) -> None:
+    def figures(self, told: list[str], x: float, y: float) -> None:
         """What was measured, in figures, and what was published below it."""
-        digits = decimals_for(row["low"], row["high"])
-        unit = f" {plain(row['unit'])}" if row.get("unit") and row["measured"] is not None else ""
-        lines = [f"[{number(row['low'], digits)}, {number(row['high'], digits)}]"] if row["low"] is not None else []
-        lines += [f"published {number(row['published'])}"] if row["published"] is not None else []
-        start = y + 5 - len(lines) * LINE / 2
-        self.word("measured", x, start, number(row["measured"], digits) + unit)
-        for index, line in enumerate(lines, 1):
-            self.word("small", x, start + LINE * index, line)
+        start = y + 5 - (len(told) - 1) * LINE / 2
+        for index, line in enumerate(told):
+            self.word("small" if index else "measured", x, start + LINE * index, line)
 
     def chart(self, datasets: Datasets) -> alt.LayerChart:
         """All of it, from the lines at the bottom to the words on top."""

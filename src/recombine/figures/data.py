@@ -13,6 +13,10 @@ import polars as pl
 
 from recombine.errors import InputError, unknown
 
+LONGEST_LABEL = 120
+LONGEST = 2000
+"""Letters of a level and of any other text that a chart is given: measuring a hundred thousand takes minutes."""
+
 
 def pick(table: pl.DataFrame, columns: dict[str, str | None]) -> pl.DataFrame:
     """The columns a chart needs, under the chart's own names.
@@ -48,11 +52,18 @@ def levels(column: pl.Series) -> list[str]:
 
 
 def label(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else plain(str(value))
+    """A level on one line; one too long to be drawn is cut, and kept apart from others that begin alike."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = str(value)
+    if len(text) <= LONGEST_LABEL:
+        return plain(text)
+    return f"{plain(text[:LONGEST_LABEL])}… {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:6]}"
 
 
 def plain(text: str) -> str:
     """The text on one line, without control characters, which neither XML nor Vega's expressions can hold."""
+    text = text if len(text) <= LONGEST else text[:LONGEST] + "…"
     return "".join(" " if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") else letter for letter in text)
 
 

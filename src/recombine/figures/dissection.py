@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, cast
 
 import altair as alt
@@ -9,6 +10,7 @@ import polars as pl
 
 from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, levels, pick
+from recombine.figures.words import in_lines, text_width, wrapped
 
 if TYPE_CHECKING:
     from recombine.structure import Dissection
@@ -36,17 +38,14 @@ def parts(
     names, panels = levels(data["row"]), levels(data["facet"])
     data = data.with_columns(as_labels(data["row"]), as_labels(data["facet"]))
     total = theme.total_width(width)
-    room = round(0.38 * total)
-    across = (total - room - 24) // 2
+    room = math.ceil(min(0.4 * total, max(map(text_width, names), default=0)))
+    across = (total - room - 60) // 2
     datasets = Datasets()
     charts = []
     for i, panel in enumerate(panels):
         mine = data.filter(pl.col("facet") == panel)
         rows = [name for name in names if name in mine["row"].to_list()]
-        sides = [
-            _side(datasets, mine, side, rows, across, room if side == "sub" else 0, panel, i == 0, chance)
-            for side in SIDES
-        ]
+        sides = [_side(datasets, mine, side, rows, across, room, panel, i == 0, chance) for side in SIDES]
         charts.append(alt.hconcat(*sides, spacing=24))
     return theme.style(alt.vconcat(*charts, spacing=22), datasets)
 
@@ -57,12 +56,14 @@ def _side(
 ) -> alt.LayerChart:  # fmt: skip
     long = table.unpivot([f"{side}_{on}" for on in ON], index="row", variable_name="on", value_name="accuracy")
     long = long.with_columns(pl.col("on").str.strip_prefix(f"{side}_").replace_strict(ON)).drop_nulls("accuracy")
-    axis: Any = alt.Axis(labelLimit=room, labelColor=theme.INK, labelPadding=8) if room else None
+    lines = in_lines(rows, room)
+    axis = alt.Axis(labelExpr=lines, labelLimit=room, labelColor=theme.INK, labelPadding=8) if side == "sub" else None
     y = alt.Y("row:N", title=None, scale=alt.Scale(domain=rows), axis=axis)
-    x = alt.X("accuracy:Q", title=f"accuracy {SIDES[side]}", scale=alt.Scale(domain=[0, 1], nice=False),
-              axis=alt.Axis(grid=True, tickCount=5))  # fmt: skip
+    title = wrapped(f"accuracy {SIDES[side]}", width + 24, theme.TEXT)
+    x = alt.X("accuracy:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False),
+              axis=alt.Axis(grid=True, tickCount=5 if width > 180 else 2))  # fmt: skip
     names = list(ON.values())
-    legend = alt.Legend(title=None) if titled and side == "sub" else None
+    legend = alt.Legend(title=None, columns=1 if width < 180 else 2) if titled and side == "sub" else None
     base = alt.Chart(datasets.add(long))
     line = base.mark_line(color=theme.RULE, strokeWidth=1.5).encode(x=x, y=y, detail="row:N")
     dots = base.mark_point(size=55, strokeWidth=1.6, opacity=1).encode(
@@ -74,6 +75,7 @@ def _side(
     layers: list[Any] = [line, dots]
     if chance is not None:
         layers.insert(0, alt.Chart().mark_rule(color=theme.RULE, strokeDash=[3, 3]).encode(x=alt.datum(chance)))
-    title = alt.Title(panel if side == "sub" else "", anchor="start", frame="bounds" if room else "group")
+    head = alt.Title(panel if side == "sub" else "", anchor="start", frame="bounds" if side == "sub" else "group")
     chart = cast(alt.LayerChart, alt.layer(*layers))
-    return chart.properties(width=width, height=alt.Step(20), title=title)
+    high = max((len(wrapped(name, room)) - 1 for name in rows), default=0)
+    return chart.properties(width=width, height=alt.Step(20 + 12 * high), title=head)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +16,16 @@ import polars as pl
 import vl_convert
 
 from recombine.errors import InputError
-from recombine.figures import theme
-from recombine.figures.svg import polish, scaled
+from recombine.figures import svg, theme
+from recombine.figures.cache import recall
 
 _VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 POINTS = 72 / 96
 """A file for paper is measured in points, a figure in pixels; its width is then the column's."""
+FILES = {".svg": "SVG", ".pdf": "PDF", ".csv": "CSV", ".vl.json": "JSON"}
+"""The endings of a figure's files and what they are called: .csv is its data, .vl.json its specification."""
+COLUMN = {"-column.svg": "one-column SVG", "-column.pdf": "one-column PDF"}
+"""The same for one column of a paper."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
@@ -52,26 +59,56 @@ def _merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return {**under, **over, **both}
 
 
-def to_svg(chart: alt.TopLevelMixin, *, background: bool = True) -> str:
+def to_svg(chart: alt.TopLevelMixin) -> str:
     """The chart as SVG text. Nothing is ever fetched to draw it."""
-    return _converted(specification(chart) | ({} if background else {"background": None}))
+    return _converted(specification(chart))
 
 
 def _converted(spec: dict[str, Any]) -> str:
-    return polish(vl_convert.vegalite_to_svg(spec, vl_version=_VERSION, allowed_base_urls=[]))
+    def draw() -> bytes:
+        return svg.polish(vl_convert.vegalite_to_svg(spec, vl_version=_VERSION, allowed_base_urls=[])).encode()
+
+    return recall(lambda: ["svg", *_drawn_with(), spec], draw).decode()
+
+
+def _printed(drawing: str) -> bytes:
+    """The drawing as PDF, as large as it is."""
+    return recall(
+        lambda: ["pdf", *_drawn_with(), POINTS, drawing], lambda: vl_convert.svg_to_pdf(svg.scaled(drawing, POINTS))
+    )
+
+
+@cache
+def _drawn_with() -> tuple[str, ...]:
+    """What a drawing depends on besides its specification, which holds the theme."""
+    return version("vl-convert-python"), _VERSION, Path(svg.__file__).read_text(encoding="utf-8")
+
+
+def figure_files(chart: alt.TopLevelMixin, data: pl.DataFrame) -> dict[str, bytes]:
+    """The contents of a figure's `FILES`, by ending."""
+    spec = specification(chart)
+    drawing = _converted(spec)
+    told = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return dict(
+        zip(FILES, (drawing.encode(), _printed(drawing), data.write_csv().encode(), told.encode()), strict=True)
+    )
+
+
+def column_files(chart: alt.TopLevelMixin) -> dict[str, bytes]:
+    """The contents of a figure's `COLUMN` files, by ending: a narrow drawing, brought to the width of a column."""
+    drawing = to_svg(chart)
+    drawing = svg.scaled(drawing, theme.WIDTHS["single"] / svg.width(drawing))
+    return dict(zip(COLUMN, (drawing.encode(), _printed(drawing)), strict=True))
 
 
 def save_figure(chart: alt.TopLevelMixin, data: pl.DataFrame, stem: Path) -> list[Path]:
-    """Write ``stem`` as .svg, .pdf, .csv (the data of the figure) and .vl.json; say which files were written."""
+    """Write ``stem`` with the ending of each of the `figure_files`; say which files were written."""
+    return write_files(figure_files(chart, data), stem)
+
+
+def write_files(contents: Mapping[str, bytes], stem: Path) -> list[Path]:
+    """Write each content to ``stem`` with its ending."""
     file_name(stem.name)
-    spec = specification(chart)
-    svg = _converted(spec)
-    contents = {
-        ".svg": svg.encode(),
-        ".pdf": vl_convert.svg_to_pdf(scaled(svg, POINTS)),
-        ".csv": data.write_csv().encode(),
-        ".vl.json": json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(),
-    }
     return [write(stem.with_name(stem.name + ending), content) for ending, content in contents.items()]
 
 

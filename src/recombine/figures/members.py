@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from recombine.errors import InputError
 from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, levels, pick, plain
+from recombine.figures.words import text_width, wrapped
 from recombine.measures.interval import interval
 
 STACK, LOW_STACK = 48, 24
@@ -20,8 +21,8 @@ STACK, LOW_STACK = 48, 24
 MANY = 8
 MEAN = 26
 """Pixels for the mean below the dots, and the gaps above and below."""
-LEAST = 34
-"""Pixels a group at least: two lines of its label."""
+LINE = 13
+"""Pixels a line of a group's label."""
 FEW = 32
 """Up to here a dot stands at its exact value; above, at the middle of its cell, so that piles are straight."""
 
@@ -34,12 +35,14 @@ def members(
     title: str | None = None,
     domain: tuple[float, float] | None = None,
     reference: float | None = None,
+    noun: str = "member",
     width: theme.Width | None = None,
 ) -> alt.LayerChart:
     """One row a member (and ``group``): ``value`` a number, null or not finite where the member was set aside.
 
     Dots are stacked where values are alike (a dot plot); below them the mean over members with its 95 % interval.
-    Each label counts the members drawn and those set aside. ``domain`` is shown at least: no member is left outside.
+    Each label counts the members (or another ``noun``) drawn and those set aside. ``domain`` is shown at least: no
+    member is left outside.
     """
     data = pick(table, {"group": group, "value": value})
     if group is None:
@@ -57,13 +60,15 @@ def members(
         low, high = min(low, domain[0]), max(high, domain[1])
     pixel = ((high - low) or 1.0) / (0.72 * total)
 
+    limit = round(0.34 * total)
     most = STACK if len(names) <= MANY else LOW_STACK
     stack = 0.0
     dots: list[dict[str, Any]] = []
     means: list[dict[str, Any]] = []
     for name in names:
         count, aside = len(values[name]), int((data["group"] == name).sum()) - len(values[name])
-        row = f"{name}\n{count} member{'s' * (count != 1)}" + f", {aside} set aside" * (aside > 0)
+        counted = f"{count} {noun}{'s' * (count != 1)}" + f", {aside} set aside" * (aside > 0)
+        row = "\n".join([*wrapped(name, limit), counted])
         dot = 7.0 if count <= FEW else 4.5 if count <= 128 else 3.5
         shown, rises = _stacked(values[name], pixel * dot, dot, most)
         stack = max([stack, *(rise + dot / 2 for rise in rises)])
@@ -77,15 +82,19 @@ def members(
         "group:N",
         title=None,
         scale=alt.Scale(domain=rows, paddingInner=0.1, paddingOuter=0.05),
-        axis=alt.Axis(
-            labelExpr="split(datum.label, '\\n')", labelColor=theme.INK, labelLimit=round(0.34 * total), labelPadding=10
-        ),
+        axis=alt.Axis(labelExpr="split(datum.label, '\\n')", labelColor=theme.INK, labelLimit=limit, labelPadding=10),
     )
     scale = alt.Scale(domain=[low, high], nice=False) if domain else alt.Scale(zero=False, nice=True)
+    taken = max(text_width(line) for row in rows for line in row.split("\n"))
+    room = total - min(taken, limit) - 30
     x = alt.X(
-        "value:Q", title=plain(title or value), scale=scale, axis=alt.Axis(grid=True, tickCount=max(3, total // 110))
+        "value:Q",
+        title=wrapped(plain(title or value), room, theme.TEXT),
+        scale=scale,
+        axis=alt.Axis(grid=True, tickCount=max(3, total // 110)),
     )
-    height = max(LEAST, math.ceil(stack) + MEAN)
+    lines = max(row.count("\n") + 1 for row in rows)
+    height = max(LINE * lines + 8, math.ceil(stack) + MEAN)
     top = (height - MEAN + stack) / 2 + 4
     offset = alt.YOffset("rise:Q", scale=alt.Scale(domain=[top, top - height], range=[0, height]))
     colour = alt.value(theme.PALETTE[0])

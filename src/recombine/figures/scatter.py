@@ -17,6 +17,7 @@ def scatter(
     facet: str | None = None,
     *,
     diagonal: bool = True,
+    own_x: bool = False,
     domain: tuple[float, float] | None = None,
     x_title: str | None = None,
     y_title: str | None = None,
@@ -26,7 +27,7 @@ def scatter(
     """One row a member: ``x`` and ``y`` numbers; rows with either missing are not drawn.
 
     ``diagonal`` draws the line on which both agree and gives both axes the same range, so that what lies above and
-    what lies below it can be compared by eye.
+    what lies below it can be compared by eye. ``own_x`` gives every panel its own horizontal range.
     """
     data = pick(table, {"x": x, "y": y, "group": group, "facet": facet})
     data = data.with_columns(pl.col("x", "y").cast(pl.Float64).fill_nan(None)).drop_nulls(["x", "y"])
@@ -47,7 +48,7 @@ def scatter(
     total = theme.total_width(width)
     across = theme.panels_across(len(panels), 1 if theme.is_narrow(width) else 3)
     side = min(300, (total - 52 - 30 * (across - 1)) // across)
-    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
+    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True, padding=6)
     ticks = max(3, side // 60)
     x_axis = alt.X("x:Q", title=plain(x_title or x), scale=scale, axis=alt.Axis(grid=True, tickCount=ticks))
     y_axis = alt.Y("y:Q", title=plain(y_title or y), scale=scale, axis=alt.Axis(tickCount=ticks))
@@ -78,6 +79,5 @@ def scatter(
     chart = alt.layer(*layers).properties(width=side, height=side)
     # Titles of panels at their right end: at the left stands the title of the vertical axis.
     head = alt.Header(labelAnchor="end")
-    return theme.style(
-        chart.facet(alt.Facet("facet:N", sort=panels, title=None, header=head), columns=across, spacing=30), datasets
-    )
+    panels_chart = chart.facet(alt.Facet("facet:N", sort=panels, title=None, header=head), columns=across, spacing=30)
+    return theme.style(panels_chart.resolve_scale(x="independent") if own_x else panels_chart, datasets)

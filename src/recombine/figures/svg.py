@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import xml.etree.ElementTree as ET
 
@@ -16,12 +17,14 @@ RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁱⁿᵀ", "012345
 _SHIFTED = re.compile("([" + "".join(LOWERED) + "]+|[" + "".join(RAISED) + "]+)")
 _LONG = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _RGB = re.compile(r"rgb\((\d+), (\d+), (\d+)\)")
+_REFERENCE = re.compile(r"(?:url\(#|^#)([^)]+)")
 _GEOMETRY = ("d", "transform", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "stroke-dashoffset")
 
 
 def polish(text: str) -> str:
-    """The same picture, smaller and with its indices set as indices."""
+    """The same picture, smaller and with its indices set as indices; it does not tell what was drawn before it."""
     root = ET.fromstring(text)
+    _rename(root)
     for element in list(root.iter()):
         for name in _GEOMETRY:
             if (value := element.get(name)) and "." in value:
@@ -37,12 +40,35 @@ def polish(text: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
+def width(text: str) -> float:
+    """How wide the picture is, in pixels."""
+    return float(ET.fromstring(text).attrib["width"])
+
+
 def scaled(text: str, factor: float) -> str:
     """The same picture at another size."""
     root = ET.fromstring(text)
     for name in ("width", "height"):
         root.set(name, f"{factor * float(root.attrib[name]):g}")
     return ET.tostring(root, encoding="unicode")
+
+
+def _rename(root: ET.Element) -> None:
+    """Identifiers by what the picture shows: the converter's count on from one picture to the next, and two pictures
+    on a page must not share any."""
+    _number(root, "i")
+    _number(root, "i" + hashlib.sha256(ET.tostring(root)).hexdigest()[:8])
+
+
+def _number(root: ET.Element, prefix: str) -> None:
+    found = [name for element in root.iter() if (name := element.get("id"))]
+    names = {old: f"{prefix}-{number}" for number, old in enumerate(found, 1)}
+    for element in root.iter() if names else ():
+        for attribute, value in element.attrib.items():
+            if attribute == "id":
+                element.set(attribute, names[value])
+            elif "#" in value and (match := _REFERENCE.search(value)) and match[1] in names:
+                element.set(attribute, value.replace(f"#{match[1]}", f"#{names[match[1]]}"))
 
 
 def _rounded(match: re.Match[str]) -> str:

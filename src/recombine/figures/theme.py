@@ -79,19 +79,6 @@ def style(chart: Chart, datasets: Mapping[str, Any]) -> Chart:
     return chart
 
 
-def column(*charts: alt.TopLevelMixin) -> alt.VConcatChart:
-    """Several charts below one another as one figure; each keeps its own scales."""
-    datasets: dict[str, Any] = {}
-    parts = [chart.copy(ignore=["datasets"]) for chart in charts]  # type: ignore[attr-defined]
-    for part in parts:
-        datasets |= part.datasets
-        part.config = part.autosize = part.datasets = alt.Undefined
-    joined: alt.VConcatChart = alt.vconcat(*parts, spacing=28).resolve_scale(
-        color="independent", shape="independent", strokeDash="independent"
-    )
-    return style(joined, datasets)
-
-
 def panels_across(count: int, most: int) -> int:
     """How many panels stand side by side, so that rows are as even as can be."""
     return math.ceil(count / math.ceil(count / most))

@@ -42,6 +42,11 @@ def responsive_svg(draw: Callable[[], alt.TopLevelMixin], alt_text: str, name: s
         wide = draw()
     with theme.drawn_for("phone"):
         narrow = draw()
+    return responsive(wide, narrow, alt_text, name)
+
+
+def responsive(wide: alt.TopLevelMixin, narrow: alt.TopLevelMixin, alt_text: str, name: str = "") -> Markup:
+    """Two drawings of one chart of which the page shows the one that fits; one where they are the same."""
     if specification(wide) == specification(narrow):
         return inline_svg(wide, alt_text, name)
     both = inline_svg(wide, alt_text, f"{name}-wide"), inline_svg(narrow, alt_text, f"{name}-narrow")
@@ -52,9 +57,10 @@ def inline_svg(chart: alt.TopLevelMixin, alt_text: str, name: str = "") -> Marku
     """The chart as an ``<svg>`` element: named for screen readers, as wide as its place, in the page's colours.
 
     Identifiers inside are made unique by ``name`` and the content, so that several charts can share a page."""
-    text = to_svg(chart, background=False)
+    text = to_svg(chart)
     prefix = "f" + hashlib.sha256(f"{name}\n{alt_text}\n{text}".encode()).hexdigest()[:8]
     root = ET.fromstring(text)
+    _without_ground(root)
     _prune(root)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
@@ -70,6 +76,13 @@ def inline_svg(chart: alt.TopLevelMixin, alt_text: str, name: str = "") -> Marku
     }
     # ElementTree escapes text and attributes, so what it writes is safe as it is.
     return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def _without_ground(root: ET.Element) -> None:
+    """Without the white behind the whole picture: the page's own colour is seen through it."""
+    first = next(iter(root), None)
+    if first is not None and first.tag.endswith("rect") and first.get("fill") == theme.PAPER:
+        root.remove(first)
 
 
 def _prune(parent: ET.Element) -> None:

@@ -13,6 +13,7 @@ from recombine.figures.data import decimals_for, label, number
 from recombine.figures.export import save_figure, write
 from recombine.figures.measured import measured_figure, measured_rows
 from recombine.mechanisms.names import brief
+from recombine.mechanisms.result import ERROR_WORDS
 from recombine.mechanisms.rules import BEHAVIOUR
 from recombine.reporting.export import latex_text, markdown_text
 from recombine.reporting.html import render, responsive_svg
@@ -30,11 +31,6 @@ HEADLINES = {
     "nothing seen": "Only unseen combinations are asked",
 }
 SAID = ("fails", "composes", "unclear")
-ERROR_WORDS = {
-    "class": "Errors are shares of wrong answers.",
-    "number": "Errors are squared errors over the spread of the training answers: 0 is perfect, and always answering "
-    "the mean costs 1.",
-}
 EVIDENCE_HEAD = (
     "mechanism",
     "measure",

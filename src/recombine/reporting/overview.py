@@ -12,7 +12,7 @@ from recombine.figures.data import decimals_for, number
 from recombine.figures.export import file_name, write
 from recombine.reporting.export import SIGN, measured_text, published_text
 from recombine.reporting.html import render
-from recombine.reporting.provenance import duration
+from recombine.reporting.provenance import computing
 from recombine.reporting.study import lead_chart, located, study_view, write_study
 from recombine.studies.study import StudyResult
 
@@ -75,7 +75,7 @@ def _chapter(
 ) -> dict[str, Any]:
     return located(view, f"{file_name(result.study.name)}/") | {
         "folder": file_name(result.study.name),
-        "lead": lead_chart(view),
+        "lead": lead_chart(result, view),
         "counts": list(result.counts().items()),
         "failed": [row for row in view["claims"] if row["status"] != "holds"],
         "ran": _ran(result),
@@ -88,12 +88,11 @@ def _chapter(
 def _ran(result: StudyResult) -> str:
     """Members, device and computing time in one sentence."""
     runs = list(result.provenance.values())
-    seconds = sum(float(run.get("seconds") or 0) for run in runs)
     members = sum(int(run.get("members") or 0) for run in runs)
     devices = sorted({str(run.get("device")) for run in runs if run.get("device")})
     trained = f"{members} members in {len(runs)} runs" if members else f"{len(runs)} runs"
     where = f" on {' and '.join(devices)}" if devices else ""
-    return f"{trained}{where}, {duration(seconds)} of computing."
+    return f"{trained}{where}, {computing(result.provenance)} of computing."
 
 
 def _beside(claim: Any, before: Mapping[str, Any]) -> dict[str, str]:

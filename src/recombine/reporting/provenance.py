@@ -47,6 +47,11 @@ def arranged(provenance: Mapping[str, Mapping[str, Any]]) -> Provenance:
     )
 
 
+def computing(provenance: Mapping[str, Mapping[str, Any]]) -> str:
+    """How long the runs took together, whenever that was; a study whose runs are in the store takes no time."""
+    return duration(sum(float(run.get("seconds") or 0) for run in provenance.values()))
+
+
 def duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.1f} s"

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 import polars as pl
-from markupsafe import Markup
 
 from recombine import figures
 from recombine.errors import unknown
-from recombine.figures import theme
-from recombine.figures.export import file_name, save_figure, write
+from recombine.figures.export import COLUMN, FILES, file_name, write, write_files
+from recombine.reporting.drawing import Drawing
 from recombine.reporting.export import SIGN, claims_latex, claims_markdown, measured_parts, members_text, published_text
-from recombine.reporting.html import render, responsive_svg
-from recombine.reporting.provenance import arranged, duration
+from recombine.reporting.html import render
+from recombine.reporting.provenance import arranged, computing
 from recombine.runs.formats import table_to_bytes
 from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
 from recombine.studies.study import Figure, StudyResult
 from recombine.studies.verification import study_record
 
-ENDINGS = ("svg", "pdf", "csv", "vl.json")
-CARD = (352, 240)
-"""Pixels for the picture in a card on the page of all studies."""
-
 
 def claims_chart(result: StudyResult) -> alt.LayerChart:
     """The one obvious picture of a study: its claims, with what each criterion compares with."""
+    return figures.claims(_claims_table(result))
+
+
+def _claims_table(result: StudyResult) -> pl.DataFrame:
     more = [{**_compared(claim.claim), "unit": claim.claim.unit} for claim in result.claims]
     schema = {"reference": pl.Float64, "tolerance": pl.Float64, "unit": pl.String}
-    return figures.claims(result.to_frame().hstack(pl.DataFrame(more, schema=schema)))
+    return result.to_frame().hstack(pl.DataFrame(more, schema=schema))
 
 
 def study_page(result: StudyResult, *, links: bool = True) -> str:
@@ -45,16 +43,20 @@ def study_view(result: StudyResult) -> dict[str, Any]:
     """What a template shows of a study, its figures drawn; see `located`."""
     verdict = answer(result)
     name = f"The claims of the study, published and measured. {verdict}"
+    tables = {name: table_to_bytes(table) for name, table in result.tables.items()}
+    claims = _claims_drawing(result) if result.claims else None
     return {
         "result": result,
         "study": result.study,
         "answer": verdict,
-        "overview": responsive_svg(lambda: claims_chart(result), name, "claims") if result.claims else "",
+        "overview": claims.on_page(name) if claims else "",
+        "overview_drawing": claims,
         "claims": [_row(claim) for claim in result.claims],
-        "charts": [_chart(figure, result) for figure in result.study.figures],
+        "charts": [_chart(figure, result, tables) for figure in result.study.figures],
+        "tables": tables,
         "provenance": arranged(result.provenance),
-        "seconds": duration(result.seconds),
-        "address": _web_address(result.study.paper.url),
+        "computing": computing(result.provenance),
+        "address": _web_address(result.study.paper.url) if result.study.paper else "",
     }
 
 
@@ -67,15 +69,13 @@ def write_study(result: StudyResult, out: Path, view: Mapping[str, Any] | None =
     """Write page, figures, tables and claims under ``out``; the page last, so that it never points at nothing.
 
     ``view`` is the study's view where it was drawn before."""
-    out = Path(out)
-    for figure in result.study.figures:
-        with theme.drawn_for("double"):
-            save_figure(_drawn(figure, result), _rows(figure, result), out / "figures" / file_name(figure.id))
-    if result.claims:
-        save_figure(claims_chart(result), result.to_frame(), out / "figures" / "claims")
-    for name, table in result.tables.items():
-        write(out / "tables" / f"{file_name(name)}.parquet", table_to_bytes(table))
-    study = result.study
+    out, view, study = Path(out), view or study_view(result), result.study
+    for chart in view["charts"]:
+        write_files(chart["drawing"].files(), out / "figures" / file_name(chart["figure"].id))
+    if view["overview_drawing"]:
+        write_files(view["overview_drawing"].files(), out / "figures" / "claims")
+    for name, table in view["tables"].items():
+        write(out / "tables" / f"{file_name(name)}.parquet", table)
     caption = f"{study.title}: published and measured figures ({result.scale} scale)."
     texts = {
         "claims.json": json.dumps(result.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
@@ -85,7 +85,7 @@ def write_study(result: StudyResult, out: Path, view: Mapping[str, Any] | None =
     }
     for name, text in texts.items():
         write(out / name, text.encode())
-    return write(out / "index.html", _page(view or study_view(result), "").encode())
+    return write(out / "index.html", _page(view, "").encode())
 
 
 def answer(result: StudyResult) -> str:
@@ -109,45 +109,46 @@ def _page(view: Mapping[str, Any], folder: str | None) -> str:
     return render("study.html.j2", view=located(view, folder))
 
 
-def _chart(figure: Figure, result: StudyResult) -> dict[str, Any]:
-    name = f"{result.study.name}-{figure.id}"
-    svg = responsive_svg(lambda: _drawn(figure, result), f"{figure.title}. {figure.caption}", name)
-    return {"figure": figure, "svg": svg}
+def _chart(figure: Figure, result: StudyResult, tables: Mapping[str, bytes]) -> dict[str, Any]:
+    if figure.table not in result.tables:
+        raise unknown(f"table of figure {figure.id}", figure.table, result.tables)
+    table, study = result.tables[figure.table], result.study
+    name = f"{study.name}-{figure.id}"
+    drawing = Drawing(study, name, tables[figure.table], lambda: figure.rows(table), figure.draw)
+    return {"figure": figure, "drawing": drawing, "svg": drawing.on_page(_told(figure))}
+
+
+def _told(figure: Figure) -> str:
+    """What is said of a figure to those who do not see it."""
+    return f"{figure.title}. {figure.caption}"
+
+
+def _claims_drawing(result: StudyResult) -> Drawing:
+    shown = table_to_bytes(_claims_table(result))
+    return Drawing(result.study, "claims", shown, result.to_frame, lambda _: claims_chart(result))
 
 
 def _files(figure: Figure, folder: str | None) -> list[tuple[str, str]]:
     if folder is None:
         return []
     stem = f"{folder}figures/{file_name(figure.id)}"
-    return [(ending.removeprefix("vl."), f"{stem}.{ending}") for ending in ENDINGS]
+    return [(name, f"{stem}{ending}") for ending, name in (FILES | COLUMN).items()]
 
 
-def lead_chart(view: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The one picture that stands for the study: of its drawings the one that is largest in a card."""
-    charts = {chart["figure"].id: chart for chart in view["charts"]}
+def lead_chart(result: StudyResult, view: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The one picture that stands for the study: its lead figure, in short."""
+    study, charts = result.study, {chart["figure"].id: chart for chart in view["charts"]}
     if not charts:
         return None
-    chosen = charts[view["study"].lead or next(iter(charts))]
-    drawing = max(re.findall(r"<svg.*?</svg>", chosen["svg"], re.DOTALL), key=_size_in_card)
-    # It stands on the page a second time: its identifiers need names of their own.
-    svg = re.sub(r'(\bid="|url\(#|href="#)(?=f[0-9a-f]{8}-)', r"\1lead-", drawing)
-    return {"figure": chosen["figure"], "svg": Markup(svg)}
+    figure = charts[study.lead or next(iter(charts))]["figure"]
 
+    def rows() -> pl.DataFrame:
+        everything = figure.rows(result.tables[figure.table])
+        short = study.in_short(everything)
+        return everything if short.is_empty() else short
 
-def _size_in_card(svg: str) -> float:
-    width, height = (float(side) for side in re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
-    return min(CARD[0] / width, CARD[1] / height)
-
-
-def _drawn(figure: Figure, result: StudyResult) -> alt.TopLevelMixin:
-    chart: alt.TopLevelMixin = figure.draw(_rows(figure, result))
-    return chart
-
-
-def _rows(figure: Figure, result: StudyResult) -> pl.DataFrame:
-    if figure.table not in result.tables:
-        raise unknown(f"table of figure {figure.id}", figure.table, result.tables)
-    return figure.rows(result.tables[figure.table])
+    drawing = Drawing(study, f"{study.name}-lead", view["tables"][figure.table], rows, figure.draw)
+    return {"figure": figure, "svg": drawing.on_card(_told(figure))}
 
 
 def _compared(claim: Claim) -> dict[str, float | None]:
