@@ -25,6 +25,8 @@ class Description(BaseModel):
     version: ClassVar[int] = 1
 
     def __init__(self, **fields: Any) -> None:
+        if not hasattr(type(self), "kind"):
+            raise InputError(f"a {type(self).__name__} without a kind describes nothing.")
         extra = [name for name in fields if name not in type(self).model_fields]
         if extra:
             raise unknown(f"setting of {type(self).__name__}", extra[0], type(self).model_fields)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from recombine.errors import InputError
 from recombine.mechanisms import measure_predictions
 from recombine.mechanisms.figure import over_combinations, over_examples
+from recombine.mechanisms.result import _silent
 
 SIDE = 8
 GRID = np.array([(a, b) for a in range(SIDE) for b in range(SIDE)])
@@ -275,3 +276,15 @@ def test_any_small_table_gives_errors_between_none_and_all(rows):
     seen = {tuple(r) for r in table.filter(pl.col("part") == "train").select("a", "b").rows()}
     assert {(str(r["a"]), str(r["b"])) for r in frame.filter("seen").to_dicts()} == seen
     json.loads(result.to_json())
+
+
+@pytest.mark.parametrize(
+    ("taken", "said"),
+    [
+        (0, "no measure of one could be taken"),
+        (1, "the one measure taken does not speak for one"),
+        (4, "none of the 4 measures taken speaks for one"),
+    ],
+)
+def test_what_named_no_mechanism_is_counted_in_words(taken: int, said: str) -> None:
+    assert _silent(taken) == said

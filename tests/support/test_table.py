@@ -227,7 +227,7 @@ def test_a_truncated_parquet_file_is_refused(tmp_path):
         (FRAME, ["shape"], {"bins": {"shape": 3}}, "not numbers"),
         (FRAME, ["shape"], {"max_rows": 3}, "4 rows, more than the 3 allowed"),
         (FRAME, ["shape"], {"max_bytes": 3}, "more than the 3 allowed"),
-        (FRAME, ["shape"], {"split": ("size", "7")}, "unknown value of the split column"),
+        (FRAME, ["shape"], {"split": ("size", "7")}, "unknown value of the split column 'size': '7'"),
         ({"a": [1.0, float("inf")]}, ["a"], {}, "infinite"),
         ({"a": [[1], [2]]}, ["a"], {}, "a factor is a column of"),
         ({"a": [1, 2], "y": [[1], [2]]}, ["a"], {"target": "y"}, "a target is a column of"),

@@ -8,6 +8,8 @@ import math
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 from torch import Tensor
 
@@ -51,6 +53,16 @@ def test_pillow_with_any_polygon_angle_and_size_also_over_the_edge() -> None:
         ours = draw(part, side, shapes=shapes, raster="pil").sum(-1) > 0
         theirs = np.stack([by_pillow(sprite, shapes, side) for sprite in part]).sum(-1) > 0
         assert (ours.numpy() != theirs).sum() == 0
+
+
+@settings(max_examples=60)
+@given(side=st.integers(2, 70), seed=st.integers(0, 10_000), turned=st.booleans())
+def test_pillow_in_any_size(side: int, seed: int, turned: bool) -> None:
+    sprites = torch.rand(4, 6 if turned else 5, generator=torch.Generator().manual_seed(seed))
+    sprites[:, 2] = (3 * sprites[:, 2]).floor()
+    sprites[:, 3] = 0.03 + 0.5 * sprites[:, 3]
+    theirs = np.stack([by_pillow(sprite, PAPER_SHAPES, side) for sprite in sprites]).astype(np.float32) / 255
+    assert np.array_equal(draw(sprites, side, largest=0.53).numpy(), theirs)
 
 
 def test_the_window_does_not_matter() -> None:

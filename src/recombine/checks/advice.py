@@ -97,9 +97,7 @@ def advise(
     if candidates is None and costs is None:
         chosen = _contracted(known, pool) if _two_factors(known) else _first_independent(known, pool)
         if chosen is not None:
-            return Advice(
-                pool[chosen], price[chosen], len(chosen), True, True, float(len(chosen)), "greedy, optimal (matroid)"
-            )
+            return Advice(pool[chosen], price[chosen], len(chosen), True, True, float(len(chosen)), "no fewer would do")
     if known.rows.nullity > MOST_DIRECTIONS:
         return _count_only(known, open_cells, nothing)
     goal = _distinct(known.rows.values(open_cells))
@@ -113,7 +111,7 @@ def advise(
         chosen = pool_order[greedy(kinds, np.arange(len(kinds)))] if len(kinds) else pool_order
         enough = len(chosen) == len(target)
         bound = float(price[chosen].sum())
-        word = "greedy, optimal (matroid)" if enough else "no allowed set suffices; these determine as much as can be"
+        word = "no cheaper set would do" if enough else "no allowed set suffices; these determine as much as can be"
         return Advice(pool[chosen], price[chosen], len(target), True, enough, bound, word)
     return _steiner(pool[pool_order], price[pool_order], kinds, target)
 

@@ -30,8 +30,9 @@ def read_predictions(
     max_bytes: int | None,
 ) -> tuple[Answers, list[str]]:
     """The answers of a table over one space of levels, and what is worth saying about reading it."""
-    frame = scan(table, "the table of predictions", max_bytes=max_bytes)
-    known = None if train is None else scan(train, "the training table", max_bytes=max_bytes)
+    used = {*factors, *(bins or {}), target, prediction, *(split[:1] if split else [])}
+    frame = scan(table, "the table of predictions", max_bytes, max_rows, used)
+    known = None if train is None else scan(train, "the training table", max_bytes, max_rows, used)
     told = known is not None and target in known.collect_schema()
     columns = answer_columns(frame, factors, target, prediction, target_kind, known if told else None)
     frame, lost = _complete(frame, columns, missing)

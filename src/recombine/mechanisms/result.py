@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 SCHEMA = 1
 LISTED = 1_000
 """Unseen combinations that are listed, the worst first."""
+ERROR_WORDS = {
+    "class": "Errors are shares of wrong answers.",
+    "number": "Errors are squared errors over the spread of the training answers: 0 is perfect, and always answering "
+    "the mean costs 1.",
+}
 VERDICTS = ("not fitted", "fails", "composes", "unclear", "nothing unseen", "nothing seen")
 
 
@@ -89,13 +94,7 @@ class MeasureResult(Result):
             )
             return f"Whether it fails on unseen combinations is not clear: {numbers}; {why}."
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
-        how = (
-            f"Mechanism: {'; '.join(named)}."
-            if named
-            else f"No mechanism is named: none of the {len(self.evidence)} measures taken speaks for one."
-            if self.evidence
-            else "No mechanism is named: no measure of one could be taken."
-        )
+        how = f"Mechanism: {'; '.join(named)}." if named else f"No mechanism is named: {_silent(len(self.evidence))}."
         return f"It fails on unseen combinations: {numbers}. {how}"
 
     def levels(self) -> list[dict[str, Any]]:
@@ -237,6 +236,12 @@ def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
 def _brief(figure: Figure) -> str:
     inside = f" [{figure.low:.2f}, {figure.high:.2f}]" if figure.bounded else ""
     return f"{figure.mean:.2f}{inside}"
+
+
+def _silent(measures: int) -> str:
+    if measures < 2:
+        return "the one measure taken does not speak for one" if measures else "no measure of one could be taken"
+    return f"none of the {measures} measures taken speaks for one"
 
 
 def _plain(value: Any) -> Any:

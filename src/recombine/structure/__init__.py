@@ -15,6 +15,7 @@ from recombine.structure.methods import (
     StraightThroughGumbel,
     TopK,
 )
+from recombine.structure.modularity import modularity
 from recombine.structure.planted import planted_negative, planted_positive
 from recombine.structure.problem_files import read_problems
 from recombine.structure.protocol import Findings, Network, Protocol, carry_out
@@ -57,6 +58,7 @@ __all__ = [
     "find_masks",
     "grid",
     "load_model",
+    "modularity",
     "overlap",
     "planted_negative",
     "planted_positive",

@@ -6,6 +6,7 @@ Weights are read as safetensors only. A pickle runs whatever program its author 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import nn
 
 from recombine import models
 from recombine.description import Description
-from recombine.errors import InputError, unknown
+from recombine.errors import InputError, refuse_pickle, unknown
 
 ARCHITECTURE, WEIGHTS = "architecture.json", "model.safetensors"
 PICKLES = (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt", ".joblib")
@@ -41,6 +42,7 @@ def load_model(path: str | Path) -> tuple[nn.Module, Description]:
             "weights with safetensors (recombine.structure.save_model)."
         )
     weights = path / WEIGHTS if path.is_dir() else path
+    refuse_pickle(weights)
     description = weights.parent / ARCHITECTURE
     for file, what in ((weights, "weights"), (description, "architecture")):
         if not file.is_file():
@@ -49,15 +51,40 @@ def load_model(path: str | Path) -> tuple[nn.Module, Description]:
                 "(recombine.structure.save_model writes it)."
             )
     try:
-        given = json.loads(description.read_text(encoding="utf-8"))
+        architecture = described(json.loads(description.read_text(encoding="utf-8")))
+    except InputError:
+        raise
     except (ValueError, RecursionError, OSError) as error:
         raise InputError(f"{str(description)!r} does not hold a description: {error}.") from None
-    architecture = described(given)
     if not callable(architecture):
         raise InputError(f"{str(description)!r} describes a {architecture.kind!r}, which builds no network.")
+    _rehearse(architecture, weights)
     model: nn.Module = architecture()
     _fill(model, weights)
     return model.eval(), architecture
+
+
+def _rehearse(architecture: Callable[[], nn.Module], weights: Path) -> None:
+    """Build the network without memory and compare its shapes with those the weights say they have: a few bytes may
+    describe more than any machine holds."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(weights, framework="pt") as file:
+            there = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{str(weights)!r} does not hold safetensors: {error}.") from None
+    try:
+        with torch.device("meta"):
+            here = {name: tuple(tensor.shape) for name, tensor in architecture().state_dict().items()}
+    except (InputError, NotImplementedError):
+        return  # Building it in earnest says what is wrong, or works.
+    except (RuntimeError, TypeError, ValueError, ArithmeticError) as error:
+        reason = str(error).splitlines()[0][:200]
+        raise InputError(f"the architecture beside {str(weights)!r} cannot be built: {reason}.") from None
+    if here != there:
+        odd = min(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+        raise InputError(f"the weights in {str(weights)!r} do not fit the architecture: see {odd[:80]!r}.")
 
 
 def described(given: Any) -> Description:
@@ -91,10 +118,5 @@ def _fill(model: nn.Module, weights: Path) -> None:
         tensors = load_file(weights)
     except (SafetensorError, OSError) as error:
         raise InputError(f"{str(weights)!r} does not hold safetensors: {error}.") from None
-    own = model.state_dict()
-    for name in (*own, *tensors):
-        there, here = tensors.get(name), own.get(name)
-        if there is None or here is None or there.shape != here.shape:
-            raise InputError(f"the weights in {str(weights)!r} do not fit the architecture: see {name!r}.")
     kinds = {tensor.dtype for tensor in tensors.values() if tensor.is_floating_point()}
     model.to(kinds.pop() if len(kinds) == 1 else torch.float32).load_state_dict(tensors)

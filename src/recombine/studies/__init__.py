@@ -8,9 +8,10 @@ from recombine.studies import (
     gradient_descent,
     gradient_toy,
     kernel_theory,
+    together,
 )
 from recombine.studies.claims import Claim, ClaimResult, Evidence, Order, Sign, Value
-from recombine.studies.conducting import conduct
+from recombine.studies.conducting import conduct, conduct_all
 from recombine.studies.study import SCALES, Figure, Paper, Scale, Study, StudyResult
 from recombine.studies.verification import Verification, verify
 
@@ -23,6 +24,7 @@ STUDIES: dict[str, Study] = {
         forced_rendering.STUDY,
         first_principles.STUDY,
         break_it_down.STUDY,
+        together.STUDY,
     )
 }
 
@@ -50,6 +52,7 @@ __all__ = [
     "Value",
     "Verification",
     "conduct",
+    "conduct_all",
     "find_study",
     "verify",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from recombine.errors import InputError
@@ -11,6 +11,7 @@ from recombine.runs import Store, StoredRun, obtain
 from recombine.studies.study import SCALES, Scale, Study, StudyResult
 
 NamedProgress = Callable[[str, int, int, str], None]
+Done = Callable[[str, StoredRun], None]
 
 
 def conduct(
@@ -20,16 +21,54 @@ def conduct(
     store: Store,
     members: int | None = None,
     device: str = "auto",
+    on: str = "here",
     progress: NamedProgress | None = None,
-    on_done: Callable[[str, StoredRun], None] | None = None,
+    on_done: Done | None = None,
 ) -> StudyResult:
-    """The study at a scale. Runs that are in the store cost nothing, whoever put them there."""
+    """The study at a scale, computed ``on`` an executor (see `obtain`). Runs that are in the store cost nothing,
+    whoever put them there."""
+    check_scale(scale, members)
+    started = time.monotonic()
+    stored = obtain(store, study.runs(scale, members), device=device, on=on, progress=progress, on_done=on_done)
+    return _conclude(study, scale, members, stored, started)
+
+
+def conduct_all(
+    studies: Sequence[Study],
+    scale: Scale = "quick",
+    *,
+    store: Store,
+    members: int | None = None,
+    device: str = "auto",
+    on: str = "here",
+    progress: NamedProgress | None = None,
+    on_done: Done | None = None,
+) -> list[StudyResult]:
+    """Several studies. Their runs are handed out together, so that no worker waits for the last run of a study; in
+    progress and errors a run is called study/run. A study's seconds are then those of its runs."""
+    check_scale(scale, members)
+    planned = {study.name: study.runs(scale, members) for study in studies}
+    runs = {f"{study}/{name}": run for study, named in planned.items() for name, run in named.items()}
+    stored = obtain(store, runs, device=device, on=on, progress=progress, on_done=on_done)
+    results = []
+    for study in studies:
+        mine = {name: stored[f"{study.name}/{name}"] for name in planned[study.name]}
+        work = sum(float(run.provenance.get("seconds") or 0.0) for run in mine.values())
+        results.append(_conclude(study, scale, members, mine, time.monotonic() - work))
+    return results
+
+
+def check_scale(scale: str, members: int | None) -> None:
+    """Raise unless a study can be run at that scale with that many members."""
     if scale not in SCALES:
         raise InputError(f"a study has the scales {', '.join(SCALES)}, not {scale!r}.")
     if members is not None and members < 2:
         raise InputError(f"a study needs at least 2 members to give an interval, got {members}.")
-    started = time.monotonic()
-    stored = obtain(store, study.runs(scale, members), device=device, progress=progress, on_done=on_done)
+
+
+def _conclude(
+    study: Study, scale: Scale, members: int | None, stored: Mapping[str, StoredRun], started: float
+) -> StudyResult:
     tables = study.tables(stored)
     return StudyResult(
         study=study,

@@ -49,7 +49,8 @@ class Study:
     name: str
     title: str
     question: str
-    paper: Paper
+    paper: Paper | None
+    """None where the study asks what the others say together."""
     runs: Callable[[Scale, int | None], Mapping[str, Run]]
     """The runs at a scale, by name; the second argument overrides the number of members."""
     tables: Callable[[Mapping[str, StoredRun]], dict[str, pl.DataFrame]]
@@ -61,6 +62,8 @@ class Study:
     """What the paper says, in one sentence."""
     lead: str = ""
     """The figure that stands for the study where there is room for one; the first where nothing is said."""
+    in_short: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows
+    """Which of that figure's rows are drawn where there is little room: what a stranger takes in at a glance."""
     within: str = ""
     """The study whose runs and claims include these, where there is one: a reproduction of all runs that one."""
 

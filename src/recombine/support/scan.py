@@ -7,14 +7,15 @@ cannot break a guess made on the first hundred.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from recombine.errors import InputError
+from recombine.errors import InputError, refuse_pickle
+from recombine.support.limits import BROKEN, check_compression, check_parquet, check_size
 
 EMPTY_TEXTS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A"]
 """Texts in a CSV that mean "missing"."""
@@ -26,16 +27,20 @@ def collect(lazy: pl.LazyFrame) -> pl.DataFrame:
     """Run a lazy frame in bounded memory; a file that turns out to be broken is one sentence."""
     try:
         return lazy.collect(engine="streaming")
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"the table cannot be read: {_first_line(error)}") from None
-    except OSError as error:
+    except BROKEN as error:
         raise InputError(f"the table cannot be read: {_first_line(error)}") from None
 
 
-def scan(table: Any, what: str = "the table", max_bytes: int | None = None) -> pl.LazyFrame:
-    """A lazy frame over a file, frame, array or dictionary of columns."""
+def scan(
+    table: Any,
+    what: str = "the table",
+    max_bytes: int | None = None,
+    max_rows: int | None = None,
+    columns: Collection[str] | None = None,
+) -> pl.LazyFrame:
+    """A lazy frame over a file, frame, array or dictionary of columns; ``columns`` are those that will be read."""
     if isinstance(table, (str, Path)):
-        return _scan_file(Path(table), what, max_bytes)
+        return _scan_file(Path(table), max_rows, max_bytes, columns)
     frame = _frame(table, what)
     if max_bytes is not None and isinstance(frame, pl.DataFrame) and frame.estimated_size() > max_bytes:
         raise InputError(f"{what} takes {frame.estimated_size():,} bytes, more than the {max_bytes:,} allowed.")
@@ -106,23 +111,26 @@ def _from_array(table: np.ndarray[Any, Any], what: str) -> pl.DataFrame:
     return pl.DataFrame({str(k): _column(table[:, k].tolist()) for k in range(table.shape[1])})
 
 
-def _scan_file(path: Path, what: str, max_bytes: int | None) -> pl.LazyFrame:
+def _scan_file(
+    path: Path, max_rows: int | None, max_bytes: int | None, columns: Collection[str] | None
+) -> pl.LazyFrame:
     if path.is_dir():
         raise InputError(f"{str(path)!r} is a folder, not a table.")
     if not path.exists():
         near = f"; {_nearest(path)}" if _nearest(path) else ""
         raise InputError(f"there is no file {str(path)!r}{near}.")
-    size = path.stat().st_size
-    if not size:
+    if not path.stat().st_size:
         raise InputError(f"the file {str(path)!r} is empty.")
-    if max_bytes is not None and size > max_bytes:
-        raise InputError(f"the file {str(path)!r} has {size:,} bytes, more than the {max_bytes:,} allowed.")
+    check_size(path, max_bytes)
+    refuse_pickle(path)
     try:
         with path.open("rb") as file:
             head = file.read(65_536)
     except OSError as error:
         raise InputError(f"the file {str(path)!r} cannot be opened: {error.strerror}.") from None
+    check_compression(path, head)
     if head[:4] == b"PAR1":
+        check_parquet(path, max_rows, max_bytes, columns)
         return _checked(pl.scan_parquet(path, glob=False), path)
     if path.suffix.lower() in (".parquet", ".pq") or b"\0" in head:
         raise InputError(f"the file {str(path)!r} is not a table: it is neither Parquet nor text.")
@@ -134,11 +142,12 @@ def _scan_file(path: Path, what: str, max_bytes: int | None) -> pl.LazyFrame:
                 f"the file {str(path)!r} is not UTF-8 text; save it as CSV in UTF-8, or as Parquet."
             ) from None
         text = head[: error.start].decode("utf-8")
-    if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "<"):
+    text = text.lstrip("\ufeff")
+    if text.lstrip()[:1] in ("{", "<"):
         raise InputError(f"the file {str(path)!r} looks like JSON or markup; give CSV or Parquet.")
     if not text.strip():
         raise InputError(f"the file {str(path)!r} is empty.")
-    header = text.lstrip("\ufeff").splitlines()[0]
+    header = text.splitlines()[0]
     separator = SEPARATORS.get(path.suffix.lower()) or max(",;\t|", key=header.count)
     lazy = pl.scan_csv(
         path, separator=separator, infer_schema=False, null_values=EMPTY_TEXTS, glob=False, raise_if_empty=True
@@ -149,7 +158,7 @@ def _scan_file(path: Path, what: str, max_bytes: int | None) -> pl.LazyFrame:
 def _checked(lazy: pl.LazyFrame, path: Path) -> pl.LazyFrame:
     try:
         lazy.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except BROKEN as error:
         raise InputError(f"the file {str(path)!r} is not a table: {_first_line(error)}") from None
     return lazy
 
@@ -163,6 +172,6 @@ def _nearest(path: Path) -> str:
     return f"did you mean {str(folder / close[0])!r}?" if close else ""
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     text = str(error).strip().splitlines()
     return (text[0][:200] if text else type(error).__name__).rstrip(".") + "."

@@ -90,7 +90,9 @@ def read_tables(
     names = _factor_names(factors, target)
     if missing not in MISSING:
         raise unknown("way to treat missing values", missing, MISSING)
-    frames = [scan(t, "the table" if i == 0 else "the test table", max_bytes=max_bytes) for i, t in enumerate(tables)]
+    used = {*names, *bins, *([target] if target else []), *([split[0]] if split else [])}
+    whats = ["the table", *["the test table"] * len(tables)]
+    frames = [scan(t, what, max_bytes, max_rows, used) for t, what in zip(tables, whats, strict=False)]
     for i, frame in enumerate(frames):
         schema = frame.collect_schema()
         for name in (*names, *bins, *([target] if target and i == 0 else []), *([split[0]] if split else [])):
@@ -155,7 +157,7 @@ def _cut(frame: pl.LazyFrame, column: str, value: str) -> list[pl.LazyFrame]:
     is_test = (_as_text(column, frame) == value).fill_null(False)
     values = collect(frame.select(_as_text(column, frame).unique().drop_nulls()))[column].to_list()
     if value not in values:
-        raise unknown(f"value of the split column {column!r}", value, sorted(values))
+        raise unknown(f"value of the split column {column!r}:", value, sorted(values))
     if len(values) < 2 and not collect(frame.select(pl.col(column).is_null().any()))[0, 0]:
         raise InputError(f"every row has {column} = {value!r}, so the split leaves nothing to train on.")
     return [frame.filter(~is_test), frame.filter(is_test)]

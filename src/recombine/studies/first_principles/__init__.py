@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import polars as pl
+
 from recombine.runs import Run
 from recombine.studies.first_principles.claims import CLAIMS
 from recombine.studies.first_principles.pictures import FIGURES
@@ -32,6 +34,7 @@ STUDY = Study(
     says="A model that composes its parts as the world does is right about all combinations once the seen ones pin "
     "down every part; a model of one piece is not.",
     lead="rows",
+    in_short=lambda rows: rows.filter(pl.col("run").str.contains("^(orthogonal|random)(-monolithic)?$")),
     title="First principles: known parts, a known composition, a support that suffices",
     question="A model composes its parts as the world does. Which combinations must it have seen to be right about "
     "all of them — and could that be known before training?",

@@ -148,8 +148,9 @@ def foretold(families: Sequence[str], column: str) -> Reader:
         rows = tables["networks"].join(told, on="run")
         if rows.filter("fitted").is_empty() or told[column].n_unique() < 2:
             return Evidence.of([], members=max(1, rows["member"].n_unique()))
-        means = rows.filter("fitted").group_by("member", column).agg(pl.col("loss").mean())
-        sides = means.filter(pl.col(column)).join(means.filter(~pl.col(column)), on="member", suffix="_fails")
+        means = rows.filter("fitted").group_by("member", column, maintain_order=True).agg(pl.col("loss").mean())
+        holds, fails = means.filter(pl.col(column)), means.filter(~pl.col(column))
+        sides = holds.join(fails, on="member", suffix="_fails").sort("member")
         return Evidence.of(sides["loss_fails"] - sides["loss"], members=rows["member"].n_unique())
 
     return evidence

@@ -173,7 +173,9 @@ FIGURES = (
     Figure(
         id="ablations",
         title="Composition, sharing, match and shifts apart",
-        caption="Small sprites, one dot a network.",
+        caption="Small sprites, one dot a network. Neighbouring rows differ in one thing: how the model composes, "
+        "whether both parts share weights, whether it composes as the data were made, and whether a part is shifted "
+        "exactly.",
         table="networks",
         draw=_draw_unseen,
         rows=_small,

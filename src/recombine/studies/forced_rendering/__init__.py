@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import polars as pl
+
 from recombine.runs import Run
 from recombine.studies.forced_rendering.claims import CLAIMS
 from recombine.studies.forced_rendering.kernel_runs import NeedRun, OverlapRun
@@ -45,6 +47,7 @@ STUDY = Study(
     says="Disentangled inputs are not enough: a decoder mixes them again and superposes what it saw, unless each "
     "factor is rendered into the picture's own space.",
     lead="pictures",
+    in_short=lambda rows: rows.filter(pl.col("run").is_in(["pixel", "stripe-decoder"])),
     title="Forced rendering: what makes a decoder compose",
     question="Given the coordinates of a bump, perfectly disentangled, will a decoder draw a combination of them that "
     "it has "

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from recombine.measures.interval import interval
+from recombine.measures.ranks import spearman
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,30 +80,32 @@ def rank_correlations(networks: pl.DataFrame, layers: pl.DataFrame, by_replicate
     return table.sort("strength", descending=True, nulls_last=True) if rows else table
 
 
-def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
-    """Spearman's ρ, ties at their mean rank; null where a side does not vary."""
-    from scipy.stats import rankdata
-
-    a, b = rankdata(first), rankdata(second)
-    if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return None
-    return float(np.corrcoef(a, b)[0, 1])
-
-
 def _clustered(part: pl.DataFrame) -> tuple[float | None, float | None]:
-    """The interval of the pooled ρ when kinds are drawn anew."""
-    kinds = part.group_by("run", maintain_order=True)
-    groups = [(rows["value"].to_numpy(), rows["error"].to_numpy()) for _, rows in kinds]
-    if len(groups) < FEWEST_KINDS:
+    """The interval of the pooled ρ when kinds are drawn anew, each with all its networks."""
+    names = part["run"].unique(maintain_order=True)
+    kinds = len(names)
+    if kinds < FEWEST_KINDS:
         return None, None
-    rng = np.random.default_rng(0)
-    values = []
-    for _ in range(RESAMPLES):
-        chosen = rng.integers(len(groups), size=len(groups))
-        rho = spearman(*(np.concatenate([groups[i][side] for i in chosen]) for side in (0, 1)))
-        if rho is not None:
-            values.append(rho)
-    if not values:
+    kind = part["run"].replace_strict(names, range(kinds), return_dtype=pl.Int64).to_numpy()
+    drawn = np.random.default_rng(0).integers(kinds, size=(RESAMPLES, kinds))
+    times = np.stack([np.bincount(one, minlength=kinds) for one in drawn])
+    weights = times[:, kind].astype(np.float64)
+    a, b = (_ranks(part[side].to_numpy(), kind, times) for side in ("value", "error"))
+    a, b = (side - (weights * side).sum(1, keepdims=True) / weights.sum(1, keepdims=True) for side in (a, b))
+    spread = np.sqrt((weights * a * a).sum(1) * (weights * b * b).sum(1))
+    varied = spread > 0
+    if not varied.any():
         return None, None
-    low, high = np.quantile(values, [0.025, 0.975])
+    low, high = np.quantile((weights * a * b).sum(1)[varied] / spread[varied], [0.025, 0.975])
     return float(low), float(high)
+
+
+def _ranks(values: NDArray[np.float64], kind: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The rank of each value in each resample (resamples × values), ties at their mean: how many values lie below it,
+    and half of those equal to it, each as many ``times`` as its kind was drawn."""
+    places, place = np.unique(values, return_inverse=True)
+    held = np.zeros((times.shape[1], len(places)), np.int64)
+    np.add.at(held, (kind, place), 1)
+    equal = times @ held
+    ranks: NDArray[np.float64] = (equal.cumsum(1) - equal / 2)[:, place]
+    return ranks

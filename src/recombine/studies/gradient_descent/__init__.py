@@ -3,6 +3,8 @@
 The toy's runs are those of the study `gradient-toy`: same descriptions, same addresses, computed once.
 """
 
+import polars as pl
+
 from recombine.studies import gradient_toy
 from recombine.studies.gradient_descent.claims import CLAIMS
 from recombine.studies.gradient_descent.pictures import FIGURES
@@ -14,7 +16,8 @@ STUDY = Study(
     name="gradient-descent",
     says="When a redundant input tells the answer too, gradient descent lets it into the answer, and combinations that "
     "break the redundancy are answered worse.",
-    lead="pairs",
+    lead="pairs-members",
+    in_short=lambda rows: rows.filter(pl.col("setting").str.contains("X₂")),
     title="Gradient descent and redundant inputs",
     question="When two inputs both tell the answer in training and only one does afterwards, which one do networks "
     "learn — how much does it cost, when does it pass, and is gradient descent to blame?",

@@ -49,7 +49,8 @@ def corners(sprites: Tensor, shapes: tuple[int, ...], side: int) -> tuple[Tensor
     place = torch.arange(max(shapes), device=sprites.device)
     table = torch.stack([polygon(n, sprites.device)[:, place.clamp(max=n - 1)] for n in shapes], -1).to(sprites.dtype)
     shape = sprites[..., SHAPE].long()
-    across, up = table[:, :, shape]
+    chosen = table.flatten(0, 1).gather(1, shape.reshape(1, -1).expand(2 * len(place), -1))
+    across, up = chosen.view(2, len(place), *shape.shape)
     if sprites.shape[-1] > ANGLE:
         turn = 2 * math.pi * sprites[..., ANGLE]
         cos, sin = turn.cos(), turn.sin()

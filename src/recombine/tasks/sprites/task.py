@@ -99,12 +99,13 @@ class SpriteTask(Description, Task):
             return torch.cat([drawn, (drawn.sum(-1, keepdim=True) > 0).to(drawn.dtype)], dim=-1)
         return drawn
 
-    def pictures(self, points: Tensor) -> Tensor:
-        """The composed pictures (… × cells × 3) of points (… × factors)."""
+    def pictures(self, points: Tensor, out: Tensor | None = None) -> Tensor:
+        """The composed pictures (… × cells × 3) of points (… × factors), written to ``out`` where it is given."""
         if self.raster != "smooth" and isinstance(self.composition, (HardOcclusion, Over)):
             # No colour is black, so painting over what is behind gives the same picture without its parts.
-            return self._drawn(self._sprites(points), stacked=True)
-        return self.composition(self.components(points))
+            return self._drawn(self._sprites(points), stacked=True, out=out)
+        composed = self.composition(self.components(points))
+        return composed if out is None else out.copy_(composed)
 
     def examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
         return self._sprites(points).flatten(-2), self.pictures(points)
@@ -134,9 +135,9 @@ class SpriteTask(Description, Task):
     def _sprites(self, points: Tensor) -> Tensor:
         return self.latents.scaled(points.to(torch.get_default_dtype()))
 
-    def _drawn(self, sprites: Tensor, stacked: bool) -> Tensor:
+    def _drawn(self, sprites: Tensor, stacked: bool, out: Tensor | None = None) -> Tensor:
         assert self.raster != "smooth"
         return draw(
             sprites, self.side, shapes=self.latents.shapes, raster=self.raster, largest=self.latents.largest,
-            stacked=stacked,
+            stacked=stacked, out=out,
         )  # fmt: skip

@@ -1,0 +1,125 @@
+"""A study of three small trainings through the command line, and what two of its outcomes are compared by."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from recombine.runs import Run, Store, StoredRun
+    from recombine.studies import Study
+
+RATES = {"small": {"slow": 0.1, "middle": 0.2, "fast": 0.4}, "other": {"middle": 0.2, "faster": 0.8},
+         "diverging": {"slow": 0.1, "wild": 1e30}}  # fmt: skip
+"""Learning rates of the runs of each study; ``small`` and ``other`` share a run."""
+Injection = tuple[Callable[..., None], tuple[Any, ...]]
+
+
+def make_study(name: str) -> Study:
+    from recombine.studies import Paper, Study
+
+    paper = Paper("A small paper", "Nobody", 2020, "Nowhere")
+    return Study(
+        name, "A small study", "Does it survive?", paper, lambda _, members: runs(name, members), tables, (), ()
+    )
+
+
+def runs(name: str, members: int | None = None) -> Mapping[str, Run]:
+    """The runs of a study: four members each, 48 steps in blocks of 16, weights kept."""
+    from recombine.models import Perceptron
+    from recombine.runs.training import Measured, TrainingRun
+    from recombine.tasks import ToyTask
+    from recombine.training import SGD
+
+    return {
+        run: TrainingRun(
+            task=ToyTask(), model=Perceptron(widths=(2, 4, 2)), members=members or 4, steps=48, batch_size=4,
+            optimizer=SGD(lr=rate), measured=(Measured(measure="influence", at=(0, 20, -1)),), keep_weights=True,
+        )
+        for run, rate in RATES[name].items()
+    }  # fmt: skip
+
+
+def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
+    import polars as pl
+
+    parts = [run.table("members").select(pl.lit(name).alias("run"), pl.all()) for name, run in stored.items()]
+    return {"members": pl.concat(parts)}
+
+
+def run_study(folder: Path, name: str = "small", injection: Injection | None = None, *more: str) -> None:
+    """`recombine study run` with a checkpoint after every 16 steps; ends the process with the command's exit code."""
+    import recombine.training.engine as engine
+    from recombine.cli import main
+    from recombine.studies import STUDIES
+
+    STUDIES[name] = make_study(name)
+    (engine.train.__kwdefaults__ or {})["checkpoint_seconds"] = 0.0
+    engine.BLOCK_STEPS = 16
+    if injection is not None:
+        injection[0](*injection[1])
+    folders = ("--store", str(folder / "store"), "--out", str(folder / "page"))
+    main(["study", "run", name, "--scale", "smoke", "--device", "cpu", "--json", *folders, *more])
+
+
+def code_of(function: Callable[..., None], *arguments: Any) -> int:
+    """The exit code a command ends with, in this process."""
+    try:
+        function(*arguments)
+    except SystemExit as end:
+        sys.stdout.flush()
+        return int(end.code or 0)
+    return 0
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """The SHA-256 of every table and tensor of the store and of the page, by path."""
+    found = {}
+    for part in ("store/runs", "page"):
+        for path in sorted((folder / part).rglob("*")):
+            if path.suffix in (".parquet", ".safetensors") and path.parent.name != "index":
+                found[str(path.relative_to(folder))] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def finished(folder: Path) -> dict[str, dict[str, str]]:
+    """The runs that are visible in the store now, each with the hashes of its files."""
+    root = folder / "store" / "runs"
+    return {
+        path.parent.name: {
+            file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in path.parent.iterdir()
+            if file.suffix in (".parquet", ".safetensors")
+        }
+        for path in sorted(root.glob("*/*/run.json"))
+    }
+
+
+def assert_intact(folder: Path, expected: Mapping[str, str]) -> Store:
+    """Whatever is visible after a fault is a whole run with the tables it has undisturbed."""
+    from recombine.runs import Store
+
+    store = Store(folder / "store")
+    for address, files in finished(folder).items():
+        assert store.get(address) is not None, address
+        for name, digest in files.items():
+            assert expected[f"store/runs/{address[:2]}/{address}/{name}"] == digest, name
+    assert not (folder / "store" / "aside").exists()
+    return store
+
+
+def assert_completes(folder: Path, expected: Mapping[str, str], name: str = "small") -> None:
+    """The same command, undisturbed now, ends well with the tables it always has, and leaves nothing over."""
+    from children import call
+
+    before = finished(folder)
+    call(run_study, folder, name)
+    assert before.items() <= finished(folder).items()
+    assert hashes(folder) == expected
+    work = folder / "store" / "work"
+    assert not work.exists() or not any(work.iterdir())
