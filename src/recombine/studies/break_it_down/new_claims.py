@@ -14,6 +14,9 @@ NEW = (
         evidence=less("d_abl", "bert-scratch", "bert-slow"),
         source="ours, declared after a trial on a base that is not in the study",
         unit="D_abl of the one less that of the other",
+        explanation="All three bases have the right sign; with three the interval just includes none. A base that "
+        "stays near its start is searched as an untrained one is: what is left when its part is removed still does "
+        "the task.",
     ),
     Claim(
         id="unseen-varies",
