@@ -57,5 +57,5 @@ def _paint(below: Tensor, found: Tensor, colour: Tensor, every: Tensor) -> None:
     many = NEAR if below.device.type == "cpu" else max(1, len(below))
     for part, ways, tone in zip(below.split(many), found.split(many), colour.split(many), strict=True):
         covered = every.index_select(0, ways.view(-1)).view_as(part)
-        # No colour is above one, so less one it is none. Choosing or blending is several times slower on a CPU.
+        # No colour is above one, so less one none is left; `where` would be many times slower on a CPU.
         part.sub_(covered).relu_().add_(covered.mul_(tone))
