@@ -1,7 +1,7 @@
 """The table of reliability.md: what goes wrong on purpose, how, how often it was tried, and what came of it.
 
-`python docs/faults.py` runs every test marked `fault` and writes the table anew. A test says the rest in its docstring:
-``fault: … | injected: … | outcome: …``; how often it tried, it records as the property ``tried``, otherwise once a case.
+`python docs/faults.py` runs every test marked `fault` and writes the table anew. A test says in its docstring ``fault:
+… | injected: … | outcome: …``, and records how often it tried as the property ``tried``; otherwise a case counts once.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ PAGE = Path(__file__).with_name("reliability.md")
 BEGIN, END = "<!-- written by docs/faults.py -->", "<!-- end -->"
 PARTS = ("fault", "injected", "outcome")
 HEAD = ("what goes wrong", "how it is brought about", "times tried", "what came of it", "test")
+
+SIGNS = {"passed": "✓ ", "failed": "✗ not so: ", "skipped": "– not tried here: "}
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,8 @@ def table(faults: Sequence[Fault], tried: Mapping[tuple[str, str], Tried]) -> st
     lines = [HEAD, ("---",) * len(HEAD)]
     for fault in faults:
         result = tried.get((fault.file, fault.test), Tried(0, "skipped"))
-        sign = {"passed": "✓", "failed": "✗ **not so:**", "skipped": "– not tried here:"}[result.ended]
         test = f"`{Path(fault.file).relative_to('tests').as_posix()}::{fault.test}`"
-        lines.append((fault.fault, fault.injected, str(result.times), f"{sign} {fault.outcome}", test))
+        lines.append((fault.fault, fault.injected, str(result.times), SIGNS[result.ended] + fault.outcome, test))
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 

@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from typing import Any
+from unittest import mock
 
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(
-    ["torch", "torch._dynamo", "torch.func", "polars", "recombine.cli", "recombine.studies", "recombine.reporting",
-     "recombine.runs.training"]
+    ["torch._dynamo", "polars", "pyarrow.parquet", "recombine.cli.forecast", "recombine.studies", "recombine.reporting",
+     "warm"]
 )  # fmt: skip
 
 
@@ -42,6 +45,10 @@ class Child:
 
 def start(function: Callable[..., Any], *arguments: Any) -> Child:
     """Call a function of a module in a child of its own."""
+    with mock.patch.dict(
+        os.environ, PYTHONPATH=os.pathsep.join(sys.path)
+    ):  # for the process that forks: it imports warm
+        forkserver.ensure_running()
     reading, writing = _forks.Pipe(duplex=False)
     process = _forks.Process(target=_call, args=(writing, function, arguments), daemon=True)
     process.start()

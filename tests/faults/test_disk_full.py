@@ -55,7 +55,7 @@ def test_no_file_may_grow_beyond_a_limit(
     """fault: disk full in the middle of a write, of results, checkpoints and index | injected: a limit of the operating
     system on the size of files (RLIMIT_FSIZE), at many sizes, for writes of Python and of libraries alike | outcome:
     one sentence and exit code 2; what is visible is whole; with room the same command completes to the same bytes"""
-    sizes = (1, 300, 700, 1100, 1500, 2200)
+    sizes = (1, 700, 1500, 2200)
     for size in sizes:
         folder = tmp_path / str(size)
         assert_one_sentence(call(study_with_limit, folder, size, late, code=2))
@@ -87,14 +87,14 @@ def test_a_small_disk_fills(
     tmp_path: Path, undisturbed: dict[str, str], record_property: Callable[[str, object], None]
 ) -> None:
     """fault: disk full in the middle of a write, wherever it comes | injected: a file system in memory (tmpfs) of 8 to
-    112 kB; skipped where mounting is not allowed | outcome: one sentence and exit code 2; what is visible is whole;
+    104 kB; skipped where mounting is not allowed | outcome: one sentence and exit code 2; what is visible is whole;
     with room the same command completes to the same bytes"""
     (tmp_path / "probe").mkdir()
     try:
         call(can_mount, tmp_path / "probe")
     except AssertionError:
         pytest.skip("mounting is not allowed here; the limit on the size of files is tried instead")
-    sizes = [2**12 * pages for pages in (2, 5, 9, 13, 17, 20, 24, 28)]
+    sizes = [2**12 * pages for pages in (2, 9, 15, 20, 26)]
     full = 0
     for size in sizes:
         kept = tmp_path / str(size)
@@ -107,7 +107,7 @@ def test_a_small_disk_fills(
         assert_intact(kept / "full", undisturbed)
         assert hashes(kept / "roomy") == undisturbed
     record_property("tried", full)
-    assert full >= 4
+    assert full >= 3
 
 
 def test_a_run_that_cannot_be_read_is_not_taken_for_damaged(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

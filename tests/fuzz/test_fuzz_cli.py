@@ -135,7 +135,7 @@ def test_any_words(fuzz: Any, here: Path, flags: dict[str, list[str]]) -> None:
     fuzz(150, lambda words: try_words(words, here, before), commands(flags))
 
 
-FOUND: list[list[str]] = []
+FOUND = [["runs", "pack", ""], ["runs", "pack", "", "--store", "folder"], ["check", "t.csv", "--factors", "a\x1bb"]]
 
 
 @pytest.mark.parametrize("words", FOUND)

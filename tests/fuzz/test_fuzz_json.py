@@ -95,7 +95,7 @@ def test_any_run_json(fuzz: Any) -> None:
     anything = st.one_of(
         almost.map(sealed), almost.map(written), mutated(RUN.to_bytes()), JSON.map(sealed), st.binary(max_size=80)
     )
-    fuzz(600, parse, anything, st.booleans())
+    fuzz(300, parse, anything, st.booleans())
 
 
 MODELS = [made for made in vars(models).values() if isinstance(made, type) and issubclass(made, Description)]
@@ -126,7 +126,7 @@ def describe(given: Any) -> None:
 
 
 def test_any_description(fuzz: Any) -> None:
-    fuzz(400, describe, DESCRIPTIONS)
+    fuzz(200, describe, DESCRIPTIONS)
 
 
 FOUND = [

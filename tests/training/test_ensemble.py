@@ -156,7 +156,7 @@ def test_files_that_hold_no_weights_are_refused(tmp_path: Path) -> None:
         lambda: bad.write_bytes(short(NET, steps=0).save(tmp_path / "w").read_bytes()[:-10]),
     ):
         write()
-        with pytest.raises(InputError, match=r"does not hold the weights of an ensemble|do not fit"):
+        with pytest.raises(InputError, match=r"does not hold the weights of an ensemble|do not fit|is a pickle"):
             Ensemble.load(bad, NET)
     with pytest.raises(InputError, match="does not hold the weights"):
         Ensemble.load(tmp_path / "nowhere", NET)

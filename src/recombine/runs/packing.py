@@ -50,6 +50,8 @@ class Unpacked:
 def pack(store: Store, file: str | Path, addresses: Iterable[str] | None = None) -> Packed:
     """Write runs (all of them, or those whose addresses begin so) as one file; the same runs give the same bytes."""
     file = Path(file)
+    if not file.name:
+        raise InputError(f"{str(file)!r} cannot be written: give the name of a file.")
     if addresses is None:
         chosen = [run for run in (store.get(address) for address in store.addresses()) if run is not None]
     else:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
 from recombine.runs.failures import forget_failure, keep_failure
-from recombine.runs.files import StoreError
+from recombine.runs.files import StoreError, why
 from recombine.runs.notes import Note, spent
 from recombine.runs.provenance import provenance, start
 from recombine.runs.run import Context, Progress, Run, RunPlan
 from recombine.runs.store import Store
 from recombine.runs.stored import StoredRun
+
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+"""What a full or read-only disk says."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,11 @@ def do(store: Store, piece: Piece, progress: Progress | None = None) -> Answer:
     except StoreError as error:
         return Answer(run.address, "no store", error)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            # A checkpoint cannot be written: what comes after it could not be kept either.
+            told = f"run {run.address[:12]} cannot write to {store.name!r}: {why(error)}; finished runs are intact; "
+            again = "make room or choose another store and run the same command again."
+            return Answer(run.address, "no store", StoreError(told + again))
         try:
             # Another process may have finished this run and cleared the workspace under our feet: then all is well.
             if there := store.get(run):
