@@ -211,8 +211,10 @@ importlib.import_module("recombine.runs.collect").HOUR = -1e12
 store = Store(sys.argv[1])
 print("ready", flush=True)
 taken = 0
-while not store.root.joinpath("stop").exists():
+while True:
     taken += len(collect(store, delete=True))
+    if store.root.joinpath("stop").exists():
+        break
     time.sleep(0.01)
 print(taken)
 """
@@ -222,6 +224,8 @@ print(taken)
 def test_a_process_that_collects_all_the_time(tmp_path: Path, record_property: Any) -> None:
     """fault: a store tidied while runs are written | injected: a process that takes even what is new, every few
     milliseconds, beside one that writes 40 runs | outcome: each run is whole, at once or when it is written again"""
+    (tmp_path / "aside" / "damaged").mkdir(parents=True)
+    (tmp_path / "aside" / "damaged" / "reason.txt").touch()
     store, collector = Store(tmp_path), start(COLLECTOR, tmp_path)
     try:
         assert collector.stdout
