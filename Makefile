@@ -1,4 +1,4 @@
-# make run   install, run every study at quick scale, write the page
+# make run   install, run every study at quick scale on all cores, write the page
 # make test  install the tools and run everything
 # make docs  run every page of docs/ and build docs/site
 PYTHON ?= python3
@@ -18,7 +18,7 @@ $(VENV)/dev: $(BIN)/recombine
 	touch $@
 
 run: $(BIN)/recombine
-	$(BIN)/recombine reproduce
+	$(BIN)/recombine reproduce --on processes
 
 test: $(VENV)/dev
 	$(BIN)/ruff check .
