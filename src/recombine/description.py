@@ -26,7 +26,7 @@ class Description(BaseModel):
 
     def __init__(self, **fields: Any) -> None:
         if not hasattr(type(self), "kind"):
-            raise InputError(f"a {type(self).__name__} without a kind describes nothing.")
+            raise InputError(f"{type(self).__name__} without a kind describes nothing.")
         extra = [name for name in fields if name not in type(self).model_fields]
         if extra:
             raise unknown(f"setting of {type(self).__name__}", extra[0], type(self).model_fields)

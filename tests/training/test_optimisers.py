@@ -127,8 +127,8 @@ def test_bad_settings_are_refused() -> None:
     ):
         with pytest.raises(InputError, match=words):
             call()
-    with pytest.raises(TypeError, match="Optimizer has no update"):
-        Optimizer(lr=0.1).update(start(), start(), {}, start(), None, [1, 1, 1])
+    with pytest.raises(InputError, match="Optimizer without a kind"):
+        Optimizer(lr=0.1)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 5))
