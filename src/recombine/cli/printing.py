@@ -19,15 +19,19 @@ def print_json(body: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps({"schema": 1} | body, ensure_ascii=True) + "\n")
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Rows under a title; the header is left out where no column has a name."""
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, one_line: bool = False
+) -> None:
+    """Rows under a title; the header is left out where no column has a name. ``one_line``: a line a row, cut with …
+    where the terminal is too narrow, and no frame."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(printable(title)), title_justify="left", show_header=any(columns))
+    plain: dict[str, Any] = {"box": None, "pad_edge": False} if one_line else {}
+    table = Table(title=Text(printable(title)), title_justify="left", show_header=any(columns), **plain)
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="ellipsis" if one_line else "fold", no_wrap=one_line)
     for row in rows:
         table.add_row(*(Text("–" if cell is None else printable(str(cell))) for cell in row))
     Console().print(table)

@@ -36,12 +36,14 @@ def reproduce(
     from recombine.reporting import read_committed, write_overview
     from recombine.reporting.provenance import duration
     from recombine.runs import Store
+    from recombine.runs.executors import executor
     from recombine.studies import STUDIES, conduct_all
 
     started = time.monotonic()
     studies = [study for study in STUDIES.values() if study.within not in STUDIES]
     if dry_run:
         return forecast(studies, scale, members, store, device, on, as_json)
+    executor(on, device)  # What cannot be meant is said before anything is made.
     opened = Store(store)
     check_writable(out)
     planned = [(study.name, study.runs(scale, members)) for study in studies]

@@ -64,6 +64,10 @@ By = Annotated[
 Limit = Annotated[int, Parameter(help="Print at most so many rows, the latest; --json always has all.")]
 
 
+ASIDE = ("strategy", "device", "started", "tables", "diverged")
+"""Columns that a line of a terminal has no room for: they can be asked for, and are in the JSON."""
+
+
 @app.command(name="list")
 def list_runs(
     *, where: Where = None, by: By = None, limit: Limit = 200, store: StorePath = STORE, as_json: Json = False
@@ -200,8 +204,10 @@ def _listed(row: dict[str, Any]) -> dict[str, Any]:
 def _print_rows(title: str, table: pl.DataFrame, limit: int) -> None:
     left = max(0, table.height - limit)
     shown = table.tail(limit) if "address" in table.columns else table.head(limit)
-    columns = [name for name in shown.columns if name == "address" or shown[name].null_count() < shown.height]
-    print_table(title, columns, [tuple(map(_cell, columns, row)) for row in shown.select(columns).iter_rows()])
+    kept = [name for name in shown.columns if "address" not in shown.columns or name not in ASIDE]
+    columns = [name for name in kept if name == "address" or shown[name].null_count() < shown.height]
+    rows = [tuple(map(_cell, columns, row)) for row in shown.select(columns).iter_rows()]
+    print_table(title, columns, rows, one_line=True)
     if left:
         say(f"{left} more rows are not shown; --limit shows more, --where fewer, --json all")
 

@@ -110,11 +110,13 @@ def run(
     from recombine.figures.cache import cached_in
     from recombine.reporting import write_study
     from recombine.runs import Store
+    from recombine.runs.executors import executor
     from recombine.studies import conduct, find_study
 
     study = find_study(name)
     if dry_run:
         return forecast([study], scale, members, store, device, on, as_json)
+    executor(on, device)  # What cannot be meant is said before anything is made.
     opened = Store(store)
     check_writable(out)
     planned = study.runs(scale, members)
