@@ -50,19 +50,19 @@ def problems(which: int = 0, count: int = 48) -> Problems:
 
 def numbers(search_of: list[MaskSettings], base: Any, data: Any, strategy: str, **more: Any) -> list[dict[str, Tensor]]:
     """The trained numbers behind masks: masks alone could agree by luck."""
-    taken: list[dict[str, Tensor]] = []
+    taken: dict[int, dict[str, Tensor]] = {}
     original = MaskStack.hard
 
     def hard(self: MaskStack) -> Any:
         for job, row in zip(self.jobs, self._numbers(), strict=True):
             mine = {part.units for part in job.units.parts}
-            taken.append({name: part.clone() for name, part in row.items() if name in mine})
+            taken[job.place] = {name: part.clone() for name, part in row.items() if name in mine}
         return original(self)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MaskStack, "hard", hard)
         find_masks(base, data, search_of, strategy=strategy, **more)
-    return taken
+    return [taken[place] for place in sorted(taken)]
 
 
 def assert_alike(first: list[dict[str, Tensor]], second: list[dict[str, Tensor]], tolerance: float = 1e-7) -> None:
@@ -71,6 +71,27 @@ def assert_alike(first: list[dict[str, Tensor]], second: list[dict[str, Tensor]]
         assert one.keys() == other.keys()
         for name in one:
             assert torch.allclose(one[name], other[name], rtol=0, atol=tolerance), name
+
+
+def test_looped_masks_are_the_same_bits_on_one_thread_and_side_by_side() -> None:
+    settings, bases = (
+        [SHORT.replace(seed=seed) for seed in range(5)],
+        [model(0), model(1), model(0), model(0), model(1)],
+    )
+    before = [{name: value.clone() for name, value in base.state_dict().items()} for base in bases]
+    found = []
+    threads = torch.get_num_threads()
+    try:
+        for count in (1, 2, 3):
+            torch.set_num_threads(count)
+            found.append(numbers(settings, bases, problems(), "loop"))
+            assert torch.get_num_threads() == count
+    finally:
+        torch.set_num_threads(threads)
+    for other in found[1:]:
+        assert_alike(found[0], other, tolerance=0.0)
+    for base, values in zip(bases, before, strict=True):
+        assert all(torch.equal(value, values[name]) for name, value in base.state_dict().items())
 
 
 METHODS = {

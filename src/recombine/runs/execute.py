@@ -16,7 +16,7 @@ from recombine.runs.run import Run, silence
 from recombine.runs.store import Store
 from recombine.runs.stored import StoredRun
 from recombine.runs.watching import NamedProgress
-from recombine.runs.work import Answer, Piece, do
+from recombine.runs.work import Answer, Piece, already, do
 
 log = logging.getLogger("recombine.runs")
 
@@ -49,7 +49,18 @@ def obtain(
     """
     found: dict[str, StoredRun] = {}
     failures: dict[str, Exception] = {}
-    with executor(on, device) as crew, closing(_answers(crew, store, runs, progress)) as answers:
+    chosen, left = executor(on, device), dict(runs)
+    if chosen.apart:
+        # Workers are only started for what is missing.
+        for name, run in runs.items():
+            if there := already(store, run):
+                found[name] = there
+                del left[name]
+                if on_done:
+                    on_done(name, there)
+        if not left:
+            return found
+    with chosen as crew, closing(_answers(crew, store, left, progress)) as answers:
         for name, answer in answers:
             if answer.error is None:
                 found[name] = answer.stored or _read(store, runs[name])

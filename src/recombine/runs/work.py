@@ -47,7 +47,7 @@ def look(store: Store, piece: Piece) -> Answer:
     """Whether a run is stored, or else how it will be computed."""
     run = piece.run
     try:
-        if there := _stored(store, run):
+        if there := already(store, run):
             return Answer(run.address, "stored", stored=there)
     except StoreError as error:
         return Answer(run.address, "no store", error)
@@ -85,7 +85,7 @@ def do(store: Store, piece: Piece, progress: Progress | None = None) -> Answer:
 
 def _do(store: Store, piece: Piece, progress: Progress | None) -> Answer:
     run, unit = piece.run, piece.unit
-    if there := _stored(store, run):
+    if there := already(store, run):
         return Answer(run.address, "stored", stored=there)
     from recombine.training import one_thread_each, pick_device
 
@@ -110,7 +110,8 @@ def _do(store: Store, piece: Piece, progress: Progress | None) -> Answer:
     return Answer(run.address, "stored", stored=stored)
 
 
-def _stored(store: Store, run: Run) -> StoredRun | None:
+def already(store: Store, run: Run) -> StoredRun | None:
+    """The run, where it is stored."""
     there = store.get(run)
     if there is not None:
         store.forget_workspace(run)  # Left behind where a process died between storing the run and tidying up.

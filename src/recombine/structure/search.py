@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ from recombine.tasks import Problems, cross_entropy
 from recombine.training.engine import _threads
 from recombine.training.plan import ChunkSize, Plan
 from recombine.training.progress import Progress, reporter
+from recombine.training.threads import side_by_side
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,6 +118,9 @@ def _train_group(
     group: list[Job], plan: Plan, loss: Loss, device: torch.device, report: Callable[[int], None], fixed: bool
 ) -> tuple[dict[int, tuple[Mask, History]], Plan]:
     """The results and the plan that worked: what cannot be traced is looped unless the strategy is ``fixed``."""
+    lanes = min(side_by_side(), len(group))
+    if plan.strategy == "loop" and device.type == "cpu" and lanes > 1:
+        return _side_by_side(group, lanes, loss, device, report), plan
     results: dict[int, tuple[Mask, History]] = {}
     while True:
         chunk = group[len(results) : len(results) + plan.stack]
@@ -131,6 +137,35 @@ def _train_group(
             plan = _fallback(plan, device, refused)
         else:
             results |= {job.place: result for job, result in zip(chunk, found, strict=True)}
+
+
+def _side_by_side(
+    group: list[Job], lanes: int, loss: Loss, device: torch.device, report: Callable[[int], None]
+) -> dict[int, tuple[Mask, History]]:
+    """Looped masks on several threads, each mask on one: all cores are busy, and a mask's numbers do not depend on how
+    many there are. A model stands in for one mask at a time, so every lane but the first has copies of its own."""
+    lock = threading.Lock()
+    # Copied before any starts: while a mask is trained, its model holds masked weights.
+    models = [{id(job.model): job.model for job in group[first::lanes]} for first in range(lanes)]
+    copies = [{own: copy.deepcopy(model) for own, model in each.items()} for each in models[1:]]
+
+    def told(steps: int) -> None:
+        with lock:
+            report(steps)
+
+    def lane(first: int) -> dict[int, tuple[Mask, History]]:
+        torch.set_num_threads(1)
+        own = group[first::lanes]
+        if first:
+            own = [replace(job, model=copies[first - 1][id(job.model)]) for job in own]
+        with denormals_flushed():
+            return {job.place: learn([job], "loop", loss, device, told)[0] for job in own}
+
+    before = torch.get_num_threads()
+    with ThreadPoolExecutor(lanes) as pool:
+        parts = list(pool.map(lane, range(lanes)))
+    torch.set_num_threads(before)
+    return {place: result for part in parts for place, result in part.items()}
 
 
 def _fallback(plan: Plan, device: torch.device, refused: Untraceable) -> Plan:
