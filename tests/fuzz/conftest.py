@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from damage import OUTCOMES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,13 +24,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 @pytest.fixture
-def fuzz(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Call a function with that many drawn arguments, or with as many as the command line says."""
+def fuzz(request: pytest.FixtureRequest) -> Callable[..., Counter[str]]:
+    """Call a function with that many drawn arguments, or as many as the command line says; counts how calls ended."""
     cases = request.config.getoption("--fuzz-cases", default=None)
     name = request.node.name
     TRIED[name] = 0
 
-    def run(few: int, function: Callable[..., None], *strategies: st.SearchStrategy[Any]) -> None:
+    def run(few: int, function: Callable[..., None], *strategies: st.SearchStrategy[Any]) -> Counter[str]:
+        OUTCOMES.clear()
+
         @settings(
             max_examples=cases or few, derandomize=cases is None, deadline=None, database=None,
             suppress_health_check=list(HealthCheck), print_blob=True,
@@ -39,5 +43,6 @@ def fuzz(request: pytest.FixtureRequest) -> Callable[..., None]:
             function(*case)
 
         try_one()
+        return Counter(OUTCOMES)
 
     return run

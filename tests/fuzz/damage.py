@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,12 +22,18 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+OUTCOMES: Counter[str] = Counter()
+"""How often something was read and how often it was refused, since a test cleared it."""
+
+
 @contextmanager
 def or_refused(*kinds: type[Exception]) -> Iterator[None]:
     """What is done may be refused with one of these errors, and a reason; any other error is a finding."""
     try:
         yield
+        OUTCOMES["read"] += 1
     except kinds as error:
+        OUTCOMES["refused"] += 1
         if not str(error).strip():
             raise AssertionError("refused without a reason") from error
 

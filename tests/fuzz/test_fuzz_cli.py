@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from damage import OUTCOMES
 from hypothesis import strategies as st
 
 import recombine.cli.forecast
@@ -92,6 +93,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def try_words(arguments: list[str], folder: Path, before: dict[str, bytes]) -> None:
     code, _, err = run(arguments)
+    OUTCOMES[str(code)] += 1
     after = contents(folder)
     try:
         assert code in (0, 1, 2), (code, err)
@@ -132,7 +134,8 @@ def commands(draw: st.DrawFn, flags: dict[str, list[str]]) -> list[str]:
 
 def test_any_words(fuzz: Any, here: Path, flags: dict[str, list[str]]) -> None:
     before = contents(here)
-    fuzz(150, lambda words: try_words(words, here, before), commands(flags))
+    ended = fuzz(150, lambda words: try_words(words, here, before), commands(flags))
+    assert min(ended["0"], ended["2"]) > 0, "either no command was carried out or none was refused"
 
 
 FOUND = [["runs", "pack", ""], ["runs", "pack", "", "--store", "folder"], ["check", "t.csv", "--factors", "a\x1bb"]]
@@ -140,4 +143,6 @@ FOUND = [["runs", "pack", ""], ["runs", "pack", "", "--store", "folder"], ["chec
 
 @pytest.mark.parametrize("words", FOUND)
 def test_what_was_found(words: list[str], here: Path) -> None:
+    OUTCOMES.clear()
     try_words(words, here, contents(here))
+    assert set(OUTCOMES) == {"2"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from damage import mutated, or_refused
+from damage import OUTCOMES, mutated, or_refused
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
@@ -62,10 +62,13 @@ def read(folder: Path, data: bytes, ending: str, missing: Any) -> None:
 
 def test_any_bytes_as_a_table(fuzz: Any, tmp_path: Path) -> None:
     endings, ways = ("csv", "parquet", "tsv", "txt", "npz", ""), ("error", "drop", "level")
-    fuzz(250, partial(read, tmp_path), BYTES, st.sampled_from(endings), st.sampled_from(ways))
+    ended = fuzz(250, partial(read, tmp_path), BYTES, st.sampled_from(endings), st.sampled_from(ways))
+    assert min(ended["read"], ended["refused"]) > 0, "either nothing was read or nothing was refused"
 
 
 @pytest.mark.parametrize("file", FOUND, ids=[file.name for file in FOUND])
 def test_what_was_found(file: Path, tmp_path: Path) -> None:
     for missing in ("error", "drop", "level"):
+        OUTCOMES.clear()
         read(tmp_path, file.read_bytes(), file.suffix[1:], missing)
+        assert set(OUTCOMES) == {"refused"}

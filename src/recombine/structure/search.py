@@ -6,7 +6,6 @@ import copy
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +22,9 @@ from recombine.structure.settings import MaskSettings
 from recombine.structure.stack import Untraceable
 from recombine.structure.units import units_of
 from recombine.tasks import Problems, cross_entropy
-from recombine.training.engine import _threads
 from recombine.training.plan import ChunkSize, Plan
 from recombine.training.progress import Progress, reporter
-from recombine.training.threads import side_by_side
+from recombine.training.threads import in_lanes, side_by_side, threads
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,7 +125,7 @@ def _train_group(
         if not chunk:
             return results, plan
         try:
-            with _threads(plan.threads):
+            with threads(plan.threads):
                 found = learn(chunk, plan.strategy, loss, device, report)
         except Untraceable as refused:
             if fixed:
@@ -154,18 +152,13 @@ def _side_by_side(
             report(steps)
 
     def lane(first: int) -> dict[int, tuple[Mask, History]]:
-        torch.set_num_threads(1)
         own = group[first::lanes]
         if first:
             own = [replace(job, model=copies[first - 1][id(job.model)]) for job in own]
         with denormals_flushed():
             return {job.place: learn([job], "loop", loss, device, told)[0] for job in own}
 
-    before = torch.get_num_threads()
-    with ThreadPoolExecutor(lanes) as pool:
-        parts = list(pool.map(lane, range(lanes)))
-    torch.set_num_threads(before)
-    return {place: result for part in parts for place, result in part.items()}
+    return {place: result for part in in_lanes(lane, lanes) for place, result in part.items()}
 
 
 def _fallback(plan: Plan, device: torch.device, refused: Untraceable) -> Plan:

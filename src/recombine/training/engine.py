@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from recombine.training.settings import Settings, resolve
 from recombine.training.stack import Model, Penalty, Stack, initial, positional, stack_members
 from recombine.training.strategies import STRATEGIES
 from recombine.training.strategies.stacked import member_step
+from recombine.training.threads import threads
 
 BLOCK_STEPS = 64
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 2**30}
@@ -77,7 +78,7 @@ def train(
     plan = _plan(settings, ids, strategy, chunk_size)
     stacks = plan.stacks(ids) if only is None else (plan.stacks(ids)[only],)
     started = time.monotonic()
-    with reporter(progress, total=sum(map(len, stacks)) * steps) as report, _threads(plan.threads):
+    with reporter(progress, total=sum(map(len, stacks)) * steps) as report, threads(plan.threads):
         parts = [part for stack in stacks for part in _train_or_split(settings, plan, list(stack), report)]
     ensemble = _join(parts)
     ensemble.notes |= {
@@ -89,17 +90,6 @@ def train(
         "seconds": time.monotonic() - started,
     }
     return ensemble
-
-
-@contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    before = torch.get_num_threads()
-    if count is not None:
-        torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def plan_training(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch import Tensor, nn
 
 from recombine.tasks.draws import key
 from recombine.training.stack import Objective, Stack
-from recombine.training.threads import side_by_side
+from recombine.training.threads import in_lanes, side_by_side
 
 RANDOM_LAYERS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
 
@@ -57,13 +56,9 @@ class Loop:
 
     def _side_by_side(self, member: Callable[[_Lane, int], Tensor]) -> list[Tensor]:
         def run(lane: int) -> list[Tensor]:
-            torch.set_num_threads(1)
             return [member(self.lanes[lane], i) for i in range(lane, len(self.stack), len(self.lanes))]
 
-        before = torch.get_num_threads()
-        with ThreadPoolExecutor(len(self.lanes)) as pool:
-            found = list(pool.map(run, range(len(self.lanes))))
-        torch.set_num_threads(before)
+        found = in_lanes(run, len(self.lanes))
         return [found[i % len(self.lanes)][i // len(self.lanes)] for i in range(len(self.stack))]
 
     def _one_after_the_other(
