@@ -13,7 +13,10 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from trainees import short
 
+from recombine.models import ResNet
+from recombine.training.strategies.compiled import free_layouts
 from recombine.training.strategies.convolutions import AsProducts, convolve
+from recombine.training.strategies.stacked import trace
 
 
 @given(
@@ -57,6 +60,27 @@ def test_gradients_of_stacked_members_are_the_same() -> None:
     assert products.count == 2
     for name, value in expected.items():
         torch.testing.assert_close(found[name], value, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_a_recorded_step_can_be_laid_out_anew_by_a_compiler() -> None:
+    # The shortcut of a stage that halves the picture: one pixel of four, laid out otherwise by a compiler.
+    torch.manual_seed(0)
+    module = ResNet(shape=(2, 8, 8), channels=(2, 4), blocks=1, norm="instance")()
+    members = {name: torch.stack([p.detach(), p.detach() * 0.5]) for name, p in module.named_parameters()}
+    x = torch.randn(2, 5, 2, 8, 8)
+
+    def loss(parameters: dict[str, Tensor], x: Tensor) -> Tensor:
+        return functional_call(module, parameters, (x,)).square().mean()  # type: ignore[no-any-return]
+
+    with torch.no_grad(), AsProducts():
+        recorded = trace(vmap(grad(loss)), (members, x))
+    expected = recorded(members, x)
+    free_layouts(recorded)  # type: ignore[arg-type]
+    # What comes before the code of a GPU is written, which is where a view that does not fit is refused.
+    found = torch.compile(recorded, backend="aot_eager_decomp_partition", dynamic=False)(members, x)
+    for name, value in expected.items():
+        torch.testing.assert_close(found[name], value, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(

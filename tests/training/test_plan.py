@@ -11,7 +11,15 @@ from trainees import NET, TOY, Dropped, short
 
 from recombine.errors import InputError
 from recombine.tasks import Draws
-from recombine.training.plan import LOOP_BYTES_CPU, STACK_BYTES, Plan, activation_bytes, make_plan, step_bytes
+from recombine.training.plan import (
+    FEWEST_GROUPS,
+    LOOP_BYTES_CPU,
+    STACK_BYTES,
+    Plan,
+    activation_bytes,
+    make_plan,
+    step_bytes,
+)
 from recombine.training.stack import Objective
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
@@ -67,6 +75,15 @@ def test_the_choice(module: nn.Module, device: torch.device, members: int, strat
     assert first.strategy == strategy
     assert first == plan(module, members, device)
     assert first.reason
+
+
+def test_large_convolutions_are_stacked_by_many_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert plan(Conv(), 3, GPU).stack == 3, "small ones are"
+    monkeypatch.setattr("recombine.training.plan.GROUPED_BYTES", 0)
+    assert plan(Conv(), 3, GPU).stack == 1
+    assert plan(Conv(), FEWEST_GROUPS, GPU).stack == FEWEST_GROUPS
+    assert plan(NET(), 3, GPU).stack == 3, "it has no convolutions"
+    assert plan(Conv(), 3, GPU, chunk_size=2).stack == 2, "asked for"
 
 
 def test_a_long_training_is_compiled_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,25 +45,30 @@ def parts(
     for i, panel in enumerate(panels):
         mine = data.filter(pl.col("facet") == panel)
         rows = [name for name in names if name in mine["row"].to_list()]
-        sides = [_side(datasets, mine, side, rows, across, room, panel, i == 0, chance) for side in SIDES]
+        ends = i == 0, i == len(panels) - 1
+        sides = [_side(datasets, mine, side, rows, across, room, panel, ends, chance) for side in SIDES]
         charts.append(alt.hconcat(*sides, spacing=24))
     return theme.style(alt.vconcat(*charts, spacing=22), datasets)
 
 
 def _side(
     datasets: Datasets, table: pl.DataFrame, side: str, rows: list[str], width: int, room: int, panel: str,
-    titled: bool, chance: float | None,
+    ends: tuple[bool, bool], chance: float | None,
 ) -> alt.LayerChart:  # fmt: skip
+    """One side of a panel; the first has the key, the last says what is drawn along the axis of all."""
     long = table.unpivot([f"{side}_{on}" for on in ON], index="row", variable_name="on", value_name="accuracy")
     long = long.with_columns(pl.col("on").str.strip_prefix(f"{side}_").replace_strict(ON)).drop_nulls("accuracy")
     lines = in_lines(rows, room)
-    axis = alt.Axis(labelExpr=lines, labelLimit=room, labelColor=theme.INK, labelPadding=8) if side == "sub" else None
+    # As wide in every panel, so that their axes stand below each other.
+    axis = alt.Axis(
+        labelExpr=lines, labelLimit=room, labelColor=theme.INK, labelPadding=8, minExtent=room + 8, maxExtent=room + 8
+    ) if side == "sub" else None  # fmt: skip
     y = alt.Y("row:N", title=None, scale=alt.Scale(domain=rows), axis=axis)
-    title = wrapped(f"accuracy {SIDES[side]}", width + 24, theme.TEXT)
+    title = wrapped(f"accuracy {SIDES[side]}", width + 24, theme.TEXT) if ends[1] else None
     x = alt.X("accuracy:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False),
               axis=alt.Axis(grid=True, tickCount=5 if width > 180 else 2))  # fmt: skip
     names = list(ON.values())
-    legend = alt.Legend(title=None, columns=1 if width < 180 else 2) if titled and side == "sub" else None
+    legend = alt.Legend(title=None, columns=1 if width < 180 else 2) if ends[0] and side == "sub" else None
     base = alt.Chart(datasets.add(long))
     line = base.mark_line(color=theme.RULE, strokeWidth=1.5).encode(x=x, y=y, detail="row:N")
     dots = base.mark_point(size=55, strokeWidth=1.6, opacity=1).encode(

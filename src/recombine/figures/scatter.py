@@ -7,6 +7,7 @@ import polars as pl
 
 from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
+from recombine.figures.words import text_width
 
 
 def scatter(
@@ -77,7 +78,9 @@ def scatter(
         line = base.transform_filter("datum.part == 'line'").mark_line(color=theme.RULE, strokeDash=[3, 3])
         layers.insert(0, line.encode(x=x_axis, y=y_axis, detail="facet:N"))
     chart = alt.layer(*layers).properties(width=side, height=side)
-    # Titles of panels at their right end: at the left stands the title of the vertical axis.
-    head = alt.Header(labelAnchor="end")
+    # At the left stands the title of the vertical axis: those of panels are at their right end, or above it.
+    room = side - text_width(y_title or y) - 8
+    fits = all(text_width(panel) < room for panel in panels)
+    head = alt.Header(labelAnchor="end") if fits else alt.Header(labelAnchor="start", labelPadding=30)
     panels_chart = chart.facet(alt.Facet("facet:N", sort=panels, title=None, header=head), columns=across, spacing=30)
     return theme.style(panels_chart.resolve_scale(x="independent") if own_x else panels_chart, datasets)

@@ -15,10 +15,9 @@ from recombine.runs.files import sha256_of
 from recombine.runs.run import Context, Outcome, Run
 from recombine.structure import Network, Protocol, carry_out, subroutines_of, untrained
 from recombine.tasks import Contours, OddOneOutTask, Task
-from recombine.training import Ensemble, Optimizer, train
+from recombine.training import Ensemble, Optimizer, starting_from, train
 
 if TYPE_CHECKING:
-    import torch
     from torch import nn
 
     from recombine.structure import Findings
@@ -105,7 +104,9 @@ class DissectionRun(Run):
             return [ensemble.member(m).to(context.device) for m in ensemble.members[: self.bases]]
         if self.pretraining is None:
             return self._train(self._build, range(self.bases), context)
-        return [base for i in range(self.bases) for base in self._train(self._started(i, context), [i], context)]
+        pretrained = self._pretrained(self.pretraining, context)
+        started = {i: starting_from(self._build, pretrained, i) for i in range(self.bases)}
+        return [base for i, build in started.items() for base in self._train(build, [i], context)]
 
     def _train(self, build: Any, members: Any, context: Context) -> list[nn.Module]:
         ensemble = train(
@@ -116,22 +117,13 @@ class DissectionRun(Run):
         )  # fmt: skip
         return [ensemble.member(m) for m in ensemble.members]
 
-    def _started(self, base: int, context: Context) -> Any:
-        """A function that builds the network with what pretraining learnt in it."""
-        of = self.pretraining
-        assert of is not None
-        ensemble = train(
-            of.model, of.task, members=[base], steps=of.steps, batch_size=of.batch_size, optimizer=of.optimizer,  # type: ignore[arg-type]
+    def _pretrained(self, of: Pretraining, context: Context) -> Ensemble:
+        return train(
+            of.model, of.task, members=self.bases, steps=of.steps, batch_size=of.batch_size, optimizer=of.optimizer,  # type: ignore[arg-type]
             seed=self.seed, device=context.device,
             checkpoint=context.workspace / "pretraining",
             progress=lambda done, total: context.progress(done, total, "steps of pretraining"),
         )  # fmt: skip
-        learnt = {name: tensor.cpu() for name, tensor in ensemble.member(base).state_dict().items()}
-
-        def build() -> nn.Module:
-            return handed_on(self._build(), learnt)
-
-        return build
 
     def _build(self) -> nn.Module:
         return self.model()  # type: ignore[operator,no-any-return]
@@ -153,21 +145,6 @@ def fast_products(device: str) -> Iterator[None]:
         yield
     finally:
         torch.backends.cuda.matmul.allow_tf32 = before
-
-
-def handed_on(model: nn.Module, learnt: dict[str, torch.Tensor]) -> nn.Module:
-    """``model`` with the weights that it shares with a pretrained one, by name, with or without "encoder."."""
-    own = model.state_dict()
-    shared = {
-        name: learnt[key]
-        for name in own
-        for key in (name, name.removeprefix("encoder."))
-        if key in learnt and learnt[key].shape == own[name].shape
-    }
-    if not shared:
-        raise InputError("the pretrained model shares no weight with the one it should start; check both encoders.")
-    model.load_state_dict(own | shared)
-    return model
 
 
 def read_bases(path: str, expected: str | None, build: Any) -> Ensemble:

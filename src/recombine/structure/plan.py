@@ -17,7 +17,6 @@ from recombine.structure.units import Units
 from recombine.tasks import Problems
 from recombine.training.plan import (
     COMPILE_BYTES,
-    CONVOLUTIONS,
     LOOP_BYTES_CPU,
     NOT_STACKED,
     ONE_THREAD_BYTES,
@@ -25,6 +24,8 @@ from recombine.training.plan import (
     ChunkSize,
     Plan,
     activation_bytes,
+    convolves,
+    too_few,
 )
 from recombine.training.stack import Objective
 from recombine.training.strategies import STRATEGIES, can_compile
@@ -113,6 +114,8 @@ def plan_group(jobs: Sequence[Job], loss: Loss, device: torch.device, strategy: 
     if chunk_size == "auto":
         # As many stacks, but of equal size.
         stack = -(-len(jobs) // -(-len(jobs) // stack))
+        if strategy == "captured" and too_few(jobs[0].model, touched, stack):
+            stack = 1
     one_thread = device.type == "cpu" and touched * stack < ONE_THREAD_BYTES
     return Plan(strategy, stack, reason, 1 if one_thread else None)
 
@@ -124,7 +127,7 @@ def _looped(jobs: Sequence[Job], device: torch.device) -> str:
         return "recurrent layers of torch.nn cannot be traced"
     if device.type != "cuda" and len(jobs) == 1:
         return "a single mask"
-    if device.type != "cuda" and any(isinstance(part, CONVOLUTIONS) for part in parts):
+    if device.type != "cuda" and convolves(jobs[0].model):
         return "grouped convolutions are slower than a loop on a CPU"
     return ""
 

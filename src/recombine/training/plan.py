@@ -37,6 +37,12 @@ COMPILE_BYTES = 2**45
 """A training that touches more than this on a GPU takes so long that a compiled step, which saves a third to a half of
 it, is worth the 10 to 30 seconds of compiling."""
 
+GROUPED_BYTES = 2**29
+FEWEST_GROUPS = 8
+"""Members with convolutions that touch more than this in one step are stacked by so many or not at all: as three or
+four groups of one convolution they take more than twice as long as one after another, as eight less. (Compiled,
+convolutions are products: see ``strategies/convolutions.py``.)"""
+
 NOT_STACKED = (nn.RNNBase, nn.RNNCellBase)
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 
@@ -85,6 +91,8 @@ def make_plan(
     if chunk_size == "auto":
         most = max(1, STACK_BYTES.get(device.type, STACK_BYTES["cpu"]) // touched)
         stack = min(members, LOOP_STACK if strategy == "loop" else 1 << (most.bit_length() - 1))
+        if strategy == "captured" and too_few(module, touched, stack):
+            stack = 1
     else:
         stack = min(members, int(chunk_size))
         if stack < 1:
@@ -107,11 +115,20 @@ def _choose(module: nn.Module, touched: int, members: int, steps: int, device: t
         return "captured", "one launch a step"
     if members == 1:
         return "loop", "a single member"
-    if any(isinstance(part, CONVOLUTIONS) for part in parts):
+    if convolves(module):
         return "loop", "grouped convolutions are slower than a loop on a CPU"
     if touched > LOOP_BYTES_CPU:
         return "loop", "one member fills the caches"
     return "stacked", "many small members a step"
+
+
+def convolves(module: nn.Module) -> bool:
+    return any(isinstance(part, CONVOLUTIONS) for part in module.modules())
+
+
+def too_few(module: nn.Module, touched: int, stack: int) -> bool:
+    """Whether so many captured together would be slower than one after another."""
+    return stack < FEWEST_GROUPS and touched > GROUPED_BYTES and convolves(module)
 
 
 def step_bytes(

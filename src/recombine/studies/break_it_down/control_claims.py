@@ -7,7 +7,7 @@ from typing import Literal
 
 import polars as pl
 
-from recombine.studies.break_it_down.evidence import CHOSEN, less_random, of, truth
+from recombine.studies.break_it_down.evidence import CHOSEN, VISION, less_random, of, truth
 from recombine.studies.claims import Claim, Evidence, Sign, Tables
 
 REPORTED = "not published: a control that the paper does not have"
@@ -83,14 +83,16 @@ KNOWN = (
     ),
 )
 
-TASKS = ("agreement", "inside-contact", "bert-grid", "resnet18-inside-contact", "three-rules")
+RANDOM = ("agreement", "bert-grid", *VISION)
+SHUFFLED = ("toy", "agreement", "inside-contact", "bert-grid")
+"""The runs that have random masks beside the chosen ones, and those that have masks for shuffled answers."""
 
 CONTROLS = (
     Claim(
         id="not-just-size",
         sentence="Removing as many weights at random does not do what removing the chosen part does.",
         criterion=Sign("below", 0.0),
-        evidence=less_random("d_abl", TASKS),
+        evidence=less_random("d_abl", RANDOM),
         source=REPORTED,
         unit="D_abl of the chosen less that of random masks",
         explanation="On the smallest networks a random mask of the same size does harm of its own, and not always "
@@ -100,7 +102,7 @@ CONTROLS = (
         id="shuffled-do-not-pass",
         sentence="A mask trained on shuffled answers does not do the subroutine.",
         criterion=Sign("below", 0.6),
-        evidence=of(("toy", *TASKS), "passing", role="shuffled answers"),
+        evidence=of(SHUFFLED, "passing", role="shuffled answers"),
         source=REPORTED,
         unit="accuracy",
     ),

@@ -14,7 +14,10 @@ from recombine.studies.claims import Evidence, Tables
 Reader = Callable[[Tables], Evidence]
 
 LANGUAGE = ("agreement", "bert-grid", "bert-scratch")
-VISION = ("inside-contact", "resnet18-inside-contact", "three-rules")
+VISION = (
+    "inside-contact", "resnet18-inside-contact", "resnet18-number-contact", "resnet18-narrow", "resnet18-wide",
+    "three-rules",
+)  # fmt: skip
 TASKS = (*LANGUAGE, *VISION)
 SAME = {"bert-grid": "bert-scratch"}
 """Runs whose bases are those of another run, with another search: a base is counted once."""
@@ -29,13 +32,19 @@ def rows(tables: Tables, runs: Sequence[str], network: str, role: str = "search"
     return kept.with_columns(pl.col("run").replace(SAME))
 
 
-def units(tables: Tables, runs: Sequence[str], network: str) -> int:
-    """Bases that could be judged: all that were trained, whether or not a mask of theirs passed."""
+def units(tables: Tables, runs: Sequence[str], network: str, each: str = "base", parts: int | None = None) -> int:
+    """Bases that could be judged: all that were trained, whether or not they passed the gate or a mask of theirs did;
+    with ``each="cell"``, bases and subroutines (or ``parts`` of them), of which a base has as many as its run names."""
     table = tables.get("bases")
     if table is None:
         return 0
     kept = table.filter(pl.col("run").is_in(list(runs)) & (pl.col("network") == network))
-    return kept.select(pl.col("run").replace(SAME), "base").n_unique()
+    if each == "base":
+        return kept.select(pl.col("run").replace(SAME), "base").n_unique()
+    # A table of bases has a column for each of its subroutines, empty in the runs of others.
+    named = pl.sum_horizontal(pl.col("^on .*$").is_not_null()) if parts is None else pl.lit(parts)
+    each_base = kept.select(pl.col("run").replace(SAME), "base", named.alias("parts")).unique(["run", "base"])
+    return int(each_base["parts"].sum())
 
 
 def of(
@@ -68,7 +77,8 @@ def of(
         if missing is not None:
             means = means.with_columns(pl.col("value").fill_null(missing))
         if each == "cell":
-            return Evidence.of(means["value"].drop_nulls(), members=max(cells.height, count))
+            asked = units(tables, names, network, each, None if subroutine is None else 1)
+            return Evidence.of(means["value"].drop_nulls(), members=asked)
         bases = means.group_by("run", "base", maintain_order=True).agg(pl.col("value").mean())
         return Evidence.of(bases["value"].drop_nulls(), members=count)
 
@@ -87,40 +97,90 @@ def best_less_typical(runs: Sequence[str]) -> Reader:
         count = units(tables, runs, "trained")
         if found.is_empty():
             return Evidence.of([], members=count)
-        parts = found["subroutine"].n_unique()
         gap = -pl.col("d_abl")
         means = found.filter(PASSED).group_by("run", "base", "subroutine", maintain_order=True).agg(
             difference=gap.filter(CHOSEN).mean() - gap.mean()
         )  # fmt: skip
-        return Evidence.of(means["difference"].drop_nulls(), members=count * parts)
+        return Evidence.of(means["difference"].drop_nulls(), members=units(tables, runs, "trained", "cell"))
 
     return evidence
 
 
-def less(
-    value: str, runs: str | Sequence[str], than: str | Sequence[str], network: str = "trained", by_run: bool = False
-) -> Reader:
-    """Chosen masks of trained bases of ``runs`` less those of ``than`` (0 where no mask passed): base by base, or less
-    the mean of the same run where bases do not correspond (``by_run``)."""
-    one = of(runs, value, where=CHOSEN)
+def less(value: str, run: str, than: str) -> Reader:
+    """Chosen masks of trained bases of a run less those of another's bases of the same number, for the subroutines that
+    have one in both."""
 
     def evidence(tables: Tables) -> Evidence:
-        mine = one(tables)
-        if not mine.fitted:
-            return mine
-        names = [runs] if isinstance(runs, str) else list(runs)
-        if not by_run:
-            other = of(than, value, where=CHOSEN, network=network, missing=0.0)(tables).groups[0]
-            both = zip(mine.groups[0], other, strict=False)
-            return Evidence.of([a - b for a, b in both], members=mine.members)
-        found: list[float] = []
-        for name in _bases(names):
-            other = of(name, value, where=CHOSEN, network=network, missing=0.0)(tables).groups[0]
-            if other:
-                found += [a - float(np.mean(other)) for a in of(name, value, where=CHOSEN)(tables).groups[0]]
-        return Evidence.of(found, members=mine.members)
+        mine, others = (rows(tables, [name], "trained") for name in (run, than))
+        return _compared(mine, others, value, ["base", "subroutine"], CHOSEN, CHOSEN, units(tables, [run], "trained"))
 
     return evidence
+
+
+def one_less_other(run: str, value: str, one: str, other: str) -> Reader:
+    """Chosen masks of one subroutine less those of another."""
+
+    def evidence(tables: Tables) -> Evidence:
+        found = rows(tables, [run], "trained")
+        mine, others = (CHOSEN & (pl.col("subroutine") == name) for name in (one, other))
+        return _compared(found, found, value, ["base"], mine, others, units(tables, [run], "trained"))
+
+    return evidence
+
+
+def layers_less(value: str, runs: Sequence[str], layers: str, than: str) -> Reader:
+    """All masks over some layers less all those over others, whether or not they passed."""
+
+    def evidence(tables: Tables) -> Evidence:
+        found = rows(tables, runs, "trained")
+        mine, others = (pl.col("layers") == names for names in (layers, than))
+        return _compared(found, found, value, CELL, mine, others, units(tables, runs, "trained"))
+
+    return evidence
+
+
+def less_random(value: str, runs: Sequence[str]) -> Reader:
+    """Chosen masks less random masks of their size."""
+
+    def evidence(tables: Tables) -> Evidence:
+        chosen, random = rows(tables, runs, "trained"), rows(tables, runs, "trained", "same size")
+        return _compared(chosen, random, value, CELL, CHOSEN, pl.lit(True), units(tables, runs, "trained"))
+
+    return evidence
+
+
+def less_untrained(value: str, runs: Sequence[str]) -> Reader:
+    """Chosen masks of trained bases less the mean of those of the untrained networks of the same run (0 where no mask
+    passed, as the paper scores it)."""
+
+    def evidence(tables: Tables) -> Evidence:
+        found: list[float] = []
+        for same in _bases(runs):
+            fresh = of(same, value, where=CHOSEN, network="untrained", missing=0.0)(tables).groups[0]
+            if fresh:
+                found += [a - float(np.mean(fresh)) for a in of(same, value, where=CHOSEN)(tables).groups[0]]
+        return Evidence.of(found, members=units(tables, runs, "trained"))
+
+    return evidence
+
+
+CELL = ["run", "base", "subroutine"]
+
+
+def _compared(
+    one: pl.DataFrame, other: pl.DataFrame, value: str, by: list[str], mine: pl.Expr, others: pl.Expr, members: int
+) -> Evidence:
+    """One value a base: the means of two sets of masks, taken ``by`` what must be the same in both, subtracted."""
+    if one.is_empty() or other.is_empty():
+        return Evidence.of([], members=members)
+    first, second = (
+        part.filter(which).group_by(by, maintain_order=True).agg(pl.col(value).mean())
+        for part, which in ((one, mine), (other, others))
+    )
+    both = first.join(second, on=by, suffix=" of the other", maintain_order="left")
+    difference = (pl.col(value) - pl.col(f"{value} of the other")).mean()
+    bases = both.group_by([key for key in by if key != "subroutine"], maintain_order=True).agg(difference)
+    return Evidence.of(bases[value].drop_nulls(), members=members)
 
 
 def _bases(runs: Sequence[str]) -> list[list[str]]:
@@ -129,25 +189,6 @@ def _bases(runs: Sequence[str]) -> list[list[str]]:
     for run in runs:
         found.setdefault(SAME.get(run, run), []).append(run)
     return list(found.values())
-
-
-def less_random(value: str, runs: Sequence[str]) -> Reader:
-    """Chosen masks less random masks of their size, base by base."""
-
-    def evidence(tables: Tables) -> Evidence:
-        chosen, random = rows(tables, runs, "trained"), rows(tables, runs, "trained", "same size")
-        count = units(tables, runs, "trained")
-        if chosen.is_empty() or random.is_empty():
-            return Evidence.of([], members=count)
-        keys = ["run", "base"]
-        both = [
-            part.group_by(keys, maintain_order=True).agg(pl.col(value).mean())
-            for part in (chosen.filter(CHOSEN), random)
-        ]
-        joined = both[0].join(both[1], on=keys, suffix="_random", maintain_order="left")
-        return Evidence.of(joined[value] - joined[f"{value}_random"], members=count)
-
-    return evidence
 
 
 def truth(column: str) -> Reader:

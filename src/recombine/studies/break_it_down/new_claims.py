@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recombine.studies.break_it_down.evidence import correlation, correlations_compared, less, spread
+from recombine.studies.break_it_down.evidence import correlation, correlations_compared, layers_less, less, spread
+from recombine.studies.break_it_down.runs import FROM
 from recombine.studies.claims import Claim, Order, Sign
 
 NEW = (
@@ -14,9 +15,22 @@ NEW = (
         evidence=less("d_abl", "bert-scratch", "bert-slow"),
         source="ours, declared after a trial on a base that is not in the study",
         unit="D_abl of the one less that of the other",
-        explanation="All three bases have the right sign; with three the interval just includes none. A base that "
-        "stays near its start is searched as an untrained one is: what is left when its part is removed still does "
-        "the task.",
+        explanation="A base that stays near its start is searched as an untrained one is: what is left when its part "
+        "is removed still does the task.",
+    ),
+    Claim(
+        id="removable-above",
+        sentence="Contours: parts of the last stage can be removed, parts found over all layers cannot: D_abl of the "
+        "former is lower.",
+        criterion=Sign("below", 0.0),
+        evidence=layers_less(
+            "d_abl",
+            ("resnet18-number-contact", "resnet18-inside-contact", "resnet18-simclr"),
+            FROM["resnet"][-1],
+            FROM["resnet"][0],
+        ),
+        source="ours, seen in the masks that it is judged by; other networks have yet to confirm it",
+        unit="D_abl, all masks of the last stage less all over every layer",
     ),
     Claim(
         id="unseen-varies",

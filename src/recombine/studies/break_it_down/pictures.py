@@ -10,6 +10,12 @@ from recombine.measures.interval import summarise
 from recombine.studies.break_it_down.tables import LABELS, last_gated
 from recombine.studies.study import Figure
 
+LAYERS = {
+    "layers": "all layers", r"layers\.[23]\.": "upper half", r"layers\.3\.": "last layer",
+    "stem|stage|readout": "all layers", "stage_[34]|readout": "last two stages", "stage_4|readout": "last stage",
+    "stage_2|stage_3|readout": "last two stages", "stage_3|readout": "last stage", "all": "all layers",
+}  # fmt: skip
+"""What a pattern of parameter names stands for."""
 KINDS = {"search": "", "shuffled answers": ", shuffled answers", "same size": ", random masks"}
 
 
@@ -47,6 +53,18 @@ def _draw_searches(table: pl.DataFrame) -> Any:
     rows = kept.with_columns((pl.col("task") + untrained + kind).alias("group"))
     return members(rows.sort("place", "group", maintain_order=True), "group", "d_abl", title="D_abl, every mask",
                    domain=(-0.75, 0.75), reference=0.0, noun="mask")  # fmt: skip
+
+
+def _draw_layers(table: pl.DataFrame) -> Any:
+    from recombine.figures import members
+
+    search = _ordered(table).filter((pl.col("role") == "search") & (pl.col("network") == "trained"))
+    several = search.filter(pl.col("layers").n_unique().over("run") > 1)
+    rows = several if several.height else search
+    group = pl.col("task") + ": " + pl.col("layers").replace(LAYERS)
+    rows = rows.with_columns(group.alias("group"), pl.col("maskable").max().over("run", "layers").alias("size"))
+    return members(rows.sort("place", "size", descending=[False, True], maintain_order=True), "group", "d_abl",
+                   title="D_abl", domain=(-0.75, 0.75), reference=0.0, noun="mask")  # fmt: skip
 
 
 def _draw_two_tests(table: pl.DataFrame) -> Any:
@@ -117,6 +135,15 @@ FIGURES = (
         "down.",
         table="masks",
         draw=_draw_two_tests,
+    ),
+    Figure(
+        id="layers",
+        title="In which layers parts can be removed",
+        caption="D_abl of every mask of trained bases, by the layers that it covers, in the runs that search several. "
+        "A mask over all layers of a residual network takes away what every rule needs of the first ones; one of the "
+        "last stage can be lost alone.",
+        table="masks",
+        draw=_draw_layers,
     ),
     Figure(
         id="overlap",

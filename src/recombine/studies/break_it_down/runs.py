@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, WordEncoder
+from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, Views, WordEncoder
 from recombine.runs import Run
 from recombine.runs.along_training import AlongTrainingRun
 from recombine.runs.dissection import DissectionRun, Pretraining
@@ -16,8 +16,17 @@ from recombine.runs.planted import PlantedRun
 from recombine.structure import Choice, Geometric, MaskSettings, Protocol, grid
 from recombine.studies.break_it_down.bases import FILE, HASH
 from recombine.studies.study import Scale
-from recombine.tasks import Contours, DigitPairs, Family, MaskedWords, OddOneOutTask, Sentences, SignProducts
-from recombine.training import Adam
+from recombine.tasks import (
+    Contours,
+    DigitPairs,
+    Family,
+    MaskedWords,
+    OddOneOutTask,
+    Sentences,
+    SignProducts,
+    TwoViews,
+)
+from recombine.training import Adam, Cosine
 
 STARTS = (-0.05, 0.0, 0.05, 0.1)
 SIGNS = SignProducts()
@@ -167,19 +176,22 @@ RATES = (1e-2, 1e-3)
 
 
 def _paper(members: int | None) -> dict[str, Run]:
-    """Language first, then contours; each run is one to three minutes on an H200."""
+    """Language first, then contours; each run is one to four minutes on an H200."""
     whole = grid(starts=STARTS, choices=tuple(Choice(names=n) for n in FROM["bert"]), lrs=RATES, base=COMPRESSED)
     few = grid(starts=FEW, choices=(Choice(names=FROM["bert"][0]),), lrs=RATES, base=COMPRESSED)
-    bases = min(members or 3, 3)
-    found: dict[str, Run] = {
+    searched = Protocol(settings=few, seeds=1, random=0, shuffled=False)
+    bases, three = min(members or 6, 6), min(members or 3, 3)
+    return {
         "bert-grid": bert(Protocol(settings=whole, seeds=2, random=1), 1, untrained=1),
-        "bert-scratch": bert(Protocol(settings=few, seeds=1, random=0, shuffled=False), bases, untrained=bases),
-        "bert-slow": bert(Protocol(settings=few, seeds=1, random=0, shuffled=False), bases, lr=1e-4, steps=4000),
-        "bert-pretrained": bert(Protocol(settings=few, seeds=1, random=0, shuffled=False), bases, pretrained=True),
-    }
-    return found | {
-        "resnet18-inside-contact": contours(("inside", "contact"), 6, bases),
-        "three-rules": contours(("inside", "contact", "number"), 4, 1),
+        "bert-scratch": bert(searched, bases, untrained=three),
+        "bert-slow": bert(searched, bases, lr=1e-4, steps=4000),
+        "bert-pretrained": bert(searched, bases, pretrained=True),
+        "resnet18-number-contact": number_contact(resnet(16, halve_first=True), UPPER, three),
+        "resnet18-inside-contact": inside_contact(three),
+        "resnet18-narrow": number_contact(resnet(8, halve_first=True), STARTED, three),
+        "resnet18-wide": number_contact(resnet(32, halve_first=True), STARTED, three),
+        "resnet18-simclr": number_contact(resnet(16, halve_first=True), UPPER, three, contrastive=True),
+        "three-rules": three_rules(),
     }
 
 
@@ -199,18 +211,61 @@ def bert(
     )  # fmt: skip
 
 
-def contours(rules: tuple[str, ...], settings: int, bases: int) -> DissectionRun:
-    """A ResNet of 18 layers, a quarter as wide and without the first pooling, on contours at 64 pixels.
+STARTED = grid(starts=FEW, choices=(Choice(names=FROM["resnet"][0]),), lrs=RATES[:1], base=COMPRESSED)
+"""Masks over all layers from two starts, at the higher rate."""
+UPPER = grid(starts=FEW, choices=tuple(Choice(names=n) for n in FROM["resnet"]), lrs=RATES[:1], base=COMPRESSED)
+"""The same, and over two sets of upper layers."""
+NUMBER_CONTACT = OddOneOutTask(source=Contours(side=64, obeyed=("number", "contact")), problems=10_000, held_out=500)
 
-    Six settings are two starts and three sets of layers, at the higher rate; four are one set of layers and both."""
-    layers, rates = (FROM["resnet"], RATES[:1]) if settings == 6 else (FROM["resnet"][:1], RATES)
-    chosen = grid(starts=FEW, choices=tuple(Choice(names=n) for n in layers), lrs=rates, base=COMPRESSED)
+
+def resnet(width: int, halve_first: bool = False) -> OddOneOutNet:
+    """18 layers without the first pooling, ``width`` channels in the first stage (ResNet-18 has 64)."""
+    channels = (width, 2 * width, 4 * width, 8 * width)
     network = ResNet(
-        shape=(3, 64, 64), channels=(16, 32, 64, 128), blocks=2, norm="instance", hidden=(128,), outputs=64
-    )
-    return DissectionRun(
-        task=OddOneOutTask(source=Contours(side=64, obeyed=rules), problems=6000, held_out=500),
-        model=OddOneOutNet(encoder=Panels(encoder=network)),
-        bases=bases, steps=3000, batch_size=32, optimizer=Adam(lr=2e-3), learn=1000, asked=300,
-        protocol=Protocol(settings=chosen, seeds=1, random=1, shuffled=False), untrained=1,
+        shape=(3, 64, 64), channels=channels, blocks=2, norm="instance", hidden=channels[-1:], outputs=64,
+        halve_first=halve_first,
     )  # fmt: skip
+    return OddOneOutNet(encoder=Panels(encoder=network))
+
+
+def number_contact(
+    model: OddOneOutNet, settings: tuple[MaskSettings, ...], bases: int, contrastive: bool = False
+) -> DissectionRun:
+    """Number–contact at 64 pixels: both are learnt within 1500 steps."""
+    views = Pretraining(
+        task=TwoViews(source=NUMBER_CONTACT.source), model=Views(encoder=model.encoder), steps=600, batch_size=128,
+        optimizer=Adam(lr=5e-4, schedule=Cosine(steps=600, floor=0.02)),
+    )  # fmt: skip
+    return DissectionRun(
+        task=NUMBER_CONTACT, model=model, bases=bases, steps=1500, batch_size=32, optimizer=_cosine(1e-3, 1500),
+        pretraining=views if contrastive else None, learn=1000, asked=300,
+        protocol=Protocol(settings=settings, seeds=1, random=1, shuffled=False), untrained=0 if contrastive else 1,
+    )  # fmt: skip
+
+
+def inside_contact(bases: int) -> DissectionRun:
+    """Inside–contact at 64 pixels, by networks that have learnt number–contact: from fresh weights contact is not
+    learnt within 3000 steps."""
+    model = resnet(16)
+    before = Pretraining(task=NUMBER_CONTACT, model=model, steps=1500, batch_size=32, optimizer=_cosine(1e-3, 1500))
+    return DissectionRun(
+        task=OddOneOutTask(source=Contours(side=64), problems=10_000, held_out=500), model=model, bases=bases,
+        steps=1000, batch_size=32, optimizer=_cosine(1e-3, 1000), pretraining=before, learn=1000, asked=300,
+        protocol=Protocol(settings=UPPER, seeds=1, random=1, shuffled=False),
+    )  # fmt: skip
+
+
+def three_rules() -> DissectionRun:
+    """All three rules at once, masks over all layers at both rates."""
+    settings = grid(starts=FEW, choices=(Choice(names=FROM["resnet"][0]),), lrs=RATES, base=COMPRESSED)
+    return DissectionRun(
+        task=OddOneOutTask(
+            source=Contours(side=64, obeyed=("inside", "contact", "number")), problems=6000, held_out=500
+        ),
+        model=resnet(16), bases=1, steps=3000, batch_size=32, optimizer=Adam(lr=2e-3), learn=1000, asked=300,
+        protocol=Protocol(settings=settings, seeds=1, random=1, shuffled=False), untrained=1,
+    )  # fmt: skip
+
+
+def _cosine(lr: float, steps: int) -> Adam:
+    return Adam(lr=lr, schedule=Cosine(steps=steps))

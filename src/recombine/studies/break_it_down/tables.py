@@ -24,6 +24,10 @@ LABELS = {
     "bert-slow": "agreement, 4 × 512, low rate",
     "bert-pretrained": "agreement, 4 × 512, pretrained",
     "resnet18-inside-contact": "inside–contact, 18 layers",
+    "resnet18-number-contact": "number–contact, 18 layers",
+    "resnet18-narrow": "number–contact, half as wide",
+    "resnet18-wide": "number–contact, twice as wide",
+    "resnet18-simclr": "number–contact, pretrained",
     "three-rules": "inside, contact and number",
 }
 KEYS = ("bases", "masks", "matrix", "overlap", "truth")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from recombine.studies.break_it_down.evidence import CHOSEN, LANGUAGE, PASSED, TASKS, VISION, less, of
+from recombine.studies.break_it_down.evidence import CHOSEN, LANGUAGE, PASSED, TASKS, VISION, less_untrained, of
 from recombine.studies.claims import Claim, Sign
 
 UNTRAINED = (
@@ -72,7 +72,7 @@ UNTRAINED = (
         id="trained-below-untrained",
         sentence="D_abl of chosen masks is lower in trained than in untrained networks that have had the same search.",
         criterion=Sign("below", 0.0),
-        evidence=less("d_abl", TASKS, TASKS, "untrained", by_run=True),
+        evidence=less_untrained("d_abl", TASKS),
         source="the paper's central comparison, with the untrained networks' own search",
         unit="D_abl",
     ),

@@ -77,7 +77,8 @@ class OddOneOutTask(Description, Task):
         """For each point, a held-out problem whose odd item keeps just that."""
         inputs, targets, odd = self._tensors("test", points.device)
         bits = 1 << torch.arange(points.shape[-1], device=points.device)
-        kinds, asked = odd @ bits, points.long() @ bits
+        # Not as a product: those of whole numbers are not there on a GPU.
+        kinds, asked = (odd * bits).sum(-1), (points.long() * bits).sum(-1)
         order = kinds.argsort(stable=True)
         first = torch.searchsorted(kinds[order], asked)
         count = torch.searchsorted(kinds[order], asked, right=True) - first

@@ -43,14 +43,25 @@ class Compiled(Captured):
         with AsProducts() as products:
             recorded = trace(self._step, arguments)
         self._products = products.count > 0
-        if isinstance(recorded, fx.GraphModule) and len(recorded.graph.nodes) > MOST_OPERATIONS:
-            return recorded
+        if isinstance(recorded, fx.GraphModule):
+            if len(recorded.graph.nodes) > MOST_OPERATIONS:
+                return recorded
+            free_layouts(recorded)
         return torch.compile(recorded, dynamic=False)
 
     def _capture(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor) -> None:
         self._traced = self._record(self._arguments(inputs, targets))
         with _tensor_cores() if self._products else nullcontext():
             super()._capture(inputs, targets, hyper)
+
+
+def free_layouts(recorded: fx.GraphModule) -> None:
+    """Let the compiler lay tensors out as it likes: a recorded view holds for the strides of the recording only."""
+    aten = torch.ops.aten
+    for node in recorded.graph.nodes:
+        if node.target in (aten.view.default, aten._unsafe_view.default):
+            node.target = aten.reshape.default
+    recorded.recompile()
 
 
 @contextmanager
