@@ -17,6 +17,7 @@ from recombine.structure import MaskSettings, Protocol, accuracy
 from recombine.studies import SCALES, StudyResult, conduct
 from recombine.studies.break_it_down import STUDY, runs
 from recombine.studies.break_it_down.bases import FILE, HASH, STEPS
+from recombine.studies.break_it_down.cells import BERT, PUBLISHED, cells
 from recombine.studies.break_it_down.evidence import (
     CHOSEN,
     best_less_typical,
@@ -178,3 +179,19 @@ def test_every_figure_can_be_drawn_from_a_few_steps(result: StudyResult) -> None
         if figure.table == "overlap" and result.tables["overlap"]["iou"].is_null().all():
             continue
         assert figure.draw(figure.rows(result.tables[figure.table])) is not None
+
+
+def test_published_cells_stand_before_ours() -> None:
+    known = {"sub_target": 0.9, "sub_other": 0.3, "abl_other": 1.0}
+    rows = masks().with_columns(
+        pl.col("base").cast(pl.Float64).alias("abl_target"), **{k: pl.lit(v) for k, v in known.items()}
+    )
+    table = cells(rows)
+    assert table["cell"].unique().to_list() == ["agreement: verb"]
+    assert table["from"].to_list() == ["published"] * 3 + ["here"]
+    ours = table.row(-1, named=True)
+    assert (ours["network"], ours["bases"], ours["abl_target"]) == ("here: 2 layers of 16", 2, 0.5), "chosen masks only"
+    # A cell of the release: agreement of the subject in the singular (.316, .756) and plural (.617, .930).
+    assert PUBLISHED["agreement", "subject"][BERT][2:] == pytest.approx(
+        ((0.316 + 0.617) / 2, (0.756 + 0.930) / 2), abs=6e-4
+    )

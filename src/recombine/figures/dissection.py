@@ -38,13 +38,13 @@ def parts(
     names, panels = levels(data["row"]), levels(data["facet"])
     data = data.with_columns(as_labels(data["row"]), as_labels(data["facet"]))
     total = theme.total_width(width)
-    room = math.ceil(min(0.4 * total, max(map(text_width, names), default=0)))
+    room = math.ceil(min(0.4 * total, 1.06 * max(map(text_width, names), default=0)))
     across = (total - room - 60) // 2
     datasets = Datasets()
     charts = []
     for i, panel in enumerate(panels):
         mine = data.filter(pl.col("facet") == panel)
-        rows = [name for name in names if name in mine["row"].to_list()]
+        rows = levels(mine["row"])
         ends = i == 0, i == len(panels) - 1
         sides = [_side(datasets, mine, side, rows, across, room, panel, ends, chance) for side in SIDES]
         charts.append(alt.hconcat(*sides, spacing=24))

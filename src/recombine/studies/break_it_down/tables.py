@@ -9,6 +9,7 @@ import polars as pl
 
 from recombine.structure import summarise_masks
 from recombine.structure.statistics import by_base, sign_flip, spearman, wild_cluster
+from recombine.studies.break_it_down.cells import cells
 
 if TYPE_CHECKING:
     from recombine.runs import StoredRun
@@ -49,7 +50,10 @@ def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
         if "masks" in run.tables:
             parts["summary"].append(summarise_masks(run.table("masks")).select(*label, pl.all()))
             parts["tests"].append(by_bases(run.table("masks")).select(*label, pl.all()))
-    return {key: pl.concat(rows, how="diagonal_relaxed") for key, rows in parts.items() if rows} | found
+    found |= {key: pl.concat(rows, how="diagonal_relaxed") for key, rows in parts.items() if rows}
+    if "masks" in found:
+        found["cells"] = cells(found["masks"])
+    return found
 
 
 def by_bases(masks: pl.DataFrame) -> pl.DataFrame:
