@@ -72,7 +72,8 @@ def test_a_dissection_is_printed_and_written(
 
 def test_json_holds_every_mask(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [str(folder / "model"), str(folder / "left.npz"), str(folder / "right.parquet"), "--json", "--no-controls"]
-    code, out, _ = call(capsys, *words, "--epochs", "2", "--starts", "0,0.1", "--rates", "0.05", "--seeds", "1")
+    words += ["--epochs", "2", "--starts", "0,0.1", "--rates", "0.05", "--seeds", "1"]
+    code, out, _ = call(capsys, *words, "--layers", ".")
     found = json.loads(out)
     assert code == 0
     assert found["subroutines"] == ["left", "right"]

@@ -20,6 +20,7 @@ from recombine.structure import (
     Mask,
     ablated,
     chosen,
+    depths,
     overlap,
     respond,
     same_size,
@@ -45,6 +46,18 @@ def half(model: nn.Module) -> Mask:
             for name, weight in chosen(model, Choice()).items()
         }
     )
+
+
+def test_the_last_layers_are_counted_from_the_end() -> None:
+    model = nn.Sequential(*(nn.Linear(2, 2) for _ in range(5)))
+    last = chosen(model, Choice(last=0.5))
+    assert list(last) == ["2.weight", "3.weight", "4.weight"], "half of five, rounded up"
+    assert list(chosen(model, Choice(names="[012]", last=0.25))) == ["2.weight"], "of what the names find"
+    assert [choice.layers for choice in depths(model)] == ["all", "last half", "last quarter"]
+    assert [choice.layers for choice in depths(nn.Linear(2, 2))] == ["all"], "one layer has no half"
+    assert Choice(names="[012]", last=0.1).layers == "last 0.1 of [012]"
+    # A description that says nothing of it is the one it was before it could be said.
+    assert "last" not in Choice(last=1.0).describe()
 
 
 def test_a_subnetwork_and_its_removal_by_hand() -> None:

@@ -111,11 +111,22 @@ def test_a_model_with_two_known_parts_is_taken_apart() -> None:
     assert left.densities() == {"left.weight": 1.0, "right.weight": 0.0}
     assert result.score("left") == pytest.approx(-0.5, abs=0.1)
     assert result.score("left", score="d_sub") == pytest.approx(0.5, abs=0.1)
-    assert "can be taken out" in result.verdict
+    assert "the best part can be taken out" in result.verdict
     matrix = result.matrix.filter((pl.col("role") == "search") & (pl.col("network") == "trained"))
     assert matrix.select("subroutine", "asked").rows() == [(a, b) for a in ("left", "right") for b in ("left", "right")]
     assert result.to_dict()["subroutines"] == ["left", "right"]
     assert result.to_frame().height == summarise_masks(result.masks).height > 8
+
+
+def test_without_a_protocol_several_depths_are_searched() -> None:
+    result = dissect(Reader(), signs(0, both=False), signs(1, both=False), names=("left", "right"), controls=False)
+    searched = result.masks.filter((pl.col("role") == "search") & (pl.col("subroutine") == "left"))
+    # Half of two matrices is one, and so is a quarter.
+    assert searched.group_by("layers", "maskable", maintain_order=True).len().rows() == [
+        ("all", 4, 8),
+        ("last half", 2, 8),
+    ]
+    assert ", in all layers," in result.verdict or ", in the last half of the layers," in result.verdict
 
 
 def test_errors_say_what_to_do() -> None:

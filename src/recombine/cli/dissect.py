@@ -13,7 +13,9 @@ from recombine.cli.printing import shown
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError, unknown
 
 if TYPE_CHECKING:
-    from recombine.structure import Dissection, Protocol
+    from torch import nn
+
+    from recombine.structure import Choice, Dissection
     from recombine.tasks import Problems
 
 ENDINGS = (".html", ".json", ".csv", ".parquet", ".svg", ".pdf", ".png")
@@ -30,7 +32,11 @@ def dissect(
     items: Annotated[int | None, Parameter(help="Columns of a table are this many items (odd-one-out: 4).")] = None,
     layers: Annotated[
         list[str] | None,
-        Parameter(help="Mask weights whose name this pattern finds; several are searched.", negative=()),
+        Parameter(
+            help="Mask weights whose name this pattern finds; several are searched. By default all weights, the last "
+            "half and the last quarter of the layers.",
+            negative=(),
+        ),
     ] = None,
     starts: Annotated[str, Parameter(help="Starting values of the masks: a,b,c.")] = "-0.05,0,0.05,0.1",
     rates: Annotated[str, Parameter(help="Learning rates of the masks: a,b.")] = "0.01,0.0001",
@@ -60,15 +66,16 @@ def dissect(
         _check_ending(out)
     if (learn_target is None) != (learn_other is None):
         raise InputError("give --learn-target and --learn-other, or neither.")
-    asked = _protocol(starts, rates, layers, epochs, penalty, gate, seeds)
+    tried = {"starts": _numbers(starts, "--starts"), "lrs": _numbers(rates, "--rates")}
+    from recombine.structure import MaskSettings, Protocol, grid, load_model, read_problems
     from recombine.structure import dissect as run
-    from recombine.structure import load_model, read_problems
     from recombine.training import pick_device
 
     def read(path: Path) -> Problems:
         return read_problems(path, items, max_rows=max_rows, max_bytes=max_bytes)
 
     network, architecture = load_model(model)
+    settings = grid(choices=_choices(network, layers), base=MaskSettings(epochs=epochs, penalty=penalty), **tried)
     parts = [read(path) for path in (target, other)]
     learn = [read(path) for path in (learn_target, learn_other) if path is not None]
     chance = 1 / max(2, 1 + max(int(part.targets.max()) for part in parts))
@@ -78,7 +85,7 @@ def dissect(
         names=_names(target, other),
         learn=learn or None,
         whole=read(whole) if whole is not None else None,
-        protocol=asked.replace(chance=chance),
+        protocol=Protocol(settings=settings, chance=chance, gate=gate, seeds=seeds),
         fresh=architecture,  # type: ignore[arg-type]
         controls=controls,
         device=pick_device(device),
@@ -93,15 +100,10 @@ def dissect(
     return 0
 
 
-def _protocol(
-    starts: str, rates: str, layers: list[str] | None, epochs: int, penalty: float, gate: float, seeds: int
-) -> Protocol:
-    from recombine.structure import Choice, MaskSettings, Protocol, grid
+def _choices(network: nn.Module, layers: list[str] | None) -> tuple[Choice, ...]:
+    from recombine.structure import Choice, depths
 
-    choices = tuple(Choice(names=pattern) for pattern in layers) if layers else (Choice(),)
-    base = MaskSettings(epochs=epochs, penalty=penalty)
-    settings = grid(starts=_numbers(starts, "--starts"), choices=choices, lrs=_numbers(rates, "--rates"), base=base)
-    return Protocol(settings=settings, gate=gate, seeds=seeds)
+    return tuple(Choice(names=pattern) for pattern in layers) if layers else depths(network)
 
 
 def _numbers(text: str, what: str) -> tuple[float, ...]:

@@ -1,7 +1,7 @@
 """What is inside it: find, evaluate and remove the part of a network that computes a subroutine."""
 
 from recombine.structure.calling import accuracy, as_problems, respond
-from recombine.structure.choose import Choice, chosen, weights_of
+from recombine.structure.choose import Choice, chosen, depths, weights_of
 from recombine.structure.controls import shuffled, untrained
 from recombine.structure.dissect import Dissection, dissect
 from recombine.structure.evaluate import ablated, overlap, same_size, subnetwork
@@ -54,6 +54,7 @@ __all__ = [
     "as_problems",
     "carry_out",
     "chosen",
+    "depths",
     "dissect",
     "find_masks",
     "grid",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +32,8 @@ class Choice(Description):
 
     ``names`` are regular expressions, one of which must be found in the parameter's name; ``types`` are module classes
     or their names, subclasses included; ``where(name, parameter)`` is any test (it cannot be hashed, so not part of a
-    stored run). Biases, norms and embeddings are left out unless ``kinds`` asks for them.
+    stored run). Biases, norms and embeddings are left out unless ``kinds`` asks for them. ``last`` keeps that share of
+    what passes, counted in tensors from the end of the model's order: a half, a quarter.
 
     ``unit`` is what is kept or removed as one: a single weight, a row (all that one output reads), a column, a channel
     of a convolution, an attention head, a norm's gain, an embedding's row, a block. For heads say how many there are
@@ -45,6 +47,7 @@ class Choice(Description):
     types: Annotated[tuple[str, ...], BeforeValidator(_type_names)] = ()
     where: Callable[[str, Tensor], bool] | None = None
     kinds: Annotated[tuple[Kind, ...], BeforeValidator(_patterns)] = ()
+    last: float = Field(default=1.0, gt=0, le=1)
     unit: Unit = "weight"
     heads: int | None = Field(default=None, ge=1)
     blocks: str | None = None
@@ -56,6 +59,15 @@ class Choice(Description):
         if self.kinds:
             return self.kinds
         return {"gain": ("norm",), "embedding row": ("embedding",)}.get(self.unit, ("weight",))  # type: ignore[return-value]
+
+    @property
+    def layers(self) -> str:
+        """The chosen layers in words, for tables."""
+        named = " | ".join(self.names)
+        if self.last == 1:
+            return named or "all"
+        share = {0.5: "last half", 0.25: "last quarter"}.get(self.last, f"last {self.last:g}")
+        return f"{share} of {named}" if named else share
 
 
 @dataclass(frozen=True)
@@ -113,7 +125,18 @@ def chosen(model: nn.Module, choice: Choice) -> dict[str, Weight]:
             f"no weight of {type(model).__name__} is chosen; its parameters are of the kinds "
             f"{sorted({k for w in weights.values() for k in w.kinds})}, and {', '.join(choice.allowed)} are asked for."
         )
-    return picked
+    return dict(list(picked.items())[-math.ceil(choice.last * len(picked)) :])
+
+
+DEPTHS = (Choice(), Choice(last=0.5), Choice(last=0.25))
+"""Where a part may lie: anywhere, in the later half of the layers, in the last quarter. Masks over all layers find
+parts that can be removed in some networks and none in others, in which those of the last layers do."""
+
+
+def depths(model: nn.Module) -> tuple[Choice, ...]:
+    """`DEPTHS`, less those that choose the same weights of a small model."""
+    found = {tuple(chosen(model, choice)): choice for choice in reversed(DEPTHS)}
+    return tuple(reversed(found.values()))
 
 
 def _passes(weight: Weight, choice: Choice) -> bool:

@@ -14,9 +14,11 @@ from torch import nn
 from recombine.errors import InputError
 from recombine.result import Result
 from recombine.structure.calling import Loss, as_problems
+from recombine.structure.choose import depths
 from recombine.structure.controls import untrained
 from recombine.structure.masks import Mask
 from recombine.structure.protocol import Findings, Network, Progress, Protocol, carry_out, gated
+from recombine.structure.settings import grid
 from recombine.structure.subroutines import Subroutine
 from recombine.structure.summary import ROWS, SCORES, summarise_masks
 from recombine.tasks import cross_entropy
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
 SCHEMA = 1
 CLEAR = -0.1
 """A D_abl below this is called a part that can be removed."""
+LAYERS = {
+    "all": "all layers",
+    "last half": "the last half of the layers",
+    "last quarter": "the last quarter of the layers",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +95,11 @@ class Dissection(Result):
             "no mask of an untrained network passes" if math.isnan(control) else f"untrained network {control:+.2f}"
         )
         words = "can be taken out" if chosen < CLEAR else "cannot be taken out without the rest"
+        at = search.filter("chosen")["layers"][0]
+        where = f", in {LAYERS.get(at, at)}," if search["layers"].n_unique() > 1 else ""
         return (
-            f"{name}: the best part {words} (D_abl {chosen:+.2f}; mean of the {passed} of {search.height} settings "
-            f"that pass {typical:+.2f}; {beside})."
+            f"{name}: the best part{where} {words} (D_abl {chosen:+.2f}; mean of the {passed} of {search.height} "
+            f"settings that pass {typical:+.2f}; {beside})."
         )
 
     def to_frame(self) -> pl.DataFrame:
@@ -137,8 +146,9 @@ def dissect(
     only a model of that subroutine alone can answer. ``whole`` are problems of the model's own task; a model that does
     them, or else the subroutines, no better than the gate is refused.
 
-    ``controls`` adds an untrained network with its own search (``fresh`` builds it; by default the layers of a copy are
-    reset), masks for shuffled answers, and random masks of the same size."""
+    Without a ``protocol``, masks over all layers, over the later half and over the last quarter are searched, each from
+    four starts at two rates. ``controls`` adds an untrained network with its own search (``fresh`` builds it; by
+    default the layers of a copy are reset), masks for shuffled answers, and random masks of the same size."""
     given = (target, other, *others)
     labels = tuple(names) if names is not None else _names(given)
     if len(labels) != len(given) or (learn is not None and len(learn) != len(given)):
@@ -149,7 +159,7 @@ def dissect(
         Subroutine.of(name, asked, None if learn is None else learn[i], seed)
         for i, (name, asked) in enumerate(zip(labels, given, strict=True))
     ]
-    protocol = protocol or Protocol(chance=1 / _classes(parts))
+    protocol = protocol or Protocol(chance=1 / _classes(parts), settings=grid(choices=depths(model)))
     if not controls:
         protocol = protocol.replace(random=0, shuffled=False)
     problems = as_problems(whole) if whole is not None else None

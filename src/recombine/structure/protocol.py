@@ -232,7 +232,7 @@ def _labels(job: _Job, protocol: Protocol, subroutines: Sequence[Subroutine]) ->
         "subroutine": subroutines[job.target].name,
         "setting": job.setting,
         "start": getattr(own.method, "start", None),
-        "layers": " | ".join(own.choice.names) or "all",
+        "layers": own.choice.layers,
         "lr": own.optimizer.lr,
         "seed": job.seed,
     }

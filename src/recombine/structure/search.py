@@ -51,7 +51,7 @@ class MaskSearch:
                 "mask": i,
                 "method": own.method.kind,
                 "start": getattr(own.method, "start", None),
-                "layers": " | ".join(own.choice.names) or "all",
+                "layers": own.choice.layers,
                 "lr": own.optimizer.lr if isinstance(own.optimizer.lr, float) else None,
                 "seed": own.seed,
                 "kept": mask.kept,
