@@ -60,9 +60,38 @@ def test_pictures_and_pages_come_from_whoever_registered(tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("name", ["a.docx", "a"])
 def test_an_unknown_ending_is_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match=r"cannot save a result as .*use one of \.json"):
+    with pytest.raises(InputError, match=r"cannot save a result as .*use one of \.html"):
         Number(1).save(tmp_path / "new" / name)
     assert not (tmp_path / "new").exists()
+
+
+def test_a_place_that_cannot_be_written_is_said_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"file/a\.csv' cannot be written: "):
+        Number(1).save(tmp_path / "file" / "a.csv")
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(InputError, match=r"folder\.json' cannot be written: "):
+        Number(1).save(tmp_path / "folder.json")
+
+
+@dataclass(frozen=True)
+class Judged(Number):
+    verdict: str = "fails"
+
+    def sentence(self) -> str:
+        return "It is too small."
+
+
+@dataclass(frozen=True)
+class Named(Number):
+    def __repr__(self) -> str:
+        return "mine"
+
+
+def test_a_result_shows_what_was_found_and_not_all_that_it_holds() -> None:
+    assert repr(Number(1)) == "<Number>"
+    assert repr(Judged(1)) == str(Judged(1)) == "<Judged: fails — It is too small.>"
+    assert repr(Named(1)) == "mine"
 
 
 def test_json_never_holds_nan() -> None:

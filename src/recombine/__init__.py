@@ -6,6 +6,8 @@
     ensemble = rc.train(model, task, members=64, steps=1000)
     rc.measure(ensemble, task)                         # after training: where it fails, and by which mechanism
     rc.measure_predictions(table, ["shape", "colour"], target="y", prediction="p", split="part=test")
+    rc.dissect(network, problems_of_one_rule, problems_of_the_other)      # inside: a part for each, and can it go
+    rc.conduct(rc.find_study("gradient-toy"), "smoke", store=rc.Store("store"))     # a paper: which claims hold
 
 Names are looked up when they are first used, so that a person with a table does not wait for torch.
 """
@@ -13,16 +15,10 @@ Names are looked up when they are first used, so that a person with a table does
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from recombine.errors import InputError
 from recombine.result import register
-
-try:
-    __version__ = version("recombine")
-except PackageNotFoundError:
-    __version__ = "0+unknown"
 
 _WHERE = {
     "FactorSpace": "recombine.space",
@@ -109,6 +105,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    __version__: str
     from recombine import (
         checks,
         figures,
@@ -138,11 +135,22 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name in _WHERE:
         return getattr(import_module(_WHERE[name]), name)
     if name in _PACKAGES:
         return import_module(f"recombine.{name}")
     raise AttributeError(f"module 'recombine' has no attribute {name!r}")
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # it reads all that is installed
+
+    try:
+        return version("recombine")
+    except PackageNotFoundError:
+        return "0+unknown"
 
 
 def __dir__() -> list[str]:

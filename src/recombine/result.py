@@ -21,6 +21,8 @@ _RENDERERS: dict[tuple[str, str], Renderer] = {}
 
 TABLES = (".json", ".csv", ".parquet")
 PICTURES = (".svg", ".pdf", ".png")
+ENDINGS = (".html", *TABLES, *PICTURES)
+"""How a result can be saved."""
 
 
 def register(kind: str, what: str, renderer: Renderer) -> None:
@@ -32,6 +34,17 @@ class Result:
     """Base of all results. A subclass sets ``kind`` and gives ``to_frame`` and ``to_dict``."""
 
     kind: ClassVar[str] = "result"
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "__repr__" not in cls.__dict__:  # Said here, or a dataclass would list everything that it holds.
+            cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """What was found, as a person would say it; all of it is in `to_frame` and `to_dict`."""
+        sentence, verdict = getattr(self, "sentence", None), getattr(self, "verdict", None)
+        found = " — ".join(str(part) for part in (verdict, sentence() if sentence else None) if part)
+        return f"<{type(self).__name__}: {found}>" if found else f"<{type(self).__name__}>"
 
     def to_frame(self) -> pl.DataFrame:
         """The result as one table."""
@@ -61,10 +74,17 @@ class Result:
         """Write the result; the ending says how: .json .csv .parquet (data), .svg .pdf .png (picture), .html (page)."""
         path = Path(path)
         ending = path.suffix.lower()
-        if ending not in (*TABLES, *PICTURES, ".html"):
-            endings = " ".join((*TABLES, *PICTURES, ".html"))
-            raise InputError(f"cannot save a result as {ending or 'a file without ending'!r}; use one of {endings}.")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if ending not in ENDINGS:
+            what = repr(ending) if ending else f"{str(path)!r}, which has no ending"
+            raise InputError(f"cannot save a result as {what}; use one of {' '.join(ENDINGS)}.")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._write(path, ending)
+        except OSError as error:
+            raise InputError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
+        return path
+
+    def _write(self, path: Path, ending: str) -> None:
         if ending == ".json":
             path.write_text(self.to_json(indent=1), encoding="utf-8")
         elif ending == ".csv":
@@ -75,4 +95,3 @@ class Result:
             path.write_text(self._repr_html_(), encoding="utf-8")
         else:
             self.plot().save(str(path))
-        return path

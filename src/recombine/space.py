@@ -89,6 +89,8 @@ class Factor:
 
 def categorical(name: str, levels: int | Iterable[Level]) -> Factor:
     """A factor with the given levels; a number n stands for the levels 0 … n − 1."""
+    if isinstance(levels, (str, bytes, bool)) or not isinstance(levels, (int, Iterable)):
+        raise InputError(f"factor {name!r} needs a list of levels or their number, got {levels!r}.")
     return Factor(name, tuple(range(levels)) if isinstance(levels, int) else tuple(levels))
 
 
@@ -186,6 +188,8 @@ class FactorSpace:
 
     def sample(self, count: int, seed: int) -> Points:
         """``count`` independent uniform points. Codes are whole numbers even where other factors are continuous."""
+        if count < 0 or seed < 0:
+            raise InputError(f"a sample has 0 or more points and a seed of 0 or more, got {count} and {seed}.")
         rng = np.random.default_rng(seed)
         columns = [
             rng.integers(len(f.levels), size=count) if f.levels is not None else rng.uniform(f.low, f.high, size=count)  # type: ignore[arg-type]
@@ -218,6 +222,8 @@ class FactorSpace:
 
     def encode(self, combinations: Iterable[Mapping[str, Level]]) -> Points:
         """Points from records such as ``{"shape": "disc", "size": 2}``."""
+        if isinstance(combinations, Mapping):
+            raise InputError("combinations are a list of records; put a single one in brackets.")
         rows = []
         for record in combinations:
             extra = [name for name in record if name not in self.names]

@@ -61,7 +61,7 @@ def test_people_get_the_verdict_first(run, table):
     _, out = run(table, "--factors", "shape,colour")
     assert out.startswith("undetermined — ")
     assert "rank      4 of 5 needed" in out
-    assert "worst queries" in out
+    assert "worst combinations asked" in out
     assert "collect 1 combination" in out
     assert "[bold]green" in out
 
@@ -91,13 +91,50 @@ def test_bins_split_missing_and_bans_reach_the_check(run, table):
         (["--factors", "shape", "--bins", "dose=x"], "whole number"),
         (["--factors", "shape", "--out", "x.doc"], "unknown ending"),
         (["--factors", "shape", "--out", "/nowhere/x.html"], "no folder"),
-        (["--factors", "shape", "--fail-on", "undetermind"], "did you mean 'undetermined'"),
+        (["--factors", "shape", "--fail-on", "undetermind"], 'Did you mean "undetermined"'),
         (["--factors", " , "], "at least one factor"),
     ],
 )
 def test_bad_input_is_one_sentence(run, table, words, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises((InputError, cyclopts.CycloptsError), match=message):
         run(table, *words)
+
+
+def test_a_combination_is_a_line_and_its_numbers_are_explained(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    path = tmp_path / "four.csv"
+    rows = [(c, s, z, k) for c in range(3) for s in range(3) for z in range(3) for k in range(3) if c + s + z + k < 5]
+    pl.DataFrame(rows, ["colour of it", "shape", "size", "camera"], orient="row").write_csv(path)
+    _, out = run(path, "--factors", "colour of it,shape,size,camera")
+    table = out.split("worst combinations asked, 10 of")[1].splitlines()
+    assert table[1].split() == ["colour", "of", "it", "shape", "size", "camera", "status", "leverage", "shrinkage"]
+    assert all(line.split()[4] == "determined" for line in table[2:12])
+    assert table[12] == "leverage: variance of the answer, in units of the noise of one row"
+    assert "  " not in out.split("training  ")[1].splitlines()[0]  # a single space between words, so nothing is cut
+
+
+def test_commas_in_names_and_levels_stand_in_quotes(run, tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text('"a,b",c\n"x, y",0\nz,1\n', encoding="utf-8")
+    _, out = run(path, "--factors", '"a,b",c', "--forbid", '"a,b=x, y"', "--json")
+    assert json.loads(out)["suggestions"] == [{"a,b": "z", "c": 0}]
+    with pytest.raises(InputError, match="in double quotes where it holds a comma"):
+        run(path, "--factors", '"a,b",c', "--forbid", "c=x, y")
+
+
+def test_the_table_is_never_written_over(run, table):
+    before = table.read_bytes()
+    with pytest.raises(InputError, match="is a file that is read here"):
+        run(table, "--factors", "shape,colour", "--out", table)
+    with pytest.raises(InputError, match="is a folder; --out names a file"):
+        run(table, "--factors", "shape,colour", "--out", table.parent)
+    assert table.read_bytes() == before
+
+
+def test_what_no_allowed_row_settles_is_not_said_to_be_collected(run, table):
+    _, out = run(table, "--factors", "shape,colour", "--forbid", "shape=star", "--forbid", "colour=[bold]green")
+    assert "no allowed set suffices" in out
+    assert "collect" not in out
 
 
 def test_help_shows_examples(run):
@@ -110,10 +147,10 @@ def test_a_thousand_rows_wait_for_nothing_heavy(tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "k.csv"
     pl.DataFrame({name: rng.integers(6, size=1_000) for name in "abcd"} | {"y": rng.normal(size=1_000)}).write_csv(path)
-    words = f"{str(path)!r}, factors='a,b,c,d', target='y', json=True"
+    words = f"Path({str(path)!r}), factors='a,b,c,d', target='y', json=True"
     heavy = ("torch", "altair", "sklearn", "pandas", "scipy.stats")
     code = (
-        f"import sys; from recombine.cli.check import check; check({words}); "
+        f"import sys; from pathlib import Path; from recombine.cli.check import check; check({words}); "
         f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -14,8 +14,8 @@ from recombine.studies import STUDIES
 
 Call = Callable[..., tuple[int, str, str]]
 TOY = ("--scale", "smoke", "--members", 3, "--device", "cpu")
-RUN = ["run", "address", "kind", "members", "steps", "stored", "strategy", "stack", "units", "seconds", "memory_bytes",
-       "basis"]  # fmt: skip
+RUN = ["run", "address", "kind", "members", "steps", "stored", "strategy", "stack", "units", "seconds", "at_most",
+       "memory_bytes", "basis"]  # fmt: skip
 
 
 @pytest.fixture

@@ -76,14 +76,35 @@ def test_out_holds_page_figures_and_tables(run, tmp_path):
         ([EXAMPLE, *WORDS], "say what training saw"),
         ([EXAMPLE, *WORDS, "--split", "part=tests"], "did you mean 'test'"),
         ([EXAMPLE, *WORDS[:4], "--prediction", "predicted", "--split", "part=test"], "did you mean 'prediction'"),
-        ([EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "fail"], "did you mean 'fails'"),
+        ([EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "fail"], 'Did you mean "fails"'),
         ([EXAMPLE, *WORDS, "--split", "part=test", "--max-bytes", "10"], "more than the 10 allowed"),
-        ([EXAMPLE, *WORDS, "--split", "part=test", "--out", EXAMPLE], "is a file"),
+        ([EXAMPLE, *WORDS, "--split", "part=test", "--out", "report.docx"], "unknown ending of --out '.docx'"),
+        ([EXAMPLE, *WORDS, "--split", "part=test", "--out", "/nowhere/report.html"], "no folder '/nowhere'"),
     ],
 )
 def test_bad_input_is_one_sentence(run, words, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises((InputError, cyclopts.CycloptsError), match=message):
         run(*words)
+
+
+def test_an_ending_asks_for_one_file_as_it_does_of_check(run, tmp_path):
+    code, text = run(EXAMPLE, *WORDS, "--split", "part=test", "--out", tmp_path / "report.html")
+    assert code == 0
+    assert text.endswith(f"written to {tmp_path / 'report.html'}\n")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_what_is_read_is_never_written_over(run, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_bytes(EXAMPLE.read_bytes())
+    with pytest.raises(InputError, match="is a file that is read here"):
+        run(mine, *WORDS, "--split", "part=test", "--out", mine)
+    with pytest.raises(InputError, match="is a file that is read here"):
+        run(EXAMPLE, *WORDS, "--train", mine, "--out", mine)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="without an ending names a folder"):
+        run(mine, *WORDS, "--split", "part=test", "--out", tmp_path / "file")
+    assert mine.read_bytes() == EXAMPLE.read_bytes()
 
 
 def test_help_shows_examples(run):

@@ -122,6 +122,8 @@ def test_run_prints_claims_and_page_for_people(run: Call, tmp_path: Path) -> Non
     code, out, err = run("--out", tmp_path / "page")
     assert (code, err) == (0, "")
     assert "toy-gap" in out
+    assert "gradient-toy at smoke scale: of 10 claims " in out
+    assert "published" not in out.splitlines()[0]  # no claim of this study has a published figure
     assert out.rstrip().endswith(str(Path("page") / "gradient-toy" / "index.html"))
 
 

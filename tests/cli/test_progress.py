@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from recombine.cli.progress import study_progress, waiting
+from recombine.cli.progress import bar, study_progress, waiting
 
 STUDIES = [("first-study", {"alone": 0}), ("second-study", {"left": 0, "right": 0})]
 
@@ -80,4 +80,21 @@ def test_nothing_is_written_where_nobody_looks(quiet: bool, monkeypatch: pytest.
     with study_progress(STUDIES, quiet=quiet) as (progress, done), waiting("writing", quiet=quiet):
         progress("alone", 1, 2, "steps")
         done("alone", None)
+    assert terminal.getvalue() == ""
+
+
+def test_one_piece_of_work_is_one_line_and_names_stay_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = look(monkeypatch)
+    with bar("[bold]model", quiet=False) as tell:
+        tell(3, 12, "masks")
+    line = [line for line in terminal.lines() if " of " in line][-1]
+    assert line.startswith("[bold]model")
+    assert "3 of 12 masks" in line
+    terminal = look(monkeypatch)
+    with waiting("reading [bold]t.csv", quiet=False):
+        pass
+    assert "reading [bold]t.csv" in "".join(terminal.lines())
+    terminal = look(monkeypatch)
+    with bar("model", quiet=True) as tell:
+        tell(1, 2, "masks")
     assert terminal.getvalue() == ""

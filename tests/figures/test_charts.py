@@ -170,6 +170,40 @@ def test_no_member_is_left_outside_the_domain_asked_for() -> None:
     assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0.2, 1.0]
 
 
+def test_an_interval_that_leaves_the_domain_ends_in_an_arrow_at_its_edge() -> None:
+    table = pl.DataFrame({"g": ["wide", "wide", "alone", "narrow", "narrow"], "v": [0.05, 0.6, 0.3, 0.5, 0.51]})
+    asked = specification(members(table, "g", "v", domain=(0, 1)))["datasets"].values()
+    bars, arrows = (next(rows for rows in asked if rows and mark(rows[0])) for mark in (_is_bar, _is_arrow))
+    assert [(row["low"], row["high"]) for row in bars][:2] == [(0.0, 1.0), (None, None)]
+    assert sorted((row["value"], row["angle"]) for row in arrows) == [(0.0, 180.0), (1.0, 0.0)]
+    free = specification(members(table, "g", "v"))["datasets"].values()
+    assert not any(_is_arrow(rows[0]) for rows in free)
+
+
+def _is_bar(row: dict[str, Any]) -> bool:
+    return "low" in row and "angle" not in row
+
+
+def _is_arrow(row: dict[str, Any]) -> bool:
+    return "angle" in row
+
+
+def test_labels_of_members_are_not_cut_off_on_a_telephone() -> None:
+    names = ["X₂ redundant, 25 600 updates", "group-balanced, 90 % bound", "evolution (no gradient), A"]
+    table = pl.DataFrame({"g": names * 32, "v": [*([0.5] * 90), *([None] * 6)]})
+    with drawn_for("phone"):
+        svg = to_svg(members(table, "g", "v"))
+    assert "set aside" in svg
+    assert "…" not in svg
+
+
+def test_the_key_of_a_map_names_its_ends_and_its_middle(map_table: pl.DataFrame) -> None:
+    for width in ("double", "phone"):
+        with drawn_for(width):  # type: ignore[arg-type]
+            found = texts(to_svg(maps(map_table, "x", "y", "share", "step", domain=(-0.6, 0.6), boundary=False)))
+        assert {"−0.6", "0", "0.6"} <= set(found)
+
+
 def test_members_without_any_value_are_an_error() -> None:
     with pytest.raises(InputError, match="no member"):
         members(pl.DataFrame({"v": [None, float("nan")]}, schema={"v": pl.Float64}), None, "v")

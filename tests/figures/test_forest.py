@@ -30,6 +30,12 @@ def test_a_forest_draws_every_mark_that_has_a_value(width: str) -> None:
         assert f">{word}<" in svg
 
 
+def test_panels_below_one_another_show_only_the_rows_they_have() -> None:
+    with drawn_for("phone"):
+        svg = to_svg(forest(MARKS, "lens", "rho", "task", facet="kind"))
+    assert (svg.count(">a lens<"), svg.count(">another<")) == (1, 1)
+
+
 def test_a_forest_without_panels_or_bounds() -> None:
     chart = forest(MARKS, "lens", "rho", "task")
     assert next(iter(chart.datasets.values()))[2]["low"] == -1.7

@@ -33,6 +33,18 @@ def test_signs_and_numbers_stand_in_their_row(width: str) -> None:
     assert "–" in texts
 
 
+def test_nothing_is_cut_off_and_headings_stand_apart_on_a_telephone() -> None:
+    name = "small sprites: soft on soft data, separate, of a second size · soft occlusion"
+    table = TABLE.with_columns(pl.lit(name).alias("setting"))
+    named = {"unseen": "across the splits", "unseen_low": "pooled"}
+    data = table.with_columns(pl.lit(None, pl.Float64).alias(f"unseen_low_{end}") for end in ("low", "high"))
+    chart = verdict_table(data, "setting", ("A2", "A4"), named, width="phone")
+    rows = [row for part in chart.datasets.values() for row in part]
+    sentences = [row["text"] for row in rows if row["kind"] == "sentence" and "sprites" in row["text"]]
+    assert all(text.replace("\u00a0", " ").replace("\n", " ") == name for text in sentences)
+    assert "across\nthe splits" in [row["text"] for row in rows if row["kind"] == "small"]
+
+
 def test_columns_that_are_missing_are_named() -> None:
     with pytest.raises(InputError, match="A3"):
         verdict_table(TABLE, "setting", ("A2", "A3"), {"unseen": "R²"})

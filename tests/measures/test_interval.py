@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recombine.measures import interval, summarise
+from recombine.measures.interval import share_interval
 
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=15)
 
@@ -102,3 +103,37 @@ def test_a_summary_has_a_row_for_each_group_and_leaves_out_what_diverged() -> No
     assert got["mean"].to_list() == [2, 5, 1.5]
     expected = interval([1.0, 3.0])
     assert (got["low"][0], got["high"][0]) == (expected.low, expected.high)
+
+
+@pytest.mark.parametrize(
+    ("hits", "count", "low", "high"),
+    [
+        (2, 3, 0.094299, 0.991596),
+        (1, 2, 0.012579, 0.987421),
+        (5, 10, 0.187086, 0.812914),
+        (0, 3, 0.0, 1 - 0.025 ** (1 / 3)),
+        (3, 3, 0.025 ** (1 / 3), 1.0),
+        (0, 1, 0.0, 0.975),
+    ],
+)
+def test_a_share_of_few_members_has_the_exact_interval(hits: int, count: int, low: float, high: float) -> None:
+    figure = share_interval([1.0] * hits + [0.0] * (count - hits))
+    assert (figure.mean, figure.low, figure.high) == pytest.approx((hits / count, low, high), abs=1e-6)
+    assert figure.members == count
+
+
+@given(st.integers(1, 40), st.data())
+def test_the_interval_of_a_share_is_scipys_and_never_a_point(count: int, data: st.DataObject) -> None:
+    hits = data.draw(st.integers(0, count))
+    figure = share_interval([1.0] * hits + [0.0] * (count - hits))
+    exact = stats.binomtest(hits, count).proportion_ci(0.95, method="exact")
+    assert (figure.low, figure.high) == pytest.approx((exact.low, exact.high))
+    assert 0 <= figure.low <= figure.mean <= figure.high <= 1
+    assert figure.low < figure.high
+
+
+def test_a_share_is_of_zeros_and_ones() -> None:
+    assert math.isnan(share_interval([]).mean)
+    for bad in ([0.5, 1.0], [math.nan, 0.0], [[0.0, 1.0]]):
+        with pytest.raises(ValueError, match="one 0 or 1 a member"):
+            share_interval(bad)

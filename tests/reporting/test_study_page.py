@@ -77,6 +77,10 @@ def test_headings_are_in_order(reader: Reader) -> None:
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
+def test_the_way_to_the_sections_stands_before_the_long_picture_of_all_claims(page: str) -> None:
+    assert page.index('<nav aria-label="Sections">') < page.index('<figure class="overview">')
+
+
 def test_every_figure_has_a_name_and_keeps_its_proportions(reader: Reader) -> None:
     pictures = reader.all("svg")
     assert len(pictures) == 2 * 5, "five figures, each for a wide page and for a telephone"

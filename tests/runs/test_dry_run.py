@@ -121,3 +121,10 @@ class Bad(Sums):
 
     def plan(self, device: str) -> RunPlan:
         raise ValueError("no")
+
+
+def test_a_training_that_may_stop_early_is_estimated_from_above() -> None:
+    run = trainings()["redundant"]
+    both = {"all": run, "until it fits": run.replace(stop_below=0.1)}  # type: ignore[attr-defined]
+    found = forecast(None, both, "cpu", seconds=0.0)
+    assert {f.name: f.at_most for f in found} == {"all": False, "until it fits": True}

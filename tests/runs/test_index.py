@@ -298,6 +298,6 @@ def test_the_command_line(store: Store, capsys: pytest.CaptureFixture[str], monk
     groups = json.loads(call("--by", "members", "--json"))["groups"]
     assert [(group["members"], group["runs"]) for group in groups] == [(8, 3), (None, 1)]
     assert "4 runs in" in call("--by", "kind")
-    assert "3 more rows are not shown" in call("--limit", "1")
+    assert "3 earlier runs not shown" in call("--limit", "1")
     with pytest.raises(InputError, match="unknown column"):
         call("--where", "color=red")

@@ -47,7 +47,7 @@ def test_list(store: Store, capsys: Output) -> None:
     assert run["tables"] == ["sums", "last"]
     call("list")
     text = capsys.readouterr().out
-    assert "1 runs in" in text
+    assert "1 run in" in text
     assert Sums(n=3).address[:12] in text
 
 
@@ -80,7 +80,7 @@ def test_pack_unpack_remove(store: Store, capsys: Output, tmp_path: Path) -> Non
     one = answer(capsys, "unpack", "one.zip", "--store", "other")
     assert (one["added"], one["kept"], one["refused"]) == ([Sums(n=2).address], [], {})
     call("unpack", "all.zip", "--store", "other")
-    assert capsys.readouterr().out == "1 runs added, 1 already there, 0 refused\n"
+    assert capsys.readouterr().out == "1 run added, 1 already there, 0 refused\n"
     assert answer(capsys, "remove", Sums(n=2).address[:8])["removed"] == Sums(n=2).address
     call("remove", Sums(n=3).address[:8], "--store", "other")
     assert [run.address for run in Store("other").list()] == [Sums(n=2).address]

@@ -24,7 +24,6 @@ from recombine.structure import (
 from recombine.structure.planted import Glued, Halves
 from recombine.structure.scoring import examine
 from recombine.structure.statistics import (
-    base_test,
     by_base,
     partial_spearman,
     pseudo_values,
@@ -96,10 +95,6 @@ def test_signs_of_few_bases_are_all_counted() -> None:
 def test_masks_of_one_base_count_once() -> None:
     values, bases = [-0.2, -0.4, -0.6, -0.6], [0, 0, 1, 1]
     assert by_base(values, bases).tolist() == pytest.approx([-0.3, -0.6])
-    found = base_test(values, bases)
-    assert (found.bases, found.masks, found.p) == (2, 4, 0.5)
-    assert found.figure.mean == pytest.approx(-0.45)
-    assert "over 2 bases (4 masks)" in str(found)
     # However many masks three bases have, the smallest p is a quarter.
     assert wild_cluster(np.repeat([-0.5, -0.4, -0.6], 50), np.repeat([0, 1, 2], 50)) >= 0.25 - 1e-9
     assert wild_cluster(np.repeat([-0.5, -0.45, -0.55] * 3, 5), np.repeat(np.arange(9), 5)) < 0.02

@@ -33,6 +33,7 @@ from recombine.structure.stack import MaskStack
 from recombine.tasks import Problems, SignProducts, cross_entropy
 from recombine.tasks.odd_one_out import OddOneOutTask
 from recombine.training import SGD, Adam, train
+from recombine.training.strategies import Stacked
 
 TOY = SignProducts()
 NET = OddOneOutNet(encoder=Perceptron(widths=(24, 12, 8)))
@@ -201,6 +202,38 @@ def test_a_model_that_cannot_be_traced_is_looped_and_the_reason_kept() -> None:
     (plan,) = find_masks(Choosy(), data, [SHORT, SHORT.replace(seed=1)]).notes["groups"]
     assert plan["strategy"] == "loop"
     assert plan["reason"].startswith("this model cannot be traced: ")
+
+
+@pytest.fixture(scope="module")
+def six() -> MaskSearch:
+    return find_masks(model(), problems(), [SHORT.replace(seed=seed) for seed in range(6)], strategy="stacked")
+
+
+@pytest.mark.parametrize("where", ["record", "advance"])
+def test_masks_that_do_not_fit_into_memory_together_are_found_in_halves(
+    six: MaskSearch, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    real, fits, tried = getattr(Stacked, where), 2, []
+
+    def narrow(self: Stacked, *arguments: Any) -> Any:
+        tried.append(len(self.stack))
+        if len(self.stack) > fits:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Stacked, where, narrow)
+    split = find_masks(model(), problems(), six.settings, strategy="stacked", chunk_size=4)
+    # Four do not fit, so two and two; the last two are not tried with more than what has fitted.
+    assert tried == [4] + [2] * (3 if where == "record" else 9)
+    (plan,) = split.notes["groups"]
+    assert (plan["stack"], plan["reason"]) == (2, "asked for; halved, as memory ran out")
+    for one, other in zip(six.histories, split.histories, strict=True):
+        assert one.loss == pytest.approx(other.loss, rel=1e-9)
+    for mask, same in zip(six.masks, split.masks, strict=True):
+        assert all(torch.equal(mask.keep[name], same.keep[name]) for name in mask.keep)
+    fits = 0
+    with pytest.raises(torch.OutOfMemoryError):
+        find_masks(model(), problems(), six.settings[:2], strategy="stacked")
 
 
 def test_tiny_numbers_are_flushed_while_masks_are_trained_and_kept_afterwards() -> None:

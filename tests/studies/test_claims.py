@@ -98,11 +98,11 @@ def test_the_figure_of_an_order_is_its_weakest_step() -> None:
 
 
 def test_a_step_without_interval_decides_an_order() -> None:
-    few = Evidence(((0.0, 0.1, 0.2), (5.0, 5.1, 5.2), (6.0,)), members=1)
+    few = Evidence(((0.0, 0.1, 0.2), (5.0, 5.1, 5.2), (6.0,)), asked=(1, 1, 1))
     result = judge(Order(("a", "b", "c")), few)
     assert math.isnan(result.figure.low)
     assert result.status == "fails"
-    first = Evidence(((6.0,), (7.0, 7.1), (9.0, 9.1)), members=1)
+    first = Evidence(((6.0,), (7.0, 7.1), (9.0, 9.1)), asked=(1, 1, 1))
     assert judge(Order(("a", "b", "c")), first).status == "fails"
 
 
@@ -152,6 +152,42 @@ def test_too_few_fitted_members_are_not_a_failure(fitted: int, members: int, sta
 
 def test_the_smallest_group_says_how_many_fitted() -> None:
     assert judge(Order(("a", "b")), Evidence.of([1.0] * 10, [2.0] * 3)).status == "not fitted"
+
+
+def test_a_large_group_of_which_few_fitted_is_not_hidden_by_a_small_one() -> None:
+    few, many = [2.0, 2.1, 2.0, 2.1, 2.0, 2.1], [1.0, 1.1, 1.0, 1.1, 1.0, 1.1]
+    assert judge(Order(("a", "b")), Evidence.of(many, few, members=[6, 6])).status == "holds"
+    hidden = judge(Order(("a", "b")), Evidence.of(many, few, members=[24, 6]))
+    assert (hidden.status, hidden.fitted, hidden.members) == ("not fitted", 6, 24)
+    whole = judge(Order(("a", "b")), Evidence.of(many * 4, few, members=[24, 6]))
+    assert (whole.status, whole.fitted, whole.members) == ("holds", 6, 6)
+    none = judge(Order(("a", "b")), Evidence.of([], few, members=[0, 6]))
+    assert (none.status, none.members, none.to_dict()["measured"]) == ("not fitted", 0, None)
+
+
+def test_paired_groups_are_as_long_as_each_other() -> None:
+    with pytest.raises(ValueError, match="paired groups have one value a member"):
+        Evidence.of([1.0], [1.0, 2.0], paired=True)
+    with pytest.raises(ValueError, match="2 groups need as many numbers of members"):
+        Evidence.of([1.0], [2.0], members=[1])
+
+
+def test_members_that_are_counted_have_the_interval_of_a_share() -> None:
+    some = judge(Sign("above"), Evidence.of([1.0, 1.0, 0.0], counted=True))
+    assert some.status == "holds"
+    assert (some.figure.low, some.figure.high) == pytest.approx((0.094299, 0.991596), abs=1e-6)
+    assert judge(Sign("above"), Evidence.of([0.0] * 3, counted=True)).status == "fails"
+    # Three alike are no proof that all are.
+    assert judge(Sign("above", 0.5), Evidence.of([1.0] * 3, counted=True)).status == "fails"
+    assert judge(Sign("above", 0.5), Evidence.of([1.0] * 8, counted=True)).status == "holds"
+
+
+def test_groups_without_spread_but_for_rounding() -> None:
+    """Their variance is no exact zero, and nothing may be warned of."""
+    assert np.std([0.1] * 3) > 0
+    result = judge(Order(("a", "b")), Evidence.of([0.1] * 3, [0.7] * 3))
+    assert result.status == "holds"
+    assert (result.figure.low, result.figure.high) == pytest.approx((0.6, 0.6))
 
 
 def test_values_that_are_not_finite_are_never_judged() -> None:

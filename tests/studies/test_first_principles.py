@@ -12,7 +12,7 @@ from recombine.models import Compositional, Upsampler
 from recombine.runs import Store
 from recombine.studies import SCALES, StudyResult, conduct, find_study
 from recombine.studies.first_principles import STUDY, runs
-from recombine.studies.first_principles.evidence import beside, follows, foretold, ranked
+from recombine.studies.first_principles.evidence import beside, follows, foretold, ranked, recovered, recovered_all
 from recombine.studies.first_principles.rows import ROWS
 from recombine.studies.first_principles.sprite_runs import PAPER_STEPS, TABLE
 from recombine.studies.first_principles.tables import published
@@ -115,18 +115,76 @@ def test_ranks_follow_the_published_order_or_reverse_it() -> None:
     )
 
 
-def test_what_a_verdict_foretold() -> None:
-    networks = _networks({"a": [0.9, 0.8], "b": [0.5, 0.5]})
-    verdicts = pl.DataFrame({"run": ["a", "b"], "family": ["vectors"] * 2, "promises": [True, False]})
-    found = foretold(["vectors"], "promises")({"networks": networks, "verdicts": verdicts})
-    assert sorted(found.groups[0]) == pytest.approx([0.3, 0.4])
+def test_ranks_count_members_that_a_row_lacks() -> None:
+    names = ["orthogonal", "orthogonal-monolithic", "alpha"]
+    whole = _networks({name: [ROWS[name].r2] * 4 for name in names})
+    gone = (pl.col("run") == "alpha") & (pl.col("member") == 1)
+    lost = whole.with_columns(pl.when(gone).then(float("nan")).otherwise("r2_all").alias("r2_all")).filter(
+        ~((pl.col("run") == "alpha") & (pl.col("member") == 3))
+    )
+    found = ranked("r2_all", "published_r2")({"networks": lost, "published": published(whole)})
+    assert (found.groups, found.members) == (((1.0, 1.0),), 4)
+
+
+def _told(holds: dict[str, list[float]], fails: dict[str, list[float]]) -> dict[str, pl.DataFrame]:
+    networks = _networks({name: [1 - loss for loss in values] for name, values in (holds | fails).items()})
+    verdicts = pl.DataFrame(
+        {"run": [*holds, *fails], "family": ["vectors"] * (len(holds) + len(fails)),
+         "promises": [True] * len(holds) + [False] * len(fails)}
+    )  # fmt: skip
+    return {"networks": networks, "verdicts": verdicts}
+
+
+def test_a_verdict_is_judged_over_settings() -> None:
+    """One bad setting among four, the same with every seed: that is one value, not eight."""
+    tables = _told(
+        {f"h{i}": [0.01 * i] * 8 for i in range(4)}, {f"f{i}": [0.01 * i + 0.3 * (i == 0)] * 8 for i in range(4)}
+    )
+    found = foretold(["vectors"], "promises")(tables)
+    assert found.groups == (pytest.approx((0, 0.01, 0.02, 0.03)), pytest.approx((0.3, 0.01, 0.02, 0.03)))
+    claim = next(claim for claim in STUDY.claims if claim.id == "verdict-vectors")
+    assert claim.evaluate(tables).status == "fails"
+    every = _told({f"h{i}": [0.01 * i] * 8 for i in range(4)}, {f"f{i}": [0.01 * i + 0.3] * 8 for i in range(4)})
+    assert claim.evaluate(every).status == "holds"
+
+
+def test_a_setting_of_which_few_fitted_is_not_averaged_in() -> None:
+    tables = _told({f"h{i}": [0.1] * 4 for i in range(5)}, {f"f{i}": [0.2] * 4 for i in range(5)})
+    lost = (pl.col("run") == "f0") & (pl.col("member") < 2)
+    tables["networks"] = tables["networks"].with_columns((pl.col("fitted") & ~lost).alias("fitted"))
+    found = foretold(["vectors"], "promises")(tables)
+    assert [len(group) for group in found.groups] == [5, 4]
+    assert (found.fitted, found.members) == (4, 5)
 
 
 def test_a_run_beside_another_and_errors_that_go_together() -> None:
-    networks = _networks({"a": [0.9, 0.8], "b": [0.5, 0.7]})
-    assert beside("a", "b", "r2_all")({"networks": networks}).groups[0] == pytest.approx((0.3, 0.2))
+    networks = _networks({"a": [0.9, 0.8, 0.7], "b": [0.5, 0.7, 0.1]})
+    assert beside("a", "b", "r2_all")({"networks": networks}).groups[0] == pytest.approx((0.4, 0.1, 0.6))
+    lost = networks.with_columns(fitted=~((pl.col("run") == "b") & (pl.col("member") == 0)))
+    found = beside("a", "b", "r2_all")({"networks": lost})
+    assert (found.groups[0], found.members) == (pytest.approx((0.1, 0.6)), 3)
     fit = pl.DataFrame(
         [{"run": "a", "member": m, "step": s, "seen": 2.0**-s, "unseen": 2.0 ** (s * (-3 if m else 3))}
          for m in range(2) for s in range(4)]
     )  # fmt: skip
     assert follows("a")({"networks": networks, "fit": fit}).groups[0] == pytest.approx((-1, 1))
+
+
+def test_errors_of_two_components_are_paired_by_member() -> None:
+    """Component 1 is worse by .1 in every member; one error is missing on either side."""
+    rows = [{"run": "a", "component": k, "member": m, "error": m + 0.1 * k} for k in (0, 1) for m in range(4)]
+    rows[1]["error"], rows[6]["error"] = None, float("nan")
+    tables = {"networks": _networks({"a": [0.9] * 4}), "recovery": pl.DataFrame(rows)}
+    found = recovered("a", [0, 1])(tables)
+    assert found.groups == (pytest.approx((0, 3)), pytest.approx((0.1, 3.1)))
+    assert (found.fitted, found.members) == (2, 4)
+    assert recovered_all("a", [0, 1])(tables).groups[0] == pytest.approx((0.1, 3.1))
+
+
+def test_collapsed_members_are_counted_as_a_share() -> None:
+    claim = next(claim for claim in STUDY.claims if claim.id == "alpha-collapses")
+    networks = _networks({"alpha": [0.9] * 3}, fitted=False)
+    assert claim.evaluate({"networks": networks}).status == "fails"
+    two = claim.evaluate({"networks": networks.with_columns(collapsed=pl.col("member") < 2)})
+    assert (two.status, two.fitted, two.members) == ("holds", 3, 3)
+    assert 0 < two.figure.low < two.figure.mean < two.figure.high < 1

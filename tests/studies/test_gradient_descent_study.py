@@ -15,7 +15,7 @@ from recombine.runs.training import Measured
 from recombine.studies import conduct, gradient_toy
 from recombine.studies.gradient_descent import STUDY
 from recombine.studies.gradient_descent.pair_claims import PAIR_CLAIMS
-from recombine.studies.gradient_descent.tables import PAIRS
+from recombine.studies.gradient_descent.tables import OPTIMIZERS, PAIRS
 from recombine.studies.verification import _again
 from recombine.tasks import ToyTask
 
@@ -85,6 +85,26 @@ def test_a_claim_whose_runs_are_not_there_at_a_scale_is_not_fitted() -> None:
     found = {claim.id: claim.evaluate({"pairs": table}) for claim in PAIR_CLAIMS if claim.id in NEEDS_VIEWS}
     assert (found["three-resistance"].status, found["three-resistance"].members) == ("not fitted", 0)
     assert (found["pair-resistance-b"].status, found["pair-resistance-b"].figure.mean) == ("fails", 0)
+
+
+def test_answers_that_say_nothing_are_counted() -> None:
+    """Proposition 1 is about informative answers: the others are no evidence, and not left out of the count."""
+    rows = [(PAIRS["pair-a"], m, 0.5 if m < 2 else 0.0, 0.0, True) for m in range(8)]
+    table = pl.DataFrame(rows, schema=["setting", "member", "information", "moves", "fitted"], orient="row")
+    claim = next(claim for claim in PAIR_CLAIMS if claim.id == "pair-hard-answer").evaluate({"hard": table})
+    assert (claim.fitted, claim.members, claim.status) == (2, 8, "not fitted")
+
+
+def test_two_searches_of_different_size_must_both_fit() -> None:
+    """Ten searches without gradients all fit, and ten of forty by gradient descent."""
+    rows = [
+        ("toy", OPTIMIZERS[name], "A", m, base + 0.001 * m, name == "evolution" or m < 10)
+        for name, count, base in (("sgd", 40, 0.5), ("evolution", 10, 0.9))
+        for m in range(count)
+    ]
+    table = pl.DataFrame(rows, schema=["task", "optimizer", "setting", "member", "unseen", "fitted"], orient="row")
+    claim = next(claim for claim in STUDY.claims if claim.id == "optimizer-special").evaluate({"optimizers": table})
+    assert (claim.fitted, claim.members, claim.status) == (10, 40, "not fitted")
 
 
 def test_evolution_lowers_the_loss_without_gradients_and_again_alike(tmp_path: Path) -> None:

@@ -139,6 +139,40 @@ def test_a_member_that_diverged_is_no_evidence(result: StudyResult, store: Store
     assert (before.fitted, claim.fitted, claim.members) == (MEMBERS, MEMBERS - 1, MEMBERS)
 
 
+def _along(rows: dict[int, dict[int, float]]) -> dict[str, pl.DataFrame]:
+    """Accuracy on the unseen quarter by member and step, in the redundant setting."""
+    table = [
+        {"setting": SETTINGS["redundant"], "member": m, "step": step, "quarter_11": value, "fitted": True}
+        for m, curve in rows.items()
+        for step, value in curve.items()
+    ]
+    return {"accuracy": pl.DataFrame(table)}
+
+
+def _judged(name: str, tables: dict[str, pl.DataFrame]) -> Any:
+    return next(claim for claim in STUDY.claims if claim.id == name).evaluate(tables)
+
+
+def test_steps_are_compared_member_by_member() -> None:
+    """Each member loses .1 in the first step; one was not measured after it, and another not before."""
+    tables = _along({0: {0: 0.9, 1: 0.8, 2: 0.5}, 1: {0: 0.2}, 2: {0: 0.5, 1: 0.4, 2: 0.5}, 3: {1: 0.9, 2: 0.5}})
+    first = _judged("toy-first-step", tables)
+    assert first.figure.values == pytest.approx((-0.1, -0.1))
+    assert (first.fitted, first.members, first.status) == (2, 4, "not fitted")
+    assert _judged("toy-stable", tables).figure.values == pytest.approx((0.3, 0.1, 0.4))
+
+
+def test_a_dip_can_be_missing() -> None:
+    """Networks that rise all the way do not dip, wherever they start; and a shallow dip is not a deep one."""
+    rising = {m: {0: 0.0, 1: 0.9, 2: 0.95, 3: 1.0} for m in range(4)}
+    assert _judged("toy-dip", _along(rising)).status == "fails"
+    shallow = {m: {0: 0.9, 1: 0.6, 2: 0.7, 3: 0.9 + 0.01 * m} for m in range(4)}
+    assert _judged("toy-dip", _along(shallow)).status == "fails"
+    deep = {m: {0: 0.9, 1: 0.1, 2: 0.7, 3: 0.9 + 0.01 * m} for m in range(4)}
+    found = _judged("toy-dip", _along(deep))
+    assert (found.status, found.figure.values) == ("holds", pytest.approx((0.8, 0.81, 0.82, 0.83)))
+
+
 def test_runs_of_the_three_scales() -> None:
     members = {scale: STUDY.runs(scale, None)["redundant"].members for scale in SCALES}  # type: ignore[attr-defined]
     assert members["quick"] >= 256

@@ -254,6 +254,64 @@ def test_files_that_are_not_there(tmp_path):
         read_tables([tmp_path], ["a"])
 
 
+def test_a_file_that_is_not_there_is_compared_without_its_ending(tmp_path):
+    (tmp_path / "holes.csv").write_text("a\n1\n")
+    with pytest.raises(InputError, match=r"nope\.csv'\.$"):
+        read_tables([tmp_path / "nope.csv"], ["a"])
+    with pytest.raises(InputError, match=r"did you mean '.*holes\.csv'\?$"):
+        read_tables([tmp_path / "hole.csv"], ["a"])
+
+
+@pytest.mark.parametrize("text", ["a\nZürich\n", "a\n" + "x\n" * 70_000 + "Zürich\n"])
+def test_other_encodings_are_named_wherever_they_begin(tmp_path, text):
+    with pytest.raises(InputError, match="is not UTF-8 text; save it as CSV in UTF-8, or as Parquet"):
+        read_tables([_file(tmp_path, "latin.csv", text.encode("latin-1"))], ["a"])
+
+
+def test_a_letter_that_the_head_of_a_file_cuts_in_two_is_whole(tmp_path):
+    for shift in range(3):
+        text = "a\n" + "x" * shift + "é" * 40_000 + "\ny\n"
+        assert read_tables([_file(tmp_path, f"{shift}.csv", text)], ["a"])[0].rows == 2
+
+
+def test_a_row_with_too_many_cells_is_named_by_its_line(tmp_path):
+    with pytest.raises(InputError, match=r"line 4 of '.*' has 3 cells and the header 2; a text that holds ','"):
+        read_tables([_file(tmp_path, "ragged.csv", 'a,b\n"1,\n5",2\nwhite, off,4\n')], ["a"])
+    late = "a,b\n" + "1,2\n" * 20_000 + "3,4,5\n"
+    with pytest.raises(InputError, match="a row has more cells than the header"):
+        read_tables([_file(tmp_path, "late.csv", late)], ["a", "b"])
+
+
+def test_two_columns_of_one_name_in_a_file(tmp_path):
+    path = _file(tmp_path, "twice.csv", "a,b,a\n1,2,3\n")
+    with pytest.raises(InputError, match="has two columns called 'a'; rename one of them"):
+        read_tables([path], ["a"])
+    assert read_tables([path], ["b"])[0].rows == 1
+
+
+def test_spaces_around_names_of_columns(tmp_path):
+    (table,) = read_tables(
+        [_file(tmp_path, "spaces.csv", "shape, colour , y\ndisc,red,1\n")], "shape,colour", target="y"
+    )
+    assert table.space.names == ("shape", "colour")
+    (table,) = read_tables([{" a ": [1, 2], "b": [1, 2]}], [" a ", "b"])  # in a frame a name is what it is
+    assert table.space.names == (" a ", "b")
+    (table,) = read_tables([_file(tmp_path, "same.csv", "a, a\n1,2\n")], [" a"])
+    assert table.rows == 1
+
+
+def test_decimal_commas_are_not_taken_for_classes(tmp_path):
+    path = _file(tmp_path, "commas.csv", "a;y\n1;2,5\n2;3\n")
+    with pytest.raises(InputError, match="decimals are written with a point here"):
+        read_tables([path], ["a"], target="y")
+    assert read_tables([path], ["a"], target="y", target_kind="class")[0].target.classes == ("2,5", "3")
+
+
+def test_what_is_suggested_can_be_typed_as_it_stands():
+    with pytest.raises(InputError, match="--bins 'temp °C=5'"):
+        read_tables([{"temp °C": np.linspace(0, 1, 99)}], ["temp °C"])
+
+
 def test_two_columns_of_one_name():
     with pytest.raises(InputError, match="two columns called 'a'"):
         read_tables([pd.DataFrame([[1, 2]], columns=["a", "a"])], ["a"])

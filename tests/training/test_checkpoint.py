@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +91,15 @@ def test_nothing_is_written_before_it_is_due(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [POINTER, "state-20.safetensors"]
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ensemble, Path]:
+    """A training of 20 steps, and its checkpoint; to be copied before it is touched."""
+    folder = tmp_path_factory.mktemp("finished")
+    return short(checkpoint=folder, steps=20), folder
+
+
 OTHERS: list[Any] = [
-    {"steps": 41},
+    {"steps": 21},
     {"optimizer": SGD(lr=0.2)},
     {"seed": 1},
     {"batch_size": 9},
@@ -108,11 +116,13 @@ OTHERS: list[Any] = [
 
 
 @pytest.mark.parametrize("change", OTHERS, ids=[str(i) for i in range(len(OTHERS))])
-def test_the_checkpoint_of_another_training_is_refused_and_stays(tmp_path: Path, change: Any) -> None:
-    short(checkpoint=tmp_path, steps=40)
+def test_the_checkpoint_of_another_training_is_refused_and_stays(
+    finished: tuple[Ensemble, Path], tmp_path: Path, change: Any
+) -> None:
+    shutil.copytree(finished[1], tmp_path, dirs_exist_ok=True)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     with pytest.raises(InputError, match="holds the checkpoint of another training"):
-        short(**{"checkpoint": tmp_path, "steps": 40, **change})
+        short(**{"checkpoint": tmp_path, "steps": 20, **change})
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
@@ -139,20 +149,32 @@ def flip(path: Path) -> None:
     path.write_bytes(data)
 
 
+@pytest.fixture(scope="module")
+def undisturbed() -> Ensemble:
+    return short(steps=90, records=[RECORD])
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is left of the same training, interrupted; to be copied before it is touched."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    with pytest.raises(Interrupted):
+        short(steps=90, records=[RECORD], checkpoint=folder, checkpoint_seconds=0.0, progress=stop_at(3))
+    return folder
+
+
 FILES = [POINTER, "state-*.safetensors", "record-0-*.parquet"]
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("damage", [truncate, empty, garble, remove, flip])
 def test_a_damaged_checkpoint_starts_again(
-    tmp_path: Path, name: str, damage: Any, caplog: pytest.LogCaptureFixture
+    undisturbed: Ensemble, interrupted: Path, tmp_path: Path, name: str, damage: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings: Any = {"steps": 90, "records": [RECORD], "checkpoint": tmp_path, "checkpoint_seconds": 0.0}
-    with pytest.raises(Interrupted):
-        short(**settings, progress=stop_at(3))
+    shutil.copytree(interrupted, tmp_path, dirs_exist_ok=True)
     (path,) = tmp_path.rglob(name)
     damage(path)
-    assert_bitwise(short(steps=90, records=[RECORD]), short(**settings))
+    assert_bitwise(undisturbed, short(steps=90, records=[RECORD], checkpoint=tmp_path))
     told = [r.getMessage() for r in caplog.records if "is damaged" in r.getMessage()]
     assert len(told) == (0 if name == POINTER and damage is remove else 1)
     assert all("training starts again" in message for message in told)
@@ -191,20 +213,24 @@ def test_every_file_is_synced_before_the_pointer_names_it(tmp_path: Path, monkey
 
 @pytest.mark.parametrize("text", ["[]", "3", "null", "{}", "[" * 9999, '{"key": "KEY"}', '{"key": "KEY", "state": 3}',
                                   '{"key": "KEY", "state": "../../x", "records": {}, "step": 1}'])  # fmt: skip
-def test_a_pointer_that_makes_no_sense_counts_as_none(tmp_path: Path, text: str) -> None:
-    short(checkpoint=tmp_path, steps=20)
+def test_a_pointer_that_makes_no_sense_counts_as_none(
+    finished: tuple[Ensemble, Path], tmp_path: Path, text: str
+) -> None:
+    whole, folder = finished
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     (path,) = tmp_path.rglob(POINTER)
     key = json.loads(path.read_text())["key"]
     path.write_text(text.replace("KEY", key))
-    assert_bitwise(short(steps=20), short(checkpoint=tmp_path, steps=20))
+    assert_bitwise(whole, short(checkpoint=tmp_path, steps=20))
 
 
-def test_tensors_of_another_shape_are_not_restored(tmp_path: Path) -> None:
-    short(checkpoint=tmp_path, steps=20)
+def test_tensors_of_another_shape_are_not_restored(finished: tuple[Ensemble, Path], tmp_path: Path) -> None:
+    whole, folder = finished
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     (path,) = tmp_path.rglob(POINTER)
     key = json.loads(path.read_text())["key"]
     save_checkpoint(path.parent, key, Checkpoint(5, {"flat": torch.zeros(1, 1)}, {}))
-    assert_bitwise(short(steps=20), short(checkpoint=tmp_path, steps=20))
+    assert_bitwise(whole, short(checkpoint=tmp_path, steps=20))
 
 
 def test_a_write_that_is_interrupted_leaves_the_last_checkpoint(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -120,20 +121,27 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+VALUES = (0.5, 0.02, 0.1, 0.0)
+
+
+@cache
+def of_its_own(name: str, member: int) -> Ensemble:
+    """A member alone with its value of a setting: what either strategy must come to."""
+    return short(strategy="loop", members=[member], **SETTINGS[name](VALUES[member]))
+
+
 @pytest.mark.parametrize("strategy", ["stacked", "loop"])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_setting_of_each_member_is_that_of_a_training_of_its_own(name: str, strategy: str) -> None:
-    values = (0.5, 0.02, 0.1, 0.0)
     settings = SETTINGS[name]
-    together = short(strategy=strategy, **settings(values))
-    for member, value in enumerate(values):
-        own = short(strategy="loop", members=[member], **settings(value))
-        assert_same(together, own, [member], 1e-9)
+    together = short(strategy=strategy, **settings(VALUES))
+    for member in range(len(VALUES)):
+        assert_same(together, of_its_own(name, member), [member], 1e-9)
     other = short(strategy=strategy, **settings(0.1))
     assert_same(together, other, [2], 1e-9)
     with pytest.raises(AssertionError):
         assert_same(together, other, [0], 1e-3)
-    some = short(strategy=strategy, members=[2, 0], **settings(values))
+    some = short(strategy=strategy, members=[2, 0], **settings(VALUES))
     assert_same(together, some, [0, 2], 1e-9)
 
 
@@ -264,6 +272,11 @@ def test_chunks_make_the_whole() -> None:
     assert len(chunks.status_frame()) == 8
 
 
+@pytest.fixture(scope="module")
+def eight() -> Ensemble:
+    return short(members=8, strategy="stacked")
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -273,10 +286,11 @@ def test_chunks_make_the_whole() -> None:
     ],
     ids=["device", "python", "host"],
 )
-def test_running_out_of_memory_splits_the_stack(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_running_out_of_memory_splits_the_stack(
+    eight: Ensemble, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     from recombine.training.strategies import Stacked
 
-    whole = short(members=8, strategy="stacked")
     advance, tried = Stacked.advance, []
 
     def narrow(self: Stacked, *arguments: Any) -> torch.Tensor:
@@ -289,7 +303,7 @@ def test_running_out_of_memory_splits_the_stack(monkeypatch: pytest.MonkeyPatch,
     split = short(members=8, strategy="stacked")
     assert tried[:3] == [8, 4, 2]
     assert split.notes["stacks"] == [2, 2, 4]
-    assert_same(whole, split, range(8), 1e-9)
+    assert_same(eight, split, range(8), 1e-9)
 
 
 def test_one_member_that_does_not_fit_and_other_errors_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:

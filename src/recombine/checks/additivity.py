@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.checks.identifiability import Identifiability
-from recombine.checks.tables import Floats
+from recombine.checks.modular import Floats
 from recombine.support.table import Target
 
 LEVEL = 0.01
@@ -40,12 +40,10 @@ def additivity(known: Identifiability, target: Target) -> Additivity:
     use = target.count > 0
     cells = int(use.sum())
     if cells * known.rank > LARGEST:
-        return Additivity("none", None, None, None, "the table is too large for this test of additivity.")
+        return _untested("the table is too large for this test of additivity.")
     if cells <= known.rank:
-        return Additivity(
-            "none", None, None, None, f"{cells} seen combinations cannot test {known.rank} effects: every pattern fits."
-        )
-    x = _design(known, use)
+        return _untested(f"{cells} seen combinations cannot test {known.rank} effects: every pattern fits.")
+    x = known.rows.rows(known.codes[use]).astype(np.float64)
     if target.classes is None:
         return _numbers(
             x, target.mean[use], target.count[use].astype(np.float64), float(target.spread[use].sum()), known.rank
@@ -53,8 +51,8 @@ def additivity(known: Identifiability, target: Target) -> Additivity:
     return _classes(x, target, use, known.rank)
 
 
-def _design(known: Identifiability, use: NDArray[np.bool_]) -> Floats:
-    return known.rows.rows(known.codes[use]).astype(np.float64)
+def _untested(why: str, explained: float | None = None) -> Additivity:
+    return Additivity("none", None, None, explained, why)
 
 
 def _numbers(x: Floats, mean: Floats, count: Floats, pure: float, rank: int) -> Additivity:
@@ -74,13 +72,8 @@ def _numbers(x: Floats, mean: Floats, count: Floats, pure: float, rank: int) -> 
         p = float(fdtrc(cells - rank, rows - cells, f))
         return Additivity("lack of fit", p < LEVEL, p, explained, _verdict(p, explained, "lack-of-fit F test"))
     if rows > cells:
-        return Additivity(
-            "lack of fit",
-            True,
-            0.0,
-            explained,
-            _verdict(0.0, explained, "repeated rows agree exactly, the additive fit does not"),
-        )
+        words = _verdict(0.0, explained, "repeated rows agree exactly, the additive fit does not")
+        return Additivity("lack of fit", True, 0.0, explained, words)
     return _tukey(x, mean, fit, rank, explained)
 
 
@@ -93,24 +86,13 @@ def _tukey(x: Floats, mean: Floats, fit: Floats, rank: int, explained: float) ->
     residual = mean - fit
     strength = float(curve @ curve)
     if freedom < 1 or strength <= 1e-18 * max(1.0, float(fit @ fit) ** 2):
-        return Additivity(
-            "none",
-            None,
-            None,
-            explained,
-            f"one row a combination leaves nothing to test with; the additive fit explains {explained:.0%} of "
-            "the seen differences.",
-        )
+        nothing = "one row a combination leaves nothing to test with"
+        return _untested(f"{nothing}; the additive fit explains {explained:.0%} of the seen differences.", explained)
     gain = float(residual @ curve) ** 2 / strength
     left = max(float(residual @ residual) - gain, 0.0)
     p = 0.0 if left == 0.0 else float(fdtrc(1, freedom, gain / (left / freedom)))
-    return Additivity(
-        "Tukey one degree of freedom",
-        p < LEVEL,
-        p,
-        explained,
-        _verdict(p, explained, "Tukey's test, one row a combination"),
-    )
+    words = _verdict(p, explained, "Tukey's test, one row a combination")
+    return Additivity("Tukey one degree of freedom", p < LEVEL, p, explained, words)
 
 
 def _verdict(p: float, explained: float, test: str) -> str:
@@ -125,13 +107,7 @@ def _classes(x: Floats, target: Target, use: NDArray[np.bool_], rank: int) -> Ad
         return _separable(x, shares.argmax(axis=1), len(target.classes or ()))
     counts = target.count[use].astype(np.float64)
     if counts.mean() < 5:
-        return Additivity(
-            "none",
-            None,
-            None,
-            None,
-            "conflicting answers with fewer than five rows a combination cannot test an additive logit.",
-        )
+        return _untested("conflicting answers with fewer than five rows a combination cannot test an additive logit.")
     return _deviance(x, shares, counts, rank, target.classes or ())
 
 
@@ -142,16 +118,10 @@ def _separable(x: Floats, label: NDArray[np.int64], classes: int) -> Additivity:
 
     present = np.unique(label)
     if len(present) < 2:
-        return Additivity(
-            "separability",
-            False,
-            None,
-            None,
-            "only one class occurs in training, so nothing contradicts an additive logit.",
-        )
+        return _separated(False, "only one class occurs in training, so nothing contradicts an additive logit.")
     features = x.shape[1]
     if len(x) * (len(present) - 1) * 2 * features > LARGEST:
-        return Additivity("none", None, None, None, "the table is too large for the separability test.")
+        return _untested("the table is too large for the separability test.")
     place = {int(c): i for i, c in enumerate(present)}
     free = len(present) - 1
     matrix = lil_array((len(x) * free, features * free))
@@ -170,15 +140,16 @@ def _separable(x: Floats, label: NDArray[np.int64], classes: int) -> Additivity:
         np.zeros(features * free), A_ub=matrix.tocsr(), b_ub=-np.ones(line), bounds=(None, None), method="highs"
     )
     if found.status == 2:
-        return Additivity(
-            "separability",
+        return _separated(
             True,
-            None,
-            None,
             "no additive logit reproduces the classes already seen (linear programme infeasible): the additive "
             "assumption is rejected.",
         )
-    return Additivity("separability", False, None, None, "an additive logit reproduces every class seen.")
+    return _separated(False, "an additive logit reproduces every class seen.")
+
+
+def _separated(rejected: bool, words: str) -> Additivity:
+    return Additivity("separability", rejected, None, None, words)
 
 
 def _deviance(x: Floats, shares: Floats, counts: Floats, rank: int, classes: tuple[str, ...]) -> Additivity:
@@ -195,13 +166,8 @@ def _deviance(x: Floats, shares: Floats, counts: Floats, rank: int, classes: tup
         smallest = min(smallest, float(gammaincc((len(y) - rank) / 2, max(deviance, 0.0) / 2)))
     smallest = min(1.0, smallest * len(tried))
     word = "rejected" if smallest < LEVEL else "not rejected"
-    return Additivity(
-        "deviance",
-        smallest < LEVEL,
-        smallest,
-        None,
-        f"an additive logit is {word} on the seen combinations (p = {smallest:.2g}, deviance test).",
-    )
+    words = f"an additive logit is {word} on the seen combinations (p = {smallest:.2g}, deviance test)."
+    return Additivity("deviance", smallest < LEVEL, smallest, None, words)
 
 
 def _logit_fit(x: Floats, y: Floats, counts: Floats) -> Floats:

@@ -19,16 +19,15 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from recombine.checks.design import Additive
 from recombine.checks.identifiability import Identifiability
-from recombine.checks.modular import Echelon, Ints, primes
+from recombine.checks.modular import Echelon, Floats, Ints, primes
 from recombine.checks.span import CHUNK, Integers, coordinates, exact_product
 from recombine.space import Codes
-
-Floats = NDArray[np.float64]
 
 MOST_DIRECTIONS = 3_000
 """Free directions up to which cells are chosen one by one; above, only their number is given."""
 EXHAUSTIVE = 12
 """Distinct useful candidates up to which the Steiner case is searched completely."""
+AS_MUCH_AS_CAN_BE = "no allowed set suffices; these determine as much as can be"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +47,11 @@ class Advice:
     method: str
     listed: bool = True
     """False where only the number is known."""
+
+    @classmethod
+    def number_only(cls, none: Codes, needed: int, method: str) -> Advice:
+        """How many cells are needed where they are too many to list; ``none`` is an empty list of cells."""
+        return cls(none, np.zeros(0), needed, True, True, float(needed), method, listed=False)
 
     @property
     def cost(self) -> float:
@@ -99,7 +103,8 @@ def advise(
         if chosen is not None:
             return Advice(pool[chosen], price[chosen], len(chosen), True, True, float(len(chosen)), "no fewer would do")
     if known.rows.nullity > MOST_DIRECTIONS:
-        return _count_only(known, open_cells, nothing)
+        more = known.with_rows(open_cells).rank - known.rank
+        return Advice.number_only(nothing, more, "too many free directions to list; the number is exact")
     goal = _distinct(known.rows.values(open_cells))
     target = goal[greedy(goal, np.arange(len(goal)))]
     vectors = known.rows.values(pool)
@@ -111,7 +116,7 @@ def advise(
         chosen = pool_order[greedy(kinds, np.arange(len(kinds)))] if len(kinds) else pool_order
         enough = len(chosen) == len(target)
         bound = float(price[chosen].sum())
-        word = "no cheaper set would do" if enough else "no allowed set suffices; these determine as much as can be"
+        word = "no cheaper set would do" if enough else AS_MUCH_AS_CAN_BE
         return Advice(pool[chosen], price[chosen], len(target), True, enough, bound, word)
     return _steiner(pool[pool_order], price[pool_order], kinds, target)
 
@@ -161,20 +166,6 @@ def _first_independent(known: Identifiability, cells: Codes) -> Ints | None:
     return None
 
 
-def _count_only(known: Identifiability, open_cells: Codes, nothing: Codes) -> Advice:
-    more = known.with_rows(open_cells).rank - known.rank
-    return Advice(
-        nothing,
-        np.zeros(0),
-        more,
-        True,
-        True,
-        float(more),
-        "too many free directions to list; the number is exact",
-        False,
-    )
-
-
 def _distinct(vectors: Integers) -> Integers:
     """Each vector once; the first of each keeps its place."""
     if vectors.dtype == object:
@@ -220,27 +211,12 @@ def _steiner(pool: Codes, price: Floats, vectors: Integers, target: Integers) ->
     bound = float(np.sort(price)[:needed].sum())
     if not _spans(vectors, target):
         best = greedy(vectors, np.arange(len(vectors)))
-        return Advice(
-            pool[best],
-            price[best],
-            needed,
-            True,
-            False,
-            bound,
-            "no allowed set suffices; these determine as much as can be",
-        )
+        return Advice(pool[best], price[best], needed, True, False, bound, AS_MUCH_AS_CAN_BE)
     chosen = _reverse_delete(vectors, target)
     if len(pool) <= EXHAUSTIVE:
         chosen = _search(price, vectors, target, chosen)
-        return Advice(
-            pool[chosen],
-            price[chosen],
-            needed,
-            True,
-            True,
-            float(price[chosen].sum()),
-            "exhaustive search (candidates outside the asked span)",
-        )
+        word = "exhaustive search (candidates outside the asked span)"
+        return Advice(pool[chosen], price[chosen], needed, True, True, float(price[chosen].sum()), word)
     exact = float(price[chosen].sum()) <= bound
     word = "heuristic for a Steiner-type choice (candidates outside the asked span): dearest redundant cells dropped"
     return Advice(pool[chosen], price[chosen], needed, exact, True, bound, word)

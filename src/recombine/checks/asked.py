@@ -20,7 +20,6 @@ from recombine.space import Codes, FactorSpace
 
 LISTED = 2_000_000
 SAMPLED = 10_000
-MOST_STARS = 20_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.checks import prediction as predicting
-from recombine.checks.additivity import additivity
+from recombine.checks.additivity import Additivity, additivity
 from recombine.checks.asked import Asked, ask_grid, ask_table
 from recombine.checks.collecting import Cost, plan_collection
-from recombine.checks.confounding import answer_counts, confounding
+from recombine.checks.confounding import confounding
 from recombine.checks.coverage import coverage
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.modular import Floats
 from recombine.checks.pieces import connected_pieces, level_groups, levels_never_seen
 from recombine.checks.queries import describe
 from recombine.checks.reading import in_words, read, split_of
@@ -63,19 +64,13 @@ def check(
     """
     _refuse(split, test, min_support, max_queries)
     pair = split_of(split)
-    reading: dict[str, Any] = {
-        "target": target,
-        "target_kind": target_kind,
-        "split": pair,
-        "bins": bins,
-        "missing": missing,
-        "max_rows": max_rows,
-        "max_bytes": max_bytes,
-    }
-    train, asked_table, notes = read(table, test, factors, min_support, reading)
+    train, asked_table, notes = read(
+        table, test, factors, min_support, target=target, target_kind=target_kind, split=pair, bins=bins,
+        missing=missing, max_rows=max_rows, max_bytes=max_bytes,
+    )  # fmt: skip
     space, answered = train.space, train.target
     test_codes = None if asked_table is None else asked_table.codes
-    known = _identifiability(train, order)
+    known = Identifiability(train.codes, space.shape, order)
     if test_codes is None:
         asked = ask_grid(known, space, max_queries, seed)
     else:
@@ -105,17 +100,7 @@ def check(
         coverage=coverage(train.codes, space.shape, test_codes),
         pieces=connected_pieces(known, space),
         groups=level_groups(known, space),
-        confounding=confounding(
-            train.codes,
-            train.counts,
-            space.names,
-            space.shape,
-            pairs,
-            answer_counts(answered) if answered is not None else None,
-            target or "",
-            draws,
-            seed,
-        ),
+        confounding=confounding(train, pairs, draws, seed),
         additivity=fit,
         prediction=prediction,
         unseen_levels=levels_never_seen(known, space),
@@ -147,34 +132,18 @@ def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, ma
         raise InputError(f"max_queries is {max_queries}; give 1 … {MOST_QUERIES:,}.")
 
 
-def _identifiability(train: Table, order: int) -> Identifiability:
-    space = train.space
-    if not 1 <= order <= len(space):
-        raise InputError(
-            f"order {order} is not possible with {len(space)} factor{'s' if len(space) > 1 else ''}; use 1 … "
-            f"{len(space)}."
-        )
-    return Identifiability(train.codes, space.shape, order)
-
-
 def _predict(
     known: Identifiability, train: Table, asked: Asked, asked_table: Table | None, salience: float | None, depth: int
 ) -> tuple[predicting.Prediction | None, list[str]]:
     """What the usual learner will do, or a note on why that is not said."""
     found = predicting.predict(
-        known,
-        train.space.names,
-        asked.codes,
-        asked.status,
-        train.target,
-        _asked_answers(asked, asked_table, None if asked_table is None else asked_table.target),
-        salience=salience,
-        depth=depth,
-    )
+        known, train.space.names, asked.codes, asked.status, train.target, _asked_answers(asked, asked_table),
+        salience=salience, depth=depth,
+    )  # fmt: skip
     return (None, [found]) if isinstance(found, str) else (found, [])
 
 
-def _warnings(target: Target | None, fit: Any, prediction: predicting.Prediction | None) -> list[str]:
+def _warnings(target: Target | None, fit: Additivity | None, prediction: predicting.Prediction | None) -> list[str]:
     notes = []
     if fit is not None and fit.rejected:
         notes.append(
@@ -205,11 +174,14 @@ def _long_sums(queries: Sequence[Query]) -> list[str]:
     ]
 
 
-def _asked_answers(asked: Asked, table: Table | None, target: Target | None) -> Any:
+def _asked_answers(asked: Asked, table: Table | None) -> Floats | None:
     """Mean asked target of each query (two classes as ±1), NaN where there is none."""
-    if table is None or target is None or (target.classes is not None and len(target.classes) != 2):
+    target = None if table is None else table.target
+    if table is None or target is None:
         return None
-    values = target.mean if target.classes is None else 2 * target.mean[:, 1] - 1
+    values = predicting.numbers(target)
+    if values.ndim > 1:
+        return None
     values = np.where(target.count > 0, values, np.nan)
     if np.isnan(values).all():
         return None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from recombine.checks import advice as advising
 from recombine.checks.asked import stars
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.modular import Floats
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level
 from recombine.support.table import Table
@@ -31,16 +31,8 @@ def plan_collection(
     if asked is None:
         if known.grid_rank - known.rank > advising.MOST_DIRECTIONS and len(known.shape) != 2:
             more = known.grid_rank - known.rank
-            return advising.Advice(
-                train.codes[:0],
-                np.zeros(0),
-                more,
-                True,
-                True,
-                float(more),
-                "rank of the grid minus rank of training; too many to list",
-                False,
-            )
+            word = "rank of the grid minus rank of training; too many to list"
+            return advising.Advice.number_only(train.codes[:0], more, word)
         asked = stars(known, train.counts)
     if cost is None and not forbid:
         return advising.advise(known, asked)
@@ -68,7 +60,7 @@ def _code(space: FactorSpace, name: str, level: Level) -> int:
     return same_text[0] if len(same_text) == 1 else factor.code(level)
 
 
-def _prices(space: FactorSpace, pool: Codes, cost: Cost | None) -> Any:
+def _prices(space: FactorSpace, pool: Codes, cost: Cost | None) -> Floats:
     if cost is None:
         return np.ones(len(pool))
     if callable(cost):

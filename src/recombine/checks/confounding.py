@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.checks.tables import MOST_CELLS, Floats, Pairs, two_way
+from recombine.checks.modular import Floats
+from recombine.checks.tables import MOST_CELLS, Pairs, two_way
 from recombine.space import Codes
+from recombine.support.table import Table, Target
 
 FEWEST_DRAWS = 99
 WORK = 10_000_000
@@ -53,20 +55,13 @@ class Confounding:
     combinations: int
 
 
-def confounding(
-    codes: Codes,
-    counts: NDArray[np.int64],
-    names: tuple[str, ...],
-    shape: tuple[int, ...],
-    tables: Pairs,
-    answers: NDArray[np.int64] | None,
-    answer_name: str,
-    draws: int,
-    seed: int,
-) -> Confounding:
-    """Associations between all factors, and with the answer where ``answers`` (rows: combination × class counts) is
-    given.
-    """
+def confounding(train: Table, tables: Pairs, draws: int, seed: int) -> Confounding:
+    """Associations between all factors of the training rows, and with the answer where the table has one.
+
+    ``tables`` are the two-way tables of its factors."""
+    codes, names, shape = train.codes, train.space.names, train.space.shape
+    answers = answer_counts(train.target) if train.target is not None else None
+    answer_name = train.target.name if train.target is not None else ""
     pairs = []
     total = len(tables) + (len(shape) if answers is not None else 0)
     for (j, k), table in tables.items():
@@ -75,25 +70,15 @@ def confounding(
             if answers is not None and answers.shape[1] * shape[j] * shape[k] <= MOST_CELLS
             else None
         )
-        pairs.append(
-            _associate(
-                names[j],
-                names[k],
-                table,
-                conditional,
-                answer_name if conditional is not None else None,
-                draws,
-                total,
-                seed,
-            )
-        )
+        given = answer_name if conditional is not None else None
+        pairs.append(_associate(names[j], names[k], table, conditional, given, draws, total, seed))
     if answers is not None:
         for k in range(len(shape)):
             table = np.stack([np.bincount(codes[:, k], weights=a, minlength=shape[k]) for a in answers.T], axis=1)
             conditional, given = _left_with_answer(codes, answers, k, names, shape)
             pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, total, seed))
     pairs.sort(key=lambda a: -a.cramers_v)
-    return Confounding(tuple(pairs), int((counts < THIN).sum()), len(counts))
+    return Confounding(tuple(pairs), int((train.counts < THIN).sum()), len(train.counts))
 
 
 def information(table: Floats) -> float:
@@ -195,11 +180,8 @@ def random_tables(
     return tables
 
 
-def answer_counts(target: object) -> NDArray[np.int64]:
+def answer_counts(target: Target) -> NDArray[np.int64]:
     """Combination × class counts of a target; numbers are cut into eight equal-frequency bins of combination means."""
-    from recombine.support.table import Target
-
-    assert isinstance(target, Target)
     if target.classes is not None:
         return np.rint(target.mean * target.count[:, None]).astype(np.int64)
     present = target.count > 0

@@ -15,7 +15,8 @@ from recombine.space import Codes
 def row_space(codes: Codes, shape: tuple[int, ...], order: int) -> Additive | Conjunctive:
     """The exact row space of distinct training combinations under effects of the given order."""
     if not 1 <= order <= len(shape):
-        raise InputError(f"order {order} is not possible with {len(shape)} factors; use 1 … {len(shape)}.")
+        factors = f"{len(shape)} factor{'s' if len(shape) > 1 else ''}"
+        raise InputError(f"order {order} is not possible with {factors}; use 1 … {len(shape)}.")
     return Additive(codes, shape) if order == 1 else Conjunctive(codes, shape, order)
 
 

@@ -7,6 +7,7 @@ effects alters f(q) and no training answer. No learner can know better without a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,8 +27,8 @@ class Members:
 
     def __init__(self, codes: Codes, shape: tuple[int, ...]) -> None:
         self._strides = None
-        if grid_size(shape) < 2**62:
-            self._strides = np.array([grid_size(shape[i + 1 :]) for i in range(len(shape))], dtype=np.int64)
+        if math.prod(shape) < 2**62:
+            self._strides = np.array([math.prod(shape[i + 1 :]) for i in range(len(shape))], dtype=np.int64)
         self._sorted = np.sort(self.keys(codes))
 
     def keys(self, codes: Codes) -> Ints:
@@ -46,13 +47,6 @@ class Members:
         keys = self.keys(codes)
         at = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
         return np.asarray(self._sorted[at] == keys)
-
-
-def grid_size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for levels in shape:
-        size *= levels
-    return size
 
 
 @dataclass(frozen=True, eq=False)

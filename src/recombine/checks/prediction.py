@@ -15,15 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.checks.identifiability import DETERMINED, SEEN, UNSEEN, Identifiability
-from recombine.checks.modular import Ints
+from recombine.checks.identifiability import SEEN, UNSEEN, Identifiability
+from recombine.checks.modular import Floats, Ints
 from recombine.errors import InputError
 from recombine.kernels import Kernel, ReLU, Solution, expected_shrinkage, fit_least_squares, nngp, subsets
 from recombine.kernels.closed_forms import GraphFilter
 from recombine.space import Codes
 from recombine.support.table import Target
-
-Floats = NDArray[np.float64]
 
 LARGEST_TRAINING = 1_500
 MOST_FACTORS = 8
@@ -56,7 +54,7 @@ class Prediction:
     salience: tuple[float, ...]
     shrinkage: Floats
     """NaN where it does not apply."""
-    answers: NDArray[np.float64] | None
+    answers: Floats | None
     """queries (numbers) or queries × classes."""
     parts: dict[tuple[str, ...], Floats] | None
     """By conjunction: its part of the answer (numbers; of the second of two classes as ±1)."""
@@ -84,6 +82,11 @@ def learner(factors: int, salience: float | None, depth: int) -> tuple[str, Kern
     return name, Kernel.from_normalized(table.normalized[:-1])
 
 
+def numbers(target: Target) -> Floats:
+    """Mean answers to be fitted: numbers as they are, two classes as ±1, more as one column of shares each."""
+    return 2 * target.mean[:, 1] - 1 if target.classes is not None and len(target.classes) == 2 else target.mean
+
+
 def predict(
     known: Identifiability,
     names: tuple[str, ...],
@@ -104,7 +107,7 @@ def predict(
     queries = queries.astype(np.int64)
     usable = status != UNSEEN
     shrinkage = np.full(len(queries), np.nan)
-    open_queries = np.flatnonzero((status == DETERMINED) | (usable & (status != SEEN)))
+    open_queries = np.flatnonzero(usable & (status != SEEN))
     shrinkage[open_queries] = _shrinkage(kernel, known, train, queries[open_queries])
     by_order = tuple(float(s) for s in kernel.normalized)
     if target is None or not (target.count > 0).all() or not usable.any():
@@ -143,8 +146,7 @@ def _with_answers(
     asked: Floats | None,
 ) -> Prediction:
     train = known.codes.astype(np.int64)
-    numeric = target.classes is None
-    y = target.mean if numeric else (2 * target.mean[:, 1] - 1 if len(target.classes or ()) == 2 else target.mean)
+    y = numbers(target)
     solutions: list[Solution] = [
         fit_least_squares(kernel, train, column, bias=True) for column in (y[:, None] if y.ndim == 1 else y).T
     ]
@@ -154,9 +156,9 @@ def _with_answers(
     if len(solutions) > 1:
         return Prediction(word, by_order, shrinkage, answers, None, None)
     parts = {}
-    for mask, chosen in enumerate(subsets(len(names))):
+    for chosen in subsets(len(names)):
         values = np.full(len(queries), np.nan)
-        values[usable] = solutions[0].part(subsets(len(names))[mask], queries[usable])
+        values[usable] = solutions[0].part(chosen, queries[usable])
         parts[tuple(names[k] for k in chosen)] = values
     shortcut = _shortcut(solutions[0], known, names, train, y, queries, usable, asked)
     return Prediction(word, by_order, shrinkage, answers[:, 0], parts, shortcut)

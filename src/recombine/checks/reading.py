@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ from recombine.support.table import Table, Target, read_tables
 
 
 def read(
-    table: Any, test: Any, factors: Sequence[str], min_support: int, reading: Mapping[str, Any]
+    table: Any, test: Any, factors: Sequence[str], min_support: int, **how: Any
 ) -> tuple[Table, Table | None, list[str]]:
-    """The training table, the table that is asked about (None: the grid), and what is worth saying about reading."""
-    tables = read_tables([table] if test is None else [table, test], factors, **reading)
+    """The training table, the table that is asked about (None: the grid), and what is worth saying about reading;
+    ``how`` is what `read_tables` takes."""
+    tables = read_tables([table] if test is None else [table, test], factors, **how)
     train, asked = tables[0], tables[1] if len(tables) > 1 else None
     notes = _reading_notes(train, asked)
     return _supported(train, min_support), asked, notes
@@ -34,13 +35,9 @@ def in_words(asked: Table | None, split: tuple[str, str] | None, test: Any) -> s
     """What is asked about."""
     if asked is None:
         return "the grid of the table's levels minus training"
-    return (
-        f"the rows with {split[0]} = {split[1]}"
-        if split
-        else f"the test table {test}"
-        if isinstance(test, (str, Path))
-        else "the test table"
-    )
+    if split:
+        return f"the rows with {split[0]} = {split[1]}"
+    return f"the test table {test}" if isinstance(test, (str, Path)) else "the test table"
 
 
 def _supported(train: Table, min_support: int) -> Table:
@@ -64,11 +61,8 @@ def _reading_notes(train: Table, asked: Table | None) -> list[str]:
         notes.append(f"{dropped:,} rows with missing factors were left out.")
     single = [f.name for f in train.space.factors if len(f) == 1]
     if single:
-        notes.append(
-            f"{', '.join(single)} has one level only and cannot be recombined."
-            if len(single) == 1
-            else f"{', '.join(single)} have one level only and cannot be recombined."
-        )
+        have = "has" if len(single) == 1 else "have"
+        notes.append(f"{', '.join(single)} {have} one level only and cannot be recombined.")
     if train.target is not None and train.target.conflicts:
         notes.append(
             f"{train.target.conflicts:,} training combinations were given different answers in different rows; "

@@ -20,8 +20,8 @@ from scipy.sparse.linalg import splu
 
 from recombine.checks.design import Additive
 from recombine.checks.identifiability import Identifiability
-from recombine.checks.modular import Ints
-from recombine.checks.tables import Floats, Pairs, two_way
+from recombine.checks.modular import Floats, Ints
+from recombine.checks.tables import Pairs, two_way
 from recombine.space import Codes
 
 DENSE = 4_096
@@ -122,8 +122,7 @@ def min_cuts(known: Identifiability, queries: Codes) -> list[int | None]:
 
 def _gusfield(graph: csr_array, degree: Ints) -> tuple[Ints, Ints]:
     """Parent and capacity of each node in an equivalent-flow tree (Gusfield 1990): the smallest capacity on the tree
-    path
-    between two nodes is their minimum cut."""
+    path between two nodes is their minimum cut."""
     nodes = graph.shape[0]
     alive = np.flatnonzero(degree > 0)
     parent = np.full(nodes, alive[0], dtype=np.int64)

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine.checks.modular import Floats
 from recombine.errors import InputError
-
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-9
 """A singular value counts from this share of the largest one on."""

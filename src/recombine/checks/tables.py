@@ -6,12 +6,10 @@ import itertools
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recombine.checks.modular import Ints
+from recombine.checks.modular import Floats, Ints
 from recombine.space import Codes
 
-Floats = NDArray[np.float64]
 Pairs = Mapping[tuple[int, int], Floats]
 
 MOST_CELLS = 4_000_000

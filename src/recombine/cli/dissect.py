@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from recombine.cli.options import Device, MaxBytes, MaxRows
-from recombine.cli.printing import shown
-from recombine.errors import MAX_BYTES, MAX_ROWS, InputError, unknown
+from recombine.cli.options import Device, Json, MaxBytes, MaxRows, OutFile, Seed, check_file
+from recombine.cli.printing import console, print_json, say, shown
+from recombine.cli.progress import bar
+from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 
 if TYPE_CHECKING:
     from torch import nn
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from recombine.structure import Choice, Dissection
     from recombine.tasks import Problems
 
-ENDINGS = (".html", ".json", ".csv", ".parquet", ".svg", ".pdf", ".png")
-
 
 def dissect(
     model: Annotated[Path, Parameter(help="A folder with model.safetensors and architecture.json.")],
     target: Annotated[Path, Parameter(help="Problems of one subroutine: .npz, .parquet or .csv.")],
     other: Annotated[Path, Parameter(help="Problems of the other.")],
+    /,
     *,
     learn_target: Annotated[Path | None, Parameter(help="Train the first one's masks on these problems.")] = None,
     learn_other: Annotated[Path | None, Parameter(help="Train the other's masks on these problems.")] = None,
@@ -45,25 +44,22 @@ def dissect(
     gate: Annotated[float, Parameter(help="Refuse a model that is right no more often.")] = 0.9,
     seeds: Annotated[int, Parameter(help="Masks of the chosen setting.")] = 3,
     controls: Annotated[bool, Parameter(help="Untrained network, shuffled answers, random masks.")] = True,
-    seed: Annotated[int, Parameter(help="Seed of the parts of the tables and of the untrained network.")] = 0,
+    seed: Seed = 0,
     device: Device = "auto",
     max_rows: MaxRows = MAX_ROWS,
     max_bytes: MaxBytes = MAX_BYTES,
-    json: Annotated[bool, Parameter(help="Print one JSON object and nothing else.", negative=())] = False,
-    out: Annotated[
-        Path | None, Parameter(help="Write the result: .html page, .json, .csv, .parquet, .svg, .png or .pdf.")
-    ] = None,
+    json: Json = False,
+    out: OutFile = None,
 ) -> int:
     """Does a network hold a part for a subroutine, and can it be taken out? With controls, every setting reported.
 
     For example:
 
-        recombine dissect model/ inside.npz contact.npz --whole both.npz --out dissection.html
+        recombine dissect model/ inside.npz contact.npz --out dissection.html
 
-        recombine dissect model/ left.csv right.csv --items 4 --layers 'layer\\.3' --layers . --json
+        recombine dissect model/ left.csv right.csv --items 4 --layers 'layer\\.3'
     """
-    if out is not None:
-        _check_ending(out)
+    check_file(out, target, other, learn_target, learn_other, whole)
     if (learn_target is None) != (learn_other is None):
         raise InputError("give --learn-target and --learn-other, or neither.")
     tried = {"starts": _numbers(starts, "--starts"), "lrs": _numbers(rates, "--rates")}
@@ -79,22 +75,24 @@ def dissect(
     parts = [read(path) for path in (target, other)]
     learn = [read(path) for path in (learn_target, learn_other) if path is not None]
     chance = 1 / max(2, 1 + max(int(part.targets.max()) for part in parts))
-    result = run(
-        network,
-        *parts,
-        names=_names(target, other),
-        learn=learn or None,
-        whole=read(whole) if whole is not None else None,
-        protocol=Protocol(settings=settings, chance=chance, gate=gate, seeds=seeds),
-        fresh=architecture,  # type: ignore[arg-type]
-        controls=controls,
-        device=pick_device(device),
-        seed=seed,
-    )
+    with bar(model.name, quiet=json) as progress:
+        result = run(
+            network,
+            *parts,
+            names=_names(target, other),
+            learn=learn or None,
+            whole=read(whole) if whole is not None else None,
+            protocol=Protocol(settings=settings, chance=chance, gate=gate, seeds=seeds),
+            fresh=architecture,  # type: ignore[arg-type]
+            controls=controls,
+            device=pick_device(device),
+            seed=seed,
+            progress=progress,
+        )
     if out is not None:
-        _save(result, out)
+        result.save(out)
     if json:
-        sys.stdout.write(result.to_json() + "\n")
+        print_json(result.to_dict())
     else:
         _show(result, out)
     return 0
@@ -120,29 +118,11 @@ def _names(target: Path, other: Path) -> tuple[str, str]:
     return (target.stem, other.stem) if target.stem != other.stem else ("target", "other")
 
 
-def _check_ending(out: Path) -> None:
-    if out.suffix.lower() not in ENDINGS:
-        raise unknown("ending of --out", out.suffix or out.name, ENDINGS)
-    if not out.parent.is_dir():
-        raise InputError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into.")
-
-
-def _save(result: Dissection, out: Path) -> None:
-    import recombine  # noqa: F401 - says how results are drawn
-
-    try:
-        result.save(out)
-    except OSError as error:
-        raise InputError(f"{str(out)!r} cannot be written: {error.strerror}.") from None
-
-
 def _show(result: Dissection, out: Path | None) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
-    console.print(shown(result.verdict))
-    console.print()
+    console().print(shown(result.verdict))
+    say("")
     table = Table(box=None, pad_edge=False)
     heads = ("network", "subroutine", "masks", "part alone", "other", "without it", "other", "D_sub", "D_abl")
     for i, head in enumerate(heads):
@@ -153,6 +133,6 @@ def _show(result: Dissection, out: Path | None) -> None:
         words = f"{row['row']} ({row['masks']})"
         names = (shown(text) for text in (row["network"], row["subroutine"], words))
         table.add_row(*names, *scores, *signed)
-    console.print(table)
+    console().print(table)
     if out is not None:
-        console.print(shown(f"\nwritten to {out}"))
+        say(f"\nwritten to {out}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from recombine.cli.printing import console, counted, print_json, size
 
 if TYPE_CHECKING:
     from recombine.runs import Store
@@ -47,8 +48,7 @@ def forecast(
         "memory_bytes": max((run.estimate.memory or 0 for run in found), default=0) * workers,
     }
     if as_json:
-        answer = {"schema": 1, "scale": scale, "device": chosen, "runs": [_row(run) for run in found], "total": totals}
-        print(json.dumps(answer, ensure_ascii=False, allow_nan=False))
+        print_json({"scale": scale, "device": chosen, "runs": [_row(run) for run in found], "total": totals})
     else:
         _print(found, totals, scale, chosen)
     return 0
@@ -86,13 +86,13 @@ def _row(run: Forecast) -> dict[str, Any]:
         "stack": run.plan.stack,
         "units": run.plan.units,
         "seconds": None if run.estimate.seconds is None else round(run.estimate.seconds, 2),
+        "at_most": run.at_most,
         "memory_bytes": run.estimate.memory,
         "basis": "stored" if run.stored else run.estimate.basis,
     }
 
 
 def _print(found: Sequence[Forecast], totals: dict[str, Any], scale: str, device: str) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from recombine.reporting.provenance import duration
@@ -105,24 +105,38 @@ def _print(found: Sequence[Forecast], totals: dict[str, Any], scale: str, device
         seconds, memory = run.estimate.seconds, run.estimate.memory
         table.add_row(
             run.name, *("–" if count is None else str(count) for count in (run.members, run.steps)), plan,
-            str(run.plan.units), "–" if seconds is None else duration(seconds),
+            str(run.plan.units), "–" if seconds is None else f"{'≤ ' if run.at_most else ''}{duration(seconds)}",
             "–" if memory is None else _bytes(memory), "stored" if run.stored else run.estimate.basis,
         )  # fmt: skip
-    console = Console()
-    console.print(table)
-    unknown = f", {totals['unknown']} of unknown length" if totals["unknown"] else ""
-    console.print(
-        f"\n{totals['runs']} runs at {scale} scale on this {device}: {totals['stored']} stored{unknown}.\n"
-        f"About {duration(totals['seconds_one_worker'])} on one worker; on {totals['on']} ({totals['workers']} "
-        f"worker{'s' if totals['workers'] > 1 else ''}) about {duration(totals['seconds'])} and "
-        f"{_bytes(totals['memory_bytes'])}, the longest piece {duration(totals['longest_piece'])}.\n"
-        "Estimates from a short calibration; nothing was written.",
-        soft_wrap=True,
-    )
+    where = console()
+    where.print(table)
+    where.print(f"\n{_sum(found, totals, scale, device)}", soft_wrap=True)
+
+
+def _sum(found: Sequence[Forecast], totals: dict[str, Any], scale: str, device: str) -> str:
+    from recombine.reporting.provenance import duration
+
+    runs, unknown = totals["runs"], totals["unknown"]
+    first = f"{counted(runs, 'run')} at {scale} scale on this {device}: {totals['stored']} stored."
+    todo = runs - totals["stored"]
+    if not todo:
+        return f"{first} Nothing is left to compute; nothing was written."
+    if todo == unknown:
+        return f"{first} How long the others take is not known until one like them is stored; nothing was written."
+    lines = [
+        first,
+        f"About {duration(totals['seconds_one_worker'])} on one worker; on {totals['on']} "
+        f"({counted(totals['workers'], 'worker')}) about {duration(totals['seconds'])} and "
+        f"{_bytes(totals['memory_bytes'])}, the longest piece {duration(totals['longest_piece'])}.",
+    ]
+    if unknown:
+        lines.append(f"{counted(unknown, 'run')} of unknown length are not in these numbers.")
+    if any(run.at_most for run in found if run.pieces):
+        lines.append("≤: its members stop once they fit, which may be much sooner.")
+    lines.append("Estimates from a short calibration; nothing was written.")
+    return "\n".join(lines)
 
 
 def _bytes(count: int) -> str:
     """An estimate is not known to more than two digits."""
-    from recombine.cli.printing import size
-
     return size(float(f"{count:.2g}"))

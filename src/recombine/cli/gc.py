@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _ROWS = 200
 
-Delete = Annotated[bool, Parameter(negative=(), help="Delete it; without this nothing is touched.")]
+Delete = Annotated[bool, Parameter(negative=(), show_default=False, help="Delete it; without this nothing is touched.")]
 OlderThan = Annotated[float, Parameter(help="Days after which the workspace of an unfinished run may go.")]
 Unreferenced = Annotated[
     bool,
     Parameter(
         negative=(),
+        show_default=False,
         help="Runs may go too: those that no study of this package refers to at any scale. Runs of your own studies "
         "and runs made with --members count as such unless --keep or --keep-from names them.",
     ),
@@ -53,10 +54,9 @@ def gc(
 ) -> None:
     """Show what may go from a store, and delete it with --delete.
 
-    That is what was set aside as damaged, workspaces of finished runs, files that no run names. Runs stay, unless
-    --unreferenced is given.
+    What was set aside as damaged, workspaces of finished runs, files that no run names.
 
-    Example: recombine runs gc --unreferenced --keep-from results --delete"""
+    Example: recombine runs gc --unreferenced --keep-from results"""
     from recombine.runs import Store, collect
 
     opened = Store(store, writable=False)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import cyclopts
 
@@ -21,35 +24,44 @@ app = cyclopts.App(
     help_epilogue="""Examples:
 
     recombine check catalogue.csv --factors shape,colour --target price
-    recombine measure predictions.csv --factors shape,colour --target y --prediction p --split part=test
-    recombine dissect model/ inside.npz contact.npz --out dissection.html
     recombine study list
     recombine study run gradient-toy --scale quick
     recombine reproduce
-    recombine runs list
+    recombine COMMAND --help
 
-Exit codes: 0 completed, whatever was found; 1 only where --fail-on makes a finding count; 2 bad input.""",
+Exit codes: 0 completed, whatever was found; 1 where --fail-on makes a finding
+count, or study verify finds a difference; 2 bad input.""",
     help_format="plaintext",
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,
 )
-app.command(check.check)
-app.command(measure.measure)
-app.command(dissect.dissect)
+# In the order in which they are used; each shows examples of its own and not these.
+app.command(check.check, sort_key=1, help_epilogue="")
+app.command(measure.measure, sort_key=2, help_epilogue="")
+app.command(dissect.dissect, sort_key=3, help_epilogue="")
 app.command(study.app)
-app.command(reproduce.reproduce)
+app.command(reproduce.reproduce, sort_key=5, help_epilogue="")
 app.command(runs.app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 2 for bad input, said in one sentence."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that has no × or é shows ? there, and not an error. A stream that others write to may refuse.
+        if isinstance(stream, io.TextIOWrapper):
+            with suppress(OSError):
+                stream.reconfigure(errors="replace")
     try:
         code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
-    except (InputError, cyclopts.CycloptsError) as error:
+        sys.stdout.flush()  # Here it can be said what went wrong; at the end of the process nobody listens.
+    except InputError as error:
         _say(str(error))
         sys.exit(2)
+    except cyclopts.CycloptsError as error:
+        _say(_in_plain_words(error))
+        sys.exit(2)
     except KeyboardInterrupt:
-        _say("interrupted; finished runs are kept, the same command continues.")
+        _say(f"interrupted{_kept(arguments)}.")
         sys.exit(130)
     except BrokenPipeError:
         # The reader of our output has gone (`recombine … | head`); that is no error of ours.
@@ -57,9 +69,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(0)
     except OSError as error:
         where = f"{error.filename!r} cannot be read or written: " if error.filename else ""
-        _say(f"{where}{error.strerror or error}; finished runs are kept, the same command continues.")
+        _say(f"{where}{error.strerror or error}{_kept(arguments)}.")
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _kept(arguments: Sequence[str] | None) -> str:
+    """What a person who was stopped need not fear, where the verb computes runs."""
+    verb = next(iter(sys.argv[1:] if arguments is None else arguments), "")
+    return "; finished runs are kept, the same command continues" if verb in ("study", "reproduce") else ""
+
+
+def _in_plain_words(error: cyclopts.CycloptsError) -> str:
+    verb = " ".join(["recombine", *(error.command_chain or ())])
+    if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
+        name, given = error.argument.name, error.unused_tokens or []
+        near = [token for token in given if token.startswith("--") and token.partition("=")[0] != name]
+        close = difflib.get_close_matches(name, near, n=1)
+        hint = f"; did you mean {name} instead of {close[0]}?" if close else f"; {verb} --help shows how."
+        return f"{name} is missing{hint}"
+    if isinstance(error, cyclopts.UnusedCliTokensError):
+        left = " ".join(error.unused_tokens or [])
+        return f"{left!r} is too much here; lists are written a,b,c. {verb} --help shows how."
+    return str(error)
 
 
 def _say(text: str) -> None:

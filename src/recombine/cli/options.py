@@ -1,14 +1,16 @@
-"""Options that several verbs share, said once."""
+"""Options that several verbs share, said once, and how their words are read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter, Token
 
-from recombine.errors import InputError
+from recombine.errors import InputError, unknown
+from recombine.result import ENDINGS
 
 Scale = Annotated[
     Literal["smoke", "quick", "paper"],
@@ -16,17 +18,29 @@ Scale = Annotated[
 ]
 
 
-def _whole(_type: object, tokens: Sequence[Token]) -> int:
+def _members(_type: object, tokens: Sequence[Token]) -> int:
     # Cyclopts would cut 2.5 down to 2.
+    text = tokens[0].value
     try:
-        return int(tokens[0].value)
+        members = int(text)
     except ValueError:
-        raise InputError(f"the number of members must be a whole number, got {tokens[0].value[:80]!r}.") from None
+        raise InputError(f"the number of members must be a whole number, got {text[:80]!r}.") from None
+    if members < 2:
+        raise InputError(f"a study needs at least 2 members to give an interval, got {members}.")
+    return members
+
+
+def _seed(_type: object, tokens: Sequence[Token]) -> int:
+    text = tokens[0].value
+    if not (text.isdecimal() and text.isascii() and int(text) < 2**63):
+        raise InputError(f"a whole number from 0 on is needed, got {text[:80]!r}.")
+    return int(text)
 
 
 Members = Annotated[
-    int | None, Parameter(converter=_whole, help="Train this many members instead of the scale's own number.")
+    int | None, Parameter(converter=_members, help="Train this many members instead of the scale's own number.")
 ]
+Seed = Annotated[int, Parameter(converter=_seed, help="Seed of everything that is drawn at random.")]
 Device = Annotated[str, Parameter(help="auto, cpu or cuda.")]
 On = Annotated[
     str,
@@ -41,6 +55,7 @@ DryRun = Annotated[
     Parameter(
         name="--dry-run",
         negative=(),
+        show_default=False,
         help="Say what would be computed, how long it might take and in how much memory; write nothing.",
     ),
 ]
@@ -51,13 +66,78 @@ StorePath = Annotated[
     ),
 ]
 Out = Annotated[Path, Parameter(name="--out", help="Where the page, figures and tables are written.")]
-MaxRows = Annotated[int, Parameter(help="Refuse a file with more rows, before it is expanded.")]
-MaxBytes = Annotated[int, Parameter(help="Refuse a file that is larger, or would be once it is decompressed.")]
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object and nothing else.")]
+MaxRows = Annotated[
+    int, Parameter(show_default="{:,}".format, help="Refuse a file with more rows, before it is expanded.")
+]
+MaxBytes = Annotated[
+    int,
+    Parameter(
+        show_default=lambda count: f"{count / 2**30:g} GiB",
+        help="Refuse a file that is larger, or would be once it is decompressed.",
+    ),
+]
+Factors = Annotated[str, Parameter(help="Columns that are recombined: a,b,c.")]
+TargetKind = Annotated[Literal["number", "class"] | None, Parameter(help="What the answer is, where it is not plain.")]
+Bins = Annotated[list[str] | None, Parameter(help="column=k: cut a column of decimals into k bins.", negative=())]
+Missing = Annotated[
+    Literal["error", "drop", "level"],
+    Parameter(help="Missing values: refuse the table, leave the rows out, or a level of its own."),
+]
+OutFile = Annotated[
+    Path | None,
+    Parameter(help="Write the result as this file: .html (page), .json .csv .parquet, .svg .pdf .png."),
+]
+Json = Annotated[
+    bool,
+    Parameter(name="--json", negative=(), show_default=False, help="Print one JSON object and nothing else."),
+]
 FailOn = Annotated[
     list[Literal["fails", "not fitted"]] | None,
-    Parameter(name="--fail-on", help="Exit with 1 where a claim has this status."),
+    Parameter(name="--fail-on", negative=(), help="Exit with 1 where a claim has this status."),
 ]
 
 STORE = ".recombine"
 OUT = Path("recombine-report")
+
+
+def words(text: str) -> list[str]:
+    """The parts of a,b,c; one that holds a comma itself stands in double quotes."""
+    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), []) if part.strip()]
+
+
+def pairs(text: str, option: str) -> dict[str, str]:
+    """The parts of column=value,column=value."""
+    found = {}
+    for part in words(text):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        if not (sign and name and value):
+            raise InputError(
+                f"{option} {text[:80]!r} has the part {part[:80]!r}; write column=value, in double quotes where it "
+                "holds a comma."
+            )
+        found[name] = value
+    return found
+
+
+def bin_counts(texts: Iterable[str]) -> dict[str, int]:
+    """How many bins each column is cut into."""
+    bins = {}
+    for name, value in (pair for text in texts for pair in pairs(text, "--bins").items()):
+        if not value.isdecimal():
+            raise InputError(f"--bins {name}={value[:80]} needs a whole number after the sign.")
+        bins[name] = int(value)
+    return bins
+
+
+def check_file(out: Path | None, *read: Path | None) -> None:
+    """Say at once that a result could not be written to this file, or would take the place of what is read."""
+    if out is None:
+        return
+    if any(path is not None and path.exists() and out.exists() and out.samefile(path) for path in read):
+        raise InputError(f"{str(out)!r} is a file that is read here; --out would write over it.")
+    if out.is_dir():
+        raise InputError(f"{str(out)!r} is a folder; --out names a file that ends in one of {' '.join(ENDINGS)}.")
+    if out.suffix.lower() not in ENDINGS:
+        raise unknown("ending of --out", out.suffix or out.name, ENDINGS)
+    if not out.parent.is_dir():
+        raise InputError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into.")

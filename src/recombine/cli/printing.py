@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
 LONGEST = 1000
@@ -19,22 +21,59 @@ def print_json(body: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps({"schema": 1} | body, ensure_ascii=True) + "\n")
 
 
+def console(*, cut: bool = True) -> Console:
+    """Where verbs print for people. Nothing is coloured but what we mark; that the reader has gone (`… | head`) ends
+    the command without a complaint. ``cut=False``: lines that go into a pipe or a file are as long as they are."""
+    from rich.console import Console
+
+    class Ours(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    free = not cut and "COLUMNS" not in os.environ and not sys.stdout.isatty()
+    return Ours(highlight=False, width=10_000 if free else None)
+
+
 def print_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, one_line: bool = False
 ) -> None:
     """Rows under a title; the header is left out where no column has a name. ``one_line``: a line a row, cut with …
     where the terminal is too narrow, and no frame."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    say(title)
+    if not rows:
+        return
     plain: dict[str, Any] = {"box": None, "pad_edge": False} if one_line else {}
-    table = Table(title=Text(printable(title)), title_justify="left", show_header=any(columns), **plain)
+    table = Table(show_header=any(columns), **plain)
     for column in columns:
         table.add_column(column, overflow="ellipsis" if one_line else "fold", no_wrap=one_line)
     for row in rows:
         table.add_row(*(Text("–" if cell is None else printable(str(cell))) for cell in row))
-    Console().print(table)
+    console(cut=not one_line).print(table)
+
+
+def print_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """A name and what is said of it, a line each; what does not fit continues below itself."""
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True, min_width=8)
+    grid.add_column(overflow="fold")
+    for name, text in facts:
+        grid.add_row(shown(name), shown(text))
+    console().print(grid)
+
+
+def print_verdict(verdict: str, colour: str, sentence: str) -> None:
+    """The verdict in its colour, then what it means."""
+    console().print(shown("").append_text(shown(verdict, f"bold {colour}")).append_text(shown(f" — {sentence}")))
+
+
+def counted(count: int, what: str) -> str:
+    """``3 rows``, ``1 row``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def shown(text: object, style: str = "") -> Text:
@@ -57,7 +96,7 @@ def printable(text: str) -> str:
 def size(count: float) -> str:
     """A number of bytes for people."""
     for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.4g} {unit}"
+        if count < 999.5:
+            return f"{count:.3g} {unit}"
         count /= 1000
-    return f"{count:.4g} GB"
+    return f"{count:.3g} GB" if count < 999.5 else f"{count:,.0f} GB"

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from recombine.cli.printing import printable, shown
+
 Progress = Callable[[str, int, int, str], None]
 Done = Callable[[str, Any], None]
 
@@ -21,22 +23,8 @@ def study_progress(studies: Sequence[tuple[str, Mapping[str, Any]]], quiet: bool
     if quiet or not sys.stderr.isatty():
         yield (lambda name, done, total, text: None), (lambda name, run: None)
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.table import Column
-
-    columns = (
-        TextColumn("{task.description}", table_column=Column(ratio=3, no_wrap=True, overflow="ellipsis")),
-        BarColumn(bar_width=None, table_column=Column(ratio=2)),
-        TextColumn("{task.completed:.0f} of {task.total:.0f} {task.fields[unit]}", table_column=Column(no_wrap=True)),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("left", style="dim"),
-    )
     names = [name for name, _ in studies]
-    with Progress(
-        *columns, console=Console(stderr=True), transient=True, expand=True, speed_estimate_period=LONG
-    ) as bars:
+    with _display() as bars:
         title = names[0] if len(names) == 1 else f"{len(names)} studies"
         overall = bars.add_task(title, total=sum(len(runs) for _, runs in studies), unit="runs")
         lines: dict[str, Any] = {}
@@ -59,6 +47,17 @@ def study_progress(studies: Sequence[tuple[str, Mapping[str, Any]]], quiet: bool
 
 
 @contextmanager
+def bar(title: str, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
+    """A function to be told of the progress (done, total, words) of one piece of work."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, total, text: None
+        return
+    with _display() as bars:
+        line = bars.add_task(printable(title), total=1, unit="")
+        yield lambda done, total, text: bars.update(line, completed=done, total=total, unit=text)
+
+
+@contextmanager
 def waiting(words: str, quiet: bool) -> Iterator[None]:
     """Say on a terminal what is being done while nothing can be counted."""
     if quiet or not sys.stderr.isatty():
@@ -66,5 +65,21 @@ def waiting(words: str, quiet: bool) -> Iterator[None]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(words):
+    with Console(stderr=True).status(shown(words)):
         yield
+
+
+def _display() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.table import Column
+
+    columns = (
+        TextColumn("{task.description}", markup=False, table_column=Column(ratio=3, no_wrap=True, overflow="ellipsis")),
+        BarColumn(bar_width=None, table_column=Column(ratio=2)),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} {task.fields[unit]}", table_column=Column(no_wrap=True)),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("left", style="dim"),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True, expand=True, speed_estimate_period=LONG)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 from recombine.cli.options import OUT, STORE, Device, DryRun, FailOn, Json, Members, On, Out, Scale, StorePath
+from recombine.cli.printing import console, print_json, say
 
 
 def reproduce(
@@ -24,26 +24,25 @@ def reproduce(
 ) -> int:
     """Run every study at a scale, write one page and a page a study, and say which claims hold.
 
-    At paper scale the page shows the results committed under ``results`` beside the fresh ones, where there are any.
+    At paper scale the page shows the results committed in the folder results beside the fresh ones.
 
     Examples: recombine reproduce --scale quick --out report
               recombine reproduce --on processes
               recombine reproduce --scale paper --dry-run"""
     from recombine.cli.forecast import forecast
     from recombine.cli.progress import study_progress, waiting
-    from recombine.cli.study import check_writable
+    from recombine.cli.study import check_place, check_writable
     from recombine.figures.cache import cached_in
     from recombine.reporting import read_committed, write_overview
     from recombine.reporting.provenance import duration
     from recombine.runs import Store
-    from recombine.runs.executors import executor
     from recombine.studies import STUDIES, conduct_all
 
     started = time.monotonic()
     studies = [study for study in STUDIES.values() if study.within not in STUDIES]
     if dry_run:
         return forecast(studies, scale, members, store, device, on, as_json)
-    executor(on, device)  # What cannot be meant is said before anything is made.
+    check_place(on, device)
     opened = Store(store)
     check_writable(out)
     planned = [(study.name, study.runs(scale, members)) for study in studies]
@@ -55,23 +54,16 @@ def reproduce(
         page = write_overview(results, out, read_committed(Path("results")) if scale == "paper" else None)
     seconds = time.monotonic() - started
     if as_json:
-        answer = {
-            "schema": 1,
-            "scale": scale,
-            "seconds": round(seconds, 3),
-            "page": str(page),
-            "studies": [result.to_dict() for result in results],
-        }
-        print(json.dumps(answer, ensure_ascii=False, allow_nan=False))
+        found = [result.to_dict() for result in results]
+        print_json({"scale": scale, "seconds": round(seconds, 3), "page": str(page), "studies": found})
     else:
         _print_summary(results)
-        print(f"\n{duration(seconds)} at {scale} scale. Every claim with its figures is on the page:\n{page.resolve()}")
+        say(f"\n{duration(seconds)} at {scale} scale. Every claim with its figures is on the page:\n{page.resolve()}")
     return int(any(result.counts()[status] for result in results for status in fail_on or ()))
 
 
 def _print_summary(results: list[Any]) -> None:
     """One row a study: how many of its claims hold, fail, or could not be judged."""
-    from rich.console import Console
     from rich.table import Table
 
     statuses = list(results[0].counts())
@@ -82,4 +74,4 @@ def _print_summary(results: list[Any]) -> None:
     for column, status in zip(table.columns[1:], statuses, strict=True):
         column.justify = "right"
         column.footer = str(sum(result.counts()[status] for result in results))
-    Console().print(table)
+    console().print(table)

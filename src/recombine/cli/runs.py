@@ -10,9 +10,9 @@ import cyclopts
 from cyclopts import Parameter
 
 from recombine.cli.gc import gc
-from recombine.cli.options import STORE, Json, StorePath
-from recombine.cli.printing import print_json, print_table, say, size
-from recombine.errors import InputError
+from recombine.cli.options import STORE, Json, MaxBytes, StorePath
+from recombine.cli.printing import counted, print_json, print_table, say, size
+from recombine.errors import MAX_BYTES, InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 app = cyclopts.App(
     name="runs",
     help="Look into the store of runs, move it as one file, and tidy it.",
+    sort_key=6,
     help_epilogue="""Examples:
 
     recombine runs list
@@ -33,7 +34,7 @@ app = cyclopts.App(
     recombine runs gc""",
     help_format="plaintext",
 )
-app.command(gc)
+app.command(gc, sort_key=6, help_epilogue="")
 
 Address = Annotated[str, Parameter(help="The address of a run, or its first letters (4 or more).")]
 
@@ -41,7 +42,6 @@ PackedFile = Annotated[Path, Parameter(help="The one file, a zip.")]
 Addresses = Annotated[
     list[str] | None, Parameter(help="Addresses of runs or their first letters; all if none is given.")
 ]
-Bound = Annotated[int, Parameter(help="Refuse a file that holds more than this.")]
 Where = Annotated[
     list[str] | None,
     Parameter(
@@ -68,7 +68,7 @@ ASIDE = ("strategy", "device", "started", "tables", "diverged")
 """Columns that a line of a terminal has no room for: they can be asked for, and are in the JSON."""
 
 
-@app.command(name="list")
+@app.command(name="list", sort_key=1, help_epilogue="")
 def list_runs(
     *, where: Where = None, by: By = None, limit: Limit = 200, store: StorePath = STORE, as_json: Json = False
 ) -> None:
@@ -76,7 +76,7 @@ def list_runs(
 
     Columns: address, kind, task, model, strategy, device, started, tables, members, steps, diverged, bytes, seconds.
 
-    Example: recombine runs list --where kind=training 'members>=64' --by task device"""
+    Example: recombine runs list --where kind=training 'members>=64' --by task"""
     from recombine.runs import catalogue
     from recombine.runs.query import summarise
     from recombine.runs.query import where as meeting
@@ -86,21 +86,21 @@ def list_runs(
     opened = _open(store, remember=True)
     table = meeting(catalogue(opened), where or ())
     if by:
-        counted = summarise(table, by)
+        groups = summarise(table, by)
         if as_json:
-            print_json({"store": opened.name, "by": by, "groups": counted.to_dicts()})
+            print_json({"store": opened.name, "by": by, "groups": groups.to_dicts()})
         else:
-            _print_rows(f"{table.height} runs in {opened.name} by {', '.join(by)}", counted, limit)
+            _print_rows(f"{counted(table.height, 'run')} in {opened.name} by {', '.join(by)}", groups, limit)
         return
     table = table.sort("started", "address", nulls_last=True)
     if as_json:
         print_json({"store": opened.name, "runs": [_listed(row) for row in table.iter_rows(named=True)]})
         return
-    _print_rows(f"{table.height} runs in {opened.name}", table, limit)
+    _print_rows(f"{counted(table.height, 'run')} in {opened.name}", table, limit)
 
 
-@app.command
-def show(address: Address, *, store: StorePath = STORE, as_json: Json = False) -> None:
+@app.command(sort_key=2, help_epilogue="")
+def show(address: Address, /, *, store: StorePath = STORE, as_json: Json = False) -> None:
     """Show what a run was, what it found and where it came from. Its files are checked on the way.
 
     Example: recombine runs show 3fa9c1"""
@@ -122,7 +122,7 @@ def show(address: Address, *, store: StorePath = STORE, as_json: Json = False) -
     )
 
 
-@app.command
+@app.command(sort_key=3, help_epilogue="")
 def pack(file: PackedFile, addresses: Addresses = None, /, *, store: StorePath = STORE, as_json: Json = False) -> None:
     """Write runs as one file: all of the store, or those whose addresses are given.
 
@@ -133,12 +133,12 @@ def pack(file: PackedFile, addresses: Addresses = None, /, *, store: StorePath =
     if as_json:
         print_json({"file": str(file), "runs": done.runs, "bytes": done.size})
         return
-    say(f"{done.runs} runs, {size(done.size)}, in {file}")
+    say(f"{counted(done.runs, 'run')}, {size(done.size)}, in {file}")
 
 
-@app.command
+@app.command(sort_key=4, help_epilogue="")
 def unpack(
-    file: PackedFile, /, *, store: StorePath = STORE, max_bytes: Bound = 16 * 2**30, as_json: Json = False
+    file: PackedFile, /, *, store: StorePath = STORE, max_bytes: MaxBytes = MAX_BYTES, as_json: Json = False
 ) -> None:
     """Take the runs of a packed file into a store. Every hash is verified; runs already there are kept.
 
@@ -151,13 +151,13 @@ def unpack(
     if as_json:
         print_json({"store": opened.name, "added": done.added, "kept": done.kept, "refused": done.refused})
         return
-    say(f"{len(done.added)} runs added, {len(done.kept)} already there, {len(done.refused)} refused")
+    say(f"{counted(len(done.added), 'run')} added, {len(done.kept)} already there, {len(done.refused)} refused")
     if done.refused:
         print_table("refused", ("address", "why"), [(a[:12], reason) for a, reason in done.refused.items()])
 
 
-@app.command
-def remove(address: Address, *, store: StorePath = STORE, as_json: Json = False) -> None:
+@app.command(sort_key=5, help_epilogue="")
+def remove(address: Address, /, *, store: StorePath = STORE, as_json: Json = False) -> None:
     """Delete one run from a store.
 
     Example: recombine runs remove 3fa9c1"""
@@ -209,7 +209,8 @@ def _print_rows(title: str, table: pl.DataFrame, limit: int) -> None:
     rows = [tuple(map(_cell, columns, row)) for row in shown.select(columns).iter_rows()]
     print_table(title, columns, rows, one_line=True)
     if left:
-        say(f"{left} more rows are not shown; --limit shows more, --where fewer, --json all")
+        what = counted(left, "earlier run" if "address" in table.columns else "group")
+        say(f"{what} not shown; --limit shows more, --where fewer, --json all")
 
 
 def _cell(column: str, value: Any) -> object:
@@ -220,5 +221,5 @@ def _cell(column: str, value: Any) -> object:
     if column == "started":
         return value[:16].replace("T", " ")
     if column == "seconds":
-        return round(value, 3)
+        return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
     return size(value) if column == "bytes" else value

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import cyclopts
 from cyclopts import Parameter
 
 from recombine.cli.options import OUT, STORE, Device, DryRun, FailOn, Json, Members, On, Out, Scale, StorePath
+from recombine.cli.printing import console, counted, print_json, say, shown
+from recombine.errors import InputError
+
+if TYPE_CHECKING:
+    from recombine.studies.study import StudyResult
 
 app = cyclopts.App(
     name="study",
     help="A paper as data: runs, claims and figures.",
+    sort_key=4,
     help_epilogue="""Examples:
 
     recombine study list
@@ -28,7 +34,7 @@ app = cyclopts.App(
 Name = Annotated[str, Parameter(help="The name of a study; see `recombine study list`.")]
 
 
-@app.command(name="list")
+@app.command(name="list", sort_key=1, help_epilogue="")
 def list_studies(*, as_json: Json = False) -> None:
     """List the studies.
 
@@ -37,19 +43,18 @@ def list_studies(*, as_json: Json = False) -> None:
 
     if as_json:
         rows = [{"study": s.name, "title": s.title, "claims": len(s.claims)} for s in STUDIES.values()]
-        print(json.dumps({"schema": 1, "studies": rows}, ensure_ascii=False))
+        print_json({"studies": rows})
         return
-    from rich.console import Console
     from rich.table import Table
 
-    table = Table("study", "title", "claims", box=None)
+    table = Table("study", "title", "claims", box=None, pad_edge=False)
     for study in STUDIES.values():
         table.add_row(study.name, study.title, str(len(study.claims)))
-    Console().print(table)
+    console().print(table)
 
 
-@app.command
-def show(name: Name, *, scale: Scale = "quick", as_json: Json = False) -> None:
+@app.command(sort_key=2, help_epilogue="")
+def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> None:
     """Show what a study asks, runs and claims, before anything is run.
 
     Example: recombine study show gradient-toy --scale paper"""
@@ -63,33 +68,33 @@ def show(name: Name, *, scale: Scale = "quick", as_json: Json = False) -> None:
             for c in study.claims
         ]
         runs = {n: {"address": run.address, **run.describe()} for n, run in planned.items()}
-        answer = {"schema": 1, "study": name, "scale": scale, "claims": claims, "runs": runs}
-        print(json.dumps(answer, ensure_ascii=False))
+        print_json({"study": name, "scale": scale, "claims": claims, "runs": runs})
         return
-    from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
-    console = Console()
-    console.print(f"[bold]{escape(study.title)}[/]\n{escape(study.question)}\n")
+    where = console()
+    where.print(shown(study.title, "bold"))
+    where.print(shown(f"{study.question}\n"))
     if paper := study.paper:
-        console.print(f"{escape(paper.authors)} ({paper.year}). {escape(paper.title)}. {escape(paper.url)}\n")
-    table = Table("claim", "sentence", "criterion", "published", title="Claims", box=None, title_justify="left")
+        where.print(shown(f"{paper.authors} ({paper.year}). {paper.title}. {paper.url}\n"))
+    table = Table("claim", "sentence, and what would make it hold", box=None)
+    table.columns[0].no_wrap = True
     for claim in study.claims:
-        published = "–" if claim.published is None else f"{claim.published:g}"
-        table.add_row(claim.id, escape(claim.sentence), escape(str(claim.criterion)), published)
-    console.print(table)
-    title = f"\nRuns at {scale} scale"
-    table = Table("run", "members", "steps", "address", title=title, box=None, title_justify="left")
-    for run_name, run in planned.items():
-        described = run.describe()
-        table.add_row(run_name, str(described.get("members")), str(described.get("steps")), run.address[:12])
-    console.print(table)
+        published = "" if claim.published is None else f"; published {claim.published:g}"
+        table.add_row(shown(claim.id), shown(f"{claim.sentence}\n{claim.criterion}{published}"))
+    where.print(table)
+    where.print(shown(f"\n{counted(len(planned), 'run')} at {scale} scale", "bold"))
+    table = Table("run", "members", "steps", "address", box=None, pad_edge=False)
+    for run_name, planned_run in planned.items():
+        told = planned_run.describe()
+        table.add_row(run_name, *(_number(told.get(n)) for n in ("members", "steps")), planned_run.address[:12])
+    where.print(table)
 
 
-@app.command
+@app.command(sort_key=3, help_epilogue="")
 def run(
     name: Name,
+    /,
     *,
     scale: Scale = "quick",
     members: Members = None,
@@ -110,13 +115,12 @@ def run(
     from recombine.figures.cache import cached_in
     from recombine.reporting import write_study
     from recombine.runs import Store
-    from recombine.runs.executors import executor
     from recombine.studies import conduct, find_study
 
     study = find_study(name)
     if dry_run:
         return forecast([study], scale, members, store, device, on, as_json)
-    executor(on, device)  # What cannot be meant is said before anything is made.
+    check_place(on, device)
     opened = Store(store)
     check_writable(out)
     planned = study.runs(scale, members)
@@ -127,65 +131,87 @@ def run(
     with cached_in(opened.local / "cache"):
         page = write_study(result, out / study.name)
     if as_json:
-        print(json.dumps({**result.to_dict(), "page": str(page)}, ensure_ascii=False, allow_nan=False))
+        print_json({**result.to_dict(), "page": str(page)})
     else:
-        print_claims([result])
-        print(f"\n{page}")
+        print_claims(result)
+        say(f"\n{result.sentence()}\nwritten to {page}")
     return int(any(result.counts()[status] for status in fail_on or ()))
 
 
-@app.command
-def verify(folder: Annotated[Path, Parameter(help="A folder of committed results.")], *, as_json: Json = False) -> int:
+@app.command(sort_key=4, help_epilogue="")
+def verify(
+    folder: Annotated[Path, Parameter(help="A folder of committed results.")], /, *, as_json: Json = False
+) -> int:
     """Recompute every claim of committed results from their tables, and train one small member again.
 
-    Exits with 1 where something does not agree. Example: recombine study verify results/gradient-toy"""
-    from recombine.errors import InputError
+    Exits with 1 where something does not agree.
+
+    Example: recombine study verify results/gradient-toy"""
     from recombine.studies import find_study
     from recombine.studies import verify as verify_results
 
-    try:
-        name = json.loads((folder / "study.json").read_text(encoding="utf-8"))["study"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{str(folder)!r} does not hold committed results: {error}.") from None
+    name = _study_in(folder)
     found = verify_results(find_study(name), folder)
     if as_json:
-        answer: dict[str, Any] = {
-            "schema": 1, "study": name, "claims": found.claims, "compared": found.compared, "problems": found.problems,
-        }  # fmt: skip
-        print(json.dumps(answer, ensure_ascii=False))
+        print_json({"study": name, "claims": found.claims, "compared": found.compared, "problems": found.problems})
     else:
         again = f"{found.compared} figures of one member trained again ({found.again})"
-        print(f"{name}: {found.claims} claims recomputed, {again}")
+        say(f"{name}: {found.claims} claims recomputed, {again}")
         for problem in found.problems:
-            print(f"  {problem}")
-        print("verified" if not found.problems else f"{len(found.problems)} problems")
+            say(f"  {problem}")
+        say("verified" if not found.problems else counted(len(found.problems), "problem"))
     return int(bool(found.problems))
 
 
-def print_claims(results: list[Any]) -> None:
-    """The claims of studies as a table on the terminal."""
-    from rich.console import Console
-    from rich.markup import escape
+def _study_in(folder: Path) -> str:
+    """The study whose committed results a folder holds."""
+    try:
+        return str(json.loads((folder / "study.json").read_text(encoding="utf-8"))["study"])
+    except FileNotFoundError:
+        below = [str(path.parent) for path in sorted(folder.glob("*/study.json"))[:5]]
+        hint = f"; these do: {', '.join(below)}" if below else ""
+        raise InputError(f"{str(folder)!r} does not hold committed results (study.json){hint}.") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{str(folder)!r} does not hold committed results: {error}.") from None
+
+
+def _number(value: object) -> str:
+    return "–" if value is None else str(value)
+
+
+def print_claims(result: StudyResult) -> None:
+    """The claims of a study as a table on the terminal."""
     from rich.table import Table
 
     from recombine.reporting.export import SIGN, measured_text, published_text
 
     colours = {"holds": "green", "fails": "red", "not fitted": "yellow"}
-    table = Table("claim", "sentence", "published", "measured", "members", "status", box=None, pad_edge=False)
-    for result in results:
-        for claim in result.claims:
-            status = f"[{colours[claim.status]}]{SIGN[claim.status]} {claim.status}[/]"
-            table.add_row(
-                claim.claim.id, escape(claim.claim.sentence), published_text(claim), escape(measured_text(claim)),
-                str(claim.members), status,
-            )  # fmt: skip
-    Console().print(table)
+    published = any(claim.claim.published is not None for claim in result.claims)
+    heads = ["claim", *(["published"] if published else []), "measured", "members", "status"]
+    table = Table(*heads, box=None, pad_edge=False)
+    for claim in result.claims:
+        table.add_row(
+            shown("").append_text(shown(claim.claim.id, "bold")).append_text(shown(f"\n{claim.claim.sentence}")),
+            *([shown(published_text(claim))] if published else []),
+            shown(measured_text(claim)),
+            str(claim.members),
+            shown(f"{SIGN[claim.status]} {claim.status}", colours[claim.status]),
+        )
+    console().print(table)
+
+
+def check_place(on: str, device: str) -> None:
+    """Say before anything is made that there is no such executor, or no such device here."""
+    from recombine.runs.executors import executor
+    from recombine.training import pick_device
+
+    executor(on, device)
+    if not on.startswith("ray"):  # A cluster may have devices that this machine lacks.
+        pick_device(device)
 
 
 def check_writable(out: Path) -> None:
     """Say at once, not after an hour of training, that the page could not be written."""
-    from recombine.errors import InputError
-
     try:
         out.mkdir(parents=True, exist_ok=True)
         probe = out / f".writable-{uuid4().hex[:12]}"  # its own name: another process may try the same folder now

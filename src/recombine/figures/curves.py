@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
@@ -12,6 +12,8 @@ import polars as pl
 from recombine.figures import theme
 from recombine.figures.axes import along
 from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
+from recombine.figures.panels import heads, side_by_side
+from recombine.figures.words import wrapped
 
 MARKED = 20
 """With at most this many points a line is also marked, which tells groups apart in grey."""
@@ -32,11 +34,15 @@ def curves(
     facet_title: str = "",
     y_domain: tuple[float, float] | None = None,
     reference: float | None = None,
+    groups: Sequence[str] | None = None,
+    count: str = "members",
     width: theme.Width | None = None,
 ) -> alt.LayerChart | alt.FacetChart:
     """One row an ``x``, ``group`` and ``facet``: ``x``, ``y`` numbers, ``low``, ``high`` the ends of the interval.
 
     ``log_x`` doubles along the axis and has a place for 0. ``reference`` draws one horizontal line, such as chance.
+    ``groups`` names the groups of several charts of one figure, so that each looks alike in all of them. Where there
+    are intervals and a column ``count``, the name of the vertical axis says over how many each is.
     """
     columns = {"x": x, "y": y, "group": group, "low": low, "high": high, "facet": facet}
     data = pick(table, columns).with_columns(
@@ -46,7 +52,10 @@ def curves(
     if group:
         # Band and points carry their look as data: a scale of their own would take the legend from the lines.
         data = data.with_columns(as_labels(data["group"]))
-        tints, shapes = (dict(zip(names, cycle(of), strict=False)) for of in (theme.PALETTE, theme.SHAPES))
+        known = list(groups or names)
+        tints, shapes, dashes = (
+            dict(zip(known, cycle(of), strict=False)) for of in (theme.PALETTE, theme.SHAPES, theme.DASHES)
+        )
         look = pl.col("group")
         data = data.with_columns(look.replace_strict(tints).alias("tint"), look.replace_strict(shapes).alias("shape"))
     data, panels = faceted(data, facet_title)
@@ -54,20 +63,24 @@ def curves(
         # A member more or less gives no interval; the line goes on, the band has a gap.
         data = data.with_columns(pl.col("low", "high").fill_nan(None))
 
+    name = plain(y_title or y) + (_over(table, count) if low and high else "")
+
     total = theme.total_width(width)
-    across = 1 if theme.is_narrow(width) else min(2, len(panels))
+    across = side_by_side(len(panels), 2, width)
     inner = total if not facet else (total - 48 - 24 * (across - 1)) // across
-    x_axis = alt.X("x:Q", title=plain(x_title or x), **along(data["x"], log_x, inner))
+    x_axis = alt.X("x:Q", title=wrapped(plain(x_title or x), inner + 20, theme.TEXT), **along(data["x"], log_x, inner))
     domain = alt.Scale(domain=list(y_domain)) if y_domain else alt.Scale(zero=False, nice=True)
-    y_axis = alt.Y("y:Q", title=plain(y_title or y), scale=domain, axis=alt.Axis(tickCount=5))
+    height = round(min(260, max(110, 0.62 * inner)))
+    ticks = alt.Axis(tickCount=5 if height > 130 else 3, grid=True)
+    y_axis = alt.Y("y:Q", title=name, scale=domain, axis=ticks)
 
     datasets = Datasets()
     base = alt.Chart(datasets.add(data))
-    lines = base.mark_line(strokeWidth=2, clip=True).encode(x=x_axis, y=y_axis)
+    # Only what leaves the panel is cut off: a line along its edge would lose half of its width.
+    leaves = y_domain is not None and not data["y"].drop_nulls().drop_nans().is_between(*y_domain).all()
+    lines = base.mark_line(strokeWidth=2, clip=leaves).encode(x=x_axis, y=y_axis)
     points = base.mark_point(filled=True, size=34, opacity=1).encode(x=x_axis, y=y_axis)
-    band = base.mark_area(opacity=0.18, clip=True).encode(
-        x=x_axis, y=alt.Y("low:Q", title=plain(y_title or y)), y2="high:Q"
-    )
+    band = base.mark_area(opacity=0.18, clip=True).encode(x=x_axis, y=alt.Y("low:Q", title=name), y2="high:Q")
     if group:
         room = max(1, int(total / (40 + 6.2 * max(map(len, names)))))
         key = alt.Legend(
@@ -78,9 +91,9 @@ def curves(
             symbolSize=300,
             offset=10 if facet else 30,
         )
-        colour = alt.Color("group:N", legend=key, scale=_cycle(names, theme.PALETTE))
+        colour = alt.Color("group:N", legend=key, scale=_look(names, tints))
         fill = alt.Fill("tint:N", scale=None, legend=None)
-        dash = alt.StrokeDash("group:N", legend=key, scale=_cycle(names, theme.DASHES))
+        dash = alt.StrokeDash("group:N", legend=key, scale=_look(names, dashes))
         shape = alt.Shape("shape:N", scale=None, legend=None)
         lines, band = lines.encode(color=colour, strokeDash=dash), band.encode(fill=fill)
         points = points.encode(fill=fill, shape=shape)
@@ -90,11 +103,19 @@ def curves(
     rule = once.mark_rule(color=theme.RULE, strokeDash=[3, 3]).encode(y=alt.datum(reference))
     few = data["x"].n_unique() <= MARKED
     shown = [rule] * (reference is not None) + [band] * bool(low and high) + [lines] + [points] * few
-    chart = alt.layer(*shown).properties(width=inner, height=round(min(260, 0.62 * inner)))
+    chart = alt.layer(*shown).properties(width=inner, height=height)
     if not facet:
         return theme.style(chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding")), datasets)
-    return theme.style(chart.facet(alt.Facet("facet:N", sort=panels, title=None), columns=across, spacing=24), datasets)
+    facet_by = alt.Facet("facet:N", sort=panels, title=None, header=heads(panels, inner, name))
+    return theme.style(chart.facet(facet_by, columns=across, spacing=24), datasets)
 
 
-def _cycle(names: list[str], of: Sequence[Any]) -> alt.Scale:
-    return alt.Scale(domain=names, range=[of[i % len(of)] for i in range(len(names))])
+def _look(names: list[str], of: Mapping[str, Any]) -> alt.Scale:
+    return alt.Scale(domain=names, range=[of[name] for name in names])
+
+
+def _over(table: pl.DataFrame, count: str) -> str:
+    """Over how many members the means are, in brackets; nothing where the table does not say."""
+    counts = table[count].drop_nulls().cast(pl.Int64).unique().sort().to_list() if count in table.columns else []
+    known = [str(number) for number in counts if number > 0]
+    return f" (n = {'–'.join(dict.fromkeys([known[0], known[-1]]))})" if known else ""

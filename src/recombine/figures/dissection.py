@@ -61,7 +61,8 @@ def _side(
     lines = in_lines(rows, room)
     # As wide in every panel, so that their axes stand below each other.
     axis = alt.Axis(
-        labelExpr=lines, labelLimit=room, labelColor=theme.INK, labelPadding=8, minExtent=room + 8, maxExtent=room + 8
+        labelExpr=lines, labelLimit=1.1 * room, labelColor=theme.INK, labelPadding=8,
+        minExtent=room + 8, maxExtent=room + 8,
     ) if side == "sub" else None  # fmt: skip
     y = alt.Y("row:N", title=None, scale=alt.Scale(domain=rows), axis=axis)
     title = wrapped(f"accuracy {SIDES[side]}", width + 24, theme.TEXT) if ends[1] else None

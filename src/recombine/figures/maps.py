@@ -86,7 +86,10 @@ def maps(
 
 def _colour(domain: tuple[float, float], title: list[str], total: int) -> alt.Color:
     """Colours that diverge from the middle of the domain, with their key above the panels."""
-    key = alt.Legend(title=title, orient="top", gradientLength=min(220, total // 2), tickCount=5, titleLimit=total)
     stops = np.linspace(*domain, len(theme.DIVERGING)).tolist()
+    # As many numbers as there are colours to mix, the middle among them: none runs into its neighbour.
+    key = alt.Legend(
+        title=title, orient="top", gradientLength=min(220, total // 2), values=stops, format=".3~g", titleLimit=total
+    )
     scale = alt.Scale(domain=stops, range=list(theme.DIVERGING), clamp=True, interpolate="rgb")
     return alt.Color("value:Q", legend=key, scale=scale)

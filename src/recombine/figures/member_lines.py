@@ -10,6 +10,7 @@ import polars as pl
 from recombine.figures import theme
 from recombine.figures.axes import along, ends
 from recombine.figures.data import Datasets, as_labels, faceted, pick, plain
+from recombine.figures.panels import heads, side_by_side
 from recombine.figures.regions import Region, region_layers, region_rows
 
 
@@ -30,12 +31,14 @@ def lines_of_members(
     y_domain: tuple[float, float] | None = None,
     regions: Sequence[Region] = (),
     square: bool = False,
+    own_x: bool = False,
     width: theme.Width | None = None,
 ) -> alt.FacetChart:
     """One row a point of a line: ``x`` and ``y`` numbers (null breaks the line), ``member`` whose line it is.
 
     Points are joined along ``order``, or along ``x``. At most ``most`` members are drawn, the first ones: members are
-    exchangeable, so these are a sample. ``square`` gives both axes the same length, for a plane of inputs.
+    exchangeable, so these are a sample. ``square`` gives both axes the same length, for a plane of inputs; ``own_x``
+    gives every panel its own horizontal range.
     """
     data = pick(table, {"x": x, "y": y, "member": member, "facet": facet, "order": order or x})
     data, panels = faceted(data, facet_title)
@@ -47,7 +50,9 @@ def lines_of_members(
 
     total = theme.total_width(width)
     narrow = theme.is_narrow(width)
-    across = theme.panels_across(len(panels), (3 if narrow else 4) if square else (1 if narrow else 2))
+    across = theme.panels_across(len(panels), 3 if narrow else 4)
+    if not square:
+        across = side_by_side(len(panels), 3 if len(panels) == 3 else 2, width)
     gap = 14 if square else 24
     inner = (total - 58 - gap * (across - 1)) // across
     inner = min(inner, 300) if square else inner
@@ -74,6 +79,7 @@ def lines_of_members(
         frame, *words = region_layers(base, x_axis, y_axis, over_map=False)
         layers = [frame, marks, *words]
     chart = alt.layer(*layers).properties(width=inner, height=inner if square else round(min(260, 0.6 * inner)))
-    return theme.style(
-        chart.facet(alt.Facet("facet:N", sort=panels, title=None), columns=across, spacing=gap), datasets
-    )
+    head = alt.Header() if square else heads(panels, inner, y_title or y)
+    facet_by = alt.Facet("facet:N", sort=panels, title=None, header=head)
+    faceted_chart = chart.facet(facet_by, columns=across, spacing=gap)
+    return theme.style(faceted_chart.resolve_scale(x="independent") if own_x else faceted_chart, datasets)

@@ -42,7 +42,7 @@ def members(
 
     Dots are stacked where values are alike (a dot plot); below them the mean over members with its 95 % interval.
     Each label counts the members (or another ``noun``) drawn and those set aside. ``domain`` is shown at least: no
-    member is left outside.
+    member is left outside; an interval that leaves it ends in an arrow.
     """
     data = pick(table, {"group": group, "value": value})
     if group is None:
@@ -68,28 +68,33 @@ def members(
     for name in names:
         count, aside = len(values[name]), int((data["group"] == name).sum()) - len(values[name])
         counted = f"{count} {noun}{'s' * (count != 1)}" + f", {aside} set aside" * (aside > 0)
-        row = "\n".join([*wrapped(name, limit), counted])
+        row = "\n".join([*wrapped(name, limit), *wrapped(counted, 1.15 * limit)])
         dot = 7.0 if count <= FEW else 4.5 if count <= 128 else 3.5
         shown, rises = _stacked(values[name], pixel * dot, dot, most)
         stack = max([stack, *(rise + dot / 2 for rise in rises)])
         places = zip(shown, rises, strict=True)
         dots += [{"group": row, "value": v, "rise": rise, "area": math.pi / 4 * dot**2} for v, rise in places]
         figure = interval(values[name])
-        means.append({"group": row, "value": figure.mean, "low": figure.low, "high": figure.high, "rise": -1.0})
+        means.append({"group": row, "value": figure.mean, "low": figure.low, "high": figure.high, "rise": -12.0})
     rows = list(dict.fromkeys(mean["group"] for mean in means))
 
     y = alt.Y(
         "group:N",
         title=None,
         scale=alt.Scale(domain=rows, paddingInner=0.1, paddingOuter=0.05),
-        axis=alt.Axis(labelExpr="split(datum.label, '\\n')", labelColor=theme.INK, labelLimit=limit, labelPadding=10),
+        axis=alt.Axis(
+            labelExpr="split(datum.label, '\\n')", labelColor=theme.INK, labelLimit=1.25 * limit, labelPadding=10
+        ),
     )
     scale = alt.Scale(domain=[low, high], nice=False) if domain else alt.Scale(zero=False, nice=True)
     taken = max(text_width(line) for row in rows for line in row.split("\n"))
     room = total - min(taken, limit) - 30
     x = alt.X(
         "value:Q",
-        title=wrapped(plain(title or value), room, theme.TEXT),
+        title=[
+            *wrapped(plain(title or value), room, theme.TEXT),
+            *wrapped(f"one dot a {noun}; diamond: mean, 95\u00a0% interval", room, theme.TEXT),
+        ],
         scale=scale,
         axis=alt.Axis(grid=True, tickCount=max(3, total // 110)),
     )
@@ -101,12 +106,19 @@ def members(
 
     datasets = Datasets()
     points = alt.Chart(datasets.add(pl.DataFrame(dots))).mark_circle(opacity=0.75)
-    base = alt.Chart(datasets.add(pl.DataFrame(means).with_columns(pl.lit(-12.0).alias("rise"))))
+    figures = pl.DataFrame(means).with_columns(pl.col("value", "low", "high").cast(pl.Float64).fill_nan(None))
+    bars, arrows = _within(figures, (low, high) if domain else None)
+    base = alt.Chart(datasets.add(bars))
     layers = [
         points.encode(x=x, y=y, yOffset=offset, color=colour, size=alt.Size("area:Q", scale=None)),
         base.mark_rule(strokeWidth=2.5, color=theme.INK).encode(x=alt.X("low:Q"), x2="high:Q", y=y, yOffset=offset),
         base.mark_point(shape="diamond", filled=True, size=75, color=theme.INK, opacity=1).encode(x, y, yOffset=offset),
     ]
+    if len(arrows):
+        tip = alt.Chart(datasets.add(arrows)).mark_point(
+            shape="triangle-right", filled=True, size=70, color=theme.INK, opacity=1
+        )
+        layers.append(tip.encode(x=x, y=y, yOffset=offset, angle=alt.Angle("angle:Q", scale=None)))
     if reference is not None:
         layers.insert(0, alt.Chart().mark_rule(color=theme.RULE, strokeDash=[3, 3]).encode(x=alt.datum(reference)))
     chart = cast(alt.LayerChart, alt.layer(*layers)).properties(width=total, height=alt.Step(height))
@@ -116,6 +128,16 @@ def members(
 def _finite(column: pl.Series) -> NDArray[np.float64]:
     values: NDArray[np.float64] = column.drop_nulls().to_numpy().astype(np.float64)
     return values[np.isfinite(values)]
+
+
+def _within(means: pl.DataFrame, shown: tuple[float, float] | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The means with their intervals cut off where they leave what is shown, and an arrow for each such end."""
+    if shown is None:
+        return means, means.head(0)
+    low, high = map(float, shown)
+    left = means.filter(pl.col("low") < low).with_columns(pl.lit(low).alias("value"), pl.lit(180.0).alias("angle"))
+    right = means.filter(pl.col("high") > high).with_columns(pl.lit(high).alias("value"), pl.lit(0.0).alias("angle"))
+    return means.with_columns(pl.col("low", "high").clip(low, high)), pl.concat([left, right])
 
 
 def _stacked(values: NDArray[np.float64], cell: float, dot: float, most: float) -> tuple[list[float], list[float]]:

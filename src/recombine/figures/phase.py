@@ -11,6 +11,7 @@ import polars as pl
 
 from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, faceted, pick, plain
+from recombine.figures.panels import heads, side_by_side
 
 FILLS = ("#dd8232", "#f0c19a", "#b9d4e6", "#145e96")
 """From the worst outcome to the best; they differ in lightness, so that they can also be told apart in grey."""
@@ -48,7 +49,7 @@ def phase(
     rows = pl.concat([cells, dots], how="diagonal_relaxed")
 
     total = theme.total_width(width)
-    across = 1 if theme.is_narrow(width) else theme.panels_across(len(panels), 2)
+    across = side_by_side(len(panels), 2, width)
     side = min(300, (total - 60 - 30 * (across - 1)) // across)
     scales = [alt.Scale(domain=[0, float(cells[name].max())], nice=False) for name in ("x2", "y2")]  # type: ignore[arg-type]
     x_axis = alt.X("x:Q", title=plain(x_title or x), scale=scales[0], axis=alt.Axis(tickCount=4))
@@ -82,7 +83,8 @@ def phase(
             words.mark_text(**beside, color=theme.OVER_MAP),
         ]
     chart = alt.layer(*layers).properties(width=side, height=side)
-    return theme.style(chart.facet(alt.Facet("facet:N", sort=panels, title=None), columns=across, spacing=30), datasets)
+    facet_by = alt.Facet("facet:N", sort=panels, title=None, header=heads(panels, side, y_title or y))
+    return theme.style(chart.facet(facet_by, columns=across, spacing=30), datasets)
 
 
 def _half(column: pl.Series) -> float:

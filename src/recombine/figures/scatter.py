@@ -7,7 +7,8 @@ import polars as pl
 
 from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
-from recombine.figures.words import text_width
+from recombine.figures.panels import heads, side_by_side
+from recombine.figures.words import wrapped
 
 
 def scatter(
@@ -47,11 +48,16 @@ def scatter(
         data = pl.concat([data, pl.DataFrame(ends)], how="diagonal_relaxed")
 
     total = theme.total_width(width)
-    across = theme.panels_across(len(panels), 1 if theme.is_narrow(width) else 3)
+    across = side_by_side(len(panels), 3, width)
     side = min(300, (total - 52 - 30 * (across - 1)) // across)
-    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True, padding=6)
+    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=False, padding=8)
     ticks = max(3, side // 60)
-    x_axis = alt.X("x:Q", title=plain(x_title or x), scale=scale, axis=alt.Axis(grid=True, tickCount=ticks))
+    x_axis = alt.X(
+        "x:Q",
+        title=wrapped(plain(x_title or x), side + 20, theme.TEXT),
+        scale=scale,
+        axis=alt.Axis(grid=True, tickCount=ticks),
+    )
     y_axis = alt.Y("y:Q", title=plain(y_title or y), scale=scale, axis=alt.Axis(tickCount=ticks))
 
     datasets = Datasets()
@@ -78,9 +84,11 @@ def scatter(
         line = base.transform_filter("datum.part == 'line'").mark_line(color=theme.RULE, strokeDash=[3, 3])
         layers.insert(0, line.encode(x=x_axis, y=y_axis, detail="facet:N"))
     chart = alt.layer(*layers).properties(width=side, height=side)
-    # At the left stands the title of the vertical axis: those of panels are at their right end, or above it.
-    room = side - text_width(y_title or y) - 8
-    fits = all(text_width(panel) < room for panel in panels)
-    head = alt.Header(labelAnchor="end") if fits else alt.Header(labelAnchor="start", labelPadding=30)
-    panels_chart = chart.facet(alt.Facet("facet:N", sort=panels, title=None, header=head), columns=across, spacing=30)
-    return theme.style(panels_chart.resolve_scale(x="independent") if own_x else panels_chart, datasets)
+    facet_by = alt.Facet("facet:N", sort=panels, title=None, header=heads(panels, side, y_title or y))
+    panels_chart = chart.facet(facet_by, columns=across, spacing=30)
+    if own_x:
+        panels_chart = panels_chart.resolve_scale(x="independent")
+    elif len(panels) % across:
+        # Else the axis of a column that ends early stands below the empty place, far from its panels.
+        panels_chart = panels_chart.resolve_axis(x="independent")
+    return theme.style(panels_chart, datasets)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 
 import altair as alt
 import polars as pl
 
 from recombine.figures import theme
-from recombine.figures.claims import LETTER, LINE, Sheet
+from recombine.figures.claims import LINE, Sheet
 from recombine.figures.data import Datasets, decimals_for, number, pick, plain
+from recombine.figures.words import wrapped
 
 SIGN = {True: "holds", False: "fails", None: "not fitted"}
-HEAD = 26
+HEAD = 10
+"""Pixels around the lines of the headings."""
 
 
 def verdict_table(
@@ -31,15 +32,17 @@ def verdict_table(
     narrow, total = theme.is_narrow(width), theme.total_width(width) - 2 * theme.PADDING
     sign, figure = (22, 58) if narrow else (34, 128)
     first = total - sign * len(checks) - figure * len(measured)
-    letters = int((first - 8) / LETTER)
     sheet = Sheet()
+    titles = [wrapped(plain(name), figure - 8) for name in measured.values()]
+    y = HEAD + LINE * max(map(len, titles), default=1)
     for i, name in enumerate(checks):
-        sheet.word("small", first + sign * i + 2, HEAD - 10, name)
-    for i, name in enumerate(measured.values()):
-        sheet.word("small", first + sign * len(checks) + figure * i + 8, HEAD - 10, plain(name))
-    y = float(HEAD)
+        sheet.word("small", first + sign * i + 2, y - HEAD, name)
+    for i, lines in enumerate(titles):
+        across = first + sign * len(checks) + figure * i + 8
+        sheet.word("small", across, y - HEAD - LINE * (len(lines) - 1), "\n".join(lines))
     for row in rows:
-        words = textwrap.wrap(plain(str(row[setting])), letters, max_lines=3, placeholder=" …") or [""]
+        # A dot that parts two names stays with the first.
+        words = wrapped(plain(str(row[setting])).replace(" · ", "\u00a0· "), first - 12, theme.TEXT)
         height = len(words) * LINE + 10
         middle = y + height / 2
         sheet.rule("line", (0, total), (y, y))

@@ -5,6 +5,6 @@ from recombine.mechanisms.evidence import Evidence
 from recombine.mechanisms.figure import Figure
 from recombine.mechanisms.judge import judge
 from recombine.mechanisms.predictions import measure_predictions
-from recombine.mechanisms.result import VERDICTS, MeasureResult
+from recombine.mechanisms.result import MeasureResult
 
-__all__ = ["VERDICTS", "Answers", "Evidence", "Figure", "MeasureResult", "Trained", "judge", "measure_predictions"]
+__all__ = ["Answers", "Evidence", "Figure", "MeasureResult", "Trained", "judge", "measure_predictions"]

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.evidence import Evidence
 from recombine.mechanisms.figure import Figure
 from recombine.result import Result
-from recombine.space import Level
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +24,6 @@ ERROR_WORDS = {
     "number": "Errors are squared errors over the spread of the training answers: 0 is perfect, and always answering "
     "the mean costs 1.",
 }
-VERDICTS = ("not fitted", "fails", "composes", "unclear", "nothing unseen", "nothing seen")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +35,7 @@ class MeasureResult(Result):
 
     answers: Answers = field(repr=False)
     verdict: str
+    """Not fitted, fails, composes, unclear, nothing unseen or nothing seen."""
     seen: Figure
     unseen: Figure
     gap: Figure
@@ -64,7 +62,23 @@ class MeasureResult(Result):
     @property
     def worst(self) -> list[dict[str, Any]]:
         """Unseen combinations, the worst first, up to a thousand of them."""
-        return self._rows(self.answers.unseen)
+        rows = np.flatnonzero(self.answers.unseen)
+        order = np.argsort(-np.nan_to_num(self.answers.error[:, rows].mean(axis=0), nan=-1.0), kind="stable")
+        answers = self.answers.at(rows[order[:LISTED]])
+        error = answers.error.mean(axis=0)
+        target, said = _said(answers, answers.target[None]), _said(answers, answers.predicted)
+        records = answers.space.decode(answers.codes)
+        return [
+            {
+                "combination": records[i],
+                "seen": False,
+                "count": int(answers.counts[i]),
+                "error": _plain(float(error[i])),
+                "target": _plain(target[i]),
+                "prediction": _plain(said[i]),
+            }
+            for i in range(len(records))
+        ]
 
     def sentence(self) -> str:
         """The verdict in one or two sentences, each mechanism with its number."""
@@ -116,9 +130,6 @@ class MeasureResult(Result):
                     rows.append(row)
         return rows
 
-    def combination(self, row: int) -> dict[str, Level]:
-        return self.answers.space.decode(self.answers.codes[row : row + 1])[0]
-
     def to_frame(self) -> pl.DataFrame:
         """One row a combination: factor columns, whether it was seen, examples, error, right answer and answer."""
         import polars as pl
@@ -161,23 +172,12 @@ class MeasureResult(Result):
             }
             for e in self.evidence
         ]
-        texts = dict.fromkeys(("mechanism", "measure", "reference", "over", "limit"), pl.String)
-        floats = dict.fromkeys(("value", "low", "high", "against", "p", "explains"), pl.Float64)
-        kinds = {**texts, **floats, "named": pl.Boolean}
-        order = (
-            "mechanism",
-            "named",
-            "measure",
-            "value",
-            "low",
-            "high",
-            "against",
-            "reference",
-            "p",
-            "explains",
-            "over",
-        )
-        return pl.DataFrame(rows, schema={name: kinds[name] for name in (*order, "limit")})
+        schema = {
+            "mechanism": pl.String, "named": pl.Boolean, "measure": pl.String, "value": pl.Float64, "low": pl.Float64,
+            "high": pl.Float64, "against": pl.Float64, "reference": pl.String, "p": pl.Float64,
+            "explains": pl.Float64, "over": pl.String, "limit": pl.String,
+        }  # fmt: skip
+        return pl.DataFrame(rows, schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
@@ -202,25 +202,6 @@ class MeasureResult(Result):
             "notes": list(self.notes),
             "settings": self.settings,
         }
-
-    def _rows(self, chosen: NDArray[np.bool_]) -> list[dict[str, Any]]:
-        rows = np.flatnonzero(chosen)
-        worst = np.argsort(-np.nan_to_num(self.answers.error[:, rows].mean(axis=0), nan=-1.0), kind="stable")
-        answers = self.answers.at(rows[worst[:LISTED]])
-        error = answers.error.mean(axis=0)
-        target, said = _said(answers, answers.target[None]), _said(answers, answers.predicted)
-        records = answers.space.decode(answers.codes)
-        return [
-            {
-                "combination": records[i],
-                "seen": bool(answers.seen[i]),
-                "count": int(answers.counts[i]),
-                "error": _plain(float(error[i])),
-                "target": _plain(target[i]),
-                "prediction": _plain(said[i]),
-            }
-            for i in range(len(records))
-        ]
 
 
 def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.answers import Answers, distance
 from recombine.mechanisms.evidence import FEWEST, Evidence
 from recombine.mechanisms.figure import FloatArray, Summary
 from recombine.mechanisms.rules import BEHAVIOUR
@@ -29,9 +29,8 @@ def fixed(asked: Answers, over: Summary) -> Evidence:
         due = float(np.mean([asked.target[:, int(u.argmax())].mean() for u in usual]))
     else:
         middle = np.median(asked.predicted, axis=1, keepdims=True)
-        each = (np.sqrt(np.square(asked.predicted - middle).mean(-1)) <= asked.tolerance).astype(np.float64)
-        centre = np.median(asked.target, axis=0)
-        due = float((np.sqrt(np.square(asked.target - centre).mean(-1)) <= asked.tolerance).mean())
+        each = (distance(asked.predicted, middle) <= asked.tolerance).astype(np.float64)
+        due = float((distance(asked.target, np.median(asked.target, axis=0)) <= asked.tolerance).mean())
     value = over(lambda rows: each[:, rows].mean(axis=1), [each.shape[1]]).within(0, 1)
     speaks = value.bounded and value.low >= 0.9 and due <= 0.5
     what = "unseen combinations that get one and the same answer"

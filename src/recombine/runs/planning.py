@@ -33,6 +33,8 @@ class Forecast:
     stored: bool
     plan: RunPlan
     estimate: Estimate
+    at_most: bool = False
+    """Whether it may end sooner than estimated: its members stop once they fit."""
 
     @property
     def pieces(self) -> list[float]:
@@ -67,6 +69,7 @@ def forecast(
             name, run.address, run.kind, _count(run, "members", "bases"), _count(run, "steps", "generations"),
             stored[name], plans[name],
             Estimate() if stored[name] else bench.estimate(run, plans[name]) or _recorded(run, remembered, device),
+            getattr(run, "stop_below", None) is not None,
         )
         for name, run in runs.items()
     ]  # fmt: skip

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from recombine.structure.calling import cast
 from recombine.tasks import Draws, Problems
+from recombine.training.stack import cast
 
 
 class Batches:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 
 from recombine.errors import InputError
 from recombine.tasks import Problems
+from recombine.training.stack import cast
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 """(outputs, targets) → one loss a problem, or their mean."""
@@ -54,9 +56,15 @@ def evaluating(*models: nn.Module) -> Iterator[None]:
             module.training = mode
 
 
-def cast(part: Tensor, dtype: torch.dtype) -> Tensor:
-    """Real inputs in the precision of the model; whole numbers as they are."""
-    return part.to(dtype) if part.is_floating_point() else part
+def device_of(model: nn.Module) -> torch.device:
+    return next((p.device for p in model.parameters()), torch.device("cpu"))
+
+
+def placed(model: nn.Module, device: str | torch.device) -> nn.Module:
+    """The model where it is (``"auto"``), or a copy of it elsewhere."""
+    if device == "auto" or torch.device(device) == device_of(model):
+        return model
+    return copy.deepcopy(model).to(device)
 
 
 def precision(model: nn.Module) -> torch.dtype:
@@ -68,9 +76,8 @@ def precision(model: nn.Module) -> torch.dtype:
 def respond(model: nn.Module, problems: Any, batch_size: int = 256) -> Tensor:
     """The model's outputs on all problems, in evaluation mode, on the device where the model is."""
     problems = as_problems(problems)
-    device = next((p.device for p in model.parameters()), torch.device("cpu"))
     outputs = []
-    parts, dtype = problems.parts, precision(model)
+    parts, dtype, device = problems.parts, precision(model), device_of(model)
     with evaluating(model):
         for at in range(0, len(problems.targets), batch_size):
             taken = tuple(cast(part[at : at + batch_size].to(device), dtype) for part in parts)

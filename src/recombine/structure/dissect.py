@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,14 +12,14 @@ from torch import nn
 
 from recombine.errors import InputError
 from recombine.result import Result
-from recombine.structure.calling import Loss, as_problems
+from recombine.structure.calling import Loss, as_problems, placed
 from recombine.structure.choose import depths
 from recombine.structure.controls import untrained
 from recombine.structure.masks import Mask
 from recombine.structure.protocol import Findings, Network, Progress, Protocol, carry_out, gated
 from recombine.structure.settings import grid
 from recombine.structure.subroutines import Subroutine
-from recombine.structure.summary import ROWS, SCORES, summarise_masks
+from recombine.structure.summary import ROWS, summarise_masks
 from recombine.tasks import cross_entropy
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class Dissection(Result):
         )
         words = "can be taken out" if chosen < CLEAR else "cannot be taken out without the rest"
         at = search.filter("chosen")["layers"][0]
-        where = f", in {LAYERS.get(at, at)}," if search["layers"].n_unique() > 1 else ""
+        where = f", in {LAYERS.get(at, f'the layers {at!r}')}," if search["layers"].n_unique() > 1 else ""
         return (
             f"{name}: the best part{where} {words} (D_abl {chosen:+.2f}; mean of the {passed} of {search.height} "
             f"settings that pass {typical:+.2f}; {beside})."
@@ -163,7 +162,7 @@ def dissect(
     if not controls:
         protocol = protocol.replace(random=0, shuffled=False)
     problems = as_problems(whole) if whole is not None else None
-    here = _placed(model, device)
+    here = placed(model, device)
     trained = Network(0, "trained", here)
     row = gated(trained, parts, problems, protocol.gate)
     if not row["gated"]:
@@ -178,14 +177,6 @@ def dissect(
         networks.append(Network(0, "untrained", other_one))
     findings = carry_out(protocol, networks, parts, problems, loss=loss, progress=progress)
     return Dissection(tuple(part.name for part in parts), protocol, findings)
-
-
-def _placed(model: nn.Module, device: str | torch.device) -> nn.Module:
-    """The model where it is, or a copy of it elsewhere."""
-    at = next((p.device for p in model.parameters()), torch.device("cpu"))
-    if device == "auto" or torch.device(device) == at:
-        return model
-    return copy.deepcopy(model).to(device)
 
 
 def _names(given: Sequence[Any]) -> tuple[str, ...]:
@@ -203,6 +194,3 @@ def _plain(table: pl.DataFrame) -> list[Mapping[str, Any]]:
         for row in table.to_dicts()
     ]
     return rows
-
-
-__all__ = ["SCORES", "Dissection", "dissect"]

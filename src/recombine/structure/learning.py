@@ -12,7 +12,7 @@ from recombine.structure.calling import Loss
 from recombine.structure.masks import Mask
 from recombine.structure.plan import Job
 from recombine.structure.stack import MaskStack
-from recombine.training.engine import BLOCK_BYTES, BLOCK_STEPS
+from recombine.training.engine import block_steps
 
 
 @dataclass
@@ -38,11 +38,11 @@ def learn(
     length, histories = steps // epochs, [History() for _ in jobs]
     records: list[Tensor] = []
     stopped: list[int | None] = [None] * len(jobs)
-    block_steps = _block_steps(masks, length)
+    at_once = min(length, block_steps(*masks.block(range(1)), device))
     for epoch in range(epochs):
         losses = []
-        for start in range(epoch * length, (epoch + 1) * length, block_steps):
-            block = range(start, min(start + block_steps, (epoch + 1) * length))
+        for start in range(epoch * length, (epoch + 1) * length, at_once):
+            block = range(start, min(start + at_once, (epoch + 1) * length))
             inputs, targets = masks.block(block)
             losses.append(
                 runner.advance(inputs, targets, jobs[0].settings.optimizer.hyper(block).to(masks.betas), start)
@@ -62,10 +62,3 @@ def learn(
         history.beta, history.loss, history.density, history.undecided = table.T.tolist()
         history.stopped_at = stopped[i]
     return list(zip(masks.hard(), histories, strict=True))
-
-
-def _block_steps(masks: MaskStack, length: int) -> int:
-    inputs, targets = masks.block(range(1))
-    one = sum(part.numel() * part.element_size() for part in (*inputs, targets))
-    room = BLOCK_BYTES.get(masks.device.type, BLOCK_BYTES["cpu"]) // max(one, 1)
-    return max(1, min(BLOCK_STEPS, length, room))

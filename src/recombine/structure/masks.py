@@ -90,9 +90,7 @@ class Mask:
             if about.get("format") != FORMAT or any(part.dtype != torch.bool for part in keep.values()):
                 raise InputError(f"{str(path)!r} is not a mask.")
             mask = cls(keep, float(json.loads(about["scale"])), json.loads(about["notes"]))
-        except (OSError, SafetensorError, KeyError, TypeError, RecursionError) as error:
-            raise InputError(f"{str(path)!r} does not hold a mask: {error}.") from None
-        except json.JSONDecodeError as error:
+        except (OSError, SafetensorError, KeyError, TypeError, RecursionError, json.JSONDecodeError) as error:
             raise InputError(f"{str(path)!r} does not hold a mask: {error}.") from None
         mask.check(model)
         if not other_weights and about["weights"] != weights_hash(model, keep):

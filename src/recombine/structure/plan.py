@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from recombine.errors import InputError, unknown
-from recombine.structure.calling import Loss, arguments, cast, precision
+from recombine.structure.calling import Loss, arguments, precision
 from recombine.structure.settings import MaskSettings
 from recombine.structure.units import Units
 from recombine.tasks import Problems
@@ -27,7 +27,7 @@ from recombine.training.plan import (
     convolves,
     too_few,
 )
-from recombine.training.stack import Objective
+from recombine.training.stack import Objective, cast
 from recombine.training.strategies import STRATEGIES, can_compile
 
 COPIES = 8
@@ -147,7 +147,7 @@ def step_bytes(job: Job, loss: Loss, device: torch.device) -> int:
     size, dtype = job.settings.batch_size, precision(job.model)
     inputs = tuple(cast(part[:size].to(device), dtype) for part in job.problems.parts)
     targets = job.problems.targets[:size].to(device)
-    kept = activation_bytes(_Called(job.model, job.problems.inputs), Objective(_Lossy(loss)), inputs, targets)  # type: ignore[arg-type]
+    kept = activation_bytes(_Called(job.model, job.problems.inputs), Objective(_Lossy(loss)), inputs, targets)
     data = sum(part.numel() * part.element_size() for part in (*inputs, targets))
     passes = 2 if job.other is not None else 1
     return COPIES * 4 * job.units.weights + passes * (2 * kept + data)

@@ -15,6 +15,7 @@ import torch
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError, refuse_pickle, unknown
 from recombine.support.limits import BROKEN, check_compression, check_parquet, check_size
 from recombine.tasks import Problems
+from recombine.training.failures import in_short
 
 ENDINGS = (".npz", ".parquet", ".csv")
 TARGET = "target"
@@ -62,7 +63,7 @@ def _arrays(path: Path, max_rows: int, max_bytes: int) -> tuple[Any, Any]:
     except InputError:
         raise
     except (*BROKEN_ZIP, OSError, SyntaxError, MemoryError) as error:
-        raise InputError(f"{str(path)!r} cannot be read as arrays: {_brief(error)}.") from None
+        raise InputError(f"{str(path)!r} cannot be read as arrays: {in_short(error)}.") from None
 
 
 def _check_array(archive: zipfile.ZipFile, name: str, path: Path, max_rows: int, max_bytes: int) -> None:
@@ -97,7 +98,7 @@ def _table(path: Path, items: int | None, max_rows: int, max_bytes: int) -> tupl
     try:
         table = pl.read_parquet(path) if parquet else pl.read_csv(path)
     except BROKEN as error:
-        raise InputError(f"{str(path)!r} cannot be read as a table: {_brief(error)}.") from None
+        raise InputError(f"{str(path)!r} cannot be read as a table: {in_short(error)}.") from None
     if table.height > max_rows:
         raise InputError(f"{str(path)!r} has {table.height:,} rows, more than the {max_rows:,} allowed (--max-rows).")
     if TARGET not in table.columns:
@@ -113,7 +114,3 @@ def _table(path: Path, items: int | None, max_rows: int, max_bytes: int) -> tupl
             raise InputError(f"{numbers.width} columns are not {items} items of equal size.")
         inputs = inputs.reshape(len(inputs), items, -1)
     return inputs, table[TARGET].to_numpy()
-
-
-def _brief(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200].rstrip(".")

@@ -16,6 +16,7 @@ from torch import nn
 from recombine import models
 from recombine.description import Description
 from recombine.errors import InputError, refuse_pickle, unknown
+from recombine.training.failures import in_short
 
 ARCHITECTURE, WEIGHTS = "architecture.json", "model.safetensors"
 PICKLES = (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt", ".joblib")
@@ -80,8 +81,7 @@ def _rehearse(architecture: Callable[[], nn.Module], weights: Path) -> None:
     except (InputError, NotImplementedError):
         return  # Building it in earnest says what is wrong, or works.
     except (RuntimeError, TypeError, ValueError, ArithmeticError) as error:
-        reason = str(error).splitlines()[0][:200]
-        raise InputError(f"the architecture beside {str(weights)!r} cannot be built: {reason}.") from None
+        raise InputError(f"the architecture beside {str(weights)!r} cannot be built: {in_short(error)}.") from None
     if here != there:
         odd = min(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
         raise InputError(f"the weights in {str(weights)!r} do not fit the architecture: see {odd[:80]!r}.")

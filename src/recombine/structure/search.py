@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from recombine.errors import InputError
-from recombine.structure.calling import Loss, as_problems, denormals_flushed, evaluating
+from recombine.structure.calling import Loss, as_problems, denormals_flushed, device_of, evaluating, placed
 from recombine.structure.choose import weights_of
 from recombine.structure.learning import History, learn
 from recombine.structure.masks import Mask
@@ -22,12 +23,15 @@ from recombine.structure.settings import MaskSettings
 from recombine.structure.stack import Untraceable
 from recombine.structure.units import units_of
 from recombine.tasks import Problems, cross_entropy
+from recombine.training.failures import whole_or_halves
 from recombine.training.plan import ChunkSize, Plan
 from recombine.training.progress import Progress, reporter
 from recombine.training.threads import in_lanes, side_by_side, threads
 
 if TYPE_CHECKING:
     import polars as pl
+
+HALVED = "; halved, as memory ran out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +93,7 @@ def find_masks(
     same, to rounding, whatever is trained beside it. ``device="auto"`` is where the model is. ``progress(done, total)``
     counts mask-steps."""
     jobs = _jobs(model, problems, other, settings, device)
-    place = _device(jobs[0].model)
+    place = device_of(jobs[0].model)
     started = time.monotonic()
     results: dict[int, tuple[Mask, History]] = {}
     plans: list[dict[str, Any]] = []
@@ -115,7 +119,8 @@ def find_masks(
 def _train_group(
     group: list[Job], plan: Plan, loss: Loss, device: torch.device, report: Callable[[int], None], fixed: bool
 ) -> tuple[dict[int, tuple[Mask, History]], Plan]:
-    """The results and the plan that worked: what cannot be traced is looped unless the strategy is ``fixed``."""
+    """The results and the plan that worked: what does not fit into memory is halved, and what cannot be traced is
+    looped unless the strategy is ``fixed``."""
     lanes = min(side_by_side(), len(group))
     if plan.strategy == "loop" and device.type == "cpu" and lanes > 1:
         return _side_by_side(group, lanes, loss, device, report), plan
@@ -126,7 +131,9 @@ def _train_group(
             return results, plan
         try:
             with threads(plan.threads):
-                found = learn(chunk, plan.strategy, loss, device, report)
+                parts = whole_or_halves(
+                    partial(learn, strategy=plan.strategy, loss=loss, device=device, report=report), chunk
+                )
         except Untraceable as refused:
             if fixed:
                 raise InputError(
@@ -134,7 +141,11 @@ def _train_group(
                 ) from None
             plan = _fallback(plan, device, refused)
         else:
+            found = [result for part in parts for result in part]
             results |= {job.place: result for job, result in zip(chunk, found, strict=True)}
+            if len(parts) > 1:
+                reason = plan.reason.removesuffix(HALVED) + HALVED
+                plan = replace(plan, stack=max(map(len, parts)), reason=reason)
 
 
 def _side_by_side(
@@ -193,8 +204,8 @@ def _jobs(model: Any, problems: Any, other: Any, settings: Any, device: str | to
             f"give one model, problems and settings for all masks or one a mask; there are {count} settings."
         )
     models = _each(model, count)
-    moved = {id(m): m if device == "auto" else _moved(m, torch.device(device)) for m in models}
-    if len({_device(m) for m in moved.values()}) != 1:
+    moved = {id(m): placed(m, device) for m in models}
+    if len({device_of(m) for m in moved.values()}) != 1:
         raise InputError("the models of one search must be on one device; say device=.")
     known: dict[int, Problems] = {}
     jobs = []
@@ -209,11 +220,3 @@ def _jobs(model: Any, problems: Any, other: Any, settings: Any, device: str | to
 
 def _each(value: Any, count: int) -> list[Any]:
     return value if isinstance(value, list) else [value] * count
-
-
-def _moved(model: nn.Module, device: torch.device) -> nn.Module:
-    return model if _device(model) == device else copy.deepcopy(model).to(device)
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next((p.device for p in model.parameters()), torch.device("cpu"))

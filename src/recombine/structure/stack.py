@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,15 +11,16 @@ from recombine.structure.batches import Batches
 from recombine.structure.calling import Loss, precision
 from recombine.structure.choose import weights_of
 from recombine.structure.masks import Mask
+from recombine.structure.methods import constants
 from recombine.structure.objective import Constants, MaskObjective
 from recombine.structure.plan import Job
-from recombine.structure.strategies import Gradient, LoopedMask, Shape, stack_gradient, stacked
+from recombine.structure.strategies import LoopedMask, Shape, mask_step
 from recombine.structure.units import Part, Units
 from recombine.tasks import Draws
-from recombine.training.layout import ALIGN, Layout, Slot
+from recombine.training.failures import in_short, out_of_memory
+from recombine.training.layout import Layout
 from recombine.training.stack import Stack
 from recombine.training.strategies import STRATEGIES, Stacked
-from recombine.training.strategies.stacked import trace
 
 UNDECIDED = (0.05, 0.95)
 """A unit whose soft mask lies between these is neither kept nor removed."""
@@ -37,7 +37,7 @@ class MaskStack:
         self.jobs, self.device = list(jobs), device
         first = jobs[0]
         self.units, self.method = union([job.units for job in jobs]), first.settings.method
-        self.layout = layout_of(self.units)
+        self.layout = Layout.of_shapes(self.units.shapes)
         dtype = torch.float64 if precision(first.model) is torch.float64 else torch.float32
         flat = torch.stack([self._row(job, dtype) for job in jobs]).to(device)
         optimizer = first.settings.optimizer
@@ -76,23 +76,21 @@ class MaskStack:
         other = self.others.block(steps) if self.others is not None else ()
         return (self.betas[steps.start : steps.stop], *self._noise(steps), *inputs, *other), targets
 
-    def traced(self) -> tuple[Gradient, Gradient]:
-        """The gradient of a step, and the same recorded as operations."""
-        gradient = stack_gradient(self.stack, self.objective, self.weights, self.one_model, self.constants, self.shape)
-        inputs, targets = self.block(range(1))
-        numbers = list(self.layout.split(self.stack.flat).values())
-        arguments: Any = (numbers, [], tuple(part[0] for part in inputs), targets[0], self.stack.weight)
-        try:
-            with torch.no_grad():
-                return gradient, trace(gradient, arguments)
-        except (RuntimeError, NotImplementedError, ValueError, TypeError) as error:
-            raise Untraceable(str(error).splitlines()[0][:200]) from error
-
     def strategy(self, name: str) -> LoopedMask | Stacked:
+        """How these masks are stepped: a stack as training steps members, its step recorded here and now."""
         kind = STRATEGIES[name]
         if not issubclass(kind, Stacked):
             return LoopedMask(self.stack, self.objective, self.weights, self.constants, self.shape)
-        return stacked(kind, self.stack, *self.traced())
+        step = mask_step(self.stack, self.objective, self.weights, self.one_model, self.constants, self.shape)
+        runner = kind(self.stack, step, shared=False)
+        inputs, targets = self.block(range(1))
+        try:
+            runner.record(tuple(part[0] for part in inputs), targets[0])
+        except (RuntimeError, NotImplementedError, ValueError, TypeError) as error:
+            if out_of_memory(error):
+                raise
+            raise Untraceable(in_short(error)) from error
+        return runner
 
     @torch.no_grad()
     def state(self, step: int) -> Tensor:
@@ -126,7 +124,7 @@ class MaskStack:
         return [self.layout.split(row) for row in self.stack.flat]
 
     def _row(self, job: Job, dtype: torch.dtype) -> Tensor:
-        start = constants_of(self.units) | job.settings.method.begin(job.units, dict(job.model.named_parameters()))
+        start = constants(self.units, 0.0) | job.settings.method.begin(job.units, dict(job.model.named_parameters()))
         return self.layout.row(start, dtype)
 
     def _column(self, value: Callable[[Job], float], dtype: torch.dtype) -> Tensor:
@@ -165,20 +163,6 @@ def union(several: Sequence[Units]) -> Units:
         shapes |= units.shapes
         covers |= units.covers
     return Units(tuple(parts.values()), shapes, covers)
-
-
-def layout_of(units: Units) -> Layout:
-    """The unit tensors of a mask as places in a flat row."""
-    slots, start = [], 0
-    for name, shape in units.shapes.items():
-        stop = start + torch.Size(shape).numel()
-        slots.append(Slot(name, shape, start, stop))
-        start = -(-stop // ALIGN) * ALIGN
-    return Layout(tuple(slots), start)
-
-
-def constants_of(units: Units) -> dict[str, Tensor]:
-    return {name: torch.zeros(shape) for name, shape in units.shapes.items()}
 
 
 def _weights(jobs: Sequence[Job], one_model: bool) -> dict[str, Tensor]:

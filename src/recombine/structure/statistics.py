@@ -1,35 +1,21 @@
-"""Tests and intervals in which the base network is the unit: masks of one base are not independent of each other."""
+"""Tests in which the base network is the unit: masks of one base are not independent of each other."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recombine.errors import InputError
-from recombine.measures.interval import Interval, interval
+from recombine.measures import ranks
 from recombine.tasks import Draws
 
 EXACT = 14
 """Up to this many bases all 2ⁿ assignments of signs are counted; beyond, as many as ``DRAWS`` are drawn."""
 DRAWS = 2**14
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class BaseTest:
-    """A mean over bases with its interval, and the probability of one as far from zero if signs were tossed."""
-
-    figure: Interval
-    p: float
-    bases: int
-    masks: int
-
-    def __str__(self) -> str:
-        return f"{self.figure}, p = {self.p:.3g} over {self.bases} bases ({self.masks} masks)"
 
 
 def by_base(values: ArrayLike, bases: ArrayLike) -> Floats:
@@ -63,20 +49,10 @@ def wild_cluster(values: ArrayLike, bases: ArrayLike, seed: int = 0) -> float:
     return float((found >= observed * (1 - 1e-12)).mean())
 
 
-def base_test(values: ArrayLike, bases: ArrayLike, seed: int = 0) -> BaseTest:
-    """The mean over bases, its interval over bases, and the p of tossing their signs."""
-    means = by_base(values, bases)
-    return BaseTest(interval(means), sign_flip(means, seed), len(means), int(np.asarray(values).size))
-
-
 def spearman(x: ArrayLike, y: ArrayLike) -> float:
-    """Spearman's ρ; nan where either is constant."""
-    from scipy.stats import rankdata
-
-    ranks = [rankdata(np.asarray(part, dtype=np.float64)) for part in (x, y)]
-    if len(ranks[0]) < 3 or any(part.std() == 0 for part in ranks):
-        return float("nan")
-    return float(np.corrcoef(*ranks)[0, 1])
+    """Spearman's ρ as a number; nan where either side is constant."""
+    found = ranks.spearman(x, y)
+    return math.nan if found is None else found
 
 
 def partial_spearman(x: ArrayLike, y: ArrayLike, given: ArrayLike) -> float:

@@ -1,7 +1,5 @@
-"""How masks are stepped: one as plain autograd, or a stack of them as one traced (and on a GPU captured) step.
-
-The stack's machinery is that of training: masks are members, their numbers a flat row each. Only what a member computes
-is different."""
+"""What a step of masks computes: for a stack of them, to be stepped as training steps members, or for one by plain
+autograd."""
 
 from __future__ import annotations
 
@@ -15,14 +13,11 @@ from torch import Tensor
 from torch.func import grad_and_value, vmap
 
 from recombine.structure.objective import Constants, MaskObjective, Named, Step
-from recombine.training.stack import Objective, Stack
-from recombine.training.strategies import Stacked
+from recombine.training.stack import Stack
+from recombine.training.strategies.stacked import Step as StackStep
 
 PIECE = 2**15
 """Numbers that a CPU updates at once."""
-
-Gradient = Callable[..., Any]
-"""(numbers, no buffers, block tensors, targets, penalties) → (gradients as rows, losses, no buffers)."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +47,10 @@ class Shape:
                 *(other for _ in range(self.other))), batch  # fmt: skip
 
 
-def stack_gradient(
+def mask_step(
     stack: Stack, objective: MaskObjective, weights: Named, one_model: bool, constants: Constants, shape: Shape
-) -> Gradient:
-    """(numbers, no buffers, block tensors, targets, penalties) → (gradients as rows, losses, no buffers)."""
+) -> StackStep:
+    """A step of a stack whose members are masks: the numbers of each are a flat row, and nothing is buffered."""
     names, weight_names = [slot.name for slot in stack.layout.slots], list(weights)
     fixed = [weights[name] for name in weight_names]
 
@@ -97,13 +92,6 @@ def _alone(function: Callable[..., Any], dims: tuple[Any, ...]) -> Callable[...,
         return [grad[None] for grad in grads], (total[None], plain[None])
 
     return call
-
-
-def stacked(kind: type[Stacked], stack: Stack, gradient: Gradient, recorded: Gradient) -> Stacked:
-    """A strategy of training that steps masks: everything but the gradient is as for members of an ensemble."""
-    runner = kind(stack, Objective(None), shared=False)  # type: ignore[arg-type]
-    runner._step, runner._traced = gradient, recorded
-    return runner
 
 
 class LoopedMask:

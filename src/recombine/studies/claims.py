@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recombine.measures.interval import Interval, interval
+from recombine.measures.interval import Interval, interval, share_interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,18 +32,48 @@ class Evidence:
     """What a claim is judged by: one value a member that fitted, in one group or in several (for an order)."""
 
     groups: tuple[tuple[float, ...], ...]
-    members: int
+    asked: tuple[int, ...]
+    """How many members each group would have, had all of them fitted."""
     paired: bool = False
     """Whether position i in every group is the same member (seeds shared), so that differences are taken by member."""
+    counted: bool = False
+    """Whether each value is 0 or 1, so that the figure is a share of members."""
+
+    def __post_init__(self) -> None:
+        if len(self.asked) != len(self.groups):
+            raise ValueError(f"{len(self.groups)} groups need as many numbers of members, got {len(self.asked)}")
+        if self.paired and len({len(group) for group in self.groups}) > 1:
+            raise ValueError(f"paired groups have one value a member each, got {[len(g) for g in self.groups]}")
 
     @classmethod
-    def of(cls, *groups: ArrayLike, members: int | None = None, paired: bool = False) -> Evidence:
+    def of(
+        cls,
+        *groups: ArrayLike,
+        members: int | Sequence[int] | None = None,
+        paired: bool = False,
+        counted: bool = False,
+    ) -> Evidence:
+        """``members`` says how many there were, fitted or not, in every group or in each; default: as many as the
+        largest group has."""
         rows = tuple(tuple(np.asarray(g, dtype=float).ravel().tolist()) for g in groups)
-        return cls(rows, members if members is not None else max(len(r) for r in rows), paired)
+        if members is None:
+            members = max(len(r) for r in rows)
+        asked = (members,) * len(rows) if isinstance(members, int) else tuple(members)
+        return cls(rows, asked, paired, counted)
 
     @property
     def fitted(self) -> int:
-        return min(len(group) for group in self.groups)
+        return len(self.groups[self._worst])
+
+    @property
+    def members(self) -> int:
+        return self.asked[self._worst]
+
+    @property
+    def _worst(self) -> int:
+        """The group of which the smallest share fitted, the smallest of several: what an order of it is worth."""
+        sizes = [(len(group), asked) for group, asked in zip(self.groups, self.asked, strict=True)]
+        return min(range(len(sizes)), key=lambda i: (sizes[i][0] / sizes[i][1] if sizes[i][1] else 0.0, sizes[i][1]))
 
 
 @dataclass(frozen=True)
@@ -56,7 +87,7 @@ class Sign:
         return f"sign: the interval lies {self.side} {self.than:g}"
 
     def figure(self, evidence: Evidence) -> Interval:
-        return interval(evidence.groups[0])
+        return _one(evidence)
 
     def holds(self, figure: Interval, published: float | None) -> bool:
         return figure.low > self.than if self.side == "above" else figure.high < self.than
@@ -66,7 +97,7 @@ class Sign:
 class Order:
     """Holds if each group lies below the next: the interval of every neighbouring difference excludes zero.
 
-    The figure is the smallest of these differences."""
+    The figure is the weakest of these differences: that whose interval reaches lowest."""
 
     names: tuple[str, ...]
 
@@ -74,7 +105,7 @@ class Order:
         return "order: " + " < ".join(self.names)
 
     def figure(self, evidence: Evidence) -> Interval:
-        steps = [_difference(a, b, evidence.paired) for a, b in zip(evidence.groups, evidence.groups[1:], strict=False)]
+        steps = [_difference(a, b, evidence.paired) for a, b in pairwise(evidence.groups)]
         # One that has no interval cannot be told from zero, so it decides.
         return min(steps, key=lambda step: -math.inf if math.isnan(step.low) else step.low)
 
@@ -93,7 +124,7 @@ class Value:
         return f"value: within {t} of the published figure, by an interval no wider than ±{t}"
 
     def figure(self, evidence: Evidence) -> Interval:
-        return interval(evidence.groups[0])
+        return _one(evidence)
 
     def holds(self, figure: Interval, published: float | None) -> bool:
         if published is None:
@@ -123,7 +154,7 @@ class Claim:
     def evaluate(self, tables: Tables) -> ClaimResult:
         evidence = self.evidence(tables)
         enough = evidence.members > 0 and evidence.fitted >= max(1, math.ceil(FITTED_SHARE * evidence.members))
-        figure = self.criterion.figure(evidence) if evidence.fitted else Interval(math.nan, math.nan, math.nan, ())
+        figure = self.criterion.figure(evidence) if all(evidence.groups) else Interval(math.nan, math.nan, math.nan, ())
         status: Status = "not fitted"
         if enough:
             status = "holds" if self.criterion.holds(figure, self.published) else "fails"
@@ -158,6 +189,12 @@ def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def _one(evidence: Evidence) -> Interval:
+    """The interval of the first group: of a mean, or of a share where members are counted."""
+    values = evidence.groups[0]
+    return share_interval(values) if evidence.counted else interval(values)
+
+
 def _difference(first: Sequence[float], second: Sequence[float], paired: bool) -> Interval:
     """The interval of mean(second) − mean(first): by member where members are shared, Welch's otherwise."""
     a, b = np.asarray(first), np.asarray(second)
@@ -166,9 +203,12 @@ def _difference(first: Sequence[float], second: Sequence[float], paired: bool) -
     mean = float(b.mean() - a.mean())
     if len(a) < 2 or len(b) < 2:
         return Interval(mean, math.nan, math.nan, (mean,))
-    from scipy.stats import ttest_ind
-
-    if a.std() == 0 and b.std() == 0:
+    parts = np.array([side.var(ddof=1) / len(side) for side in (a, b)])
+    variance = float(parts.sum())
+    if variance == 0:
         return Interval(mean, mean, mean, (mean,))
-    bounds = ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
-    return Interval(mean, float(bounds.low), float(bounds.high), (mean,))
+    from scipy.stats import t
+
+    freedom = 1 / float(((parts / variance) ** 2 / (np.array([len(a), len(b)]) - 1)).sum())
+    half = float(t.ppf(0.975, freedom)) * math.sqrt(variance)
+    return Interval(mean, mean - half, mean + half, (mean,))

@@ -122,8 +122,16 @@ def _members(tables: Tables, setting: str) -> int:
     return tables["accuracy"].filter(pl.col("setting") == SETTINGS[setting])["member"].n_unique()
 
 
-def _single(tables: Tables, setting: str, values: pl.Series) -> Evidence:
-    return Evidence.of(values.to_numpy(), members=_members(tables, setting))
+def _single(tables: Tables, setting: str, values: pl.Series, counted: bool = False) -> Evidence:
+    return Evidence.of(values.to_numpy(), members=_members(tables, setting), counted=counted)
+
+
+def _change(tables: Tables, before: int, after: int | None) -> pl.Series:
+    """What the unseen quarter gains between two steps, by member; the last step where ``after`` is not given."""
+    ends = _at(tables, "redundant", before).join(
+        _at(tables, "redundant", after), on="member", suffix="_after", maintain_order="left"
+    )
+    return ends["quarter_11_after"] - ends["quarter_11"]
 
 
 def _pair(tables: Tables, first: str, second: str, column: str) -> Evidence:
@@ -136,7 +144,7 @@ def _pair(tables: Tables, first: str, second: str, column: str) -> Evidence:
 
 def _wrong(tables: Tables) -> Evidence:
     end = _at(tables, "redundant")
-    return _single(tables, "redundant", (end["quarter_11"] < 1 - WRONG).cast(pl.Float64))
+    return _single(tables, "redundant", (end["quarter_11"] < 1 - WRONG).cast(pl.Float64), counted=True)
 
 
 def _gap(tables: Tables, setting: str = "redundant") -> Evidence:
@@ -145,21 +153,20 @@ def _gap(tables: Tables, setting: str = "redundant") -> Evidence:
 
 
 def _first_step(tables: Tables) -> Evidence:
-    change = _at(tables, "redundant", 1)["quarter_11"] - _at(tables, "redundant", 0)["quarter_11"]
-    return _single(tables, "redundant", change)
+    return _single(tables, "redundant", _change(tables, 0, 1))
 
 
 def _later(tables: Tables) -> Evidence:
-    change = (_at(tables, "redundant")["quarter_11"] - _at(tables, "redundant", 1)["quarter_11"]).abs()
-    return _single(tables, "redundant", change)
+    return _single(tables, "redundant", _change(tables, 1, None).abs())
 
 
 def _dip(tables: Tables) -> Evidence:
+    """The end less the lowest since the first update; where a random network starts is no dip."""
     fitted = _at(tables, "redundant").select("member", end="quarter_11")
-    rows = tables["accuracy"].filter(pl.col("setting") == SETTINGS["redundant"])
+    rows = tables["accuracy"].filter((pl.col("setting") == SETTINGS["redundant"]) & (pl.col("step") > 0))
     lowest = rows.group_by("member").agg(pl.col("quarter_11").min().alias("lowest"))
     both = fitted.join(lowest, on="member").sort("member")
-    return Evidence.of(both["lowest"], both["end"], members=_members(tables, "redundant"), paired=True)
+    return _single(tables, "redundant", both["end"] - both["lowest"])
 
 
 def _influence(tables: Tables) -> Evidence:
@@ -227,10 +234,11 @@ CLAIMS = (
     ),
     Claim(
         id="toy-dip",
-        sentence="On the way, accuracy on the unseen quarter dips far below where it ends.",
-        criterion=Order(("lowest along training", "at the end")),
+        sentence="On the way, accuracy on the unseen quarter dips more than one half below where it ends.",
+        criterion=Sign("above", 0.5),
         evidence=_dip,
         source="not in the paper: added here, because the final accuracy hides most of the effect",
+        unit="accuracy",
     ),
     Claim(
         id="toy-influence",
@@ -382,7 +390,8 @@ STUDY = Study(
         Figure(
             id="influence",
             title="What moves the answer",
-            caption="E|∂Ŷ₁/∂X_j|, inputs drawn from all four combinations alike. The redundant X₂ gains influence "
+            caption="E|∂Ŷ₁/∂X_j|, inputs drawn from all four combinations alike; mean over members with its 95 % "
+            "interval. The redundant X₂ gains influence "
             "while it helps and loses most of it again once X₁ does the work.",
             table="influence",
             draw=_draw_influence,
@@ -396,5 +405,9 @@ STUDY = Study(
         "beside it.",
         "Training points are drawn afresh at every step instead of from a fixed set of 250.",
         "Weights start at U[−½, ½] and biases at 0.1, as in the playground; the paper does not say.",
+        "Settled after results were seen: toy-dip asked only whether the lowest accuracy along training, the start "
+        "included, lies below the last, which nothing could have failed (.904 [.899, .909] at paper scale). It now "
+        "asks for a dip of more than one half after the first update. The share of toy-wrong-quarter has an exact "
+        "interval instead of a bootstrap.",
     ),
 )

@@ -87,6 +87,12 @@ class StudyResult(Result):
     members: int | None = None
     """The number of members asked for, where it was not the scale's own."""
 
+    def sentence(self) -> str:
+        """How many claims hold, in one sentence."""
+        held, failed, unfitted = self.counts().values()
+        found = f"{held} hold, {failed} fail and {unfitted} could not be judged"
+        return f"{self.study.name} at {self.scale} scale: of {len(self.claims)} claims {found}."
+
     def counts(self) -> dict[str, int]:
         """How many claims hold, fail, and were not fitted."""
         statuses = [claim.status for claim in self.claims]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
+import shlex
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -61,7 +62,7 @@ def encoder(name: str, frames: list[pl.LazyFrame], bins: int | None, missing: st
     if len(ordered) > MOST_FLOAT_LEVELS and any(isinstance(v, float) for v in ordered):
         raise InputError(
             f"column {name!r} has {len(ordered):,} different decimal values; give it bins, for example --bins "
-            f"{name}=5 (bins={{{name!r}: 5}})."
+            f"{shlex.quote(f'{name}=5')} (bins={{{name!r}: 5}})."
         )
     if has_missing:
         ordered = (*ordered, _unused(MISSING_LEVEL, ordered))

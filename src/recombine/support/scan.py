@@ -6,6 +6,8 @@ cannot break a guess made on the first hundred.
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -21,6 +23,16 @@ EMPTY_TEXTS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A"]
 """Texts in a CSV that mean "missing"."""
 
 SEPARATORS = {".tsv": "\t", ".tab": "\t"}
+
+HEAD = 65_536
+"""Bytes of a file that are looked at before it is scanned."""
+
+NOT_UTF8 = "is not UTF-8 text; save it as CSV in UTF-8, or as Parquet."
+PLAINLY = {
+    "invalid utf-8": f"it {NOT_UTF8}",
+    "more fields than": "a row has more cells than the header; a text that holds the separator must stand in quotes.",
+}
+"""What polars says, and how a person would."""
 
 
 def collect(lazy: pl.LazyFrame) -> pl.DataFrame:
@@ -117,15 +129,14 @@ def _scan_file(
     if path.is_dir():
         raise InputError(f"{str(path)!r} is a folder, not a table.")
     if not path.exists():
-        near = f"; {_nearest(path)}" if _nearest(path) else ""
-        raise InputError(f"there is no file {str(path)!r}{near}.")
+        raise InputError(f"there is no file {str(path)!r}{_nearest(path) or '.'}")
     if not path.stat().st_size:
         raise InputError(f"the file {str(path)!r} is empty.")
     check_size(path, max_bytes)
     refuse_pickle(path)
     try:
         with path.open("rb") as file:
-            head = file.read(65_536)
+            head = file.read(HEAD)
     except OSError as error:
         raise InputError(f"the file {str(path)!r} cannot be opened: {error.strerror}.") from None
     check_compression(path, head)
@@ -137,10 +148,8 @@ def _scan_file(
     try:
         text = head.decode("utf-8", errors="strict")
     except UnicodeDecodeError as error:
-        if error.start < len(head) - 4:
-            raise InputError(
-                f"the file {str(path)!r} is not UTF-8 text; save it as CSV in UTF-8, or as Parquet."
-            ) from None
+        if len(head) < HEAD or error.start < len(head) - 4:  # Where the head ends, a letter may be cut in two.
+            raise InputError(f"the file {str(path)!r} {NOT_UTF8}") from None
         text = head[: error.start].decode("utf-8")
     text = text.lstrip("\ufeff")
     if text.lstrip()[:1] in ("{", "<"):
@@ -149,10 +158,36 @@ def _scan_file(
         raise InputError(f"the file {str(path)!r} is empty.")
     header = text.splitlines()[0]
     separator = SEPARATORS.get(path.suffix.lower()) or max(",;\t|", key=header.count)
+    _check_rows(path, text if len(head) < HEAD else text.rpartition("\n")[0], separator, columns)
     lazy = pl.scan_csv(
         path, separator=separator, infer_schema=False, null_values=EMPTY_TEXTS, glob=False, raise_if_empty=True
     )
-    return _checked(lazy, path)
+    return _without_spaces(_checked(lazy, path))
+
+
+def _check_rows(path: Path, text: str, separator: str, columns: Collection[str] | None) -> None:
+    """Refuse two columns of one name that is asked for, and a row that is longer than the header, with its line."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        header = [name.strip() for name in next(rows)]
+        for name in columns or ():
+            if header.count(name) > 1:
+                raise InputError(f"the file {str(path)!r} has two columns called {name!r}; rename one of them.")
+        for row in rows:
+            if len(row) > len(header):
+                raise InputError(
+                    f"line {rows.line_num} of {str(path)!r} has {len(row)} cells and the header {len(header)}; a text "
+                    f"that holds {separator!r} must stand in double quotes."
+                )
+    except (csv.Error, StopIteration):
+        return  # Whoever reads all of it says what is wrong.
+
+
+def _without_spaces(lazy: pl.LazyFrame) -> pl.LazyFrame:
+    """Names of columns without the spaces around them, which nobody sees in a file and nobody types."""
+    names = lazy.collect_schema().names()
+    bare = [name.strip() for name in names]
+    return lazy if names == bare or len(set(bare)) < len(bare) else lazy.rename(dict(zip(names, bare, strict=True)))
 
 
 def _checked(lazy: pl.LazyFrame, path: Path) -> pl.LazyFrame:
@@ -164,14 +199,18 @@ def _checked(lazy: pl.LazyFrame, path: Path) -> pl.LazyFrame:
 
 
 def _nearest(path: Path) -> str:
+    """A file beside it that is named nearly so; endings are left out, or all CSV files would be alike."""
     import difflib
 
     folder = path.parent
-    names = [p.name for p in folder.iterdir()][:10_000] if folder.is_dir() else []
-    close = difflib.get_close_matches(path.name, names, n=1)
-    return f"did you mean {str(folder / close[0])!r}?" if close else ""
+    names = {p.stem: p.name for p in list(folder.iterdir())[:10_000]} if folder.is_dir() else {}
+    close = difflib.get_close_matches(path.stem, names, n=1)
+    return f"; did you mean {str(folder / names[close[0]])!r}?" if close else ""
 
 
 def _first_line(error: BaseException) -> str:
     text = str(error).strip().splitlines()
+    for said, plainly in PLAINLY.items():
+        if text and said in text[0]:
+            return plainly
     return (text[0][:200] if text else type(error).__name__).rstrip(".") + "."

@@ -7,6 +7,7 @@ small whole number a factor and row at most, and after grouping one row per dist
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -25,6 +26,7 @@ from recombine.support.support import Explicit
 Missing = Literal["error", "drop", "level"]
 MISSING = ("error", "drop", "level")
 TARGET_CLASSES = 50
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(,[0-9]+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +133,8 @@ def support_from_table(
 
 
 def _factor_names(factors: Sequence[str], target: str | None) -> list[str]:
-    names = [str(f).strip() for f in (factors.split(",") if isinstance(factors, str) else factors)]
-    names = [n for n in names if n]
+    names = [f.strip() for f in factors.split(",")] if isinstance(factors, str) else [str(f) for f in factors]
+    names = [n for n in names if n.strip()]
     if not names:
         raise InputError("name at least one factor column.")
     for i, name in enumerate(names):
@@ -149,7 +151,7 @@ def _guard_rows(frame: pl.LazyFrame, max_rows: int | None) -> None:
         raise InputError("the table has a header but no rows.")
     if max_rows is not None and rows > max_rows:
         raise InputError(
-            f"the table has {rows:,} rows, more than the {max_rows:,} allowed; raise max_rows or sample it first."
+            f"the table has {rows:,} rows, more than the {max_rows:,} allowed; raise max_rows (--max-rows)."
         )
 
 
@@ -209,6 +211,12 @@ def _answer_kind(frames: list[pl.LazyFrame], target: str, kind: str | None) -> t
         raise InputError(f"the target {target!r} holds {odd!r}, which is not a finite number.")
     if kind == "number" or (kind is None and numeric and {float(t) for t in texts} != {0.0, 1.0}):
         return None
+    if kind is None and all(DECIMAL_COMMA.fullmatch(t) for t in texts) and any("," in t for t in texts):
+        odd = next(t for t in texts if "," in t)
+        raise InputError(
+            f"the target {target!r} holds {odd!r}: decimals are written with a point here; say target_kind='class' "
+            "(--target-kind class) if these are classes."
+        )
     if len(texts) > TARGET_CLASSES:
         raise InputError(
             f"the target {target!r} has {len(texts):,} different classes, more than the {TARGET_CLASSES} this "

@@ -89,8 +89,9 @@ class DigitPairs(Description, Task):
 
     def label(self, points: Tensor) -> Tensor:
         if self.table is not None:
-            strides = torch.as_tensor(self.space._strides, device=points.device)
-            return torch.tensor(self.table, device=points.device)[points @ strides]
+            # A sum, not a product of matrices: there is none for whole numbers on a GPU.
+            places = (points * torch.as_tensor(self.space._strides, device=points.device)).sum(-1)
+            return torch.tensor(self.table, device=points.device)[places]
         weights = torch.tensor([*self.weights, *[0] * (self.digits - len(self.weights))], device=points.device)
         return (points * weights).sum(-1) % CLASSES
 

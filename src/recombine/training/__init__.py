@@ -1,6 +1,5 @@
 """How it learns: one engine that trains many members at once."""
 
-from recombine.training.bases import Base, contour_base, sentence_base
 from recombine.training.engine import plan_training, train
 from recombine.training.ensemble import Ensemble
 from recombine.training.optim import SGD, Adam, AdamW, Cosine, Exponential, Optimizer, Schedule
@@ -21,7 +20,6 @@ __all__ = [
     "SGD",
     "Adam",
     "AdamW",
-    "Base",
     "CoefficientEntropy",
     "Cosine",
     "Ensemble",
@@ -34,13 +32,11 @@ __all__ = [
     "Schedule",
     "Together",
     "VectorVariance",
-    "contour_base",
     "one_thread_each",
     "pick_device",
     "plan_training",
     "powers_of_two",
     "pretrain",
-    "sentence_base",
     "starting_from",
     "train",
 ]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor
 from recombine.tasks import Draws, Task
 from recombine.training.checkpoint import load_checkpoint, save_checkpoint
 from recombine.training.ensemble import Ensemble
+from recombine.training.failures import in_short, whole_or_halves
 from recombine.training.layout import Layout
 from recombine.training.log import Log
 from recombine.training.optim import Optimizer, PerMember
@@ -22,8 +24,8 @@ from recombine.training.plan import LOOP_STACK, ChunkSize, Plan, make_plan
 from recombine.training.progress import Progress, reporter
 from recombine.training.record import Record
 from recombine.training.settings import Settings, resolve
-from recombine.training.stack import Model, Penalty, Stack, initial, positional, stack_members
-from recombine.training.strategies import STRATEGIES
+from recombine.training.stack import Model, Penalty, Stack, cast, initial, positional, stack_members
+from recombine.training.strategies import strategy_for
 from recombine.training.strategies.stacked import member_step
 from recombine.training.threads import threads
 
@@ -79,7 +81,8 @@ def train(
     stacks = plan.stacks(ids) if only is None else (plan.stacks(ids)[only],)
     started = time.monotonic()
     with reporter(progress, total=sum(map(len, stacks)) * steps) as report, threads(plan.threads):
-        parts = [part for stack in stacks for part in _train_or_split(settings, plan, list(stack), report)]
+        work = partial(_train_stack, settings, plan, report)
+        parts = [part for stack in stacks for part in whole_or_halves(work, list(stack))]
     ensemble = _join(parts)
     ensemble.notes |= {
         "strategy": plan.strategy,
@@ -127,7 +130,7 @@ def _refusal(settings: Settings, ids: list[int]) -> str | None:
             list(stack.layout.split(stack.flat).values()), list(stack.buffers.values()), x, y, stack.weight
         )
     except (RuntimeError, NotImplementedError, ValueError) as error:
-        return str(error).splitlines()[0][:200]
+        return in_short(error)
     return None
 
 
@@ -143,37 +146,15 @@ def _batches(
     settings: Settings, ids: Sequence[int], block: range, dtype: torch.dtype
 ) -> tuple[tuple[Tensor, ...], Tensor]:
     """The batches of a block, (steps × members × batch …), or the whole set once where training is full-batch."""
-    task, size = settings.objective.task, settings.batch_size
+    task, size = settings.task, settings.batch_size
     if size is None:
         inputs, targets = task.whole(settings.device)
     else:
         inputs, targets = task.batch(Draws.of(ids, block, settings.seed, settings.device), size)
-    return tuple(_cast(part, dtype) for part in positional(inputs)), _cast(targets, dtype)
+    return tuple(cast(part, dtype) for part in positional(inputs)), cast(targets, dtype)
 
 
-def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-    return tensor.to(dtype) if tensor.is_floating_point() else tensor
-
-
-def _train_or_split(settings: Settings, plan: Plan, ids: list[int], report: Callable[[int], None]) -> list[Ensemble]:
-    """Train one stack; where memory runs out, its halves instead."""
-    try:
-        return [_train_stack(settings, plan, ids, report)]
-    except (RuntimeError, MemoryError) as error:
-        if len(ids) == 1 or not _out_of_memory(error):
-            raise
-    if settings.device.type == "cuda":
-        torch.cuda.empty_cache()
-    half = len(ids) // 2
-    return _train_or_split(settings, plan, ids[:half], report) + _train_or_split(settings, plan, ids[half:], report)
-
-
-def _out_of_memory(error: Exception) -> bool:
-    # On a CPU, torch says so in a plain RuntimeError.
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error)
-
-
-def _train_stack(settings: Settings, plan: Plan, ids: list[int], report: Callable[[int], None]) -> Ensemble:
+def _train_stack(settings: Settings, plan: Plan, report: Callable[[int], None], ids: list[int]) -> Ensemble:
     stack = _stack(settings, ids)
     log = Log(stack, settings, looped=plan.strategy == "loop")
     folder = stack_folder(settings.checkpoint, ids) if settings.checkpoint is not None else None
@@ -187,11 +168,11 @@ def _train_stack(settings: Settings, plan: Plan, ids: list[int], report: Callabl
     else:
         log.record(0)
     shared = settings.batch_size is None
-    strategy = STRATEGIES[plan.strategy](stack, settings.objective, shared)
-    block_steps = BLOCK_STEPS if shared else _block_steps(inputs, targets, settings.device)
+    strategy = strategy_for(plan.strategy, stack, settings.objective, shared)
+    at_once = BLOCK_STEPS if shared else block_steps(inputs, targets, settings.device)
     saved_at = time.monotonic()
     while step < settings.steps:
-        block = range(step, min(step + block_steps, log.next_stop(step)))
+        block = range(step, min(step + at_once, log.next_stop(step)))
         if not shared:
             inputs, targets = _batches(settings, ids, block, stack.flat.dtype)
         hyper = settings.optimizer.hyper(block).to(stack.flat)
@@ -216,7 +197,8 @@ def stack_folder(checkpoint: Path, members: Sequence[int]) -> Path:
     return checkpoint / f"stack-{members[0]}-{members[-1]}"
 
 
-def _block_steps(inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device) -> int:
+def block_steps(inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device) -> int:
+    """How many steps are drawn at once, from the batch of one."""
     one_step = sum(t.numel() * t.element_size() for t in (*inputs, targets))
     return max(1, min(BLOCK_STEPS, BLOCK_BYTES.get(device.type, BLOCK_BYTES["cpu"]) // max(one_step, 1)))
 

@@ -6,6 +6,8 @@ on one tensor whatever the architecture, and saving a stack is saving a tensor.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -29,25 +31,29 @@ class Slot:
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of all parameters of a module."""
+    """The places of all parameters of a module, or of the unit tensors of a mask."""
 
     slots: tuple[Slot, ...]
     width: int
 
     @classmethod
     def of(cls, module: nn.Module) -> Layout:
-        slots = []
-        start = 0
-        dtypes = set()
-        for name, parameter in module.named_parameters():
-            stop = start + parameter.numel()
-            slots.append(Slot(name, tuple(parameter.shape), start, stop))
-            start = -(-stop // ALIGN) * ALIGN
-            dtypes.add(parameter.dtype)
-        if not slots:
+        parameters = dict(module.named_parameters())
+        dtypes = {parameter.dtype for parameter in parameters.values()}
+        if not parameters:
             raise InputError("this model has no parameters to train.")
         if len(dtypes) > 1:
             raise InputError(f"all parameters of a model must have one dtype, this one has {sorted(map(str, dtypes))}.")
+        return cls.of_shapes({name: tuple(parameter.shape) for name, parameter in parameters.items()})
+
+    @classmethod
+    def of_shapes(cls, shapes: Mapping[str, tuple[int, ...]]) -> Layout:
+        """Tensors of these shapes, one after the other."""
+        slots, start = [], 0
+        for name, shape in shapes.items():
+            stop = start + math.prod(shape)
+            slots.append(Slot(name, shape, start, stop))
+            start = -(-stop // ALIGN) * ALIGN
         return cls(tuple(slots), start)
 
     def split(self, flat: Tensor) -> dict[str, Tensor]:

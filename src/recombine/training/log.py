@@ -62,7 +62,7 @@ class Log:
             if step in self.due[record.name]:
                 import polars as pl
 
-                table = record.measure(self._ensemble(), self.settings.objective.task)
+                table = record.measure(self._ensemble(), self.settings.task)
                 self.tables[record.name].append(table.with_columns(pl.lit(step, pl.Int64).alias("step")))
 
     def checkpoint(self, step: int) -> Checkpoint:

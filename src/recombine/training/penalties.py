@@ -24,6 +24,11 @@ class Penalty(Description):
 
     kind: ClassVar[str]
 
+    @property
+    def recordable(self) -> bool:
+        """Whether a step with it can be captured as a CUDA graph: no number is waited for on the way."""
+        return True
+
     def __call__(self, parameters: Mapping[str, Tensor]) -> Tensor:
         raise TypeError(f"{type(self).__name__} has no formula")
 
@@ -79,6 +84,11 @@ class NuclearNorm(Penalty):
     rows: str = "rows"
     columns: str = "columns"
 
+    @property
+    def recordable(self) -> bool:
+        """On a GPU a singular value decomposition waits to see whether it has converged."""
+        return False
+
     def __call__(self, parameters: Mapping[str, Tensor]) -> Tensor:
         from recombine.models.rendering import low_rank
 
@@ -112,6 +122,10 @@ class Together(Penalty):
     kind: ClassVar[str] = "together"
 
     parts: tuple[tuple[float, Penalty], ...] = Field(min_length=1)
+
+    @property
+    def recordable(self) -> bool:
+        return all(part.recordable for _, part in self.parts)
 
     def __call__(self, parameters: Mapping[str, Tensor]) -> Tensor:
         return torch.stack([weight * part(parameters) for weight, part in self.parts]).sum()

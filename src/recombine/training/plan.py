@@ -87,7 +87,7 @@ def make_plan(
     touched = step_bytes(module, objective, batch, state_tensors)
     reason = "asked for"
     if strategy == "auto":
-        strategy, reason = _choose(module, touched, members, steps, device)
+        strategy, reason = _choose(module, objective, touched, members, steps, device)
     if chunk_size == "auto":
         most = max(1, STACK_BYTES.get(device.type, STACK_BYTES["cpu"]) // touched)
         stack = min(members, LOOP_STACK if strategy == "loop" else 1 << (most.bit_length() - 1))
@@ -103,13 +103,17 @@ def make_plan(
     return Plan(strategy, stack, reason, 1 if small else None, touched)
 
 
-def _choose(module: nn.Module, touched: int, members: int, steps: int, device: torch.device) -> tuple[str, str]:
+def _choose(
+    module: nn.Module, objective: Objective, touched: int, members: int, steps: int, device: torch.device
+) -> tuple[str, str]:
     parts = list(module.modules())
     if any(isinstance(part, NOT_STACKED) for part in parts):
         return "loop", "recurrent layers of torch.nn cannot be vmapped"
     if draws_inside(module):
         return "loop", "layers that draw random numbers are seeded member by member"
     if device.type == "cuda":
+        if not getattr(objective.penalty, "recordable", True):
+            return "stacked", "a penalty that looks at its own result cannot be captured"
         if touched * members * steps > COMPILE_BYTES and can_compile():
             return "compiled", "long enough to pay for compiling"
         return "captured", "one launch a step"

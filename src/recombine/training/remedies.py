@@ -71,13 +71,14 @@ class ComponentDropout(_Around):
 
     def batch(self, draws: Draws, size: int) -> tuple[Inputs, Tensor]:
         inputs, targets = self.task.batch(draws, size)
-        hidden = _part(self.task, inputs, self.component, len(draws.lead))
+        if not isinstance(inputs, Tensor):
+            raise InputError("component dropout needs a task with one input tensor.")
         lead = (*draws.lead, size)
         keep = draws("component dropout").uniform(lead) >= self.rate
-        mask = torch.ones(inputs.shape[-1], device=inputs.device)  # type: ignore[union-attr]
-        mask[hidden] = 0
-        shape = (*lead, *[1] * (inputs.dim() - len(lead)))  # type: ignore[union-attr]
-        return torch.where(keep.reshape(shape), inputs, inputs * mask), targets  # type: ignore[arg-type]
+        mask = torch.ones(inputs.shape[-1], device=inputs.device)
+        mask[_part(self.task, inputs, self.component, len(lead))] = 0
+        shape = (*lead, *[1] * (inputs.dim() - len(lead)))
+        return torch.where(keep.reshape(shape), inputs, inputs * mask), targets
 
 
 class GroupBalanced(_Around):
@@ -213,13 +214,11 @@ class _Streams(nn.Module):
         return torch.stack(answers).sum(0)
 
 
-def _part(task: Task, inputs: Inputs, component: int, lead: int) -> slice:
-    if not isinstance(inputs, Tensor):
-        raise InputError("component dropout needs a task with one input tensor.")
+def _part(task: Task, inputs: Tensor, component: int, lead: int) -> slice:
     own = getattr(task, "part", None)
     if own is not None:
         place: slice = own(component)
         return place
-    if inputs.dim() == lead + 2 and inputs.shape[-1] == len(task.space.components):
+    if inputs.dim() == lead + 1 and inputs.shape[-1] == len(task.space.components):
         return slice(component, component + 1)
     raise InputError("component dropout needs a task that says which part of an input shows which component.")

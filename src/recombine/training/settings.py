@@ -23,6 +23,7 @@ class Settings:
     """The arguments of `train`, checked and resolved."""
 
     model: Model
+    task: Task
     objective: Objective
     steps: int
     batch_size: int | None
@@ -90,9 +91,9 @@ def resolve(
         if isinstance(value, tuple) and len(value) <= max(ids):
             raise InputError(f"{name} has {len(value)} entries, member {max(ids)} has none.")
     settings = Settings(
-        model, Objective(task, penalty), steps, batch_size, optimizer, seed, init_scale, penalty_weight, tuple(records),
-        fit_below, stop_below, pick_device(device), dtype, Path(checkpoint) if checkpoint is not None else None,
-        checkpoint_seconds,
+        model, task, Objective(task, penalty), steps, batch_size, optimizer, seed, init_scale, penalty_weight,
+        tuple(records), fit_below, stop_below, pick_device(device), dtype,
+        Path(checkpoint) if checkpoint is not None else None, checkpoint_seconds,
     )  # fmt: skip
     return settings, ids
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 from recombine.errors import InputError
-from recombine.tasks import Inputs, Task
+from recombine.tasks import Inputs
 from recombine.tasks.draws import key
 from recombine.training.layout import Layout
 from recombine.training.optim import Optimizer, PerMember, State, column
@@ -20,11 +21,17 @@ Penalty = Callable[[Mapping[str, Tensor]], Tensor]
 Buffers = dict[str, Tensor]
 
 
+class Judged(Protocol):
+    """As much of a task as is minimised."""
+
+    def losses(self, outputs: Tensor, targets: Tensor, /) -> Tensor: ...
+
+
 @dataclass
 class Objective:
     """What is minimised: the task's mean loss, plus a weighted penalty on the parameters where one is given."""
 
-    task: Task
+    task: Judged
     penalty: Penalty | None = None
 
     def total(
@@ -163,3 +170,8 @@ def stack_members(
 def positional(inputs: Inputs) -> tuple[Tensor, ...]:
     """What a module is called with."""
     return inputs if isinstance(inputs, tuple) else (inputs,)
+
+
+def cast(part: Tensor, dtype: torch.dtype) -> Tensor:
+    """Real numbers in the precision of the model; whole numbers as they are."""
+    return part.to(dtype) if part.is_floating_point() else part

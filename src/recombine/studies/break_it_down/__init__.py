@@ -77,7 +77,8 @@ STUDY = Study(
         "Changed after a first run at paper scale with three 4 × 512 bases, for power: six of each kind (one of the "
         "six from scratch stays below the gate). Bases are now compared with those of the same number and subroutine; "
         "before, in the order in which they passed. A base that is below the gate now counts as not fitted in claims "
-        "on bases and subroutines too. Claims on number–contact, widths and contrastive pretraining were written "
-        "before their runs, the one on the last stage after them.",
+        "on bases and subroutines too; untrained networks are a group with a spread of its own, and how alike masks "
+        "are is one value a base (no status changed by either). Claims on number–contact, widths and contrastive "
+        "pretraining were written before their runs, the one on the last stage after them.",
     ),
 )

@@ -6,6 +6,8 @@ there; here they are the mean of all settings of their own search."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 SCORES = ("sub_target", "sub_other", "abl_target", "abl_other")
@@ -72,14 +74,14 @@ def cells(masks: pl.DataFrame) -> pl.DataFrame:
     keys = ["run", "network", "subroutine"]
     bases = kept.group_by(*keys, "base", maintain_order=True).agg(pl.col(*SCORES).mean())
     means = bases.group_by(keys, maintain_order=True).agg(pl.col(*SCORES).mean(), pl.len().alias("bases"))
-    measured: dict[tuple[str, str], list[dict[str, object]]] = {}
+    measured: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in means.sort("network", maintain_order=True).to_dicts():
         task, name = OURS[row["run"]]
         fresh = ", untrained" if row["network"] == "untrained" else ""
         measured.setdefault((task, row["subroutine"]), []).append(
             {"from": "here", "network": f"here: {name}{fresh}", "bases": row["bases"]} | {s: row[s] for s in SCORES}
         )
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"cell": f"{key[0]}: {key[1]}"} | row
         for key, published in PUBLISHED.items() if key in measured
         for row in [
@@ -88,5 +90,5 @@ def cells(masks: pl.DataFrame) -> pl.DataFrame:
             *measured[key],
         ]
     ]  # fmt: skip
-    schema = {"cell": pl.String, "from": pl.String, "network": pl.String, "bases": pl.Int64}
-    return pl.DataFrame(rows, schema=schema | dict.fromkeys(SCORES, pl.Float64))
+    texts = dict.fromkeys(("cell", "from", "network"), pl.String)
+    return pl.DataFrame(rows, schema={**texts, "bases": pl.Int64, **dict.fromkeys(SCORES, pl.Float64)})

@@ -149,17 +149,14 @@ def less_random(value: str, runs: Sequence[str]) -> Reader:
     return evidence
 
 
-def less_untrained(value: str, runs: Sequence[str]) -> Reader:
-    """Chosen masks of trained bases less the mean of those of the untrained networks of the same run (0 where no mask
-    passed, as the paper scores it)."""
+def beside_untrained(value: str, runs: Sequence[str]) -> Reader:
+    """Two groups: chosen masks of trained bases, and of untrained networks of the same runs (0 where no mask passed, as
+    the paper scores it)."""
 
     def evidence(tables: Tables) -> Evidence:
-        found: list[float] = []
-        for same in _bases(runs):
-            fresh = of(same, value, where=CHOSEN, network="untrained", missing=0.0)(tables).groups[0]
-            if fresh:
-                found += [a - float(np.mean(fresh)) for a in of(same, value, where=CHOSEN)(tables).groups[0]]
-        return Evidence.of(found, members=units(tables, runs, "trained"))
+        trained = of(runs, value, where=CHOSEN)(tables)
+        fresh = of(runs, value, where=CHOSEN, network="untrained", missing=0.0)(tables)
+        return Evidence.of(trained.groups[0], fresh.groups[0], members=(trained.members, fresh.members))
 
     return evidence
 
@@ -183,14 +180,6 @@ def _compared(
     return Evidence.of(bases[value].drop_nulls(), members=members)
 
 
-def _bases(runs: Sequence[str]) -> list[list[str]]:
-    """The runs, those of the same bases together."""
-    found: dict[str, list[str]] = {}
-    for run in runs:
-        found.setdefault(SAME.get(run, run), []).append(run)
-    return list(found.values())
-
-
 def truth(column: str) -> Reader:
     """One value a planted part."""
 
@@ -201,18 +190,20 @@ def truth(column: str) -> Reader:
     return evidence
 
 
-def overlap(between: str, network: str = "trained") -> Reader:
-    """How many times more alike two masks of one network are than chance, log₁₀, one value a base and pair."""
+def overlap(between: str) -> Reader:
+    """How many times more alike masks of one trained base are than chance, log₁₀, the mean over its pairs."""
 
     def evidence(tables: Tables) -> Evidence:
         table = tables.get("overlap")
         if table is None:
             return Evidence.of([], members=0)
         kept = table.filter(
-            (pl.col("between") == between) & (pl.col("network") == network) & ~pl.col("run").str.starts_with("planted")
-        )
-        ratio = kept.filter(pl.col("expected") > 0).select((pl.col("iou") / pl.col("expected")).clip(1e-3).log10())
-        return Evidence.of(ratio.to_series().drop_nulls(), members=max(kept.height, 0))
+            (pl.col("between") == between) & (pl.col("network") == "trained")
+            & ~pl.col("run").str.starts_with("planted")
+        ).with_columns(pl.col("run").replace(SAME))  # fmt: skip
+        likeness = (pl.col("iou") / pl.col("expected")).filter(pl.col("expected") > 0).clip(1e-3).log10().mean()
+        bases = kept.group_by("run", "base", maintain_order=True).agg(likeness.alias("likeness"))
+        return Evidence.of(bases["likeness"].drop_nulls(), members=bases.height)
 
     return evidence
 

@@ -38,8 +38,12 @@ def _draw_parts(table: pl.DataFrame) -> Any:
     scores = [name for name in kept.columns if name.startswith(("sub_", "abl_"))]
     means = kept.group_by("run", "task", "network", "row", maintain_order=True).agg(pl.col(scores).mean())
     fresh = pl.when(pl.col("network") == "untrained").then(pl.lit("untrained: ")).otherwise(pl.lit(""))
-    rows = means.with_columns((fresh + pl.col("row")).alias("label"), pl.col("network").eq("untrained").alias("late"))
-    return parts(rows.sort("late", maintain_order=True), "label", "task", chance=0.25)
+    order = {row: i for i, row in enumerate(dict.fromkeys((*shown["trained"], *shown["untrained"])))}
+    rows = means.with_columns(
+        (fresh + pl.col("row")).alias("label"), pl.col("network").eq("untrained").alias("late"),
+        pl.col("row").replace_strict(order).alias("order"),
+    )  # fmt: skip
+    return parts(rows.sort("late", "order", maintain_order=True), "label", "task", chance=0.25)
 
 
 def _draw_cells(table: pl.DataFrame) -> Any:

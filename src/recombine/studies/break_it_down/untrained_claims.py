@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from recombine.studies.break_it_down.evidence import CHOSEN, LANGUAGE, PASSED, TASKS, VISION, less_untrained, of
-from recombine.studies.claims import Claim, Sign
+from recombine.studies.break_it_down.evidence import CHOSEN, LANGUAGE, PASSED, TASKS, VISION, beside_untrained, of
+from recombine.studies.claims import Claim, Order, Sign
 
 UNTRAINED = (
     Claim(
@@ -71,9 +71,9 @@ UNTRAINED = (
     Claim(
         id="trained-below-untrained",
         sentence="D_abl of chosen masks is lower in trained than in untrained networks that have had the same search.",
-        criterion=Sign("below", 0.0),
-        evidence=less_untrained("d_abl", TASKS),
+        criterion=Order(("trained", "untrained")),
+        evidence=beside_untrained("d_abl", TASKS),
         source="the paper's central comparison, with the untrained networks' own search",
-        unit="D_abl",
+        unit="D_abl of untrained less that of trained networks",
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import polars as pl
 
-from recombine.studies.claims import Evidence, Tables
+from recombine.studies.claims import FITTED_SHARE, Evidence, Tables
 
 Reader = Callable[[Tables], Evidence]
 
@@ -19,14 +19,24 @@ def networks(tables: Tables, run: str) -> pl.DataFrame:
     return table.filter(pl.col("run") == run).sort("member") if table is not None else pl.DataFrame()
 
 
-def of(run: str, column: str | pl.Expr, every: bool = False) -> Reader:
-    """One value a fitted network of a run; with ``every``, of each network, fitted or not."""
+def of(run: str, column: str | pl.Expr) -> Reader:
+    """One value a fitted network of a run."""
 
     def evidence(tables: Tables) -> Evidence:
         rows = networks(tables, run)
         if rows.is_empty():
             return NO_EVIDENCE
-        return Evidence.of(_values(rows if every else rows.filter("fitted"), column), members=len(rows))
+        return Evidence.of(_values(rows.filter("fitted"), column), members=len(rows))
+
+    return evidence
+
+
+def counted(run: str, column: str) -> Reader:
+    """Of how many networks of a run something is true, fitted or not."""
+
+    def evidence(tables: Tables) -> Evidence:
+        rows = networks(tables, run)
+        return Evidence.of(_values(rows, column), members=len(rows), counted=True) if len(rows) else NO_EVIDENCE
 
     return evidence
 
@@ -39,37 +49,40 @@ def order(runs: Sequence[str], column: str) -> Reader:
         if any(rows.is_empty() for rows in found):
             return Evidence.of(*([] for _ in runs), members=0)
         groups = [_values(rows.filter("fitted"), column) for rows in found]
-        return Evidence.of(*groups, members=min(map(len, found)))
+        return Evidence.of(*groups, members=[len(rows) for rows in found])
 
     return evidence
 
 
 def beside(run: str, other: str, column: str) -> Reader:
-    """One value a fitted network of a run, less the mean over those of another run."""
+    """A network of a run less that of the same number, and seed, in another; both fitted."""
 
     def evidence(tables: Tables) -> Evidence:
         rows, reference = networks(tables, run), networks(tables, other)
-        if rows.is_empty() or reference.is_empty() or reference.filter("fitted").is_empty():
+        if rows.is_empty() or reference.is_empty():
             return Evidence.of([], members=len(rows))
-        level = _values(reference.filter("fitted"), column).mean()
-        return Evidence.of(_values(rows.filter("fitted"), column) - level, members=len(rows))
+        both = rows.filter("fitted").join(reference.filter("fitted"), on="member", suffix="_other").sort("member")
+        return Evidence.of(_values(both, pl.col(column) - pl.col(f"{column}_other")), members=len(rows))
 
     return evidence
 
 
 def ranked(column: str, figure: str, sign: float = 1.0) -> Reader:
-    """For each member number, Spearman's ρ between the published figures and this member's, over all rows trained."""
+    """For each member number that every row has, Spearman's ρ between the published figures and this member's, over
+    all rows trained. Networks that collapsed are kept: the question is what came out."""
     from scipy.stats import spearmanr
 
     def evidence(tables: Tables) -> Evidence:
         if "published" not in tables:
             return NO_EVIDENCE
-        rows = tables["networks"].join(tables["published"].select("run", figure), on="run").drop_nulls(column)
-        count = tables["published"].height
-        by = [part for _, part in rows.group_by("member", maintain_order=True) if part.height == count > 2]
-        if not by or not rows.group_by("run").agg(pl.col("fitted").any())["fitted"].all():
-            return Evidence.of([], members=max(1, len(by)))
-        return Evidence.of([sign * float(spearmanr(part[column], part[figure]).statistic) for part in by])
+        rows = tables["networks"].join(tables["published"].select("run", figure), on="run")
+        members, count = max(1, rows["member"].n_unique()), tables["published"].height
+        known = rows.filter(pl.col(column).is_not_null() & pl.col(column).is_finite())
+        by = [part for _, part in known.group_by("member", maintain_order=True) if part.height == count > 2]
+        if not rows.group_by("run").agg(pl.col("fitted").any())["fitted"].all():
+            return Evidence.of([], members=members)
+        found = [sign * float(spearmanr(part[column], part[figure]).statistic) for part in by]
+        return Evidence.of(found, members=members)
 
     return evidence
 
@@ -89,21 +102,40 @@ def shares(run: str, candidate: str) -> Reader:
 
 
 def recovered(run: str, components: Sequence[int]) -> Reader:
-    """The error of the learned components of fitted networks: one group a component, paired by member."""
+    """The error of the learned components of fitted networks: one group a component, of the networks that have it for
+    all of them."""
 
     def evidence(tables: Tables) -> Evidence:
         rows = networks(tables, run)
         if rows.is_empty() or "recovery" not in tables:
             return Evidence.of(*([] for _ in components), members=0)
-        mine = tables["recovery"].filter(pl.col("run") == run)
-        groups = [
-            _values(rows.filter("fitted").select("member").join(
-                mine.filter(pl.col("component") == k), on="member").sort("member"), "error")
-            for k in components
-        ]  # fmt: skip
-        return Evidence.of(*groups, members=len(rows), paired=len(components) > 1)
+        wide = _errors(tables, run, components)
+        return Evidence.of(*(wide[f"{k}"] for k in components), members=len(rows), paired=len(components) > 1)
 
     return evidence
+
+
+def recovered_all(run: str, components: Sequence[int]) -> Reader:
+    """The larger error of the learned components, a fitted network at a time."""
+
+    def evidence(tables: Tables) -> Evidence:
+        rows = networks(tables, run)
+        if rows.is_empty() or "recovery" not in tables:
+            return NO_EVIDENCE
+        wide = _errors(tables, run, components)
+        return Evidence.of(wide.select(pl.max_horizontal(f"{k}" for k in components)).to_series(), members=len(rows))
+
+    return evidence
+
+
+def _errors(tables: Tables, run: str, components: Sequence[int]) -> pl.DataFrame:
+    """One row a fitted network that has an error for each component, a column each."""
+    mine = tables["recovery"].filter((pl.col("run") == run) & pl.col("error").is_finite())
+    wide = networks(tables, run).filter("fitted").select("member")
+    for k in components:
+        part = mine.filter(pl.col("component") == k).select("member", pl.col("error").alias(f"{k}"))
+        wide = wide.join(part, on="member", validate="1:1")
+    return wide.sort("member")
 
 
 def swapped(column: str) -> Reader:
@@ -139,19 +171,20 @@ def follows(run: str) -> Reader:
 
 
 def foretold(families: Sequence[str], column: str) -> Reader:
-    """For each member number, the mean loss of R² where the assumption in ``column`` fails, less where it holds."""
+    """The loss of R² of each setting, its fitted networks averaged: where the assumption in ``column`` holds, and where
+    it fails. Settings are compared, so a setting is the unit; one of which too few networks fitted counts as not
+    fitted."""
 
     def evidence(tables: Tables) -> Evidence:
         if "verdicts" not in tables:
-            return NO_EVIDENCE
+            return Evidence.of([], [], members=0)
         told = tables["verdicts"].filter(pl.col("family").is_in(list(families))).select("run", column)
-        rows = tables["networks"].join(told, on="run")
-        if rows.filter("fitted").is_empty() or told[column].n_unique() < 2:
-            return Evidence.of([], members=max(1, rows["member"].n_unique()))
-        means = rows.filter("fitted").group_by("member", column, maintain_order=True).agg(pl.col("loss").mean())
-        holds, fails = means.filter(pl.col(column)), means.filter(~pl.col(column))
-        sides = holds.join(fails, on="member", suffix="_fails").sort("member")
-        return Evidence.of(sides["loss_fails"] - sides["loss"], members=rows["member"].n_unique())
+        good = pl.col("fitted")
+        means = tables["networks"].join(told, on="run").group_by("run", column, maintain_order=True).agg(
+            pl.col("loss").filter(good).mean(), (good.mean() >= FITTED_SHARE).alias("judged")
+        )  # fmt: skip
+        sides = [means.filter(pl.col(column) == side) for side in (True, False)]
+        return Evidence.of(*(_values(s.filter("judged"), "loss") for s in sides), members=[len(s) for s in sides])
 
     return evidence
 

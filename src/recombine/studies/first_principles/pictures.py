@@ -26,7 +26,7 @@ def _rows(table: pl.DataFrame) -> pl.DataFrame:
     from recombine.studies.first_principles.rows import ROWS
 
     rows = table.filter(pl.col("family") == "sprites")
-    return _ordered(rows, {name: f"{row.label} ({row.r2:.2f})" for name, row in ROWS.items()})
+    return _ordered(rows, {name: f"{row.label} ({row.r2:.2f})".replace("-0", "−0") for name, row in ROWS.items()})
 
 
 def _ordered(rows: pl.DataFrame, labels: dict[str, str]) -> pl.DataFrame:
@@ -61,18 +61,14 @@ def _draw_unseen(table: pl.DataFrame) -> Any:
 
 
 def _draw_widths(table: pl.DataFrame) -> Any:
-    from recombine.figures import column, lines_of_members
+    from recombine.figures import lines_of_members
 
     rows = table.drop_nulls("r2_ood").sort("curve", "member", "width")
     lowest = min([0.0, *rows["r2_ood"].to_list()])
-    charts = [
-        lines_of_members(
-            part, "width", "r2_ood", "member", "curve", x_title="width of the band or gap", y_title="R² outside",
-            x_domain=(0.0, 1.05 * max(part["width"])), y_domain=(lowest, 1.02),
-        )
-        for _, part in rows.group_by("curve", maintain_order=True)
-    ]  # fmt: skip
-    return charts[0] if len(charts) == 1 else column(*charts)
+    return lines_of_members(
+        rows, "width", "r2_ood", "member", "curve", x_title="width of the band or gap", y_title="R² outside",
+        y_domain=(lowest, 1.02), own_x=True,
+    )  # fmt: skip
 
 
 def _draw_fit(table: pl.DataFrame) -> Any:
@@ -80,8 +76,8 @@ def _draw_fit(table: pl.DataFrame) -> Any:
 
     rows = table.filter(pl.col("run").is_in(FITTED_ALONG)).with_columns(pl.col("seen", "unseen").log10())
     return scatter(
-        rows, "seen", "unseen", "kind", x_title="log10 of 1 − R² on the training support",
-        y_title="log10 of 1 − R² outside",
+        rows, "seen", "unseen", "kind", x_title="log₁₀ of 1 − R² on the training support",
+        y_title="log₁₀ of 1 − R² outside",
     )  # fmt: skip
 
 

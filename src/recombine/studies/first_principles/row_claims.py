@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recombine.studies.claims import Claim, Order, Sign
-from recombine.studies.first_principles.evidence import of, order, ranked
+from recombine.studies.first_principles.evidence import counted, of, order, ranked
 from recombine.studies.first_principles.rows import ROWS
 
 TABLE = "the authors' table, mean over 5 seeds"
@@ -98,7 +98,7 @@ ROW_CLAIMS = (
         id="alpha-collapses",
         sentence="Some members of the alpha model collapse to a black picture.",
         criterion=Sign("above", 0.0),
-        evidence=of("alpha", "collapsed", every=True),
+        evidence=counted("alpha", "collapsed"),
         published=0.4,
         source="2 of 5 seeds in a saved preview of the authors' notebook; the committed table leaves them out",
         unit="share of members, all kept",

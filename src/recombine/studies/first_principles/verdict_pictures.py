@@ -16,7 +16,7 @@ def _foretold(table: pl.DataFrame) -> pl.DataFrame:
     failing = [pl.when(~pl.col(a)).then(pl.lit(a)) for a in ASSUMPTIONS]
     told = table.with_columns(pl.concat_list(failing).list.drop_nulls().alias("failing"))
     promised = pl.when(pl.col("failing").list.len() == 0).then(pl.lit("promised"))
-    words = promised.otherwise(pl.lit("no ") + pl.col("failing").list.join(" "))
+    words = promised.otherwise(pl.lit("no\u00a0") + pl.col("failing").list.join("\u00a0"))
     support = pl.col("failing").list.eval(pl.element().is_in(["A2", "A3", "A4"])).list.sum()
     found = told.with_columns(words.alias("words"), support.fill_null(0).alias("support"))
     found = found.with_columns(

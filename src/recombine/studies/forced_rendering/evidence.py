@@ -51,25 +51,26 @@ def order(runs: list[str], column: str) -> Reader:
         found = [networks(tables, run) for run in runs]
         if any(rows.is_empty() for rows in found):
             return Evidence.of(*([] for _ in runs), members=0)
-        return Evidence.of(*(_values(rows.filter("fitted"), column) for rows in found), members=min(map(len, found)))
+        groups = [_values(rows.filter("fitted"), column) for rows in found]
+        return Evidence.of(*groups, members=[len(rows) for rows in found])
 
     return evidence
 
 
 def layers(run: str, roles: list[str], score: str, where: str = "all") -> Reader:
-    """The score of several layers of the fitted networks of a kind, paired by member."""
+    """The score of several layers of the fitted networks of a kind that have it for all of them, paired by member."""
 
     def evidence(tables: Tables) -> Evidence:
         rows = networks(tables, run)
         if rows.is_empty():
             return Evidence.of(*([] for _ in roles), members=0)
-        fitted = rows.filter("fitted").select("member")
-        table = tables["layers"].filter((pl.col("run") == run) & (pl.col("where") == where))
-        groups = [
-            fitted.join(table.filter(pl.col("role") == role), on="member").sort("member")[score].to_numpy()
-            for role in roles
-        ]
-        return Evidence.of(*groups, members=len(rows), paired=len(roles) > 1)
+        table = tables["layers"].filter((pl.col("run") == run) & (pl.col("where") == where) & pl.col(score).is_finite())
+        wide = rows.filter("fitted").select("member")
+        for role in roles:
+            mine = table.filter(pl.col("role") == role).select("member", pl.col(score).alias(role))
+            wide = wide.join(mine, on="member", validate="1:1")
+        wide = wide.sort("member")
+        return Evidence.of(*(wide[role] for role in roles), members=len(rows), paired=len(roles) > 1)
 
     return evidence
 
@@ -80,7 +81,8 @@ def kernels(problem: str, column: str) -> Reader:
     def evidence(tables: Tables) -> Evidence:
         if "kernels" not in tables:
             return Evidence.of([], members=0)
-        return Evidence.of(_values(tables["kernels"].filter(pl.col("problem") == problem), column))
+        rows = tables["kernels"].filter(pl.col("problem") == problem)
+        return Evidence.of(_values(rows, column), members=len(rows))
 
     return evidence
 
@@ -99,12 +101,12 @@ def slope(learner: str, stripes: bool, criterion: str = "placed") -> Reader:
 
 
 def score(name: str, where: str) -> Reader:
-    """Rank correlation over kinds, one value a replicate."""
+    """Rank correlation over all fitted networks, one value a kind."""
 
     def evidence(tables: Tables) -> Evidence:
-        if "replicates" not in tables:
+        if "by_kind" not in tables:
             return Evidence.of([], members=0)
-        rows = tables["replicates"].filter((pl.col("score") == name) & (pl.col("where") == where))
+        rows = tables["by_kind"].filter((pl.col("score") == name) & (pl.col("where") == where))
         return Evidence.of(_values(rows.filter("fitted"), "rho"), members=len(rows))
 
     return evidence

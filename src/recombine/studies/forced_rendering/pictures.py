@@ -32,10 +32,15 @@ def _aside(table: pl.DataFrame) -> pl.DataFrame:
 
 def _draw_pictures(table: pl.DataFrame) -> Any:
     rows = _ordered(table.filter(pl.col("run").is_in(SHOWN) & (pl.col("member") == pl.col("member").min())))
-    first = rows.filter(pl.col("run") == rows["run"][0])
-    target = first.select(pl.lit("the target").alias("kind"), "column", "row", pl.col("target").alias("output"))
-    shown = pl.concat([target, rows.select("kind", "column", "row", "output")])
-    return _by_side(shown, "column", "row", "output", "what is drawn; 0 is the background")
+    rows = rows.with_columns(pl.len().over("run").alias("cells"))
+    shown = [rows.select("kind", "column", "row", "output")]
+    # Pictures of another size are of another combination: they have a target of their own.
+    sizes = rows.partition_by("cells", maintain_order=True)
+    for name, part in zip(("the target", "their target"), sizes, strict=False):
+        first = part.filter(pl.col("run") == part["run"][0])
+        target = first.select(pl.lit(name).alias("kind"), "column", "row", pl.col("target").alias("output"))
+        shown.insert(-1, target)
+    return _by_side(pl.concat(shown), "column", "row", "output", "what is drawn; 0 is the background")
 
 
 def _by_side(table: pl.DataFrame, x: str, y: str, value: str, title: str) -> Any:
@@ -55,7 +60,7 @@ def _draw_errors(table: pl.DataFrame) -> Any:
     from recombine.figures import members
 
     rows = _aside(_ordered(table)).with_columns(pl.col("over_blank").log10().alias("error"))
-    return members(rows, "kind", "error", title="log10 of the unseen error over a blank picture's", reference=0.0)
+    return members(rows, "kind", "error", title="log₁₀ of the unseen error over a blank picture's", reference=0.0)
 
 
 def _draw_located(table: pl.DataFrame) -> Any:
@@ -68,7 +73,7 @@ def _draw_located(table: pl.DataFrame) -> Any:
     remedy |= {run: "coordinates" for run in kinds if run == "coordinate"}
     rows = rows.with_columns(pl.col("run").replace_strict(remedy).alias("remedy"))
     return scatter(
-        rows, "error", "located", "remedy", diagonal=False, x_title="log10 of the unseen error over a blank picture's",
+        rows, "error", "located", "remedy", diagonal=False, x_title="log₁₀ of the unseen error over a blank picture's",
         y_title="unseen bumps within one pixel",
     )  # fmt: skip
 
@@ -82,7 +87,7 @@ def _draw_training(table: pl.DataFrame) -> Any:
     figure = summarise(rows, "error", ["kind", "split", "step"])
     return curves(
         figure, "step", "mean", "split", "low", "high", facet="kind", log_x=True, reference=0.0, x_title="step",
-        y_title="error",
+        y_title="log₁₀ error",
     )  # fmt: skip
 
 
@@ -140,7 +145,7 @@ def _draw_need(table: pl.DataFrame) -> Any:
 
 
 def _draw_volume(table: pl.DataFrame) -> Any:
-    return _by_side(_ordered(table), "x", "y", "relative", "log10 of the volume over its mean")
+    return _by_side(_ordered(table), "x", "y", "relative", "log₁₀ of the volume over its mean")
 
 
 FIGURES = (
@@ -148,7 +153,7 @@ FIGURES = (
         id="pictures",
         title="What is drawn for a combination that was never seen",
         caption="One network of each kind, at the unseen combination in the middle of the held-out box; the first "
-        "panel is "
+        "panel of each size is "
         "the target. Failing decoders draw parts of seen bumps around the box; stripes add a bump and leave a cross.",
         table="drawings",
         draw=_draw_pictures,
@@ -174,7 +179,7 @@ FIGURES = (
     Figure(
         id="training",
         title="While the seen error falls",
-        caption="log10 of the error over a blank picture's, mean over members with its 95 % interval. In decoders "
+        caption="log₁₀ of the error over a blank picture's, mean over members with its 95 % interval. In decoders "
         "that fail "
         "the error on unseen combinations stays where it is, or rises, while the error on seen ones falls.",
         table="training",
@@ -202,7 +207,8 @@ FIGURES = (
         caption="Each dot is Spearman's ρ between a score and the unseen error over the kinds of networks, one "
         "network of each "
         "kind; the fourteen strongest. A score that looks at all combinations has seen the failure it predicts; those "
-        "marked ‘seen only’ have not. A score of factorization should lie left of 0.",
+        "marked ‘seen only’ have not. A score of factorization should lie left of 0. Dots differ by seed alone; what "
+        "other kinds might show is less certain, and the claims are judged by that.",
         table="replicates",
         draw=_draw_scores,
     ),

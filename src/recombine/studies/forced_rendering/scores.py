@@ -2,25 +2,24 @@
 ones.
 
 Two intervals, since networks of one kind are not independent. *By replicate*: member m of every kind makes one sample
-of kinds, and Spearman's ρ over kinds is a value with an interval over m. *Pooled*: ρ over all fitted networks, its
-interval from drawing kinds anew with all their networks. A negative ρ is what a score of factorization should have.
+of kinds, and Spearman's ρ over kinds is a value with an interval over m. It says how much seeds matter, for these
+kinds. *By kind*: ρ over all fitted networks, its interval from leaving out kinds with all their networks
+(`measures.ranks`). It says what another choice of kinds might have shown, and claims are judged by it. A negative ρ is
+what a score of factorization should have.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from recombine.measures.interval import interval
-from recombine.measures.ranks import spearman
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from recombine.measures.ranks import jackknife, spearman
 
 FEWEST_KINDS = 5
-RESAMPLES = 200
 LAYER_SCORES = ("multiplicative", "additive", "combined", "rescaled", "orthogonality")
 PLACES = ("all", "seen")
 
@@ -62,50 +61,47 @@ def replicates(networks: pl.DataFrame, layers: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema | {"fitted": pl.Boolean})
 
 
-def rank_correlations(networks: pl.DataFrame, layers: pl.DataFrame, by_replicate: pl.DataFrame) -> pl.DataFrame:
-    """One row a score, the most telling first: ρ by replicate and pooled, each with its interval, and what they rest
-    on."""
-    rows: list[dict[str, Any]] = []
+def by_kind(networks: pl.DataFrame, layers: pl.DataFrame) -> pl.DataFrame:
+    """For each score and kind a jackknife value of ρ over all fitted networks; null for a kind that has none, and for
+    all below five kinds."""
+    kinds = networks["run"].unique(maintain_order=True).to_list()
+    rows = []
     for (score, where), part in long(networks, layers).group_by("score", "where", maintain_order=True):
-        mine = by_replicate.filter((pl.col("score") == score) & (pl.col("where") == where))["rho"].drop_nulls()
-        figure = interval(mine.to_numpy())
-        low, high = _clustered(part)
-        pooled = spearman(part["value"].to_numpy(), part["error"].to_numpy())
+        runs, value, error = part["run"].to_list(), part["value"].to_numpy(), part["error"].to_numpy()
+
+        def rho(
+            kept: NDArray[np.int64], value: NDArray[np.float64] = value, error: NDArray[np.float64] = error
+        ) -> float | None:
+            return spearman(value[kept], error[kept])
+
+        found = jackknife(rho, runs) if len(set(runs)) >= FEWEST_KINDS else None
+        rows += [
+            {"score": score, "where": where, "run": kind, "rho": (found or {}).get(kind),
+             "networks": runs.count(kind), "fitted": part["fitted"][0]}
+            for kind in kinds
+        ]  # fmt: skip
+    schema = {"score": pl.String, "where": pl.String, "run": pl.String, "rho": pl.Float64, "networks": pl.Int64}
+    return pl.DataFrame(rows, schema=schema | {"fitted": pl.Boolean})
+
+
+def rank_correlations(replicates: pl.DataFrame, by_kind: pl.DataFrame) -> pl.DataFrame:
+    """One row a score, the most telling first: ρ by replicate and over all networks, each with its interval, and what
+    they rest on."""
+    rows: list[dict[str, Any]] = []
+    for (score, where), part in by_kind.group_by("score", "where", maintain_order=True):
+        mine = replicates.filter((pl.col("score") == score) & (pl.col("where") == where))["rho"].drop_nulls()
+        figure, pooled = interval(mine.to_numpy()), interval(part["rho"].drop_nulls().to_numpy())
         rows.append({
             "score": score, "looks_at": where, "rho": figure.mean, "low": figure.low, "high": figure.high,
-            "pooled": pooled, "pooled_low": low, "pooled_high": high, "networks": part.height,
-            "kinds": part["run"].n_unique(), "strength": abs(figure.mean) if mine.len() else None,
+            "pooled": pooled.mean, "pooled_low": pooled.low, "pooled_high": pooled.high,
+            "networks": int(part["networks"].sum()), "kinds": int((part["networks"] > 0).sum()),
+            "strength": abs(figure.mean) if mine.len() else None,
         })  # fmt: skip
     table = pl.DataFrame(rows, infer_schema_length=None)
-    return table.sort("strength", descending=True, nulls_last=True) if rows else table
-
-
-def _clustered(part: pl.DataFrame) -> tuple[float | None, float | None]:
-    """The interval of the pooled ρ when kinds are drawn anew, each with all its networks."""
-    names = part["run"].unique(maintain_order=True)
-    kinds = len(names)
-    if kinds < FEWEST_KINDS:
-        return None, None
-    kind = part["run"].replace_strict(names, range(kinds), return_dtype=pl.Int64).to_numpy()
-    drawn = np.random.default_rng(0).integers(kinds, size=(RESAMPLES, kinds))
-    times = np.stack([np.bincount(one, minlength=kinds) for one in drawn])
-    weights = times[:, kind].astype(np.float64)
-    a, b = (_ranks(part[side].to_numpy(), kind, times) for side in ("value", "error"))
-    a, b = (side - (weights * side).sum(1, keepdims=True) / weights.sum(1, keepdims=True) for side in (a, b))
-    spread = np.sqrt((weights * a * a).sum(1) * (weights * b * b).sum(1))
-    varied = spread > 0
-    if not varied.any():
-        return None, None
-    low, high = np.quantile((weights * a * b).sum(1)[varied] / spread[varied], [0.025, 0.975])
-    return float(low), float(high)
-
-
-def _ranks(values: NDArray[np.float64], kind: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The rank of each value in each resample (resamples × values), ties at their mean: how many values lie below it,
-    and half of those equal to it, each as many ``times`` as its kind was drawn."""
-    places, place = np.unique(values, return_inverse=True)
-    held = np.zeros((times.shape[1], len(places)), np.int64)
-    np.add.at(held, (kind, place), 1)
-    equal = times @ held
-    ranks: NDArray[np.float64] = (equal.cumsum(1) - equal / 2)[:, place]
-    return ranks
+    # A correlation lies between −1 and 1, and so does its interval.
+    bounds = pl.col("rho", "low", "high", "pooled", "pooled_low", "pooled_high").cast(pl.Float64)
+    return (
+        table.with_columns(bounds.fill_nan(None).clip(-1.0, 1.0)).sort("strength", descending=True, nulls_last=True)
+        if rows
+        else table
+    )

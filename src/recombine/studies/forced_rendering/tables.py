@@ -3,6 +3,7 @@ examples."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from recombine.measures.rendering import FIT
 from recombine.studies.forced_rendering.network_runs import LABELS
-from recombine.studies.forced_rendering.scores import rank_correlations, replicates
+from recombine.studies.forced_rendering.scores import by_kind, rank_correlations, replicates
 
 if TYPE_CHECKING:
     from recombine.runs import StoredRun
@@ -22,6 +23,9 @@ LOCATED = 0.9
 
 DRAWN = -0.5
 """They are drawn once the error falls to half of a blank picture's."""
+
+NEAR = math.sqrt(2)
+"""How far above the fewest possible examples a smallest count may lie: as far as the kernel's counts are apart."""
 
 UNSEEN = ("mse", "over_blank", "located", "arms", "bump", "box", "ssim", "blank")
 
@@ -52,7 +56,8 @@ def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
         found["slopes"] = slopes(found["need"])
     if "networks" in found:
         found["replicates"] = replicates(found["networks"], found["layers"])
-        found["scores"] = rank_correlations(found["networks"], found["layers"], found["replicates"])
+        found["by_kind"] = by_kind(found["networks"], found["layers"])
+        found["scores"] = rank_correlations(found["replicates"], found["by_kind"])
     return found
 
 
@@ -75,7 +80,9 @@ def _networks(run: StoredRun) -> pl.DataFrame:
     unseen = drawn.filter(pl.col("split") == "unseen").select("member", *UNSEEN)
     inside = drawn.filter(pl.col("split") == "inside").select("member", located_inside="located")
     status = run.table("members").select("member", "diverged_at", "final_loss")
-    table = status.join(seen, on="member").join(unseen, on="member").join(inside, on="member", how="left")
+    table = status
+    for part in (seen, unseen, inside):
+        table = table.join(part, on="member", how="left")
     table = table.join(run.table("superposition").drop("step", "combinations"), on="member", how="left")
     far = run.table("transport").filter(pl.col("split") == "unseen").select("member", transport="distance")
     table = table.join(far, on="member", how="left")
@@ -117,21 +124,22 @@ def _need(run: StoredRun) -> pl.DataFrame:
 
 
 def slopes(need: pl.DataFrame) -> pl.DataFrame:
-    """d log(examples needed) / d log N for each learner, training set and sample; null where a side never gets there.
+    """d log(examples needed) / d log N for each learner, training set and sample; null where a side never gets there,
+    or where too few examples were never tried.
 
     Needed to *place* unseen bumps (nine tenths within a pixel) and to *draw* them (half a blank picture's error)."""
     rows: list[dict[str, object]] = []
     sides = {learner: part["side"].n_unique() for (learner,), part in need.group_by("learner")}
-    keyed = need.filter("fitted").with_columns((pl.col("stripes") > 0).alias("with_stripes"))
+    keyed = need.with_columns((pl.col("stripes") > 0).alias("with_stripes"), (-pl.col("over_blank")).alias("quality"))
     by = keyed.group_by("learner", "with_stripes", "member", maintain_order=True)
     for (learner, stripes, member), part in by:
         for criterion, share, enough in (("placed", "located", LOCATED), ("drawn", "quality", DRAWN)):
-            table = part.with_columns((-pl.col("over_blank")).alias("quality"))
-            known = {
-                int(side): first_enough(at["examples"].to_numpy(), at[share].to_numpy(), enough)
-                for (side,), at in table.sort("examples").group_by("side", maintain_order=True)
-            }
-            found = {side: n for side, n in known.items() if n is not None}
+            found: dict[int, float] = {}
+            for (side,), at in part.filter("fitted").sort("examples").group_by("side", maintain_order=True):
+                examples, shares = at["examples"].to_numpy(), at[share].to_numpy()
+                needed = first_enough(examples, shares, enough, least=float(at["stripes"][0]))
+                if needed is not None:
+                    found[int(side)] = needed
             slope = None
             if len(found) == sides[str(learner)] > 1:
                 slope = float(np.polyfit(np.log(list(found)), np.log(list(found.values())), 1)[0])
@@ -140,13 +148,18 @@ def slopes(need: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"slope": pl.Float64}, infer_schema_length=None)
 
 
-def first_enough(examples: NDArray[np.float64], share: NDArray[np.float64], enough: float) -> float | None:
-    """Where the share first reaches ``enough``, between counts on a logarithmic line; None where it never does."""
+def first_enough(
+    examples: NDArray[np.float64], share: NDArray[np.float64], enough: float, least: float = 0.0
+) -> float | None:
+    """Where the share first reaches ``enough``, between counts on a logarithmic line; None where it never does.
+
+    Where the smallest count is enough, fewer might have been: it is the answer only where no training set has fewer
+    than ``least``, and it is not far above that."""
     above = np.flatnonzero(share >= enough)
     if not len(above):
         return None
     at = int(above[0])
     if at == 0:
-        return float(examples[0])
+        return float(examples[0]) if examples[0] <= NEAR * least else None
     part = (enough - share[at - 1]) / (share[at] - share[at - 1])
     return float(examples[at - 1] * (examples[at] / examples[at - 1]) ** part)

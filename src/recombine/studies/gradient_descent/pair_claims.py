@@ -51,8 +51,8 @@ def _snapped(tables: Tables) -> Evidence:
 
 
 def _moves(tables: Tables) -> Evidence:
-    mine = tables["hard"].filter((pl.col("setting") == PAIRS["pair-a"]) & (pl.col("information") > 0))
-    return Evidence.of(fitted(mine)["moves"], members=count(mine))
+    mine = tables["hard"].filter(pl.col("setting") == PAIRS["pair-a"])
+    return Evidence.of(fitted(mine).filter(pl.col("information") > 0)["moves"], members=count(mine))
 
 
 PAIR_CLAIMS = (

@@ -122,7 +122,8 @@ FIGURES = (
         id="flips",
         title="How often the right digit decides",
         caption="Share of answers that change when the right digit is exchanged for another, both digits drawn "
-        "independently. Early answers hang on both halves in every setting; only A keeps leaning on the right one.",
+        "independently; mean over members with its 95 % interval. "
+        "Early answers hang on both halves in every setting; only A keeps leaning on the right one.",
         table="dependence",
         draw=lambda rows: _draw_second(rows, "answers that flip when X₂ is exchanged"),
         rows=lambda table: _second_rows(table, "flip"),
@@ -130,7 +131,8 @@ FIGURES = (
     Figure(
         id="influence",
         title="The same by gradients",
-        caption="The right digit's share of the input gradient, the measure of the paper's propositions: it tells the "
+        caption="The right digit's share of the input gradient, mean over members with its 95 % interval, the "
+        "measure of the paper's propositions: it tells the "
         "settings apart far less well, because noise in the pixels keeps it above zero.",
         table="dependence",
         draw=lambda rows: _draw_second(rows, "share of X₂ in the influence E‖∂ŷ/∂X‖"),
@@ -167,7 +169,8 @@ FIGURES = (
     Figure(
         id="strength",
         title="From no redundancy to full redundancy",
-        caption="The paper has the two ends. Most of the loss comes with the last few free examples.",
+        caption="Mean over members with its 95 % interval. The paper has the two ends. "
+        "Most of the loss comes with the last few free examples.",
         table="strength",
         draw=_draw_strength,
         rows=_strength_rows,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 import numpy as np
 import polars as pl
@@ -52,14 +53,28 @@ def of(rows: Rows, column: str | pl.Expr) -> Callable[[Tables], Evidence]:
     return evidence
 
 
+def by_member(rows: Rows, column: str | pl.Expr, worst: bool = False) -> Callable[[Tables], Evidence]:
+    """One value a member number whose networks all fitted, over several runs: their mean, or the smallest with
+    ``worst``. Networks of one number start from the same seed in every run, so they count once."""
+
+    def evidence(tables: Tables) -> Evidence:
+        table = rows(tables)
+        value = (pl.col(column) if isinstance(column, str) else column).cast(pl.Float64)
+        known = pl.col("fitted").fill_null(True) & value.is_not_null() & value.is_finite()
+        each = table.group_by("member", maintain_order=True).agg(
+            known.all().alias("known"), (value.min() if worst else value.mean()).alias("value")
+        )
+        return Evidence.of(_values(each.filter("known"), "value"), members=len(each))
+
+    return evidence
+
+
 def order(groups: list[Rows], column: str | pl.Expr) -> Callable[[Tables], Evidence]:
-    """One group a set of networks; groups of different sizes are judged by the share that fitted in the smallest."""
+    """One group a set of networks, each with the number that was trained."""
 
     def evidence(tables: Tables) -> Evidence:
         found = [rows(tables) for rows in groups]
-        return Evidence.of(
-            *(_values(fitted(table), column) for table in found), members=min(len(table) for table in found)
-        )
+        return Evidence.of(*(_values(fitted(table), column) for table in found), members=[len(t) for t in found])
 
     return evidence
 
@@ -71,27 +86,31 @@ def by_sigma(run: str, column: str, count: int = 3) -> Callable[[Tables], Eviden
         table = tables["networks"].filter(pl.col("run") == run)
         scales = table["sigma"].unique().sort(descending=True).head(count).to_list()
         parts = [table.filter(pl.col("sigma") == s) for s in scales]
-        return Evidence.of(*(_values(fitted(p), column) for p in parts), members=min(len(p) for p in parts))
+        return Evidence.of(*(_values(fitted(p), column) for p in parts), members=[len(p) for p in parts])
 
     return evidence
 
 
 def kernels(sweep: str, condition: pl.Expr, column: str) -> Callable[[Tables], Evidence]:
-    """One value a kernel (or a problem) of a sweep."""
+    """One value a kernel (or a problem) of a sweep; one without a value counts as not fitted."""
 
     def evidence(tables: Tables) -> Evidence:
         rows = tables["kernels"].filter((pl.col("sweep") == sweep) & condition)
-        return Evidence.of(_values(rows, column))
+        return Evidence.of(_values(rows, column), members=len(rows))
 
     return evidence
 
 
 def paired_kernels(sweep: str, conditions: list[pl.Expr], column: str) -> Callable[[Tables], Evidence]:
-    """The same kernels under several conditions, such as three tasks or two losses."""
+    """The same kernels under several conditions, such as three tasks or two losses: those that have a value in all."""
 
     def evidence(tables: Tables) -> Evidence:
-        rows = tables["kernels"].filter(pl.col("sweep") == sweep).sort("kernel")
-        return Evidence.of(*(_values(rows.filter(c), column) for c in conditions), paired=True)
+        rows = tables["kernels"].filter((pl.col("sweep") == sweep) & pl.col(column).is_finite())
+        asked = tables["kernels"].filter((pl.col("sweep") == sweep) & pl.any_horizontal(conditions))
+        parts = [rows.filter(c).select("kernel", pl.col(column).alias(f"{i}")) for i, c in enumerate(conditions)]
+        both = reduce(lambda one, other: one.join(other, on="kernel", validate="1:1"), parts).sort("kernel")
+        values = [both[f"{i}"] for i in range(len(conditions))]
+        return Evidence.of(*values, members=asked["kernel"].n_unique(), paired=True)
 
     return evidence
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from recombine.studies.claims import Claim, Order, Sign
-from recombine.studies.kernel_theory.evidence import at_distance, networks, of, order
+from recombine.studies.kernel_theory.evidence import at_distance, by_member, networks, of, order
 
 
 def _near_far(name: str, sentence: str, task: str, column: str, published: float, rises: bool, source: str) -> Claim:
@@ -54,8 +54,8 @@ PICTURES = (
     _near_far("image-distance-interpolation", "Images farther apart leak less (two anchors).", "interpolation", "slope",
               0.181, True, "MNIST addition figure: .653 to .834"),
     _near_far("image-salience-distance", "The salience of single components grows with distance, before any training.",
-              "interpolation", "s1_start", 0.080, True,
-              "S-against-distance panel has no ticks; slopes imply .357 to .437. Here: features the readout sees"),
+              "interpolation", "s1_start", 0.090, True,
+              "S-against-distance panel has no ticks; slopes imply .327 to .417. Here: features the readout sees"),
     Claim(
         id="image-additivity",
         sentence="Image networks are conjunction-wise additive on unseen combinations.",
@@ -95,7 +95,7 @@ PICTURES = (
         id="image-predicted",
         sentence="The slope of an image network is predicted by the salience of its features after training.",
         criterion=Sign("below", 0.1),
-        evidence=of(
+        evidence=by_member(
             networks("^convnet-(extrapolation|interpolation)", pattern=True),
             (pl.col("slope") - pl.col("predicted_end")).abs(),
         ),

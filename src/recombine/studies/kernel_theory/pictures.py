@@ -57,7 +57,7 @@ def _draw_phase(table: pl.DataFrame) -> Any:
     )
     return phase(
         rows.filter(pl.col("depth").is_null() | (pl.col("depth") != "2")), "s1", "s2", "solved", "fit",
-        outcomes=OUTCOMES, place="depth", x_title="S(1;3)", y_title="S(2;3)",
+        outcomes=OUTCOMES, place="depth", x_title="salience of single components, S(1;3)", y_title="of pairs, S(2;3)",
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def _draw_equivalence(table: pl.DataFrame) -> Any:
     figure = summarise(rows, "right", ["loss", "log_sigma"]).sort("loss", "log_sigma")
     return curves(
         figure, "log_sigma", "mean", "loss", "low", "high", x_title=LOG_SIGMA,
-        y_title="share of unseen pairs answered rightly", y_domain=(0, 1.05), reference=0.5,
+        y_title="share of unseen pairs answered rightly", y_domain=(0, 1), reference=0.5,
     )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def _draw_context(table: pl.DataFrame) -> Any:
     figure = summarise(rows, "right", ["loss", "task", "log_sigma"]).sort("loss", "task", "log_sigma")
     return curves(
         figure, "log_sigma", "mean", "task", "low", "high", facet="loss", x_title=LOG_SIGMA,
-        y_title="share right", y_domain=(-0.05, 1.05),
+        y_title="share right", y_domain=(0, 1),
     )  # fmt: skip
 
 
@@ -105,6 +105,7 @@ def _draw_distance(table: pl.DataFrame) -> Any:
     additive = summarise(
         rows.filter(~pl.col("task").is_in(["equivalence", "CD-1"])), "additivity", ["task", "distance"]
     )
+    tasks = rows["task"].unique().sort().to_list()
     shown = [
         (slopes, "slope on unseen pairs", None),
         (right, "accuracy on unseen combinations", (0.0, 1.0)),
@@ -114,7 +115,7 @@ def _draw_distance(table: pl.DataFrame) -> Any:
         *(
             curves(
                 part.sort("task", "distance"), "distance", "mean", "task", "low", "high",
-                x_title="distance between the images (pixels)", y_title=title, y_domain=domain,
+                x_title="distance between the images (pixels)", y_title=title, y_domain=domain, groups=tasks,
             )
             for part, title, domain in shown
         )
@@ -148,7 +149,8 @@ def _draw_dispersed(table: pl.DataFrame) -> Any:
 
     rows = table.filter(pl.col("sweep") == "dispersed")
     figure = summarise(rows, "error", ["s1"]).sort("s1")
-    return curves(figure, "s1", "mean", None, "low", "high", x_title="S(1;2)", y_title="squared error on unseen pairs")
+    return curves(figure, "s1", "mean", None, "low", "high", x_title="salience of single components, S(1;2)",
+                  y_title="squared error on unseen pairs")  # fmt: skip
 
 
 FIGURES = (
@@ -178,7 +180,7 @@ FIGURES = (
         id="slopes",
         title="The memorization leak from rich to lazy",
         caption="Networks with one hidden layer, mean over seeds with its 95 % interval. Kernel theory for σ = 1: .743 "
-        "with one anchor (extrapolation, asymmetric), .853 with two.",
+        "with one anchor (extrapolation, asymmetric), .853 with two. Dashed: no leak.",
         table="networks",
         draw=_draw_slopes,
         rows=lambda t: t.filter((pl.col("network") == "dense") & pl.col("task").is_in(list(ANCHORS))),
@@ -186,7 +188,8 @@ FIGURES = (
     Figure(
         id="equivalence",
         title="Transitive equivalence from rich to lazy",
-        caption="The dashed line is chance, where every kernel is. Networks leave it as soon as they learn features.",
+        caption="Mean over seeds with its 95 % interval. The dashed line is chance, where every kernel is. Networks "
+        "leave it as soon as they learn features.",
         table="networks",
         draw=_draw_equivalence,
         rows=lambda t: t.filter((pl.col("network") == "dense") & pl.col("run").str.contains("equivalence")),
@@ -194,7 +197,8 @@ FIGURES = (
     Figure(
         id="context",
         title="Context dependence from rich to lazy",
-        caption="The share of unseen combinations answered rightly. Lazy networks follow their kernels: by squared "
+        caption="The share of unseen combinations answered rightly, mean over seeds with its 95 % interval. "
+        "Lazy networks follow their kernels: by squared "
         "error they solve CD-3, by logistic loss they take the shortcut through context and are wrong on all of it.",
         table="networks",
         draw=_draw_context,
@@ -203,7 +207,8 @@ FIGURES = (
     Figure(
         id="distance",
         title="What the distance between images changes",
-        caption="ConvNets on images. Farther apart, single components are more salient: the leak is smaller, "
+        caption="ConvNets on images, mean over members with its 95 % interval. "
+        "Farther apart, single components are more salient: the leak is smaller, "
         "equivalence and CD-1 are easier, the shortcut of CD-3 is stronger, and answers are closer to additive.",
         table="networks",
         draw=_draw_distance,

@@ -62,19 +62,21 @@ def _networks(name: str, run: StoredRun, measured: pl.DataFrame) -> pl.DataFrame
     # A description leaves out what has its default value.
     depth = model.get("depth", 1)
     table = run.table("members").select("member", "fitted", "final_loss")
-    table = table.join(run.table("leak").drop("step"), on="member").join(
-        run.table("additivity").drop("step", "combinations", "rank"), on="member"
+    table = table.join(run.table("leak").drop("step"), on="member", how="left").join(
+        run.table("additivity").drop("step", "combinations", "rank"), on="member", how="left"
     )
     if "per_combination" in run.tables:
-        table = table.join(_by_side(run.table("per_combination")), on="member")
+        table = table.join(_by_side(run.table("per_combination")), on="member", how="left")
     else:
         table = table.with_columns(pl.col("right").alias("unseen_accuracy"))
     last = measured.filter(pl.col("layer").str.starts_with("active"))["layer"]
     layer = f"relu_{depth}" if deep else FEATURES[network] if network in FEATURES else last[0]
-    table = table.join(_at(measured, layer), on="member")
+    table = table.join(_at(measured, layer), on="member", how="left")
     if "tangent" in measured["layer"].unique():
         table = table.join(
-            _at(measured, "tangent").rename(lambda c: f"tangent_{c}" if c != "member" else c), on="member"
+            _at(measured, "tangent").rename(lambda c: f"tangent_{c}" if c != "member" else c),
+            on="member",
+            how="left",
         )
     sigma = [
         float(scales[m]) if isinstance(scales, list) else float(model.get("scale", scales)) for m in table["member"]

@@ -63,7 +63,8 @@ class Grammar:
             at = 1
             for slot, table in zip(slots, self._tables[structure], strict=True):
                 places = [self.space.position(name) for name in slot.factors]
-                index = codes[rows][:, places] @ self._strides(slot).to(codes.device)
+                # A sum, not a product of matrices: there is none for whole numbers on a GPU.
+                index = (codes[rows][:, places] * self._strides(slot).to(codes.device)).sum(-1)
                 out[rows, at : at + table.shape[1]] = table.to(codes.device)[index]
                 at += table.shape[1]
         return out

@@ -77,7 +77,8 @@ class FactorTable(Source):
         """Rows (problems × 4) that keep what is asked, none twice in a problem."""
         order, first, count = self._sorted(split)
         strata = len(count) >> len(self._rules)
-        cells = kept.long() @ (1 << torch.arange(len(self._rules), device=kept.device))
+        # A sum, not a product of matrices: there is none for whole numbers on a GPU.
+        cells = (kept.long() << torch.arange(len(self._rules), device=kept.device)).sum(-1)
         there = (count.reshape(-1, strata) > 0).to(kept.device)
         if not there.any(1)[cells].all():
             missing = {name: bool(flag) for name, flag in zip(self._rules, kept[~there.any(1)[cells]][0], strict=True)}

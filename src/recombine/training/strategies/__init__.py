@@ -1,9 +1,10 @@
 """How a stack is stepped: member by member, all at once, from a captured graph, or from a compiled one."""
 
+from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.captured import Captured
 from recombine.training.strategies.compiled import Compiled, can_compile
 from recombine.training.strategies.loop import Loop, draws_inside
-from recombine.training.strategies.stacked import Stacked
+from recombine.training.strategies.stacked import Stacked, member_step
 
 STRATEGIES: dict[str, type[Loop] | type[Stacked]] = {
     "loop": Loop,
@@ -12,4 +13,13 @@ STRATEGIES: dict[str, type[Loop] | type[Stacked]] = {
     "compiled": Compiled,
 }
 
-__all__ = ["STRATEGIES", "Captured", "Compiled", "Loop", "Stacked", "can_compile", "draws_inside"]
+
+def strategy_for(name: str, stack: Stack, objective: Objective, shared: bool) -> Loop | Stacked:
+    """The strategy of that name for members of a stack; ``shared`` where all members and steps see one batch."""
+    kind = STRATEGIES[name]
+    if issubclass(kind, Stacked):
+        return kind(stack, member_step(stack, objective, shared), shared)
+    return kind(stack, objective, shared)
+
+
+__all__ = ["STRATEGIES", "Captured", "Compiled", "Loop", "Stacked", "can_compile", "draws_inside", "strategy_for"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from recombine.training.stack import Objective, Stack
-from recombine.training.strategies.stacked import Stacked
+from recombine.training.stack import Stack
+from recombine.training.strategies.stacked import Stacked, Step
 
 WARM_UP = 3
 """Steps run before capture, so that libraries have allocated their workspaces."""
@@ -15,10 +15,8 @@ WARM_UP = 3
 class Captured(Stacked):
     """Records the first step on fixed buffers, then replays it; batches are copied into the buffers."""
 
-    name = "captured"
-
-    def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
-        super().__init__(stack, objective, shared)
+    def __init__(self, stack: Stack, step: Step, shared: bool) -> None:
+        super().__init__(stack, step, shared)
         self._graph: torch.cuda.CUDAGraph | None = None
 
     def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:

@@ -6,7 +6,7 @@ between the matrix products, and the optimiser's update, into single passes; com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from shutil import which
@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
-from recombine.training.stack import Objective, Stack
+from recombine.training.stack import Stack
 from recombine.training.strategies.captured import Captured
 from recombine.training.strategies.convolutions import AsProducts
-from recombine.training.strategies.stacked import trace
+from recombine.training.strategies.stacked import Step, trace
 
 MOST_OPERATIONS = 3000
 """A step of more operations, such as an unrolled recurrence, would compile for minutes; it is captured as it is."""
@@ -32,14 +32,12 @@ def can_compile() -> bool:
 class Compiled(Captured):
     """Gradient and update are each one compiled function, captured together."""
 
-    name = "compiled"
-
-    def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
-        super().__init__(stack, objective, shared)
+    def __init__(self, stack: Stack, step: Step, shared: bool) -> None:
+        super().__init__(stack, step, shared)
         self._products = False
         self._update = torch.compile(stack.optimizer.update, dynamic=False)
 
-    def _record(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    def _record(self, arguments: tuple[Any, ...]) -> Step:
         with AsProducts() as products:
             recorded = trace(self._step, arguments)
         self._products = products.count > 0
@@ -50,7 +48,8 @@ class Compiled(Captured):
         return torch.compile(recorded, dynamic=False)
 
     def _capture(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor) -> None:
-        self._traced = self._record(self._arguments(inputs, targets))
+        if self._recorded is None:
+            self.record(inputs, targets)
         with _tensor_cores() if self._products else nullcontext():
             super()._capture(inputs, targets, hyper)
 

@@ -27,8 +27,6 @@ class Loop:
     busy where threads inside one member's operations would wait for each other, and a member's numbers do not depend on
     how many there are. A model that draws random numbers is seeded member by member, one after the other."""
 
-    name = "loop"
-
     def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
         self.stack, self.shared = stack, shared
         self.random = draws_inside(stack.module)

@@ -16,20 +16,24 @@ from torch.func import functional_call, grad_and_value, vmap
 from recombine.training.optim import Hyper
 from recombine.training.stack import Buffers, Objective, Stack
 
-Step = Callable[..., tuple[list[Tensor], Tensor, list[Tensor]]]
+Step = Callable[..., tuple[Tensor, Tensor, list[Tensor]]]
+"""(parameters, buffers, inputs, targets, weight) → (gradients as rows, losses, buffers after the step)."""
 
 
 class Stacked:
-    """One traced step for the whole stack; on a GPU the step is captured as a CUDA graph besides."""
+    """One recorded step for the whole stack, whatever ``step`` computes; ``shared`` where one batch is for all."""
 
-    name = "stacked"
-
-    def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
-        self.stack, self.shared = stack, shared
+    def __init__(self, stack: Stack, step: Step, shared: bool) -> None:
+        self.stack, self.shared, self._step = stack, shared, step
         self.parameters = stack.layout.split(stack.flat)
-        self._step = member_step(stack, objective, shared)
-        self._traced: Callable[..., Any] | None = None
+        self._recorded: Step | None = None
         self._update: Callable[..., None] = stack.optimizer.update
+
+    def record(self, inputs: tuple[Tensor, ...], targets: Tensor) -> None:
+        """Record the step from a batch like those to come. The first step does it where nobody asked before; asked for,
+        what PyTorch cannot record is an error before anything is trained."""
+        with torch.no_grad():
+            self._recorded = self._record(self._arguments(inputs, targets))
 
     def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:
         """Train through a block of batches (steps × members × …); returns the losses (steps × members)."""
@@ -42,10 +46,11 @@ class Stacked:
 
     def step(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Hyper) -> Tensor:
         """One step of every member, in place; returns the losses (members)."""
-        stack, arguments = self.stack, self._arguments(inputs, targets)
-        if self._traced is None:
-            self._traced = self._record(arguments)
-        grad, loss, buffers = self._traced(*arguments)
+        if self._recorded is None:
+            self.record(inputs, targets)
+        assert self._recorded is not None
+        stack = self.stack
+        grad, loss, buffers = self._recorded(*self._arguments(inputs, targets))
         if stack.stop_below is not None:
             frozen = stack.frozen()
             loss = torch.where(frozen, stack.held, loss)
@@ -59,18 +64,18 @@ class Stacked:
         for old, new in zip(stack.buffers.values(), buffers, strict=True):
             old.copy_(new)
         self._update(stack.flat, grad, stack.state, stack.lr, stack.decay, hyper)
-        return loss  # type: ignore[no-any-return]
+        return loss
 
     def _arguments(self, inputs: tuple[Tensor, ...], targets: Tensor) -> tuple[Any, ...]:
         stack = self.stack
         return list(self.parameters.values()), list(stack.buffers.values()), inputs, targets, stack.weight
 
-    def _record(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    def _record(self, arguments: tuple[Any, ...]) -> Step:
         return trace(self._step, arguments)
 
 
 def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:
-    """(parameters, buffers, inputs, targets, weight) → (gradients as rows, losses, buffers after the step)."""
+    """A step of the members of a stack towards ``objective``."""
     names, buffer_names = [s.name for s in stack.layout.slots], list(stack.buffers)
     layout, module = stack.layout, stack.module
     frozen = {name for name, parameter in module.named_parameters() if not parameter.requires_grad}
@@ -96,7 +101,7 @@ def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:
         )
         return layout.join(grads, (len(plain),)), plain, [after[name] for name in buffer_names]
 
-    return step  # type: ignore[return-value]
+    return step
 
 
 def trace(step: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
