@@ -33,7 +33,8 @@ class Deadly(Sums):
 
 
 class Slow(Sums):
-    """Sums that take a while and say who computes them: process and Ray node."""
+    """Sums that take a while, and as long as there is a file ``hold`` beside the marks, which say who computes them:
+    process and Ray node."""
 
     kind = "slow"
 
@@ -45,6 +46,8 @@ class Slow(Sums):
 
         def wait(done: int, total: int, text: str) -> None:
             time.sleep(self.seconds / total)
+            while (Path(self.marks) / "hold").exists():
+                time.sleep(0.05)
             context.progress(done, total, text)
 
         return super().compute(replace(context, progress=wait))
