@@ -87,7 +87,7 @@ def test_bad_input_is_said_in_one_sentence(folder: Path, capsys: pytest.CaptureF
     (folder / "model.pt").write_bytes(b"\x80\x04.")
     cases = {
         "is a pickle, which can run any program": [str(folder / "model.pt"), left, right],
-        "there is no weights at": [str(folder), left, right],
+        "there are no weights at": [str(folder), left, right],
         "unknown ending of a file of problems '.pt'": [model, str(folder / "model.pt"), right],
         "unknown parameter 'attention'": [model, left, right, "--layers", "attention"],
         "--starts is 'many'; write numbers": [model, left, right, "--starts", "many"],

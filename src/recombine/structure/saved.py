@@ -45,10 +45,10 @@ def load_model(path: str | Path) -> tuple[nn.Module, Description]:
     weights = path / WEIGHTS if path.is_dir() else path
     refuse_pickle(weights)
     description = weights.parent / ARCHITECTURE
-    for file, what in ((weights, "weights"), (description, "architecture")):
+    for file, what in ((weights, "are no weights"), (description, "is no architecture")):
         if not file.is_file():
             raise InputError(
-                f"there is no {what} at {str(file)!r}; a saved model is a folder with {WEIGHTS} and {ARCHITECTURE} "
+                f"there {what} at {str(file)!r}; a saved model is a folder with {WEIGHTS} and {ARCHITECTURE} "
                 "(recombine.structure.save_model writes it)."
             )
     try:
