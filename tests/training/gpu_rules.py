@@ -71,7 +71,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendGPU]:
         yield mode
 
 
-def same(here: Any, there: Any) -> None:
+def assert_same(here: Any, there: Any) -> None:
     """What was made on the CPU and on the GPU are the same numbers, and the second are there."""
     ours, theirs = pytree.tree_leaves(here), pytree.tree_leaves(there)
     assert all(tensor.device == DEVICE for tensor in theirs)
@@ -97,16 +97,16 @@ def asked(task: Task, device: torch.device | str) -> list[Any]:
 def test_tasks(gpu: PretendGPU, name: str, number: int) -> None:
     task = TASKS[name][number]
     here = asked(task, "cpu")
-    same(here, asked(task, DEVICE))
+    assert_same(here, asked(task, DEVICE))
     # What was kept for the one is not given to the other.
-    same(asked(task, "cpu")[0], pytree.tree_map(lambda part: part.to(DEVICE), here[0]))
+    assert_same(asked(task, "cpu")[0], pytree.tree_map(lambda part: part.to(DEVICE), here[0]))
 
 
 @pytest.mark.parametrize(("name", "number"), [(name, i) for name, some in SOURCES.items() for i in range(len(some))])
 def test_sources_of_items(gpu: PretendGPU, name: str, number: int) -> None:
     source = SOURCES[name][number]
     one, other = (build(source, Family(), 2, device=device) for device in ("cpu", NAME))
-    same((one.inputs, one.targets, one.codes), (other.inputs, other.targets, other.codes))
+    assert_same((one.inputs, one.targets, one.codes), (other.inputs, other.targets, other.codes))
 
 
 @cache
@@ -173,8 +173,8 @@ def test_optimisers_give_the_numbers_of_the_cpu(gpu: PretendGPU, name: str, tmp_
         return train(model, task, members=2, steps=3, batch_size=4, optimizer=OPTIMIZERS[name], init_scale=(1.0, 2.0),
                      stop_below=0.68, device=device, strategy=strategy, **how).flat  # fmt: skip
 
-    same(ran("cpu", "stacked"), ran(DEVICE, "recorded", checkpoint=tmp_path))
-    same(ran("cpu", "loop"), ran(DEVICE, "loop"))
+    assert_same(ran("cpu", "stacked"), ran(DEVICE, "recorded", checkpoint=tmp_path))
+    assert_same(ran("cpu", "loop"), ran(DEVICE, "loop"))
 
 
 def test_a_model_that_draws_is_looped(gpu: PretendGPU) -> None:
@@ -226,7 +226,7 @@ def test_what_was_pretrained_is_the_start_of_another(gpu: PretendGPU) -> None:
     odd, problems = MODELS["Panels"]
     started = train(starting_from(odd, first, 0), problems, members=1, steps=0, batch_size=2, device=DEVICE)
     for name, weight in first.parameters.items():
-        same(weight.cpu(), started.parameters[name])
+        assert_same(weight.cpu(), started.parameters[name])
 
 
 def kinds(base: type) -> set[str]:

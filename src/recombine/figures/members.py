@@ -61,22 +61,11 @@ def members(
     pixel = ((high - low) or 1.0) / (0.72 * total)
 
     limit = round(0.34 * total)
-    most = STACK if len(names) <= MANY else LOW_STACK
-    stack = 0.0
-    dots: list[dict[str, Any]] = []
-    means: list[dict[str, Any]] = []
-    for name in names:
-        count, aside = len(values[name]), int((data["group"] == name).sum()) - len(values[name])
-        counted = f"{count} {noun}{'s' * (count != 1)}" + f", {aside} set aside" * (aside > 0)
-        row = "\n".join([*wrapped(name, limit), *wrapped(counted, 1.15 * limit)])
-        dot = 7.0 if count <= FEW else 4.5 if count <= 128 else 3.5
-        shown, rises = _stacked(values[name], pixel * dot, dot, most)
-        stack = max([stack, *(rise + dot / 2 for rise in rises)])
-        places = zip(shown, rises, strict=True)
-        dots += [{"group": row, "value": v, "rise": rise, "area": math.pi / 4 * dot**2} for v, rise in places]
-        figure = interval(values[name])
-        means.append({"group": row, "value": figure.mean, "low": figure.low, "high": figure.high, "rise": -12.0})
-    rows = list(dict.fromkeys(mean["group"] for mean in means))
+    aside = {name: int((data["group"] == name).sum()) - len(values[name]) for name in names}
+    labels = {name: _label(name, len(values[name]), aside[name], noun, limit) for name in names}
+    dots, stack = _piles(values, labels, pixel)
+    means = [_mean(labels[name], values[name]) for name in names]
+    rows = list(dict.fromkeys(labels.values()))
 
     y = alt.Y(
         "group:N",
@@ -123,6 +112,33 @@ def members(
         layers.insert(0, alt.Chart().mark_rule(color=theme.RULE, strokeDash=[3, 3]).encode(x=alt.datum(reference)))
     chart = cast(alt.LayerChart, alt.layer(*layers)).properties(width=total, height=alt.Step(height))
     return theme.style(chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding")), datasets)
+
+
+def _label(name: str, count: int, aside: int, noun: str, limit: float) -> str:
+    """A group and how many of it are drawn, in lines."""
+    counted = f"{count} {noun}{'s' * (count != 1)}" + f", {aside} set aside" * (aside > 0)
+    return "\n".join([*wrapped(name, limit), *wrapped(counted, 1.15 * limit)])
+
+
+def _piles(
+    values: dict[str, NDArray[np.float64]], labels: dict[str, str], pixel: float
+) -> tuple[list[dict[str, Any]], float]:
+    """A dot a member with its place, and how high the highest pile is."""
+    most = STACK if len(values) <= MANY else LOW_STACK
+    stack = 0.0
+    dots: list[dict[str, Any]] = []
+    for name, mine in values.items():
+        dot = 7.0 if len(mine) <= FEW else 4.5 if len(mine) <= 128 else 3.5
+        shown, rises = _stacked(mine, pixel * dot, dot, most)
+        stack = max([stack, *(rise + dot / 2 for rise in rises)])
+        places = zip(shown, rises, strict=True)
+        dots += [{"group": labels[name], "value": v, "rise": rise, "area": math.pi / 4 * dot**2} for v, rise in places]
+    return dots, stack
+
+
+def _mean(label: str, values: NDArray[np.float64]) -> dict[str, Any]:
+    figure = interval(values)
+    return {"group": label, "value": figure.mean, "low": figure.low, "high": figure.high, "rise": -12.0}
 
 
 def _finite(column: pl.Series) -> NDArray[np.float64]:

@@ -39,9 +39,9 @@ it, is worth the 10 to 30 seconds of compiling."""
 
 GROUPED_BYTES = 2**29
 FEWEST_GROUPS = 8
-"""Members with convolutions that touch more than this in one step are stacked by so many or not at all: as three or
-four groups of one convolution they take more than twice as long as one after another, as eight less. (Compiled,
-convolutions are products: see ``strategies/convolutions.py``.)"""
+"""Members with convolutions that touch more than this in one step are stacked by so many or not at all: three members
+as groups of one convolution took 2.2 times as long as one after another, four masks 1.6 times, eight masks .7 times.
+(Compiled, convolutions are products: see ``strategies/convolutions.py``.)"""
 
 NOT_STACKED = (nn.RNNBase, nn.RNNCellBase)
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
