@@ -168,6 +168,7 @@ def test_frames_hold_every_kind_of_level(tmp_path):
         ({"order": 0}, "use 1 … 2"),
         ({"min_support": 0}, "1 or more"),
         ({"max_queries": 0}, "max_queries"),
+        ({"seed": -1}, "give 0 or more"),
         ({"split": "fold"}, "column=value"),
         ({"split": "colour=red", "test": PIECES}, "not both"),
         ({"forbid": [{"shape": "dics"}]}, "did you mean 'disc'"),

@@ -97,11 +97,13 @@ def test_show(call: Call) -> None:
     code, out, err = call("study", "show", "gradient-toy", "--scale", "smoke")
     assert (code, err) == (0, "")
     assert all(claim.id in out for claim in STUDIES["gradient-toy"].claims)
+    assert out.index("Where this differs from the paper") < out.index(STUDIES["gradient-toy"].deviations[0][:30])
     code, out, _ = call("study", "show", "gradient-toy", "--json")
     data = json.loads(out)
     assert (data["study"], data["scale"]) == ("gradient-toy", "quick")
     assert data["runs"]["redundant"]["members"] >= 256
     assert [c["id"] for c in data["claims"]] == [c.id for c in STUDIES["gradient-toy"].claims]
+    assert data["deviations"] == list(STUDIES["gradient-toy"].deviations)
 
 
 def test_run_prints_exactly_one_json_object(run: Call, tmp_path: Path) -> None:

@@ -52,6 +52,16 @@ def test_instance_norm_makes_panels_independent_of_each_other() -> None:
     assert resnet_18(64)()(torch.randn(1, 3, 64, 64)).shape == (1, 128)
 
 
+def test_instance_norm_is_that_of_torch_with_its_gradient() -> None:
+    norm = TINY().stem[1]
+    x = torch.randn(3, 4, 5, 6, dtype=torch.float64, requires_grad=True)
+    seen = torch.randn_like(x)
+    results = [nn.InstanceNorm2d(4)(x), norm(x)]
+    gradients = [torch.autograd.grad(y, x, seen)[0] for y in results]
+    assert torch.allclose(*results, rtol=0, atol=1e-12)
+    assert torch.allclose(*gradients, rtol=0, atol=1e-12)
+
+
 def test_bytes_are_normalised_in_the_type_of_the_weights() -> None:
     module = Panels(encoder=TINY)()
     panels = torch.randint(0, 256, (2, 3, 32, 32), dtype=torch.uint8)

@@ -193,6 +193,8 @@ def test_unknown_scales_and_studies(tmp_path: Path) -> None:
         conduct(STUDY, "large", store=Store(tmp_path))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="unknown study 'gradient-toi'; did you mean 'gradient-toy'"):
         find_study("gradient-toi")
+    with pytest.raises(InputError, match="'gradient-toy' is not a study; find_study"):
+        conduct("gradient-toy", "smoke", store=Store(tmp_path))  # type: ignore[arg-type]
     assert find_study("gradient-toy") is STUDIES["gradient-toy"] is STUDY
 
 

@@ -62,7 +62,7 @@ def check(
     (partial) combinations that cannot be collected. ``salience`` or ``depth`` choose the learner whose behaviour is
     predicted.
     """
-    _refuse(split, test, min_support, max_queries)
+    _refuse(split, test, min_support, max_queries, seed)
     pair = split_of(split)
     train, asked_table, notes = read(
         table, test, factors, min_support, target=target, target_kind=target_kind, split=pair, bins=bins,
@@ -122,7 +122,7 @@ def check(
     )
 
 
-def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int) -> None:
+def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:
     """An error for what contradicts itself, before anything is read."""
     if split is not None and test is not None:
         raise InputError("give either a split or a test table, not both.")
@@ -130,6 +130,8 @@ def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, ma
         raise InputError(f"min_support is {min_support}; give 1 or more rows.")
     if not 1 <= max_queries <= MOST_QUERIES:
         raise InputError(f"max_queries is {max_queries}; give 1 … {MOST_QUERIES:,}.")
+    if seed < 0:
+        raise InputError(f"seed is {seed}; give 0 or more.")
 
 
 def _predict(

@@ -68,7 +68,9 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
             for c in study.claims
         ]
         runs = {n: {"address": run.address, **run.describe()} for n, run in planned.items()}
-        print_json({"study": name, "scale": scale, "claims": claims, "runs": runs})
+        print_json({
+            "study": name, "scale": scale, "claims": claims, "runs": runs, "deviations": list(study.deviations),
+        })  # fmt: skip
         return
     from rich.table import Table
 
@@ -89,6 +91,11 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
         told = planned_run.describe()
         table.add_row(run_name, *(_number(told.get(n)) for n in ("members", "steps")), planned_run.address[:12])
     where.print(table)
+    if study.deviations:
+        heading = "Where this differs from the paper" if study.paper else "How it was done"
+        where.print(shown(f"\n{heading}", "bold"))
+    for deviation in study.deviations:
+        where.print(shown(f"· {deviation}"))
 
 
 @app.command(sort_key=3, help_epilogue="")

@@ -151,7 +151,17 @@ def _shortcut(fan_in: int, fan_out: int, stride: int, norm: Norm) -> nn.Module:
 
 
 def _norm(channels: int, norm: Norm) -> nn.Module:
-    return nn.BatchNorm2d(channels) if norm == "batch" else nn.InstanceNorm2d(channels)
+    return nn.BatchNorm2d(channels) if norm == "batch" else _InstanceNorm()
+
+
+class _InstanceNorm(nn.Module):
+    """Every channel of every picture over its own pixels, with nothing learnt.
+
+    ``nn.InstanceNorm2d`` computes the same as a batch norm of as many channels as there are planes, which took 70 % of
+    a ResNet-50's step on an H200; as a layer norm of the planes it does not."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.layer_norm(x, x.shape[-2:])
 
 
 def _conv(fan_in: int, fan_out: int, stride: int) -> nn.Conv2d:

@@ -27,7 +27,7 @@ def conduct(
 ) -> StudyResult:
     """The study at a scale, computed ``on`` an executor (see `obtain`). Runs that are in the store cost nothing,
     whoever put them there."""
-    check_scale(scale, members)
+    _check([study], scale, members)
     started = time.monotonic()
     stored = obtain(store, study.runs(scale, members), device=device, on=on, progress=progress, on_done=on_done)
     return _conclude(study, scale, members, stored, started)
@@ -46,7 +46,7 @@ def conduct_all(
 ) -> list[StudyResult]:
     """Several studies. Their runs are handed out together, so that no worker waits for the last run of a study; in
     progress and errors a run is called study/run. A study's seconds are then those of its runs."""
-    check_scale(scale, members)
+    _check(studies, scale, members)
     planned = {study.name: study.runs(scale, members) for study in studies}
     runs = {f"{study}/{name}": run for study, named in planned.items() for name, run in named.items()}
     stored = obtain(store, runs, device=device, on=on, progress=progress, on_done=on_done)
@@ -56,6 +56,13 @@ def conduct_all(
         work = sum(float(run.provenance.get("seconds") or 0.0) for run in mine.values())
         results.append(_conclude(study, scale, members, mine, time.monotonic() - work))
     return results
+
+
+def _check(studies: Sequence[Study], scale: str, members: int | None) -> None:
+    for study in studies:
+        if not isinstance(study, Study):
+            raise InputError(f"{study!r} is not a study; find_study(name) gives one.")
+    check_scale(scale, members)
 
 
 def check_scale(scale: str, members: int | None) -> None:
