@@ -69,7 +69,12 @@ def stepping(module: nn.Module, shape: tuple[int, ...], device: str) -> Callable
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         step()
-    return graph.replay
+
+    def replay(holding: object = step) -> None:
+        """A graph writes to what its step holds, which must outlive it."""
+        graph.replay()
+
+    return replay
 
 
 def milliseconds(step: Callable[[], None], times: int, device: str) -> float:

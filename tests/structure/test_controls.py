@@ -25,10 +25,7 @@ from recombine.structure.planted import Glued, Halves
 from recombine.structure.scoring import examine
 from recombine.structure.statistics import (
     by_base,
-    partial_spearman,
-    pseudo_values,
     sign_flip,
-    spearman,
     wild_cluster,
 )
 from recombine.tasks import Problems, SignProducts
@@ -103,21 +100,6 @@ def test_masks_of_one_base_count_once() -> None:
     assert wild_cluster([0.1, 0.1], [0, 1]) == 0.5
     with pytest.raises(InputError, match="one value and one base"):
         by_base([1.0], [0, 1])
-
-
-def test_rank_correlations_and_their_jackknife() -> None:
-    from scipy.stats import spearmanr
-
-    rng = np.random.default_rng(0)
-    x, z = rng.normal(size=(2, 40))
-    y = x + 0.5 * rng.normal(size=40)
-    assert spearman(x, y) == pytest.approx(spearmanr(x, y).statistic)
-    assert np.isnan(spearman(x, np.ones(40)))
-    assert pseudo_values(x, y).mean() == pytest.approx(spearman(x, y), abs=0.03)
-    assert partial_spearman(x, y, z) == pytest.approx(spearman(x, y), abs=0.1)
-    both = z + 0.1 * x, z + 0.1 * rng.normal(size=40)
-    assert spearman(*both) > 0.9 > 0.5 > abs(partial_spearman(*both, z))
-    assert len(pseudo_values(x, y, z)) == 40
 
 
 def test_shuffled_answers_do_not_make_a_part() -> None:

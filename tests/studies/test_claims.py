@@ -182,6 +182,17 @@ def test_members_that_are_counted_have_the_interval_of_a_share() -> None:
     assert judge(Sign("above", 0.5), Evidence.of([1.0] * 8, counted=True)).status == "holds"
 
 
+def test_the_interval_of_a_correlation_ends_where_correlations_do() -> None:
+    values = [0.2, 0.9, 1.0]
+    cut = Sign("above", 0.5).figure(Evidence.of(values, limits=(-1.0, 1.0)))
+    whole = interval(values)
+    assert whole.high > 1.3
+    assert (cut.mean, cut.low, cut.high) == (whole.mean, whole.low, 1.0)
+    alone = Sign("above").figure(Evidence.of([0.9], limits=(-1.0, 1.0)))
+    assert math.isnan(alone.low)
+    assert math.isnan(alone.high)
+
+
 def test_groups_without_spread_but_for_rounding() -> None:
     """Their variance is no exact zero, and nothing may be warned of."""
     assert np.std([0.1] * 3) > 0

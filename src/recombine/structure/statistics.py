@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recombine.errors import InputError
-from recombine.measures import ranks
 from recombine.tasks import Draws
 
 EXACT = 14
@@ -47,28 +46,6 @@ def wild_cluster(values: ArrayLike, bases: ArrayLike, seed: int = 0) -> float:
     flips = _signs(len(names), seed)
     found = np.array([abs(_studentised(numbers * row[which], which, len(names))) for row in flips])
     return float((found >= observed * (1 - 1e-12)).mean())
-
-
-def spearman(x: ArrayLike, y: ArrayLike) -> float:
-    """Spearman's ρ as a number; nan where either side is constant."""
-    found = ranks.spearman(x, y)
-    return math.nan if found is None else found
-
-
-def partial_spearman(x: ArrayLike, y: ArrayLike, given: ArrayLike) -> float:
-    """ρ of what is left of the ranks of both once the ranks of ``given`` are fitted to them by a line."""
-    xy, xz, yz = spearman(x, y), spearman(x, given), spearman(y, given)
-    rest = (1 - xz**2) * (1 - yz**2)
-    return float((xy - xz * yz) / np.sqrt(rest)) if rest > 0 else float("nan")
-
-
-def pseudo_values(x: ArrayLike, y: ArrayLike, given: ArrayLike | None = None) -> Floats:
-    """n·ρ − (n−1)·ρ without member i, one a member: their mean is the jackknife's ρ, their spread its error."""
-    columns = [np.asarray(part, dtype=np.float64) for part in (x, y, *(() if given is None else (given,)))]
-    score = spearman if given is None else partial_spearman
-    count, rho = len(columns[0]), score(*columns)
-    left = np.array([score(*(np.delete(column, i) for column in columns)) for i in range(count)])
-    return count * rho - (count - 1) * left
 
 
 def _signs(count: int, seed: int) -> Floats:

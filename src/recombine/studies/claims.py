@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Status = Literal["holds", "fails", "not fitted"]
 Tables = Mapping[str, "pl.DataFrame"]
+
+CORRELATION = (-1.0, 1.0)
+"""The limits of a correlation."""
 
 FITTED_SHARE = 0.8
 """A claim about networks that fit is judged only where at least this share of the members fitted."""
@@ -38,6 +41,8 @@ class Evidence:
     """Whether position i in every group is the same member (seeds shared), so that differences are taken by member."""
     counted: bool = False
     """Whether each value is 0 or 1, so that the figure is a share of members."""
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    """Between which the figure must lie: its interval, which knows nothing of them, is cut there."""
 
     def __post_init__(self) -> None:
         if len(self.asked) != len(self.groups):
@@ -52,6 +57,7 @@ class Evidence:
         members: int | Sequence[int] | None = None,
         paired: bool = False,
         counted: bool = False,
+        limits: tuple[float, float] = (-math.inf, math.inf),
     ) -> Evidence:
         """``members`` says how many there were, fitted or not, in every group or in each; default: as many as the
         largest group has."""
@@ -59,7 +65,7 @@ class Evidence:
         if members is None:
             members = max(len(r) for r in rows)
         asked = (members,) * len(rows) if isinstance(members, int) else tuple(members)
-        return cls(rows, asked, paired, counted)
+        return cls(rows, asked, paired, counted, limits)
 
     @property
     def fitted(self) -> int:
@@ -192,7 +198,9 @@ def _number(value: float) -> float | None:
 def _one(evidence: Evidence) -> Interval:
     """The interval of the first group: of a mean, or of a share where members are counted."""
     values = evidence.groups[0]
-    return share_interval(values) if evidence.counted else interval(values)
+    found = share_interval(values) if evidence.counted else interval(values)
+    least, most = evidence.limits
+    return replace(found, low=max(found.low, least), high=min(found.high, most))
 
 
 def _difference(first: Sequence[float], second: Sequence[float], paired: bool) -> Interval:

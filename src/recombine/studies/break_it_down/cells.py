@@ -63,6 +63,7 @@ OURS = {
     "resnet18-narrow": ("number–contact", "18 layers, half as wide"),
     "resnet18-wide": ("number–contact", "18 layers, twice as wide"),
     "resnet18-simclr": ("number–contact", "18 layers, contrastive"),
+    "resnet50": ("number–contact", "ResNet-50, 64 pixels"),
 }
 """The task of a run, and what its networks are called."""
 

@@ -6,17 +6,19 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from recombine.structure.statistics import pseudo_values, spearman
+from recombine.measures.ranks import jackknife, partial_spearman, spearman
 from recombine.studies.break_it_down.tables import last_gated
-from recombine.studies.claims import Evidence, Tables
+from recombine.studies.claims import CORRELATION, Evidence, Tables
 
 Reader = Callable[[Tables], Evidence]
+Floats = NDArray[np.float64]
 
 LANGUAGE = ("agreement", "bert-grid", "bert-scratch")
 VISION = (
     "inside-contact", "resnet18-inside-contact", "resnet18-number-contact", "resnet18-narrow", "resnet18-wide",
-    "three-rules",
+    "three-rules", "resnet50",
 )  # fmt: skip
 TASKS = (*LANGUAGE, *VISION)
 SAME = {"bert-grid": "bert-scratch"}
@@ -217,8 +219,7 @@ def correlation(score: str, given: str | None = None, fewest: int = 8) -> Reader
         if last.height < fewest:
             return Evidence.of([], members=max(asked, fewest) if asked else 0)
         columns = [last[name].to_numpy() for name in (score, "unseen", *([given] if given else []))]
-        values = pseudo_values(*columns)
-        return Evidence.of(values[np.isfinite(values)], members=asked)
+        return Evidence.of(_pseudo_values(*columns), members=asked, limits=CORRELATION)
 
     return evidence
 
@@ -232,10 +233,20 @@ def correlations_compared(first: str, second: str, fewest: int = 8) -> Reader:
             return Evidence.of([], [], members=max(asked, fewest) if asked else 0)
         unseen = last["unseen"].to_numpy()
         both = [last[name].to_numpy() for name in (first, second)]
-        groups = [np.sign(spearman(column, unseen)) * pseudo_values(column, unseen) for column in both]
-        return Evidence.of(*groups, members=asked, paired=True)
+        groups = [np.sign(spearman(column, unseen) or 0.0) * _pseudo_values(column, unseen) for column in both]
+        return Evidence.of(*(groups if all(map(len, groups)) else [[], []]), members=asked, paired=True)
 
     return evidence
+
+
+def _pseudo_values(first: Floats, second: Floats, *given: Floats) -> Floats:
+    """One value of ρ a member, of the partial ρ where something is given; none where there is no ρ."""
+
+    def rho(rows: NDArray[np.int64]) -> float | None:
+        parts = [column[rows] for column in (first, second, *given)]
+        return partial_spearman(*parts) if given else spearman(*parts)
+
+    return np.array(list((jackknife(rho, range(len(first))) or {}).values()))
 
 
 def _members(tables: Tables, columns: list[str]) -> tuple[pl.DataFrame, int]:

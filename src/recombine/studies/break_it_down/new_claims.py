@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
-from recombine.studies.break_it_down.evidence import correlation, correlations_compared, layers_less, less, spread
+from recombine.studies.break_it_down.evidence import (
+    correlation,
+    correlations_compared,
+    layers_less,
+    less,
+    spread,
+)
 from recombine.studies.break_it_down.runs import FROM
 from recombine.studies.claims import Claim, Order, Sign
+
+
+def _above(id: str, sentence: str, runs: tuple[str, ...], source: str) -> Claim:
+    return Claim(
+        id=id,
+        sentence=sentence,
+        criterion=Sign("below", 0.0),
+        evidence=layers_less("d_abl", runs, FROM["resnet"][-1], FROM["resnet"][0]),
+        source=source,
+        unit="D_abl, all masks of the last stage less all over every layer",
+    )
+
 
 NEW = (
     Claim(
@@ -18,19 +36,18 @@ NEW = (
         explanation="A base that stays near its start is searched as an untrained one is: what is left when its part "
         "is removed still does the task.",
     ),
-    Claim(
-        id="removable-above",
-        sentence="Contours: parts of the last stage can be removed, parts found over all layers cannot: D_abl of the "
-        "former is lower.",
-        criterion=Sign("below", 0.0),
-        evidence=layers_less(
-            "d_abl",
-            ("resnet18-number-contact", "resnet18-inside-contact", "resnet18-simclr"),
-            FROM["resnet"][-1],
-            FROM["resnet"][0],
-        ),
-        source="ours, seen in the masks that it is judged by; other networks have yet to confirm it",
-        unit="D_abl, all masks of the last stage less all over every layer",
+    _above(
+        "removable-above",
+        "Contours: parts of the last stage can be removed, parts found over all layers cannot: D_abl of the former is "
+        "lower.",
+        ("resnet18-number-contact", "resnet18-inside-contact", "resnet18-simclr"),
+        "ours, seen in the masks that it is judged by",
+    ),
+    _above(
+        "removable-above-elsewhere",
+        "So it is in networks of other widths and of 50 layers.",
+        ("resnet18-narrow", "resnet18-wide", "resnet50"),
+        "ours, judged by networks that were searched so after the claim was made",
     ),
     Claim(
         id="unseen-varies",

@@ -131,8 +131,8 @@ FIGURES = (
         title="Published cells and ours",
         caption="One panel a task and subroutine: the networks of the paper (means over three bases and three mask "
         "seeds, recomputed from the released results; agreement is the mean of singular and plural), then ours, by the "
-        "mask chosen on validation. Untrained networks have the trained ones' settings there, and here the mean of all "
-        "settings.",
+        "mask chosen on validation; where none passes there is no row. Untrained networks have the trained ones' "
+        "settings there, and here the mean of all settings.",
         table="cells",
         draw=_draw_cells,
     ),
@@ -161,7 +161,7 @@ FIGURES = (
         title="In which layers parts can be removed",
         caption="D_abl of every mask of trained bases, by the layers that it covers, in the runs that search several. "
         "At paper scale a mask over all layers of a residual network takes away what every rule needs of the first "
-        "ones; one of the last stage can be lost alone.",
+        "ones; one of the last stage can be lost alone, though not in the one ResNet-50.",
         table="masks",
         draw=_draw_layers,
     ),

@@ -8,7 +8,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, Views, WordEncoder
+from recombine.models import (
+    OddOneOutNet,
+    PairCNN,
+    Panels,
+    Perceptron,
+    ResNet,
+    Views,
+    WordEncoder,
+    resnet_50,
+)
 from recombine.runs import Run
 from recombine.runs.along_training import AlongTrainingRun
 from recombine.runs.dissection import DissectionRun, Pretraining
@@ -187,11 +196,12 @@ def _paper(members: int | None) -> dict[str, Run]:
         "bert-slow": bert(searched, bases, lr=1e-4, steps=4000),
         "bert-pretrained": bert(searched, bases, pretrained=True),
         "resnet18-number-contact": number_contact(resnet(16, halve_first=True), UPPER, three),
-        "resnet18-inside-contact": inside_contact(three),
-        "resnet18-narrow": number_contact(resnet(8, halve_first=True), STARTED, three),
-        "resnet18-wide": number_contact(resnet(32, halve_first=True), STARTED, three),
+        "resnet18-inside-contact": inside_contact(min(members or 5, 5)),
+        "resnet18-narrow": number_contact(resnet(8, halve_first=True), UPPER, three),
+        "resnet18-wide": number_contact(resnet(32, halve_first=True), UPPER, three),
         "resnet18-simclr": number_contact(resnet(16, halve_first=True), UPPER, three, contrastive=True),
         "three-rules": three_rules(),
+        "resnet50": fifty_layers(),
     }
 
 
@@ -211,10 +221,8 @@ def bert(
     )  # fmt: skip
 
 
-STARTED = grid(starts=FEW, choices=(Choice(names=FROM["resnet"][0]),), lrs=RATES[:1], base=COMPRESSED)
-"""Masks over all layers from two starts, at the higher rate."""
 UPPER = grid(starts=FEW, choices=tuple(Choice(names=n) for n in FROM["resnet"]), lrs=RATES[:1], base=COMPRESSED)
-"""The same, and over two sets of upper layers."""
+"""Masks over all layers and over two sets of upper layers, from two starts, at the higher rate."""
 NUMBER_CONTACT = OddOneOutTask(source=Contours(side=64, obeyed=("number", "contact")), problems=10_000, held_out=500)
 
 
@@ -250,7 +258,7 @@ def inside_contact(bases: int) -> DissectionRun:
     before = Pretraining(task=NUMBER_CONTACT, model=model, steps=1500, batch_size=32, optimizer=_cosine(1e-3, 1500))
     return DissectionRun(
         task=OddOneOutTask(source=Contours(side=64), problems=10_000, held_out=500), model=model, bases=bases,
-        steps=1000, batch_size=32, optimizer=_cosine(1e-3, 1000), pretraining=before, learn=1000, asked=300,
+        steps=1500, batch_size=32, optimizer=_cosine(2e-4, 1500), pretraining=before, learn=1000, asked=300,
         protocol=Protocol(settings=UPPER, seeds=1, random=1, shuffled=False),
     )  # fmt: skip
 
@@ -264,6 +272,17 @@ def three_rules() -> DissectionRun:
         ),
         model=resnet(16), bases=1, steps=3000, batch_size=32, optimizer=Adam(lr=2e-3), learn=1000, asked=300,
         protocol=Protocol(settings=settings, seeds=1, random=1, shuffled=False), untrained=1,
+    )  # fmt: skip
+
+
+def fifty_layers() -> DissectionRun:
+    """Number–contact with the authors' ResNet-50 and rate: one base, the three sets of layers from one start."""
+    # Made for larger pictures, it reads these with its first convolution at full resolution.
+    network = resnet_50(64, stem="cifar", halve_first=True)
+    return DissectionRun(
+        task=NUMBER_CONTACT, model=OddOneOutNet(encoder=Panels(encoder=network)), bases=1, steps=3000, batch_size=32,
+        optimizer=_cosine(1e-3, 3000), learn=1000, asked=300,
+        protocol=Protocol(settings=UPPER[3:], seeds=1, random=1, shuffled=False),
     )  # fmt: skip
 
 

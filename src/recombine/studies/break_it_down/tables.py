@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from recombine.measures.ranks import spearman
 from recombine.structure import summarise_masks
-from recombine.structure.statistics import by_base, sign_flip, spearman, wild_cluster
+from recombine.structure.statistics import by_base, sign_flip, wild_cluster
 from recombine.studies.break_it_down.cells import cells
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ LABELS = {
     "resnet18-wide": "number–contact, twice as wide",
     "resnet18-simclr": "number–contact, pretrained",
     "three-rules": "inside, contact and number",
+    "resnet50": "number–contact, 50 layers",
 }
 KEYS = ("bases", "masks", "matrix", "overlap", "truth")
 
@@ -104,7 +106,7 @@ def correlations(table: pl.DataFrame) -> pl.DataFrame:
     for column, name in SCORES.items():
         both = last.select(column, "unseen").drop_nulls() if column in last.columns else last.head(0)
         rows.append({"score": name, "column": column, "members": both.height,
-                     "rho": spearman(both[column], both["unseen"]) if both.height > 2 else None})  # fmt: skip
+                     "rho": spearman(both[column], both["unseen"])})  # fmt: skip
     return pl.DataFrame(rows, schema={"score": pl.String, "column": pl.String, "members": pl.Int64, "rho": pl.Float64})
 
 

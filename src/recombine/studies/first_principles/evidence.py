@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import polars as pl
 
-from recombine.studies.claims import FITTED_SHARE, Evidence, Tables
+from recombine.studies.claims import CORRELATION, FITTED_SHARE, Evidence, Tables
 
 Reader = Callable[[Tables], Evidence]
 
@@ -82,7 +82,7 @@ def ranked(column: str, figure: str, sign: float = 1.0) -> Reader:
         if not rows.group_by("run").agg(pl.col("fitted").any())["fitted"].all():
             return Evidence.of([], members=members)
         found = [sign * float(spearmanr(part[column], part[figure]).statistic) for part in by]
-        return Evidence.of(found, members=members)
+        return Evidence.of(found, members=members, limits=CORRELATION)
 
     return evidence
 
@@ -165,7 +165,7 @@ def follows(run: str) -> Reader:
             for _, part in kept.sort("step").group_by("member", maintain_order=True)
             if part.height > 2
         ]
-        return Evidence.of(found, members=len(rows))
+        return Evidence.of(found, members=len(rows), limits=CORRELATION)
 
     return evidence
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from recombine.studies.claims import Evidence, Tables
+from recombine.studies.claims import CORRELATION, Evidence, Tables
 
 Reader = Callable[[Tables], Evidence]
 
@@ -107,7 +107,7 @@ def score(name: str, where: str) -> Reader:
         if "by_kind" not in tables:
             return Evidence.of([], members=0)
         rows = tables["by_kind"].filter((pl.col("score") == name) & (pl.col("where") == where))
-        return Evidence.of(_values(rows.filter("fitted"), "rho"), members=len(rows))
+        return Evidence.of(_values(rows.filter("fitted"), "rho"), members=len(rows), limits=CORRELATION)
 
     return evidence
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-from recombine.studies.claims import Evidence, Tables
+from recombine.studies.claims import CORRELATION, Evidence, Tables
 
 Reader = Callable[[Tables], Evidence]
 
@@ -16,7 +16,7 @@ def of(kind: str, lens: str) -> Reader:
 
     def evidence(tables: Tables) -> Evidence:
         rows = _values(tables, kind, lens)
-        return Evidence.of(rows["rho"].drop_nulls().to_numpy(), members=len(rows))
+        return Evidence.of(rows["rho"].drop_nulls().to_numpy(), members=len(rows), limits=CORRELATION)
 
     return evidence
 
