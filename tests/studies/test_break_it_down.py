@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +15,7 @@ from recombine.runs import Context, Store
 from recombine.runs.dissection import DissectionRun, read_bases
 from recombine.runs.files import sha256_of
 from recombine.structure import MaskSettings, Protocol, accuracy
-from recombine.studies import SCALES, StudyResult, conduct
+from recombine.studies import SCALES, StudyResult, conduct, verify
 from recombine.studies.break_it_down import STUDY, runs
 from recombine.studies.break_it_down.bases import FILE, HASH, STEPS
 from recombine.studies.break_it_down.cells import BERT, PUBLISHED, cells
@@ -172,6 +173,18 @@ def test_smoke_judges_every_claim(result: StudyResult) -> None:
     status = {claim.claim.id: claim.status for claim in result.claims}
     assert status["structure-predicts-generalization"] == "not fitted", "four members are too few"
     assert {"bases", "masks", "matrix", "overlap", "summary", "along", "correlations"} <= set(result.tables)
+
+
+def test_committed_results_are_verified_by_a_member_trained_again(
+    result: StudyResult, committed: Callable[[StudyResult], Path]
+) -> None:
+    folder = committed(result)
+    found = verify(STUDY, folder)
+    assert (found.again, found.problems) == ("digit-pairs", ())
+    assert found.compared > 10
+    table = result.tables["along"].with_columns(pl.col("unseen") + 0.1)
+    table.write_parquet(folder / "tables" / "along.parquet")
+    assert any("'unseen'" in problem for problem in verify(STUDY, folder).problems)
 
 
 def test_every_figure_can_be_drawn_from_a_few_steps(result: StudyResult) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,6 @@ from recombine.studies.together.lens_names import ALL, LENSES
 from recombine.studies.together.runs import DECAYS, RATES, SPLITS, TASKS, design, runs
 from recombine.studies.together.runs import SCALES as FIRST_WEIGHTS
 from recombine.studies.together.tasks import LEVELS, BumpsTask, DigitTask, SumsTask, TwoFactors
-from recombine.studies.verification import study_record
 from recombine.tasks import Draws
 
 
@@ -210,14 +209,10 @@ def test_a_study_without_a_paper_has_a_page_and_is_shown(
     assert "digits-01247" in capsys.readouterr().out
 
 
-def test_the_tables_can_be_made_of_one_member_and_verify(result: StudyResult, tmp_path: Path) -> None:
-    folder = tmp_path / "together"
-    (folder / "tables").mkdir(parents=True)
-    for name, table in result.tables.items():
-        table.write_parquet(folder / "tables" / f"{name}.parquet")
-    (folder / "claims.json").write_text(result.to_json(), encoding="utf-8")
-    (folder / "study.json").write_text(json.dumps(study_record(result)), encoding="utf-8")
-    found = verify(STUDY, folder)
+def test_the_tables_can_be_made_of_one_member_and_verify(
+    result: StudyResult, committed: Callable[[StudyResult], Path]
+) -> None:
+    found = verify(STUDY, committed(result))
     assert found.problems == ()
     assert found.compared >= 2
 

@@ -44,6 +44,11 @@ class AlongTrainingRun(Run):
     protocol: Protocol
     seed: int = 0
 
+    def first_member(self) -> AlongTrainingRun:
+        scale = self.init_scale
+        alone: AlongTrainingRun = self.replace(members=1, init_scale=scale if isinstance(scale, float) else scale[0])
+        return alone
+
     def compute(self, context: Context) -> Outcome:
         import polars as pl
 

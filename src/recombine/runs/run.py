@@ -78,6 +78,11 @@ class Run(Description):
         piece."""
         return RunPlan()
 
+    def first_member(self) -> Run | None:
+        """The same with its first member alone, whose figures are those that it has among the others; None where
+        members cannot be told apart."""
+        return None
+
     def compute_unit(self, unit: int, context: Context) -> bool:
         """Do one piece of the plan into the workspace, and say whether all are there: then ``compute`` joins them."""
         raise InputError(f"a {self.kind} run is computed in one piece.")

@@ -92,6 +92,10 @@ class TrainingRun(Run):
     measured: tuple[Measured, ...] = ()
     keep_weights: bool = False
 
+    def first_member(self) -> TrainingRun:
+        alone: TrainingRun = self.replace(members=(0,))
+        return alone
+
     def plan(self, device: str) -> RunPlan:
         """Its stacks can be trained apart."""
         plan, members = plan_training(device=device, **self.how())

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from recombine.errors import InputError, unknown
 from recombine.structure.calling import Loss, arguments, precision
 from recombine.structure.settings import MaskSettings
 from recombine.structure.units import Units
@@ -24,11 +23,12 @@ from recombine.training.plan import (
     ChunkSize,
     Plan,
     activation_bytes,
+    check_asked,
     convolves,
     too_few,
 )
 from recombine.training.stack import Objective, cast
-from recombine.training.strategies import STRATEGIES, can_compile
+from recombine.training.strategies import can_compile
 
 COPIES = 8
 """Tensors of the size of the masked weights that a step touches: weights, numbers, gradient, Adam's two, soft mask,
@@ -95,12 +95,7 @@ def _sorted(jobs: Sequence[Job], key: Callable[[Job], str]) -> list[list[Job]]:
 
 def plan_group(jobs: Sequence[Job], loss: Loss, device: torch.device, strategy: str, chunk_size: ChunkSize) -> Plan:
     """Strategy and stack of one group. What does not pay stacked (see ``training/plan.py``) is trained one by one."""
-    if strategy != "auto" and strategy not in STRATEGIES:
-        raise unknown("strategy", strategy, ["auto", *STRATEGIES])
-    if strategy in ("captured", "compiled") and device.type != "cuda":
-        raise InputError(f"the {strategy} strategy needs a CUDA device.")
-    if chunk_size != "auto" and int(chunk_size) < 1:
-        raise InputError(f"chunk_size must be at least 1, got {chunk_size}.")
+    check_asked(strategy, chunk_size, device)
     reason = "asked for" if strategy != "auto" else _looped(jobs, device)
     if strategy == "loop" or (strategy == "auto" and reason):
         return Plan("loop", 1, reason)

@@ -14,7 +14,6 @@ import polars as pl
 
 from recombine.errors import InputError
 from recombine.runs import Run, Store, obtain
-from recombine.runs.training import TrainingRun
 from recombine.studies.study import Study, StudyResult
 
 EARLY = 16
@@ -94,12 +93,12 @@ def _again(
     study: Study, runs: Mapping[str, Run], tables: dict[str, pl.DataFrame], device: str
 ) -> tuple[str, int, list[str]]:
     """Train member 0 of the run with the fewest steps, and compare its early figures with the committed ones."""
-    trained = {name: run for name, run in runs.items() if isinstance(run, TrainingRun)}
-    if not trained:
-        return "none: no run of this study trains", 0, []
-    name = min(trained, key=lambda n: (trained[n].steps, n))
+    alone = {name: first for name, run in runs.items() if (first := run.first_member()) is not None}
+    if not alone:
+        return "none: no run of this study trains members", 0, []
+    name = min(alone, key=lambda n: (getattr(alone[n], "steps", 0), n))
     with tempfile.TemporaryDirectory() as folder:
-        one = obtain(Store(Path(folder)), {name: trained[name].replace(members=(0,))}, device=device)
+        one = obtain(Store(Path(folder)), {name: alone[name]}, device=device)
         fresh = study.tables(one)
     compared, problems, where = 0, [], f"run {name}: member 0"
     for title, table in fresh.items():
@@ -114,7 +113,9 @@ def _again(
         values = [c for c in table.columns if table[c].dtype.is_float()]
         earliest = table.filter(pl.col("step") > 0)["step"].min()
         until = max(EARLY, earliest) if isinstance(earliest, int) else EARLY
-        both = table.filter(pl.col("step") <= until).join(tables[title], on=keys, how="left", suffix="_committed")
+        both = table.filter(pl.col("step") <= until).join(
+            tables[title], on=keys, how="left", suffix="_committed", nulls_equal=True
+        )
         for column in values:
             new, old = both[column], both[f"{column}_committed"]
             apart = (new - old).abs().fill_nan(math.inf).filter(~(new.is_nan() & old.is_nan()).fill_null(False))

@@ -78,12 +78,7 @@ def make_plan(
 ) -> Plan:
     """``batch`` is one member's first batch; ``state_tensors`` how many tensors of the parameters' size the optimiser
     keeps."""
-    if strategy != "auto" and strategy not in STRATEGIES:
-        raise unknown("strategy", strategy, ["auto", *STRATEGIES])
-    if strategy in ("captured", "compiled") and device.type != "cuda":
-        raise InputError(f"the {strategy} strategy needs a CUDA device.")
-    if strategy == "compiled" and not can_compile():
-        raise InputError("the compiled strategy needs Triton and a C compiler; the captured one does not.")
+    check_asked(strategy, chunk_size, device)
     touched = step_bytes(module, objective, batch, state_tensors)
     reason = "asked for"
     if strategy == "auto":
@@ -95,12 +90,22 @@ def make_plan(
             stack = 1
     else:
         stack = min(members, int(chunk_size))
-        if stack < 1:
-            raise InputError(f"chunk_size must be at least 1, got {chunk_size}.")
     small = device.type == "cpu" and (
         touched < ONE_THREAD_BYTES_LOOP if strategy == "loop" else touched * stack < ONE_THREAD_BYTES
     )
     return Plan(strategy, stack, reason, 1 if small else None, touched)
+
+
+def check_asked(strategy: str, chunk_size: ChunkSize, device: torch.device) -> None:
+    """An error unless the device can do what is asked for."""
+    if strategy != "auto" and strategy not in STRATEGIES:
+        raise unknown("strategy", strategy, ["auto", *STRATEGIES])
+    if strategy in ("captured", "compiled") and device.type != "cuda":
+        raise InputError(f"the {strategy} strategy needs a CUDA device.")
+    if strategy == "compiled" and not can_compile():
+        raise InputError("the compiled strategy needs Triton and a C compiler; the captured one does not.")
+    if chunk_size != "auto" and int(chunk_size) < 1:
+        raise InputError(f"chunk_size must be at least 1, got {chunk_size}.")
 
 
 def _choose(
