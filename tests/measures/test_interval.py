@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recombine.measures import interval, summarise
-from recombine.measures.interval import share_interval
+from recombine.measures.interval import share_interval, shares_apart
 
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=15)
 
@@ -137,3 +137,38 @@ def test_a_share_is_of_zeros_and_ones() -> None:
     for bad in ([0.5, 1.0], [math.nan, 0.0], [[0.0, 1.0]]):
         with pytest.raises(ValueError, match="one 0 or 1 a member"):
             share_interval(bad)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ((56, 70), (48, 80), (0.0524, 0.3339)),
+        ((9, 10), (3, 10), (0.1705, 0.8090)),
+        ((10, 10), (0, 20), (0.6791, 1.0)),
+        ((5, 56), (0, 29), (-0.0381, 0.1926)),
+    ],
+)
+def test_the_difference_of_two_shares_has_newcombes_interval(
+    first: tuple[int, int], second: tuple[int, int], expected: tuple[float, float]
+) -> None:
+    """Method 10 of his table II (Statistics in Medicine 17, 1998)."""
+    found = shares_apart(first[0] / first[1], first[1], second[0] / second[1], second[1])
+    assert found == pytest.approx(expected, abs=5e-5)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 500), st.integers(1, 500), st.floats(0, 0.5))
+@settings(max_examples=100)
+def test_shares_below_the_least_count_as_the_least(
+    first: float, second: float, count: int, other: int, least: float
+) -> None:
+    low, high = shares_apart(first, count, second, other, least)
+    apart = max(first, least) - max(second, least)
+    assert -1 + least - 1e-9 <= low <= apart + 1e-9
+    assert apart - 1e-9 <= high <= 1 - least + 1e-9
+
+
+def test_the_interval_of_a_difference_covers_it() -> None:
+    rng = np.random.default_rng(0)
+    drawn = rng.binomial(60, (0.3, 0.8), size=(2000, 2)) / 60
+    inside = [low <= -0.5 <= high for low, high in (shares_apart(a, 60, b, 60) for a, b in drawn)]
+    assert 0.93 < np.mean(inside) < 0.98

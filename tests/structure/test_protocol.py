@@ -30,6 +30,7 @@ from recombine.structure import (
 )
 from recombine.structure.scoring import difference, scores
 from recombine.structure.stability import overlaps
+from recombine.structure.summary import ROWS
 from recombine.tasks import FactorTable, OddOneOutTask, Problems, SignProducts
 from recombine.training import Adam, train
 
@@ -112,10 +113,25 @@ def test_a_model_with_two_known_parts_is_taken_apart() -> None:
     assert result.score("left") == pytest.approx(-0.5, abs=0.1)
     assert result.score("left", score="d_sub") == pytest.approx(0.5, abs=0.1)
     assert "the best part can be taken out" in result.verdict
+    low, high = (result.score("left", score=f"d_abl_{end}") for end in ("low", "high"))
+    assert low <= result.score("left") < high < -0.2
+    assert f"[{low:+.2f}, {high:+.2f}]" in result.verdict
+    best = result.to_frame().filter(pl.col("row") == ROWS["best"])
+    assert best["d_abl_low"].is_null().all(), "it was chosen by looking at these problems"
     matrix = result.matrix.filter((pl.col("role") == "search") & (pl.col("network") == "trained"))
     assert matrix.select("subroutine", "asked").rows() == [(a, b) for a in ("left", "right") for b in ("left", "right")]
     assert result.to_dict()["subroutines"] == ["left", "right"]
     assert result.to_frame().height == summarise_masks(result.masks).height > 8
+
+
+def test_few_problems_leave_it_open_whether_a_part_can_be_taken_out() -> None:
+    settings = MaskSettings(epochs=20, batch_size=20, penalty=0.0, optimizer=Adam(lr=0.05))
+    few = [signs(i, both=False, count=6) for i in range(2)]
+    many = [signs(i, both=True) for i in range(2)]
+    parts = [Subroutine(name, many[i], many[i], few[i], few[i]) for i, name in enumerate(("left", "right"))]
+    result = dissect(Reader(), *parts, protocol=Protocol(settings=(settings,), chance=0.5, gate=0.0), controls=False)
+    assert result.score("left") < -0.1
+    assert "left: the best part may or may not be one that can be taken out" in result.verdict
 
 
 def test_without_a_protocol_several_depths_are_searched() -> None:

@@ -121,18 +121,19 @@ def _names(target: Path, other: Path) -> tuple[str, str]:
 def _show(result: Dissection, out: Path | None) -> None:
     from rich.table import Table
 
-    console().print(shown(result.verdict))
+    for name in result.subroutines:
+        console().print(shown(result.verdict_of(name)))
     say("")
-    table = Table(box=None, pad_edge=False)
-    heads = ("network", "subroutine", "masks", "part alone", "other", "without it", "other", "D_sub", "D_abl")
-    for i, head in enumerate(heads):
-        table.add_column(head, justify="left" if i < 3 else "right")
-    for row in result.to_frame().iter_rows(named=True):
-        scores = [f"{row[name]:.2f}" for name in ("sub_target", "sub_other", "abl_target", "abl_other")]
-        signed = [f"{row[name]:+.2f}" for name in ("d_sub", "d_abl")]
-        words = f"{row['row']} ({row['masks']})"
-        names = (shown(text) for text in (row["network"], row["subroutine"], words))
-        table.add_row(*names, *scores, *signed)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for head in ("", "part", "other", "rest", "other", "D_abl"):
+        table.add_column(head, justify="left" if head in ("", "D_abl") else "right")
+    for (network, subroutine), rows in result.to_frame().group_by("network", "subroutine", maintain_order=True):
+        table.add_row(shown(f"{subroutine}, {network} network", "bold"))
+        for row in rows.iter_rows(named=True):
+            between = "" if row["d_abl_low"] is None else f" [{row['d_abl_low']:+.2f}, {row['d_abl_high']:+.2f}]"
+            scores = [f"{row[name]:.2f}" for name in ("sub_target", "sub_other", "abl_target", "abl_other")]
+            table.add_row(f"  {row['row']}", *scores, shown(f"{row['d_abl']:+.2f}{between}"))
     console().print(table)
+    say("Accuracy of the part alone and of the rest without it, on the part's own subroutine and on the other.")
     if out is not None:
         say(f"\nwritten to {out}")

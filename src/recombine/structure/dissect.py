@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from recombine.errors import InputError
+from recombine.measures.interval import shares_apart
 from recombine.result import Result
 from recombine.structure.calling import Loss, as_problems, placed
 from recombine.structure.choose import depths
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 CLEAR = -0.1
-"""A D_abl below this is called a part that can be removed."""
+"""A D_abl whose interval lies below this is called a part that can be removed, one above it a part that cannot."""
+ENDS = ("low", "high")
 LAYERS = {
     "all": "all layers",
     "last half": "the last half of the layers",
@@ -78,9 +80,10 @@ class Dissection(Result):
     @property
     def verdict(self) -> str:
         """What was found, in plain words; the chosen mask never stands alone."""
-        return " ".join(self._words(name) for name in self.subroutines)
+        return " ".join(map(self.verdict_of, self.subroutines))
 
-    def _words(self, name: str) -> str:
+    def verdict_of(self, name: str) -> str:
+        """What was found of one subroutine."""
         import polars as pl
 
         mine = (pl.col("role") == "search") & (pl.col("network") == "trained") & (pl.col("subroutine") == name)
@@ -89,21 +92,46 @@ class Dissection(Result):
         if not passed:
             return f"{name}: no mask of {search.height} does it, so nothing is said of where it is."
         chosen, typical = self.score(name), self.score(name, "passing")
+        low, high = (self.score(name, score=f"d_abl_{end}") for end in ENDS)
         control = self.score(name, network="untrained")
         beside = (
             "no mask of an untrained network passes" if math.isnan(control) else f"untrained network {control:+.2f}"
         )
-        words = "can be taken out" if chosen < CLEAR else "cannot be taken out without the rest"
+        words = "may or may not be one that can be taken out: more problems would tell"
+        if high < CLEAR:
+            words = "can be taken out"
+        elif low > CLEAR:
+            words = "cannot be taken out without the rest"
         at = search.filter("chosen")["layers"][0]
         where = f", in {LAYERS.get(at, f'the layers {at!r}')}," if search["layers"].n_unique() > 1 else ""
         return (
-            f"{name}: the best part{where} {words} (D_abl {chosen:+.2f}; mean of the {passed} of {search.height} "
-            f"settings that pass {typical:+.2f}; {beside})."
+            f"{name}: the best part{where} {words} (D_abl {chosen:+.2f} [{low:+.2f}, {high:+.2f}]; mean of the "
+            f"{passed} of {search.height} settings that pass {typical:+.2f}; {beside})."
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """Sub, ablated and controls in one table; ``masks`` has every mask."""
-        return summarise_masks(self.masks)
+        """Sub, ablated and controls in one table; ``masks`` has every mask.
+
+        ``d_abl_low`` and ``d_abl_high`` are the interval of D_abl over problems, for this network and these masks: of
+        another network it says nothing. A setting that was chosen by looking at them has none."""
+        import polars as pl
+
+        table = summarise_masks(self.masks)
+        ends = [self._interval(row) for row in table.iter_rows(named=True)]
+        named = [pl.Series(f"d_abl_{end}", [both[i] for both in ends], pl.Float64) for i, end in enumerate(ENDS)]
+        return table.with_columns(named) if ends else table
+
+    def _interval(self, row: Mapping[str, Any]) -> tuple[float | None, float | None]:
+        if row["row"] == ROWS["best"]:
+            return None, None
+        asked: dict[str, int] = self.findings.notes["asked"]
+        own = asked[row["subroutine"]]
+        low, high = shares_apart(
+            row["abl_target"], own, row["abl_other"], sum(asked.values()) - own, least=self.protocol.chance
+        )
+        # Of three subroutines or more, each of the others is held to chance by itself.
+        apart = max(row["abl_target"], self.protocol.chance) - max(row["abl_other"], self.protocol.chance)
+        return low + row["d_abl"] - apart, high + row["d_abl"] - apart
 
     def to_dict(self) -> dict[str, Any]:
         """The table, the masks and how alike they are, as plain JSON values."""

@@ -150,7 +150,7 @@ def carry_out(
         matrix=pl.DataFrame(work.matrix, infer_schema_length=None),
         overlap=overlaps(of_seeds),
         chosen={key: some[0] for key, some in of_seeds.items()},
-        notes={"searches": work.notes},
+        notes={"searches": work.notes, "asked": {part.name: len(part.test) for part in subroutines}},
     )
 
 
