@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from recombine.studies import STUDIES
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = sorted(path.parent for path in (ROOT / "results").glob("*/study.json"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -51,6 +53,12 @@ def test_the_readme_counts_the_claims_of_every_committed_study(folder: Path) -> 
     numbers = " | ".join(str(n) for n in (counts["holds"], counts["fails"], counts["not fitted"], members))
     (row,) = (line for line in README.splitlines() if line.startswith(f"| `{folder.name}` |"))
     assert row.endswith(f"| {numbers} |")
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_committed_claim_that_fails_has_an_explanation(folder: Path) -> None:
+    explained = {claim.id for claim in STUDIES[folder.name].claims if claim.explanation}
+    assert {name for name, claim in claims(folder).items() if claim["status"] == "fails"} <= explained
 
 
 @pytest.mark.parametrize(("where", "words"), QUOTED.items(), ids=[claim for _, claim in QUOTED])
