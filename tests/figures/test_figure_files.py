@@ -101,3 +101,17 @@ def test_ticks_that_double() -> None:
     assert powers_of_two([0, 1, 2, 4, 8]) == [0, 1, 2, 4, 8]
     assert powers_of_two([1, 1000], most=4) == [1, 8, 64, 512]
     assert powers_of_two([0.0]) == [0]
+
+
+def test_the_pdf_of_a_drawing_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
+    table = pl.DataFrame({"x": [0.0, 1.0], "y": [0.0, 1.0]})
+    pdf = save_figure(curves(table, "x", "y"), table, tmp_path / "line")[1]
+    pdf.write_bytes(b"kept")
+    save_figure(curves(table, "x", "y"), table, tmp_path / "line")
+    assert pdf.read_bytes() == b"kept"
+    other = table.with_columns(pl.col("y") * 2)
+    save_figure(curves(other, "x", "y"), other, tmp_path / "line")
+    assert pdf.read_bytes().startswith(b"%PDF")
+    pdf.unlink()
+    save_figure(curves(other, "x", "y"), other, tmp_path / "line")
+    assert pdf.is_file()

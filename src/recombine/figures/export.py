@@ -107,9 +107,21 @@ def save_figure(chart: alt.TopLevelMixin, data: pl.DataFrame, stem: Path) -> lis
 
 
 def write_files(contents: Mapping[str, bytes], stem: Path) -> list[Path]:
-    """Write each content to ``stem`` with its ending."""
+    """Write each content to ``stem`` with its ending.
+
+    The PDF of a drawing that is there already is left as it is: drawn again it is the same picture in other bytes."""
     file_name(stem.name)
-    return [write(stem.with_name(stem.name + ending), content) for ending, content in contents.items()]
+    paths = {ending: stem.with_name(stem.name + ending) for ending in contents}
+    there = [ending for ending in contents if ending.endswith(".svg") and _holds(paths[ending], contents[ending])]
+    printed = {ending.removesuffix("svg") + "pdf" for ending in there}
+    return [
+        path if ending in printed and path.is_file() else write(path, contents[ending])
+        for ending, path in paths.items()
+    ]
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
 
 
 def write(path: Path, content: bytes) -> Path:
