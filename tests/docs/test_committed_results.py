@@ -30,6 +30,12 @@ QUOTED = {
     ("break-it-down", "removable-inside-contact"): "{} for inside and contact",
     ("break-it-down", "structure-predicts-generalization"): "(ρ {}, from {} to {})",
     ("break-it-down", "structure-beyond-behaviour"): "beyond what one digit alone tells ({})",
+    ("together", "influence-across-splits"): "Across splits influence (ρ {})",
+    ("together", "kernel-across-splits"): "the kernel on trained features ({})",
+    ("together", "support-across-splits"): "the support verdict does not ({}, from {} to {})",
+    ("together", "kernel-same-rows"): "the kernel ({})",
+    ("together", "influence-same-rows"): "and influence ({}) still do",
+    ("together", "structure-same-rows"): "removable structure does not ({})",
 }
 
 
