@@ -40,7 +40,7 @@ UNTRAINED = (
         source="243 masks of untrained networks",
         unit="of masks",
         explanation="At paper scale such are a third of the masks of one encoder's whole grid and two thirds of those "
-        "of one network with three rules, and none elsewhere: few networks leave a wide interval.",
+        "of one network with three rules, and none elsewhere: few networks leave a wide interval, as at quick scale.",
     ),
     Claim(
         id="untrained-own-search",
