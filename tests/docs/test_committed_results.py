@@ -28,6 +28,7 @@ QUOTED = {
     ("break-it-down", "rate-makes-parts"): "less in ones trained at 1e-4 (by {}, from {} to {})",
     ("break-it-down", "removable-number-contact-contact"): "({} for contact",
     ("break-it-down", "removable-inside-contact"): "{} for inside and contact",
+    ("break-it-down", "wider-more-removable"): "more removable (by {}, from {} to {})",
     ("break-it-down", "structure-predicts-generalization"): "(ρ {}, from {} to {})",
     ("break-it-down", "structure-beyond-behaviour"): "beyond what one digit alone tells ({})",
     ("together", "influence-across-splits"): "Across splits influence (ρ {})",

@@ -156,8 +156,31 @@ def test_notes_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert spent(tmp_path, but=1) >= 100.0
     assert spent(tmp_path, but=0) < 100.0
     assert Note(tmp_path, 0).before >= 100.0  # whoever continues the piece adds to it
+    Note(tmp_path, None)(7, 20, "member-steps")
+    assert noted(tmp_path, 3) == found  # of someone who worked on the whole
     (tmp_path / "piece-0.json").write_text("{")
     assert noted(tmp_path, 2) is not None
+
+
+def test_a_run_that_is_continued_took_what_all_attempts_took(tmp_path: Path) -> None:
+    store, run = Store(tmp_path / "store"), Sums(n=2)
+    interrupted = Note(store.workspace(run), None)
+    interrupted.before = 100.0
+    interrupted(1, 2, "")
+    told: list[int] = []
+    answer = do(store, Piece(run, "cpu"), lambda done, total, text: told.append(done))
+    assert answer.stored is not None
+    assert 100.0 <= answer.stored.provenance["seconds"] < 200.0
+
+
+def test_a_run_that_is_told_is_noted_too(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    run = looped(steps=2)
+    notes: list[bool] = []
+    path = store.workspace(run) / "piece-whole.json"
+    do(store, Piece(run, "cpu"), lambda done, total, text: notes.append(path.exists()))
+    assert notes
+    assert all(notes)
 
 
 def test_whoever_waits_is_told_how_far_runs_have_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

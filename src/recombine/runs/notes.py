@@ -56,7 +56,9 @@ class Noted:
 
 def noted(workspace: Path, units: int) -> Noted | None:
     """How far a run has come, or None where nobody has noted anything."""
-    found = [note for _, note in _notes(workspace) if note.get("total")]
+    # Whoever worked on the whole of a run that is now in pieces has left checkpoints, which the pieces count.
+    gone = _path(workspace, None) if units > 1 else None
+    found = [note for path, note in _notes(workspace) if note.get("total") and path != gone]
     if not found:
         return None
     total = sum(int(note["total"]) for note in found)

@@ -61,7 +61,7 @@ def look(store: Store, piece: Piece) -> Answer:
 
 
 def do(store: Store, piece: Piece, progress: Progress | None = None) -> Answer:
-    """Compute a piece; whoever completes a run stores it. Without ``progress``, it is noted in the workspace."""
+    """Compute a piece; whoever completes a run stores it. Progress is noted in the workspace, and told if asked for."""
     run = piece.run
     try:
         return _do(store, piece, progress)
@@ -93,7 +93,7 @@ def _do(store: Store, piece: Piece, progress: Progress | None) -> Answer:
     started = start(device)
     workspace = store.workspace(run)
     note = Note(workspace, unit)
-    context = Context(device, workspace, progress or note)
+    context = Context(device, workspace, note if progress is None else _both(note, progress))
     with one_thread_each() if device == "cpu" else nullcontext():
         if unit is not None:
             complete = run.compute_unit(unit, context)
@@ -104,10 +104,18 @@ def _do(store: Store, piece: Piece, progress: Progress | None) -> Answer:
     origin = provenance(device, started)
     if piece.command:
         origin["command"] = piece.command
-    origin["seconds"] = round(origin["seconds"] + spent(workspace, but=unit), 3)
+    origin["seconds"] = round(origin["seconds"] + note.before + spent(workspace, but=unit), 3)
     stored = store.put(run, outcome, origin)
     forget_failure(store, run)
     return Answer(run.address, "stored", stored=stored)
+
+
+def _both(note: Note, progress: Progress) -> Progress:
+    def tell(done: int, total: int, text: str) -> None:
+        note(done, total, text)
+        progress(done, total, text)
+
+    return tell
 
 
 def already(store: Store, run: Run) -> StoredRun | None:

@@ -14,6 +14,7 @@ SCORES = ("sub_target", "sub_other", "abl_target", "abl_other")
 
 BERT, PRETRAINED, FRESH = "BERT-small", "BERT-small, pretrained", "BERT-small, untrained"
 RESNET, WIDE, CONTRASTIVE, BLANK = "ResNet-50", "Wide-ResNet-50", "ResNet-50, contrastive", "ResNet-50, untrained"
+WIDE_BLANK = "Wide-ResNet-50, untrained"
 
 PUBLISHED: dict[tuple[str, str], dict[str, tuple[float, float, float, float]]] = {
     ("agreement", "subject"): {
@@ -31,24 +32,28 @@ PUBLISHED: dict[tuple[str, str], dict[str, tuple[float, float, float, float]]] =
         WIDE: (0.903, 0.237, 0.508, 0.481),
         CONTRASTIVE: (1.000, 0.338, 0.858, 0.878),
         BLANK: (0.819, 0.188, 0.252, 0.245),
+        WIDE_BLANK: (0.718, 0.238, 0.255, 0.247),
     },
     ("inside–contact", "contact"): {
         RESNET: (0.981, 0.445, 0.637, 0.709),
         WIDE: (0.998, 0.280, 0.540, 0.872),
         CONTRASTIVE: (0.715, 0.309, 0.399, 0.763),
         BLANK: (0.455, 0.244, 0.246, 0.252),
+        WIDE_BLANK: (0.573, 0.244, 0.250, 0.256),
     },
     ("number–contact", "number"): {
         RESNET: (0.991, 0.428, 0.552, 0.555),
         WIDE: (0.990, 0.399, 0.524, 0.548),
         CONTRASTIVE: (0.991, 0.502, 0.732, 0.920),
         BLANK: (0.751, 0.233, 0.252, 0.247),
+        WIDE_BLANK: (0.925, 0.253, 0.254, 0.256),
     },
     ("number–contact", "contact"): {
         RESNET: (0.997, 0.454, 0.549, 0.866),
         WIDE: (0.998, 0.422, 0.412, 0.906),
         CONTRASTIVE: (0.793, 0.306, 0.349, 0.499),
         BLANK: (0.853, 0.357, 0.284, 0.257),
+        WIDE_BLANK: (0.836, 0.386, 0.283, 0.258),
     },
 }
 
@@ -64,6 +69,7 @@ OURS = {
     "resnet18-wide": ("number–contact", "18 layers, twice as wide"),
     "resnet18-simclr": ("number–contact", "18 layers, contrastive"),
     "resnet50": ("number–contact", "ResNet-50, 64 pixels"),
+    "wide-resnet50": ("number–contact", "Wide-ResNet-50, 64 pixels"),
 }
 """The task of a run, and what its networks are called."""
 

@@ -16,9 +16,11 @@ Reader = Callable[[Tables], Evidence]
 Floats = NDArray[np.float64]
 
 LANGUAGE = ("agreement", "bert-grid", "bert-scratch")
+FIFTY = ("resnet50", "wide-resnet50")
+"""The authors' own networks, on number–contact."""
 VISION = (
     "inside-contact", "resnet18-inside-contact", "resnet18-number-contact", "resnet18-narrow", "resnet18-wide",
-    "three-rules", "resnet50",
+    "three-rules", *FIFTY,
 )  # fmt: skip
 TASKS = (*LANGUAGE, *VISION)
 SAME = {"bert-grid": "bert-scratch"}

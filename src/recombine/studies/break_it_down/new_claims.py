@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recombine.studies.break_it_down.evidence import (
+    FIFTY,
     correlation,
     correlations_compared,
     layers_less,
@@ -46,7 +47,7 @@ NEW = (
     _above(
         "removable-above-elsewhere",
         "So it is in networks of other widths and of 50 layers.",
-        ("resnet18-narrow", "resnet18-wide", "resnet50"),
+        ("resnet18-narrow", "resnet18-wide", *FIFTY),
         "ours, judged by networks that were searched so after the claim was made",
     ),
     Claim(

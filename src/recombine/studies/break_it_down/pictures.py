@@ -161,7 +161,7 @@ FIGURES = (
         title="In which layers parts can be removed",
         caption="D_abl of every mask of trained bases, by the layers that it covers, in the runs that search several. "
         "At paper scale a mask over all layers of a residual network takes away what every rule needs of the first "
-        "ones; one of the last stage can be lost alone, though not in the one ResNet-50.",
+        "ones; one of the last stage can be lost alone, though not in the ResNet-50 that passes the gate.",
         table="masks",
         draw=_draw_layers,
     ),

@@ -17,6 +17,7 @@ from recombine.models import (
     Views,
     WordEncoder,
     resnet_50,
+    wide_resnet_50,
 )
 from recombine.runs import Run
 from recombine.runs.along_training import AlongTrainingRun
@@ -189,19 +190,20 @@ def _paper(members: int | None) -> dict[str, Run]:
     whole = grid(starts=STARTS, choices=tuple(Choice(names=n) for n in FROM["bert"]), lrs=RATES, base=COMPRESSED)
     few = grid(starts=FEW, choices=(Choice(names=FROM["bert"][0]),), lrs=RATES, base=COMPRESSED)
     searched = Protocol(settings=few, seeds=1, random=0, shuffled=False)
-    bases, three = min(members or 6, 6), min(members or 3, 3)
+    two, three, five, bases = (min(members or most, most) for most in (2, 3, 5, 6))
     return {
         "bert-grid": bert(Protocol(settings=whole, seeds=2, random=1), 1, untrained=1),
         "bert-scratch": bert(searched, bases, untrained=three),
         "bert-slow": bert(searched, bases, lr=1e-4, steps=4000),
         "bert-pretrained": bert(searched, bases, pretrained=True),
         "resnet18-number-contact": number_contact(resnet(16, halve_first=True), three),
-        "resnet18-inside-contact": inside_contact(min(members or 5, 5)),
-        "resnet18-narrow": number_contact(resnet(8, halve_first=True), three),
-        "resnet18-wide": number_contact(resnet(32, halve_first=True), three),
+        "resnet18-inside-contact": inside_contact(five),
+        "resnet18-narrow": number_contact(resnet(8, halve_first=True), five),
+        "resnet18-wide": number_contact(resnet(32, halve_first=True), five),
         "resnet18-simclr": number_contact(resnet(16, halve_first=True), three, contrastive=True),
         "three-rules": three_rules(),
-        "resnet50": fifty_layers(),
+        "resnet50": fifty_layers(resnet_50(64, **FULL), two, steps=6000),
+        "wide-resnet50": fifty_layers(wide_resnet_50(64, **FULL), two, steps=5000),
     }
 
 
@@ -273,13 +275,15 @@ def three_rules() -> DissectionRun:
     )  # fmt: skip
 
 
-def fifty_layers() -> DissectionRun:
-    """Number–contact with the authors' ResNet-50 and rate: one base, the three sets of layers from one start."""
-    # Made for larger pictures, it reads these with its first convolution at full resolution.
-    network = resnet_50(64, stem="cifar", halve_first=True)
+FULL: dict[str, Any] = {"stem": "cifar", "halve_first": True}
+"""Made for larger pictures, ResNet-50 reads these with its first convolution at full resolution."""
+
+
+def fifty_layers(network: ResNet, bases: int, steps: int) -> DissectionRun:
+    """Number–contact with a network of the authors' and their rate: the three sets of layers from one start."""
     return DissectionRun(
-        task=NUMBER_CONTACT, model=OddOneOutNet(encoder=Panels(encoder=network)), bases=1, steps=3000, batch_size=32,
-        optimizer=_cosine(1e-3, 3000), learn=1000, asked=300,
+        task=NUMBER_CONTACT, model=OddOneOutNet(encoder=Panels(encoder=network)), bases=bases, steps=steps,
+        batch_size=32, optimizer=_cosine(1e-3, steps), learn=1000, asked=300,
         protocol=Protocol(settings=UPPER[3:], seeds=1, random=1, shuffled=False),
     )  # fmt: skip
 

@@ -31,7 +31,8 @@ LABELS = {
     "resnet18-wide": "number–contact, twice as wide",
     "resnet18-simclr": "number–contact, pretrained",
     "three-rules": "inside, contact and number",
-    "resnet50": "number–contact, 50 layers",
+    "resnet50": "number–contact, ResNet-50",
+    "wide-resnet50": "number–contact, Wide-ResNet-50",
 }
 KEYS = ("bases", "masks", "matrix", "overlap", "truth")
 
