@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from recombine.errors import InputError
 from recombine.training import SGD, Adam, AdamW, Cosine, Exponential, Optimizer, Schedule
-from recombine.training.optim import column
+from recombine.training.optim import PIECE, column
+from recombine.training.sign import Sign
 
 RATES, DECAYS = (0.03, 0.1, 0.002), (0.0, 0.1, 0.5)
 CASES: list[tuple[Optimizer, Any, dict[str, Any]]] = [
@@ -94,6 +95,24 @@ def test_schedules_are_torchs(schedule: Schedule, torchs_own: Any, base: Optimiz
     for member in range(3):
         expected = torchs(kind, keywords, optimizer, torchs_own, 20, member)
         torch.testing.assert_close(got[member], expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("numbers", [PIECE // 3 + 5, PIECE + 3])
+@pytest.mark.parametrize(
+    "optimizer", [case[0] for case in CASES] + [Sign(lr=RATES, momentum=0.9)], ids=lambda o: o.kind
+)
+def test_pieces_are_the_whole(optimizer: Optimizer, numbers: int) -> None:
+    """Rows of one to a few pieces, and several rows to a piece, with rates and decays of each member's own."""
+    lr, decay = (column(value, range(3), torch.empty(0)) for value in (RATES, DECAYS))
+    ends = []
+    for update in (optimizer.update, optimizer.update_in_pieces):
+        draws = torch.Generator().manual_seed(2)
+        flat = torch.randn(3, numbers, generator=draws)
+        state = optimizer.start(flat)
+        for hyper in optimizer.hyper(range(3)).tolist():
+            update(flat, torch.randn(3, numbers, generator=draws), state, lr, decay, hyper)
+        ends.append([flat, *state.values()])
+    assert all(torch.equal(a, b) for a, b in zip(*ends, strict=True))
 
 
 def test_schedules_by_hand() -> None:

@@ -16,9 +16,6 @@ from recombine.structure.objective import Constants, MaskObjective, Named, Step
 from recombine.training.stack import Stack
 from recombine.training.strategies.stacked import Step as StackStep
 
-PIECE = 2**15
-"""Numbers that a CPU updates at once."""
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -96,8 +93,7 @@ def _alone(function: Callable[..., Any], dims: tuple[Any, ...]) -> Callable[...,
 
 class LoopedMask:
     """A single mask, by plain autograd. Each unit tensor is updated as soon as its gradient is there, so that the
-    gradients of a large model are never all held at once, and in pieces that stay in the caches from one operation of
-    the optimiser to the next."""
+    gradients of a large model are never all held at once."""
 
     def __init__(
         self, stack: Stack, objective: MaskObjective, weights: Named, constants: Constants, shape: Shape
@@ -115,14 +111,10 @@ class LoopedMask:
         assert leaf.grad is not None
         stack, grad = self.stack, leaf.grad.reshape(1, -1)
         leaf.grad = None
-        size = grad.shape[1] if grad.is_cuda else PIECE
+        here = slice(start, start + grad.shape[1])
         with torch.no_grad():
-            for at in range(0, grad.shape[1], size):
-                here = slice(start + at, start + min(at + size, grad.shape[1]))
-                state = {name: tensor[:, here] for name, tensor in stack.state.items()}
-                stack.optimizer.update(
-                    stack.flat[:, here], grad[:, at : at + size], state, stack.lr, stack.decay, self.hyper
-                )
+            state = {name: tensor[:, here] for name, tensor in stack.state.items()}
+            stack.optimizer.update_in_pieces(stack.flat[:, here], grad, state, stack.lr, stack.decay, self.hyper)
 
     def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:
         """Train through a block of batches; returns the losses (steps × 1)."""

@@ -82,6 +82,10 @@ class Evidence:
         return min(range(len(sizes)), key=lambda i: (sizes[i][0] / sizes[i][1] if sizes[i][1] else 0.0, sizes[i][1]))
 
 
+Reader = Callable[[Tables], Evidence]
+"""Reads a claim's evidence out of the study's tables."""
+
+
 @dataclass(frozen=True)
 class Sign:
     """Holds if the interval lies wholly on the claimed side of ``than``."""
@@ -149,7 +153,7 @@ class Claim:
     id: str
     sentence: str
     criterion: Criterion
-    evidence: Callable[[Tables], Evidence]
+    evidence: Reader
     published: float | None = None
     source: str = ""
     """Where the paper says it."""

@@ -22,6 +22,9 @@ PerMember = float | tuple[float, ...]
 Hyper = Sequence[float] | Tensor
 """A row of ``Optimizer.hyper``: plain numbers, or a tensor where the step is captured."""
 
+PIECE = 2**18
+"""Numbers that an optimiser goes through at once on a CPU."""
+
 
 class Schedule(Description):
     """The learning rate's factor at each step; 1 throughout."""
@@ -76,8 +79,24 @@ class Optimizer(Description):
         return torch.tensor([[self.schedule.factor(s), 1.0, 1.0] for s in steps], dtype=torch.float64)
 
     def update(self, flat: Tensor, grad: Tensor, state: State, lr: Tensor, decay: Tensor | None, hyper: Hyper) -> None:
-        """One step in place; ``lr`` and ``decay`` are (members × 1), ``decay`` None where there is none."""
+        """One step in place, number by number; ``lr`` and ``decay`` are (members × 1), ``decay`` None where there is
+        none."""
         raise TypeError(f"{type(self).__name__} has no update")
+
+    def update_in_pieces(
+        self, flat: Tensor, grad: Tensor, state: State, lr: Tensor, decay: Tensor | None, hyper: Hyper
+    ) -> None:
+        """``update``, to the last bit; on a CPU in pieces that stay in its caches from one operation to the next."""
+        members, numbers = flat.shape
+        if flat.is_cuda or flat.numel() <= PIECE:
+            return self.update(flat, grad, state, lr, decay, hyper)
+        rows, columns = max(1, PIECE // numbers), min(PIECE, numbers)
+        for i in range(0, members, rows):
+            some = slice(i, i + rows)
+            for at in range(0, numbers, columns):
+                here = (some, slice(at, at + columns))
+                part = {name: tensor[here] for name, tensor in state.items()}
+                self.update(flat[here], grad[here], part, lr[some], None if decay is None else decay[some], hyper)
 
 
 class SGD(Optimizer):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import polars as pl
 
 from recombine.studies.break_it_down.evidence import CHOSEN, VISION, less_random, of, truth
-from recombine.studies.claims import Claim, Evidence, Sign, Tables
+from recombine.studies.claims import Claim, Reader, Sign
 
 REPORTED = "not published: a control that the paper does not have"
 BOTH_LOW = pl.mean_horizontal("abl_target", "abl_other")
 BOTH_HIGH = pl.min_horizontal("abl_target", "abl_other")
 
 
-def _toy(
-    name: str, sentence: str, side: Literal["above", "below"], than: float, evidence: Callable[[Tables], Evidence]
-) -> Claim:
+def _toy(name: str, sentence: str, side: Literal["above", "below"], than: float, evidence: Reader) -> Claim:
     return Claim(
         id=f"toy-{name}",
         sentence=f"Toy: {sentence}",

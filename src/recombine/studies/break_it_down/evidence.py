@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from recombine.measures.ranks import jackknife, partial_spearman, spearman
 from recombine.studies.break_it_down.tables import last_gated
-from recombine.studies.claims import CORRELATION, Evidence, Tables
+from recombine.studies.claims import CORRELATION, Evidence, Reader, Tables
 
-Reader = Callable[[Tables], Evidence]
 Floats = NDArray[np.float64]
 
 LANGUAGE = ("agreement", "bert-grid", "bert-scratch")

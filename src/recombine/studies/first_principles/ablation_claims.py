@@ -4,7 +4,8 @@ verdicts."""
 from __future__ import annotations
 
 from recombine.studies.claims import Claim, Order, Sign
-from recombine.studies.first_principles.evidence import beside, foretold, order
+from recombine.studies.first_principles.evidence import beside, foretold
+from recombine.studies.fitted import order
 
 UNSEEN = "R² strictly outside the training support"
 OURS = "not in the paper"

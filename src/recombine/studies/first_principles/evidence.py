@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
-from recombine.studies.claims import CORRELATION, FITTED_SHARE, Evidence, Tables
-
-Reader = Callable[[Tables], Evidence]
-
-NO_EVIDENCE = Evidence.of([], members=0)
-
-
-def networks(tables: Tables, run: str) -> pl.DataFrame:
-    table = tables.get("networks")
-    return table.filter(pl.col("run") == run).sort("member") if table is not None else pl.DataFrame()
-
-
-def of(run: str, column: str | pl.Expr) -> Reader:
-    """One value a fitted network of a run."""
-
-    def evidence(tables: Tables) -> Evidence:
-        rows = networks(tables, run)
-        if rows.is_empty():
-            return NO_EVIDENCE
-        return Evidence.of(_values(rows.filter("fitted"), column), members=len(rows))
-
-    return evidence
+from recombine.studies.claims import CORRELATION, FITTED_SHARE, Evidence, Reader, Tables
+from recombine.studies.fitted import NO_EVIDENCE, networks, values
 
 
 def counted(run: str, column: str) -> Reader:
@@ -36,20 +16,7 @@ def counted(run: str, column: str) -> Reader:
 
     def evidence(tables: Tables) -> Evidence:
         rows = networks(tables, run)
-        return Evidence.of(_values(rows, column), members=len(rows), counted=True) if len(rows) else NO_EVIDENCE
-
-    return evidence
-
-
-def order(runs: Sequence[str], column: str) -> Reader:
-    """One group a run, the fitted networks of each."""
-
-    def evidence(tables: Tables) -> Evidence:
-        found = [networks(tables, run) for run in runs]
-        if any(rows.is_empty() for rows in found):
-            return Evidence.of(*([] for _ in runs), members=0)
-        groups = [_values(rows.filter("fitted"), column) for rows in found]
-        return Evidence.of(*groups, members=[len(rows) for rows in found])
+        return Evidence.of(values(rows, column), members=len(rows), counted=True) if len(rows) else NO_EVIDENCE
 
     return evidence
 
@@ -62,7 +29,7 @@ def beside(run: str, other: str, column: str) -> Reader:
         if rows.is_empty() or reference.is_empty():
             return Evidence.of([], members=len(rows))
         both = rows.filter("fitted").join(reference.filter("fitted"), on="member", suffix="_other").sort("member")
-        return Evidence.of(_values(both, pl.col(column) - pl.col(f"{column}_other")), members=len(rows))
+        return Evidence.of(values(both, pl.col(column) - pl.col(f"{column}_other")), members=len(rows))
 
     return evidence
 
@@ -96,7 +63,7 @@ def shares(run: str, candidate: str) -> Reader:
             return NO_EVIDENCE
         mine = tables["shares"].filter((pl.col("run") == run) & (pl.col("candidate") == candidate))
         kept = rows.filter("fitted").select("member").join(mine, on="member")
-        return Evidence.of(_values(kept, "share"), members=len(rows))
+        return Evidence.of(values(kept, "share"), members=len(rows))
 
     return evidence
 
@@ -146,7 +113,7 @@ def swapped(column: str) -> Reader:
         if rows.is_empty() or "slots" not in tables:
             return NO_EVIDENCE
         kept = rows.filter("fitted").select("member").join(tables["slots"], on="member")
-        return Evidence.of(_values(kept, column), members=len(rows))
+        return Evidence.of(values(kept, column), members=len(rows))
 
     return evidence
 
@@ -184,12 +151,6 @@ def foretold(families: Sequence[str], column: str) -> Reader:
             pl.col("loss").filter(good).mean(), (good.mean() >= FITTED_SHARE).alias("judged")
         )  # fmt: skip
         sides = [means.filter(pl.col(column) == side) for side in (True, False)]
-        return Evidence.of(*(_values(s.filter("judged"), "loss") for s in sides), members=[len(s) for s in sides])
+        return Evidence.of(*(values(s.filter("judged"), "loss") for s in sides), members=[len(s) for s in sides])
 
     return evidence
-
-
-def _values(rows: pl.DataFrame, column: str | pl.Expr) -> np.ndarray:
-    values = rows.select(pl.col(column) if isinstance(column, str) else column).to_series().drop_nulls().to_numpy()
-    values = values.astype(np.float64)
-    return np.asarray(values[np.isfinite(values)])

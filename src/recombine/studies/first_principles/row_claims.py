@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from recombine.studies.claims import Claim, Order, Sign
-from recombine.studies.first_principles.evidence import counted, of, order, ranked
+from recombine.studies.first_principles.evidence import counted, ranked
 from recombine.studies.first_principles.rows import ROWS
+from recombine.studies.fitted import of, order
 
 TABLE = "the authors' table, mean over 5 seeds"
 R2 = "R² on the whole cube"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from recombine.studies.claims import Claim, Order, Sign
-from recombine.studies.first_principles.evidence import follows, of, order, recovered, recovered_all, shares, swapped
+from recombine.studies.first_principles.evidence import follows, recovered, recovered_all, shares, swapped
+from recombine.studies.fitted import of, order
 
 UNSEEN = "R² strictly outside the training support"
 THEOREM = "Theorem 1"

@@ -7,7 +7,8 @@ import math
 import polars as pl
 
 from recombine.studies.claims import Claim, Order, Sign, Value
-from recombine.studies.forced_rendering.evidence import cut, kernels, layers, of, order, score, slope
+from recombine.studies.fitted import of, order
+from recombine.studies.forced_rendering.evidence import cut, kernels, layers, score, slope
 
 FAILS = 0.5
 """Above this the picture is nearer to nothing than to the target."""

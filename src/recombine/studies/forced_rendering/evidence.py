@@ -3,32 +3,10 @@ ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
 import polars as pl
 
-from recombine.studies.claims import CORRELATION, Evidence, Tables
-
-Reader = Callable[[Tables], Evidence]
-
-
-def networks(tables: Tables, run: str) -> pl.DataFrame:
-    table = tables.get("networks")
-    return table.filter(pl.col("run") == run).sort("member") if table is not None else pl.DataFrame()
-
-
-def of(run: str, column: str | pl.Expr, also: pl.Expr | None = None) -> Reader:
-    """One value a fitted network of a kind; with ``also``, of those that satisfy it besides."""
-
-    def evidence(tables: Tables) -> Evidence:
-        rows = networks(tables, run)
-        if rows.is_empty():
-            return Evidence.of([], members=0)
-        kept = rows.filter(pl.col("fitted") & (also if also is not None else True))
-        return Evidence.of(_values(kept, column), members=len(rows))
-
-    return evidence
+from recombine.studies.claims import CORRELATION, Evidence, Reader, Tables
+from recombine.studies.fitted import NO_EVIDENCE, networks, values
 
 
 def cut(run: str, remedy: str) -> Reader:
@@ -37,22 +15,9 @@ def cut(run: str, remedy: str) -> Reader:
     def evidence(tables: Tables) -> Evidence:
         both = [networks(tables, name) for name in (run, remedy)]
         if any(rows.is_empty() for rows in both):
-            return Evidence.of([], members=0)
+            return NO_EVIDENCE
         rows = both[0].filter("fitted").join(both[1].filter("fitted"), on="member", suffix="_remedy")
         return Evidence.of((rows["mse"] / rows["mse_remedy"]).log10(), members=min(map(len, both)))
-
-    return evidence
-
-
-def order(runs: list[str], column: str) -> Reader:
-    """One group a kind, the fitted networks of each."""
-
-    def evidence(tables: Tables) -> Evidence:
-        found = [networks(tables, run) for run in runs]
-        if any(rows.is_empty() for rows in found):
-            return Evidence.of(*([] for _ in runs), members=0)
-        groups = [_values(rows.filter("fitted"), column) for rows in found]
-        return Evidence.of(*groups, members=[len(rows) for rows in found])
 
     return evidence
 
@@ -80,9 +45,9 @@ def kernels(problem: str, column: str) -> Reader:
 
     def evidence(tables: Tables) -> Evidence:
         if "kernels" not in tables:
-            return Evidence.of([], members=0)
+            return NO_EVIDENCE
         rows = tables["kernels"].filter(pl.col("problem") == problem)
-        return Evidence.of(_values(rows, column), members=len(rows))
+        return Evidence.of(values(rows, column), members=len(rows))
 
     return evidence
 
@@ -92,10 +57,10 @@ def slope(learner: str, stripes: bool, criterion: str = "placed") -> Reader:
 
     def evidence(tables: Tables) -> Evidence:
         if "slopes" not in tables:
-            return Evidence.of([], members=0)
+            return NO_EVIDENCE
         mine = (pl.col("learner") == learner) & (pl.col("criterion") == criterion)
         rows = tables["slopes"].filter(mine & (pl.col("with_stripes") == stripes))
-        return Evidence.of(_values(rows, "slope"), members=len(rows))
+        return Evidence.of(values(rows, "slope"), members=len(rows))
 
     return evidence
 
@@ -105,14 +70,8 @@ def score(name: str, where: str) -> Reader:
 
     def evidence(tables: Tables) -> Evidence:
         if "by_kind" not in tables:
-            return Evidence.of([], members=0)
+            return NO_EVIDENCE
         rows = tables["by_kind"].filter((pl.col("score") == name) & (pl.col("where") == where))
-        return Evidence.of(_values(rows.filter("fitted"), "rho"), members=len(rows), limits=CORRELATION)
+        return Evidence.of(values(rows.filter("fitted"), "rho"), members=len(rows), limits=CORRELATION)
 
     return evidence
-
-
-def _values(rows: pl.DataFrame, column: str | pl.Expr) -> np.ndarray:
-    values = rows.select(pl.col(column) if isinstance(column, str) else column).to_series().drop_nulls().to_numpy()
-    values = values.astype(np.float64)
-    return np.asarray(values[np.isfinite(values)])

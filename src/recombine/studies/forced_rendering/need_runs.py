@@ -13,7 +13,7 @@ from recombine.training import AdamW, Cosine
 BUMPS: dict[str, dict[int, tuple[int, ...]]] = {
     "smoke": {8: (8, 32)},
     "quick": {},
-    "paper": {12: (32, 64, 104), 20: (80, 160, 288), 28: (160, 320, 576)},
+    "paper": {12: (16, 32, 64, 104), 20: (40, 80, 160, 288), 28: (72, 160, 320, 576)},
 }
 WITH_STRIPES: dict[str, dict[int, tuple[int, ...]]] = {
     "smoke": {8: (8,)},

@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 import polars as pl
 
-from recombine.studies.claims import Evidence, Tables
+from recombine.studies.claims import Evidence, Reader, Tables
 
 Rows = Callable[[Tables], pl.DataFrame]
 LAZY = 1.0
@@ -43,7 +43,7 @@ def fitted(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(pl.col("fitted").fill_null(True))
 
 
-def of(rows: Rows, column: str | pl.Expr) -> Callable[[Tables], Evidence]:
+def of(rows: Rows, column: str | pl.Expr) -> Reader:
     """One value a network that fitted."""
 
     def evidence(tables: Tables) -> Evidence:
@@ -53,7 +53,7 @@ def of(rows: Rows, column: str | pl.Expr) -> Callable[[Tables], Evidence]:
     return evidence
 
 
-def by_member(rows: Rows, column: str | pl.Expr, worst: bool = False) -> Callable[[Tables], Evidence]:
+def by_member(rows: Rows, column: str | pl.Expr, worst: bool = False) -> Reader:
     """One value a member number whose networks all fitted, over several runs: their mean, or the smallest with
     ``worst``. Networks of one number start from the same seed in every run, so they count once."""
 
@@ -69,7 +69,7 @@ def by_member(rows: Rows, column: str | pl.Expr, worst: bool = False) -> Callabl
     return evidence
 
 
-def order(groups: list[Rows], column: str | pl.Expr) -> Callable[[Tables], Evidence]:
+def order(groups: list[Rows], column: str | pl.Expr) -> Reader:
     """One group a set of networks, each with the number that was trained."""
 
     def evidence(tables: Tables) -> Evidence:
@@ -79,7 +79,7 @@ def order(groups: list[Rows], column: str | pl.Expr) -> Callable[[Tables], Evide
     return evidence
 
 
-def by_sigma(run: str, column: str, count: int = 3) -> Callable[[Tables], Evidence]:
+def by_sigma(run: str, column: str, count: int = 3) -> Reader:
     """The ``count`` largest σ of a run, largest first, as groups."""
 
     def evidence(tables: Tables) -> Evidence:
@@ -91,7 +91,7 @@ def by_sigma(run: str, column: str, count: int = 3) -> Callable[[Tables], Eviden
     return evidence
 
 
-def kernels(sweep: str, condition: pl.Expr, column: str) -> Callable[[Tables], Evidence]:
+def kernels(sweep: str, condition: pl.Expr, column: str) -> Reader:
     """One value a kernel (or a problem) of a sweep; one without a value counts as not fitted."""
 
     def evidence(tables: Tables) -> Evidence:
@@ -101,7 +101,7 @@ def kernels(sweep: str, condition: pl.Expr, column: str) -> Callable[[Tables], E
     return evidence
 
 
-def paired_kernels(sweep: str, conditions: list[pl.Expr], column: str) -> Callable[[Tables], Evidence]:
+def paired_kernels(sweep: str, conditions: list[pl.Expr], column: str) -> Reader:
     """The same kernels under several conditions, such as three tasks or two losses: those that have a value in all."""
 
     def evidence(tables: Tables) -> Evidence:
@@ -115,7 +115,7 @@ def paired_kernels(sweep: str, conditions: list[pl.Expr], column: str) -> Callab
     return evidence
 
 
-def weights(kernel: int, groups: list[list[str]]) -> Callable[[Tables], Evidence]:
+def weights(kernel: int, groups: list[list[str]]) -> Reader:
     """ANOVA effects of a hard-margin kernel on CD-3: groups of conjunctions, paired in order."""
 
     def evidence(tables: Tables) -> Evidence:

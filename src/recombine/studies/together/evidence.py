@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import polars as pl
 
-from recombine.studies.claims import CORRELATION, Evidence, Tables
-
-Reader = Callable[[Tables], Evidence]
+from recombine.studies.claims import CORRELATION, Evidence, Reader, Tables
 
 
 def of(kind: str, lens: str) -> Reader:

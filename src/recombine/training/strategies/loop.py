@@ -124,7 +124,7 @@ class _Lane:
                 self.lr.mul_(loss > stack.stop_below)
             for name in self.last:
                 self.grads[name].copy_(self.parameters[name].grad)  # type: ignore[arg-type]
-            stack.optimizer.update(self.flat, self.grad, self.state, self.lr, self.decay, hyper)
+            stack.optimizer.update_in_pieces(self.flat, self.grad, self.state, self.lr, self.decay, hyper)
         return loss.detach()
 
     def _bind(self, i: int) -> None:

@@ -27,7 +27,7 @@ class Stacked:
         self.stack, self.shared, self._step = stack, shared, step
         self.parameters = stack.layout.split(stack.flat)
         self._recorded: Step | None = None
-        self._update: Callable[..., None] = stack.optimizer.update
+        self._update: Callable[..., None] = stack.optimizer.update_in_pieces
 
     def record(self, inputs: tuple[Tensor, ...], targets: Tensor) -> None:
         """Record the step from a batch like those to come. The first step does it where nobody asked before; asked for,
