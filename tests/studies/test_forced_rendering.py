@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+import torch
 
 from recombine.runs import Store
 from recombine.studies import SCALES, StudyResult, conduct
@@ -29,6 +30,19 @@ def test_runs_are_described_at_every_scale() -> None:
     assert all(quick[name].members >= 8 for name in quick if name in LABELS)  # type: ignore[attr-defined]
     assert "embedding-regularised" in runs("paper", None)
     assert {n.split("-")[1] for n in runs("paper", None) if n.startswith("need-")} == {"12", "20", "28"}
+
+
+def test_perceptrons_at_paper_scale_can_draw_what_they_see() -> None:
+    """What a perceptron draws is an affine function of its last hidden layer. The paper's 256 units leave a third of
+    what the gate allows at best; the units of these leave nothing."""
+    pictures, blank = (run := runs("paper", None)["mlp-one-hot"]).task.whole()[1], run.task.blank_error  # type: ignore[attr-defined]
+    energy = torch.linalg.svdvals(pictures.flatten(1).double()).square()
+
+    def left(units: int) -> float:
+        return float(energy[units + 1 :].sum() / pictures.numel() / blank)
+
+    assert 0.003 < left(256) < 0.004
+    assert left(run.model.widths[-2]) == 0.0  # type: ignore[attr-defined]
 
 
 def test_claims_have_ids_and_criteria() -> None:

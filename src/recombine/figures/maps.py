@@ -30,12 +30,14 @@ def maps(
     domain: tuple[float, float] = (0.0, 1.0),
     regions: Sequence[Region] = (),
     boundary: bool = True,
+    sized_for: int = 1,
     width: theme.Width | None = None,
 ) -> alt.FacetChart:
     """One row a cell and ``facet``: ``x`` and ``y`` the middle of a cell of a regular grid, ``value`` a number.
 
     Colours diverge from the middle of ``domain``; ``boundary`` draws the line where the value crosses that middle (for
-    a share of members: where the majority changes its mind), which also keeps the map legible in grey.
+    a share of members: where the majority changes its mind), which also keeps the map legible in grey. Panels are no
+    larger than where there are ``sized_for`` of them, as in another chart of the same figure.
     """
     data = pick(table, {"x": x, "y": y, "value": value, "facet": facet})
     data, panels = faceted(data, facet_title)
@@ -46,7 +48,7 @@ def maps(
         rows = pl.concat([rows, pl.DataFrame(extra, infer_schema_length=None)], how="diagonal_relaxed")
 
     total = theme.total_width(width)
-    across = theme.panels_across(len(panels), 3 if theme.is_narrow(width) else 4)
+    across = theme.panels_across(max(len(panels), sized_for), 3 if theme.is_narrow(width) else 4)
     gap = 10 if theme.is_narrow(width) else 14
     up = wrapped(plain(y_title or y), 60, theme.TEXT)
     room = 50 + round(max(text_width(line, theme.TEXT) for line in up))

@@ -33,26 +33,33 @@ def _aside(table: pl.DataFrame) -> pl.DataFrame:
 def _draw_pictures(table: pl.DataFrame) -> Any:
     rows = _ordered(table.filter(pl.col("run").is_in(SHOWN) & (pl.col("member") == pl.col("member").min())))
     rows = rows.with_columns(pl.len().over("run").alias("cells"))
-    shown = [rows.select("kind", "column", "row", "output")]
-    # Pictures of another size are of another combination: they have a target of their own.
-    sizes = rows.partition_by("cells", maintain_order=True)
-    for name, part in zip(("the target", "their target"), sizes, strict=False):
+    shown = []
+    # What is held out differs between kinds, and with it the combination asked for: each has its target beside it.
+    for part in rows.partition_by("cells", "x", "y", maintain_order=True):
         first = part.filter(pl.col("run") == part["run"][0])
-        target = first.select(pl.lit(name).alias("kind"), "column", "row", pl.col("target").alias("output"))
-        shown.insert(-1, target)
-    return _by_side(pl.concat(shown), "column", "row", "output", "what is drawn; 0 is the background")
+        target = first.select(pl.lit("the target").alias("kind"), "column", "row", pl.col("target").alias("output"))
+        shown.append(pl.concat([target, part.select("kind", "column", "row", "output")]))
+    return _maps(shown, "column", "row", "output", "what is drawn; 0 is the background")
 
 
-def _by_side(table: pl.DataFrame, x: str, y: str, value: str, title: str) -> Any:
-    """One map a kind; sides differ between kinds at quick scale, so those of one side are drawn together."""
+def _draw_volume(table: pl.DataFrame) -> Any:
+    # Sides differ between kinds at quick scale: those of one side are drawn together.
+    cells = _ordered(table).with_columns(pl.len().over("kind").alias("cells"))
+    parts = cells.partition_by("cells", maintain_order=True)
+    return _maps(parts, "x", "y", "relative", "log₁₀ of the volume over its mean")
+
+
+def _maps(parts: list[pl.DataFrame], x: str, y: str, value: str, title: str) -> Any:
+    """One map a kind, those of a part together; the middle of the square is 0."""
     from recombine.figures import column, maps
 
     middle = pl.col(x).max().over("kind") / 2
-    cells = table.with_columns(pl.col(x, y) - middle, pl.len().over("kind").alias("cells"))
+    most = max(part["kind"].n_unique() for part in parts)
     charts = [
-        maps(part, x, y, value, "kind", domain=(-1.0, 1.0), boundary=False, x_title="x", y_title="y", value_title=title)
-        for _, part in cells.group_by("cells", maintain_order=True)
-    ]
+        maps(part.with_columns(pl.col(x, y) - middle), x, y, value, "kind", domain=(-1.0, 1.0), boundary=False,
+             sized_for=most, x_title="x", y_title="y", value_title=title)
+        for part in parts
+    ]  # fmt: skip
     return charts[0] if len(charts) == 1 else column(*charts)
 
 
@@ -144,17 +151,13 @@ def _draw_need(table: pl.DataFrame) -> Any:
     )  # fmt: skip
 
 
-def _draw_volume(table: pl.DataFrame) -> Any:
-    return _by_side(_ordered(table), "x", "y", "relative", "log₁₀ of the volume over its mean")
-
-
 FIGURES = (
     Figure(
         id="pictures",
         title="What is drawn for a combination that was never seen",
-        caption="One network of each kind, at the unseen combination in the middle of the held-out box; the first "
-        "panel of each size is "
-        "the target. Failing decoders draw parts of seen bumps around the box; stripes add a bump and leave a cross.",
+        caption="One network of each kind, at the unseen combination in the middle of what is held out from it, after "
+        "the target of each set. Failing decoders draw parts of seen bumps around the box; stripes add a bump and "
+        "leave a cross.",
         table="drawings",
         draw=_draw_pictures,
     ),
