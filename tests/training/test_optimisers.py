@@ -97,20 +97,18 @@ def test_schedules_are_torchs(schedule: Schedule, torchs_own: Any, base: Optimiz
         torch.testing.assert_close(got[member], expected, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("numbers", [PIECE // 3 + 5, PIECE + 3])
-@pytest.mark.parametrize(
-    "optimizer", [case[0] for case in CASES] + [Sign(lr=RATES, momentum=0.9)], ids=lambda o: o.kind
-)
-def test_pieces_are_the_whole(optimizer: Optimizer, numbers: int) -> None:
-    """Rows of one to a few pieces, and several rows to a piece, with rates and decays of each member's own."""
-    lr, decay = (column(value, range(3), torch.empty(0)) for value in (RATES, DECAYS))
+@pytest.mark.parametrize(("members", "numbers"), [(3, 2 * PIECE + 3), (9, PIECE // 2 - 5)])
+@pytest.mark.parametrize("optimizer", [*(c[0] for c in CASES), Sign(lr=RATES, momentum=0.9)], ids=lambda o: o.kind)
+def test_pieces_are_the_whole(optimizer: Optimizer, members: int, numbers: int) -> None:
+    """Several pieces to a row, and several rows to a piece, with rates and decays of each member's own."""
+    lr, decay = (column(value * 3, range(members), torch.empty(0)) for value in (RATES, DECAYS))
     ends = []
     for update in (optimizer.update, optimizer.update_in_pieces):
         draws = torch.Generator().manual_seed(2)
-        flat = torch.randn(3, numbers, generator=draws)
+        flat = torch.randn(members, numbers, generator=draws)
         state = optimizer.start(flat)
-        for hyper in optimizer.hyper(range(3)).tolist():
-            update(flat, torch.randn(3, numbers, generator=draws), state, lr, decay, hyper)
+        for hyper in optimizer.hyper(range(2)).tolist():
+            update(flat, torch.randn(members, numbers, generator=draws), state, lr, decay, hyper)
         ends.append([flat, *state.values()])
     assert all(torch.equal(a, b) for a, b in zip(*ends, strict=True))
 

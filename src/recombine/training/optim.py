@@ -88,7 +88,7 @@ class Optimizer(Description):
     ) -> None:
         """``update``, to the last bit; on a CPU in pieces that stay in its caches from one operation to the next."""
         members, numbers = flat.shape
-        if flat.is_cuda or flat.numel() <= PIECE:
+        if flat.is_cuda or flat.numel() < 4 * PIECE:  # below, calling costs what it saves
             return self.update(flat, grad, state, lr, decay, hyper)
         rows, columns = max(1, PIECE // numbers), min(PIECE, numbers)
         for i in range(0, members, rows):
