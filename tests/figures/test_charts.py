@@ -220,6 +220,16 @@ def test_maps_order_panels_by_size_and_mark_the_boundary(map_table: pl.DataFrame
     assert len(edges) == 24
 
 
+def test_panels_of_a_smaller_chart_are_no_larger_than_those_beside_it(map_table: pl.DataFrame) -> None:
+    def side(table: pl.DataFrame, **more: int) -> int:
+        return int(specification(maps(table, "x", "y", "share", "step", **more))["spec"]["width"])  # type: ignore[arg-type]
+
+    one = map_table.filter(pl.col("step") == 0)
+    assert side(one) > side(map_table)
+    assert side(one, sized_for=3) == side(map_table)
+    assert side(map_table, sized_for=1) == side(map_table)
+
+
 def test_maps_refuse_two_values_for_one_cell(map_table: pl.DataFrame) -> None:
     with pytest.raises(InputError, match="one row a cell"):
         maps(pl.concat([map_table, map_table]), "x", "y", "share", "step")

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 import torch
 
+from recombine.figures.export import specification
 from recombine.runs import Store
 from recombine.studies import SCALES, StudyResult, conduct
 from recombine.studies.forced_rendering import STUDY, runs
@@ -64,6 +65,25 @@ def test_smoke_judges_every_claim_and_gives_no_verdict_on_networks_that_did_not_
 def test_every_figure_can_be_drawn_from_a_few_steps(result: StudyResult) -> None:
     for figure in STUDY.figures:
         assert figure.draw(figure.rows(result.tables[figure.table])) is not None
+
+
+def test_every_picture_has_its_own_target_beside_it() -> None:
+    """Two kinds of networks of one size that were asked for different combinations."""
+    cells = pl.DataFrame({"row": [0, 0, 1, 1], "column": [0, 1, 0, 1], "member": [0] * 4, "output": [0.5] * 4})
+    asked = {"mlp-one-hot": ("perceptron", 0), "cnn": ("CNN", 0), "coordinate": ("coordinates", 1)}
+    parts = [
+        cells.with_columns(
+            pl.lit(run).alias("run"), pl.lit(kind).alias("kind"), pl.lit(at).alias("x"), pl.lit(at).alias("y"),
+            ((pl.col("row") == at) & (pl.col("column") == at)).cast(pl.Float64).alias("target"),
+        )
+        for run, (kind, at) in asked.items()
+    ]  # fmt: skip
+    (figure,) = (f for f in STUDY.figures if f.id == "pictures")
+    sets = list(specification(figure.draw(pl.concat(parts)))["datasets"].values())
+    shown = [list(dict.fromkeys(row["facet"] for row in rows)) for rows in sets]
+    assert shown == [["the target", "perceptron", "CNN"], ["the target", "coordinates"]]
+    bumps = [next(row for row in rows if row["facet"] == "the target" and row["value"] == 1.0) for rows in sets]
+    assert [(bump["x"], bump["y"]) for bump in bumps] == [(-1.0, -1.0), (0.0, 0.0)]
 
 
 def test_a_claim_without_its_runs_is_not_fitted() -> None:

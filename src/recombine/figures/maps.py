@@ -48,11 +48,13 @@ def maps(
         rows = pl.concat([rows, pl.DataFrame(extra, infer_schema_length=None)], how="diagonal_relaxed")
 
     total = theme.total_width(width)
-    across = theme.panels_across(max(len(panels), sized_for), 3 if theme.is_narrow(width) else 4)
+    most = 3 if theme.is_narrow(width) else 4
+    across = theme.panels_across(len(panels), most)
     gap = 10 if theme.is_narrow(width) else 14
     up = wrapped(plain(y_title or y), 60, theme.TEXT)
     room = 50 + round(max(text_width(line, theme.TEXT) for line in up))
-    side = min(300, (total - room - gap * (across - 1)) // across)
+    beside = max(across, theme.panels_across(sized_for, most))
+    side = min(300, (total - room - gap * (beside - 1)) // beside)
     x_axis = alt.X(
         "x:Q",
         title=wrapped(plain(x_title or x), side, theme.TEXT),
