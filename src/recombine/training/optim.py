@@ -79,8 +79,8 @@ class Optimizer(Description):
         return torch.tensor([[self.schedule.factor(s), 1.0, 1.0] for s in steps], dtype=torch.float64)
 
     def update(self, flat: Tensor, grad: Tensor, state: State, lr: Tensor, decay: Tensor | None, hyper: Hyper) -> None:
-        """One step in place, number by number; ``lr`` and ``decay`` are (members × 1), ``decay`` None where there is
-        none."""
+        """One step in place; ``lr`` and ``decay`` are (members × 1), ``decay`` None where there is none. No number may
+        depend on another: a step may be taken in pieces."""
         raise TypeError(f"{type(self).__name__} has no update")
 
     def update_in_pieces(

@@ -186,7 +186,7 @@ RATES = (1e-2, 1e-3)
 
 
 def _paper(members: int | None) -> dict[str, Run]:
-    """Language first, then contours; each run is one to four minutes on an H200."""
+    """Language first, then contours; each run is one to fifteen minutes on an H200."""
     whole = grid(starts=STARTS, choices=tuple(Choice(names=n) for n in FROM["bert"]), lrs=RATES, base=COMPRESSED)
     few = grid(starts=FEW, choices=(Choice(names=FROM["bert"][0]),), lrs=RATES, base=COMPRESSED)
     searched = Protocol(settings=few, seeds=1, random=0, shuffled=False)
