@@ -1,71 +1,61 @@
-"""A claim: a sentence of a paper, the figure it published, the figure measured here, and whether it holds.
+"""A claim: a sentence, whose it is, what is compared, the figure that was published, and whether it holds here.
 
-The criterion is declared before anything runs; evaluating it reads stored tables only, so changing a threshold never
-trains again.
+The criterion is declared before anything runs; judging reads tables only, so changing a threshold never trains again.
+The ledger of a claim says no more than was shown: where the published figure comes from, how far our runs are from the
+paper's, over which unit the interval is, how many members fitted, and what all of them give.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from recombine.measures.interval import Interval, interval, share_interval
-
-if TYPE_CHECKING:
-    import polars as pl
+from recombine.studies.cells import Quantity, Tables, paired
+from recombine.studies.faithful import Shares
 
 Status = Literal["holds", "fails", "not fitted"]
-Tables = Mapping[str, "pl.DataFrame"]
-
-CORRELATION = (-1.0, 1.0)
-"""The limits of a correlation."""
+How = Literal["value matched", "direction only", "no published figure"]
+Whose = Literal["paper", "ours"]
+ReadFrom = Literal["printed", "figure", "released"]
 
 FITTED_SHARE = 0.8
-"""A claim about networks that fit is judged only where at least this share of the members fitted."""
+"""A claim about networks that fit is judged only where at least this share of the units fitted."""
+VALUE_SHARE = 0.1
+"""With less than this share of the paper's steps a figure is compared by its direction only."""
+READ_FROM: dict[ReadFrom, str] = {
+    "printed": "printed in the paper",
+    "figure": "read off a figure of the paper",
+    "released": "computed from what the authors released",
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure that was published: its value, where it stands, and how it was read. Ours are never called so."""
+
+    value: float
+    where: str
+    read_from: ReadFrom = "printed"
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a claim is judged by: one value a member that fitted, in one group or in several (for an order)."""
+    """What a claim is judged by: one value per unit, in one group or in several (for an order)."""
 
     groups: tuple[tuple[float, ...], ...]
     asked: tuple[int, ...]
-    """How many members each group would have, had all of them fitted."""
+    """How many units each group would have, had all of them fitted."""
     paired: bool = False
-    """Whether position i in every group is the same member (seeds shared), so that differences are taken by member."""
+    """Whether position i in every group is the same unit, so that differences are taken by unit."""
     counted: bool = False
-    """Whether each value is 0 or 1, so that the figure is a share of members."""
     limits: tuple[float, float] = (-math.inf, math.inf)
-    """Between which the figure must lie: its interval, which knows nothing of them, is cut there."""
-
-    def __post_init__(self) -> None:
-        if len(self.asked) != len(self.groups):
-            raise ValueError(f"{len(self.groups)} groups need as many numbers of members, got {len(self.asked)}")
-        if self.paired and len({len(group) for group in self.groups}) > 1:
-            raise ValueError(f"paired groups have one value a member each, got {[len(g) for g in self.groups]}")
-
-    @classmethod
-    def of(
-        cls,
-        *groups: ArrayLike,
-        members: int | Sequence[int] | None = None,
-        paired: bool = False,
-        counted: bool = False,
-        limits: tuple[float, float] = (-math.inf, math.inf),
-    ) -> Evidence:
-        """``members`` says how many there were, fitted or not, in every group or in each; default: as many as the
-        largest group has."""
-        rows = tuple(tuple(np.asarray(g, dtype=float).ravel().tolist()) for g in groups)
-        if members is None:
-            members = max(len(r) for r in rows)
-        asked = (members,) * len(rows) if isinstance(members, int) else tuple(members)
-        return cls(rows, asked, paired, counted, limits)
+    runs: frozenset[str] = frozenset()
 
     @property
     def fitted(self) -> int:
@@ -80,10 +70,6 @@ class Evidence:
         """The group of which the smallest share fitted, the smallest of several: what an order of it is worth."""
         sizes = [(len(group), asked) for group, asked in zip(self.groups, self.asked, strict=True)]
         return min(range(len(sizes)), key=lambda i: (sizes[i][0] / sizes[i][1] if sizes[i][1] else 0.0, sizes[i][1]))
-
-
-Reader = Callable[[Tables], Evidence]
-"""Reads a claim's evidence out of the study's tables."""
 
 
 @dataclass(frozen=True)
@@ -147,52 +133,142 @@ Criterion = Sign | Order | Value
 
 
 @dataclass(frozen=True)
+class Test:
+    """What is compared, and by which criterion. ``nothing`` is the figure of a world in which nothing is going on."""
+
+    quantities: tuple[Quantity, ...]
+    criterion: Criterion
+    pair: tuple[str, ...] | None = None
+    nothing: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.criterion, Sign):
+            return
+        side, than = self.criterion.side, self.criterion.than
+        if self.nothing is None and than == 0:
+            object.__setattr__(self, "nothing", 0.0)
+        if self.nothing is None:
+            raise ValueError(f"{self.criterion}: say what the figure is where nothing is going on (nothing=…)")
+        if (self.nothing > than) if side == "above" else (self.nothing < than):
+            raise ValueError(f"{self.criterion} holds where nothing is going on ({self.nothing:g}): it cannot fail")
+
+    def read(self, tables: Tables, everyone: bool = False) -> Evidence:
+        readings = [quantity.read(tables, everyone) for quantity in self.quantities]
+        if self.pair is not None:
+            readings = paired(readings, self.pair)
+        first = self.quantities[0]
+        return Evidence(
+            tuple(reading.values() for reading in readings),
+            tuple(reading.asked.height for reading in readings),
+            self.pair is not None,
+            first.counted,
+            first.limits,
+            frozenset().union(*(reading.runs for reading in readings)),
+        )
+
+    @property
+    def unit(self) -> tuple[str, ...]:
+        """The columns that tell the units of the interval apart."""
+        return self.pair or self.quantities[0].unit
+
+
+@dataclass(frozen=True)
 class Claim:
-    """A sentence, its criterion, and how its evidence is read from the study's tables."""
+    """A sentence of a paper, or a question of ours, with its test."""
 
     id: str
     sentence: str
-    criterion: Criterion
-    evidence: Reader
-    published: float | None = None
+    test: Test
+    whose: Whose = "paper"
+    published: Published | None = None
     source: str = ""
-    """Where the paper says it."""
+    """Where the paper says it, or why we ask."""
     unit: str = ""
-    explanation: str = ""
-    """Our best explanation, shown where the claim does not hold."""
+    """What the figure is of: accuracy, nats, R² …"""
+    runs: tuple[str, ...] = ()
+    """The runs it rests on, where its table does not say."""
 
-    def evaluate(self, tables: Tables) -> ClaimResult:
-        evidence = self.evidence(tables)
+    def evaluate(self, tables: Tables, shares: Mapping[str, Shares] | None = None) -> ClaimResult:
+        """Judge it. ``shares``: how much of the paper's setting each run has."""
+        evidence = self.test.read(tables)
+        everyone = self.test.read(tables, everyone=True)
         enough = evidence.members > 0 and evidence.fitted >= max(1, math.ceil(FITTED_SHARE * evidence.members))
-        figure = self.criterion.figure(evidence) if all(evidence.groups) else Interval(math.nan, math.nan, math.nan, ())
+        figure = self._figure(evidence)
+        published = self.published.value if self.published else None
         status: Status = "not fitted"
         if enough:
-            status = "holds" if self.criterion.holds(figure, self.published) else "fails"
-        return ClaimResult(self, figure, evidence.fitted, evidence.members, status)
+            status = "holds" if self.test.criterion.holds(figure, published) else "fails"
+        known = [shares[run] for run in (self.runs or sorted(evidence.runs)) if shares and run in shares]
+        return ClaimResult(
+            claim=self,
+            figure=figure,
+            everyone=self._figure(everyone),
+            fitted=evidence.fitted,
+            members=evidence.members,
+            status=status,
+            shares=Shares.least(known),
+        )
+
+    def _figure(self, evidence: Evidence) -> Interval:
+        if not all(evidence.groups):
+            return Interval(math.nan, math.nan, math.nan, ())
+        return self.test.criterion.figure(evidence)
 
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim with its measured figure and its status."""
+    """A claim with its measured figure, its status, and what that rests on."""
 
     claim: Claim
     figure: Interval
     fitted: int
     members: int
     status: Status
+    everyone: Interval = field(default_factory=lambda: Interval(math.nan, math.nan, math.nan, ()))
+    """The figure of all members, those that did not fit among them."""
+    shares: Shares = field(default_factory=Shares)
+    explanation: str = ""
+    """Why it does not hold, as far as the tables say."""
+    settles: str = ""
+    """The experiment that would settle it."""
+
+    @property
+    def how(self) -> How | None:
+        """In which sense it holds; None where it does not. A value counts as matched only where our runs have a tenth
+        of the paper's steps."""
+        if self.status != "holds":
+            return None
+        if (published := self.claim.published) is None:
+            return "no published figure"
+        if self.shares.steps is not None and self.shares.steps < VALUE_SHARE:
+            return "direction only"
+        judged = isinstance(self.claim.test.criterion, Value)
+        return "value matched" if judged or self.figure.low <= published.value <= self.figure.high else "direction only"
 
     def to_dict(self) -> dict[str, Any]:
+        claim, published = self.claim, self.claim.published
         return {
-            "id": self.claim.id,
-            "sentence": self.claim.sentence,
-            "criterion": str(self.claim.criterion),
-            "published": self.claim.published,
+            "id": claim.id,
+            "sentence": claim.sentence,
+            "whose": claim.whose,
+            "criterion": str(claim.test.criterion),
+            "nothing": claim.test.nothing,
+            "published": published.value if published else None,
+            "published_in": f"{published.where} ({READ_FROM[published.read_from]})" if published else None,
             "measured": _number(self.figure.mean),
             "low": _number(self.figure.low),
             "high": _number(self.figure.high),
+            "unit": ", ".join(claim.test.unit),
+            "fitted": self.fitted,
             "members": self.members,
+            "everyone": [_number(v) for v in (self.everyone.mean, self.everyone.low, self.everyone.high)],
+            "shares": self.shares.to_dict(),
             "status": self.status,
+            "how": self.how,
         }
+
+    def explained(self, explanation: str, settles: str) -> ClaimResult:
+        return replace(self, explanation=explanation, settles=settles)
 
 
 def _number(value: float) -> float | None:
@@ -200,7 +276,7 @@ def _number(value: float) -> float | None:
 
 
 def _one(evidence: Evidence) -> Interval:
-    """The interval of the first group: of a mean, or of a share where members are counted."""
+    """The interval of the first group: of a mean, or of a share where units are counted."""
     values = evidence.groups[0]
     found = share_interval(values) if evidence.counted else interval(values)
     least, most = evidence.limits
@@ -208,7 +284,7 @@ def _one(evidence: Evidence) -> Interval:
 
 
 def _difference(first: Sequence[float], second: Sequence[float], paired: bool) -> Interval:
-    """The interval of mean(second) − mean(first): by member where members are shared, Welch's otherwise."""
+    """The interval of mean(second) − mean(first): by unit where units are shared, Welch's otherwise."""
     a, b = np.asarray(first), np.asarray(second)
     if paired:
         return interval(b - a)
@@ -224,3 +300,4 @@ def _difference(first: Sequence[float], second: Sequence[float], paired: bool) -
     freedom = 1 / float(((parts / variance) ** 2 / (np.array([len(a), len(b)]) - 1)).sum())
     half = float(t.ppf(0.975, freedom)) * math.sqrt(variance)
     return Interval(mean, mean - half, mean + half, (mean,))
+

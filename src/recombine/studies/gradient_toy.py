@@ -7,33 +7,29 @@ hundreds of networks are trained, so that what happens to one can be told from w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import polars as pl
 
-from recombine.measures.interval import summarise
 from recombine.models import Perceptron
-from recombine.runs import Run
+from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun
-from recombine.studies.claims import Claim, Evidence, Order, Sign, Tables
-from recombine.studies.study import Figure, Paper, Scale, Study
+from recombine.studies.cells import LAST, Cells, cells, rising
+from recombine.studies.charts import curves, dots, drawn
+from recombine.studies.claims import Claim
+from recombine.studies.faithful import Faithful
+from recombine.studies.notes import read_notes
+from recombine.studies.study import Paper, Setting, Study
 from recombine.tasks import ToyTask
 from recombine.training import SGD, powers_of_two
-
-if TYPE_CHECKING:
-    from recombine.runs import StoredRun
 
 STEPS = 1024
 EPOCH_STEPS = 25 * STEPS
 """In the playground a step is a pass over 250 points in batches of 10, so the paper's 1024 may mean 25 600 updates."""
 
-SETTINGS = {
-    "redundant": "X₂ redundant",
-    "uninformative": "X₂ uninformative",
-    "redundant-playground": "X₂ redundant, playground loss",
-    "uninformative-playground": "X₂ uninformative, playground loss",
-    "redundant-epochs": "X₂ redundant, 25 600 updates",
-}
+REDUNDANT, UNINFORMATIVE = "X₂ redundant", "X₂ uninformative"
+BOTH = [REDUNDANT, UNINFORMATIVE]
 
 WRONG = 0.05
 """A boundary is wrong on the unseen quarter where it gives more than this share of it the wrong answer."""
@@ -44,30 +40,53 @@ FIT_BELOW = 0.25
 LINES_OF = 48
 """Members whose boundaries are kept for drawing."""
 
+PAPER = Paper(
+    title="Gradient Descent Resists Compositionality",
+    authors="Yuanpeng Li, Liang Zhao, Joel Hestness, Kenneth Church, Mohamed Elhoseiny",
+    year=2020,
+    venue="ICLR 2021 submission",
+    url="https://openreview.net/forum?id=VMAesov3dfU",
+)
 
-def runs(scale: Scale, members: int | None) -> Mapping[str, Run]:
+
+@dataclass(frozen=True)
+class Size:
+    """What the scales differ in."""
+
+    members: int
+    steps: int
+    long_members: int
+    long_steps: int
+
+
+def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     """Both settings with the paper's network, the same with the playground's loss, and a training 25 times as long."""
-    count = members or {"smoke": 16, "quick": 256, "paper": 1024}[scale]
-    steps = 256 if scale == "smoke" else STEPS
-    long = {"smoke": 2 * steps, "quick": EPOCH_STEPS, "paper": EPOCH_STEPS}[scale]
-    few = min(count, {"smoke": 8, "quick": 32, "paper": 256}[scale])
+    count = members or size.members
+    playground = ", playground loss"
     return {
-        "redundant": _run("redundant", "cross entropy", count, steps),
-        "uninformative": _run("uninformative", "cross entropy", count, steps),
-        "redundant-playground": _run("redundant", "squared tanh", count, steps),
-        "uninformative-playground": _run("uninformative", "squared tanh", count, steps),
-        "redundant-epochs": _run("redundant", "cross entropy", few, long),
-    }
+        "redundant": _setting("redundant", "cross entropy", count, size.steps, REDUNDANT),
+        "uninformative": _setting("uninformative", "cross entropy", count, size.steps, UNINFORMATIVE),
+        "redundant-playground": _setting("redundant", "squared tanh", count, size.steps, REDUNDANT + playground),
+        "uninformative-playground": _setting(
+            "uninformative", "squared tanh", count, size.steps, UNINFORMATIVE + playground
+        ),
+        "redundant-epochs": _setting(
+            "redundant", "cross entropy", min(count, size.long_members), size.long_steps,
+            f"{REDUNDANT}, 25 600 updates", EPOCH_STEPS,
+        ),
+    }  # fmt: skip
 
 
-def _run(
+def _setting(
     second: Literal["redundant", "uninformative"],
     loss: Literal["cross entropy", "squared tanh"],
     members: int,
     steps: int,
-) -> TrainingRun:
+    title: str,
+    paper_steps: int = STEPS,
+) -> Setting:
     at = powers_of_two(steps)
-    return TrainingRun(
+    run = TrainingRun(
         task=ToyTask(second=second, loss=loss),
         model=Perceptron(widths=(2, 8, 8, 8, 2), start="playground"),
         members=members,
@@ -82,194 +101,116 @@ def _run(
             Measured(measure="decision_map", at=at),
         ),
     )
+    return Setting(run, {"setting": title}, Faithful(steps=paper_steps))
 
 
-def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
-    """The study's tables from those of its runs; works on any of the runs alone."""
-    parts: dict[str, list[pl.DataFrame]] = {"accuracy": [], "influence": [], "boundary": [], "map": []}
-    for name, run in stored.items():
-        setting = pl.lit(SETTINGS[name]).alias("setting")
-        # A member that diverged has not fitted, also where no threshold was set.
-        fitted = run.table("members").select("member", pl.col("fitted") & pl.col("diverged_at").is_null())
-        unseen = (pl.col("y1") == 1) & (pl.col("y2") == 1)
-        scores = run.table("per_combination").group_by("member", "step", maintain_order=True)
-        accuracy = scores.agg(
-            pl.col("accuracy").filter(~unseen).mean().alias("other_quarters"),
-            pl.col("accuracy").filter(unseen).mean().alias("quarter_11"),
-        )
-        parts["accuracy"].append(accuracy.join(fitted, on="member", how="left").select(setting, pl.all()))
-        parts["influence"].append(run.table("influence").select(setting, pl.all()))
-        lines = run.table("boundary")
-        bend = lines.group_by("member", "step", maintain_order=True).agg(
-            (pl.col("x1").filter(pl.col("x2") > 0).mean() - pl.col("x1").filter(pl.col("x2") < 0).mean()).alias("bend")
-        )
-        parts["accuracy"][-1] = parts["accuracy"][-1].join(bend, on=["member", "step"], how="left")
-        parts["boundary"].append(lines.filter(pl.col("member") < LINES_OF).select(setting, pl.all()))
-        cells = run.table("decision_map").group_by("step", "x1", "x2", maintain_order=True)
-        share = cells.agg(pl.col("choice").cast(pl.Float64).mean().alias("share"))
-        parts["map"].append(share.select(setting, pl.all()))
-    return {name: pl.concat(tables) for name, tables in parts.items()}
-
-
-def _at(tables: Tables, setting: str, step: int | None = None) -> pl.DataFrame:
-    """The rows of fitted members of a setting, at a step or at the end."""
-    rows = tables["accuracy"].filter(pl.col("setting") == SETTINGS[setting])
-    rows = rows.filter(pl.col("fitted").fill_null(True))
-    return rows.filter(pl.col("step") == (rows["step"].max() if step is None else step)).sort("member")
-
-
-def _members(tables: Tables, setting: str) -> int:
-    return tables["accuracy"].filter(pl.col("setting") == SETTINGS[setting])["member"].n_unique()
-
-
-def _single(tables: Tables, setting: str, values: pl.Series, counted: bool = False) -> Evidence:
-    return Evidence.of(values.to_numpy(), members=_members(tables, setting), counted=counted)
-
-
-def _change(tables: Tables, before: int, after: int | None) -> pl.Series:
-    """What the unseen quarter gains between two steps, by member; the last step where ``after`` is not given."""
-    ends = _at(tables, "redundant", before).join(
-        _at(tables, "redundant", after), on="member", suffix="_after", maintain_order="left"
+def _accuracy(run: StoredRun, _: Setting) -> pl.DataFrame:
+    """Accuracy on the quarter (1, 1) and on the others, and how far the boundary bends, of each member and step."""
+    unseen = (pl.col("y1") == 1) & (pl.col("y2") == 1)
+    by = ["member", "step"]
+    scores = run.table("per_combination").group_by(by, maintain_order=True)
+    accuracy = scores.agg(
+        pl.col("accuracy").filter(~unseen).mean().alias("other_quarters"),
+        pl.col("accuracy").filter(unseen).mean().alias("quarter_11"),
     )
-    return ends["quarter_11_after"] - ends["quarter_11"]
+    x1, x2 = pl.col("x1"), pl.col("x2")
+    bend = run.table("boundary").group_by(by, maintain_order=True).agg(
+        (x1.filter(x2 > 0).mean() - x1.filter(x2 < 0).mean()).alias("bend")
+    )  # fmt: skip
+    return accuracy.join(bend, on=by, how="left")
 
 
-def _pair(tables: Tables, first: str, second: str, column: str) -> Evidence:
-    """Two settings at the end, paired by member: the same seeds start both."""
-    both = _at(tables, first).join(_at(tables, second), on="member", suffix="_second").sort("member")
-    return Evidence.of(
-        both[column].to_numpy(), both[f"{column}_second"].to_numpy(), members=_members(tables, first), paired=True
-    )
+def _lines(run: StoredRun, _: Setting) -> pl.DataFrame:
+    return run.table("boundary").filter(pl.col("member") < LINES_OF)
 
 
-def _wrong(tables: Tables) -> Evidence:
-    end = _at(tables, "redundant")
-    return _single(tables, "redundant", (end["quarter_11"] < 1 - WRONG).cast(pl.Float64), counted=True)
+def _shares(run: StoredRun, _: Setting) -> pl.DataFrame:
+    """The share of members that answer 1 at each place and step."""
+    cells = run.table("decision_map").group_by("step", "x1", "x2", maintain_order=True)
+    return cells.agg(pl.col("choice").cast(pl.Float64).mean().alias("share"))
 
 
-def _gap(tables: Tables, setting: str = "redundant") -> Evidence:
-    end = _at(tables, setting)
-    return _single(tables, setting, end["other_quarters"] - end["quarter_11"])
+def _of(run: str, value: str | pl.Expr = "quarter_11", *where: pl.Expr, **more: Any) -> Cells:
+    return cells(value, "accuracy", *(where or (LAST,)), run=run, **more)
 
 
-def _first_step(tables: Tables) -> Evidence:
-    return _single(tables, "redundant", _change(tables, 0, 1))
-
-
-def _later(tables: Tables) -> Evidence:
-    return _single(tables, "redundant", _change(tables, 1, None).abs())
-
-
-def _dip(tables: Tables) -> Evidence:
-    """The end less the lowest since the first update; where a random network starts is no dip."""
-    fitted = _at(tables, "redundant").select("member", end="quarter_11")
-    rows = tables["accuracy"].filter((pl.col("setting") == SETTINGS["redundant"]) & (pl.col("step") > 0))
-    lowest = rows.group_by("member").agg(pl.col("quarter_11").min().alias("lowest"))
-    both = fitted.join(lowest, on="member").sort("member")
-    return _single(tables, "redundant", both["end"] - both["lowest"])
-
-
-def _influence(tables: Tables) -> Evidence:
-    rows = tables["influence"].filter(pl.col("input") == "x2")
-    groups = []
-    for setting in ("uninformative", "redundant"):
-        mine = rows.filter(pl.col("setting") == SETTINGS[setting])
-        end = mine.filter(pl.col("step") == mine["step"].max())
-        groups.append(end.join(_at(tables, setting).select("member"), on="member").select("member", "influence"))
-    both = groups[0].join(groups[1], on="member", suffix="_redundant").sort("member")
-    return Evidence.of(
-        both["influence"], both["influence_redundant"], members=_members(tables, "redundant"), paired=True
-    )
-
+QUARTER, GAP = pl.col("quarter_11"), pl.col("other_quarters") - pl.col("quarter_11")
+FIRST = QUARTER.filter(pl.col("step") == 1).first().over("run", "member")
+"""Accuracy on the quarter after the first update."""
 
 CLAIMS = (
     Claim(
-        id="toy-wrong-quarter",
-        sentence="Most trained networks are wrong on part of the unseen quarter.",
-        criterion=Sign("above", 0.5),
-        evidence=_wrong,
-        source="section 6 and figure 6: “the trained model do not have compositionality”; boundaries, no numbers",
+        "toy-wrong-quarter",
+        "Most trained networks are wrong on part of the unseen quarter.",
+        _of("redundant", (QUARTER < 1 - WRONG).cast(pl.Float64), counted=True).above(0.5, nothing=0.5),
+        source="section 6 and figure 6: “the trained model do not have compositionality”; boundaries, no numbers. "
+        "Judged by networks that misplace more than 5 % of the quarter",
         unit="of members",
-        explanation="Judged by networks that misplace more than 5 % of the quarter.",
     ),
     Claim(
-        id="toy-gap",
-        sentence="Accuracy on the unseen combination stays below that on the seen ones.",
-        criterion=Sign("above", 0.0),
-        evidence=_gap,
+        "toy-gap",
+        "Accuracy on the unseen combination stays below that on the seen ones.",
+        _of("redundant", GAP).above(0),
         source="section 6, figures 5 and 6",
     ),
     Claim(
-        id="toy-resistance",
-        sentence="With X₂ made uninformative, the same networks do better on the same quarter.",
-        criterion=Order(("X₂ redundant", "X₂ uninformative")),
-        evidence=lambda t: _pair(t, "redundant", "uninformative", "quarter_11"),
+        "toy-resistance",
+        "With X₂ made uninformative, the same networks do better on the same quarter.",
+        rising(_of("redundant"), _of("uninformative"), names=BOTH, pair="member"),
         source="settings A and B of section 5, applied to the toy",
     ),
     Claim(
-        id="toy-bend",
-        sentence="The redundant input bends the boundary into the unseen quarter.",
-        criterion=Order(("X₂ uninformative", "X₂ redundant")),
-        evidence=lambda t: _pair(t, "uninformative", "redundant", "bend"),
+        "toy-bend",
+        "The redundant input bends the boundary into the unseen quarter.",
+        rising(_of("uninformative", "bend"), _of("redundant", "bend"), names=BOTH[::-1], pair="member"),
         source="figure 6: no boundary is vertical; measured as its shift between X₂ < 0 and X₂ > 0",
     ),
     Claim(
-        id="toy-first-step",
-        sentence="The first update already moves the unseen quarter to the wrong side.",
-        criterion=Sign("below", 0.0),
-        evidence=_first_step,
+        "toy-first-step",
+        "The first update already moves the unseen quarter to the wrong side.",
+        _of("redundant", "quarter_11", pl.col("step") == 1)
+        .minus(_of("redundant", "quarter_11", pl.col("step") == 0))
+        .below(0),
         source="section 6: samples “push the updated boundary in step 1 to the middle of upper right area”",
     ),
     Claim(
-        id="toy-stable",
-        sentence="After the first update the boundary remains stable.",
-        criterion=Sign("below", 0.1),
-        evidence=_later,
+        "toy-stable",
+        "After the first update the boundary remains stable.",
+        _of("redundant", (QUARTER - FIRST).abs()).below(0.1, nothing=0.1),
         source="section 6: “in the following steps … the boundary remains stable”",
-        explanation=(
-            "It does not: accuracy on the unseen quarter first falls almost to zero and then recovers most of the way. "
-            "What the paper calls stable is one network at the scale of its figure. The resistance is a large passing "
-            "dip and a small lasting residue, not a boundary that is decided at the first step."
-        ),
     ),
     Claim(
-        id="toy-dip",
-        sentence="On the way, accuracy on the unseen quarter dips more than one half below where it ends.",
-        criterion=Sign("above", 0.5),
-        evidence=_dip,
-        source="not in the paper: added here, because the final accuracy hides most of the effect",
+        "toy-dip",
+        "On the way, accuracy on the unseen quarter dips more than one half below where it ends.",
+        _of("redundant")
+        .minus(_of("redundant", "quarter_11", pl.col("step") > 0, take="min"))
+        .above(0.5, nothing=0.0),
+        whose="ours",
+        source="the final accuracy hides most of the effect",
         unit="accuracy",
     ),
     Claim(
-        id="toy-influence",
-        sentence="The redundant input keeps an influence on the answer that an uninformative one does not.",
-        criterion=Order(("X₂ uninformative", "X₂ redundant")),
-        evidence=_influence,
+        "toy-influence",
+        "The redundant input keeps an influence on the answer that an uninformative one does not.",
+        rising(
+            *(cells("influence", "influence", LAST, run=run, input="x2") for run in ("uninformative", "redundant")),
+            names=BOTH[::-1], pair="member",
+        ),
         source="proposition 4: ∂Ŷ/∂X₂ ≠ 0 for a redundant X₂; it proves “not zero”, never how large",
     ),
     Claim(
-        id="toy-playground",
-        sentence="The resistance does not hang on the loss: the playground's squared loss shows it too.",
-        criterion=Order(("X₂ redundant", "X₂ uninformative")),
-        evidence=lambda t: _pair(t, "redundant-playground", "uninformative-playground", "quarter_11"),
+        "toy-playground",
+        "The resistance does not hang on the loss: the playground's squared loss shows it too.",
+        rising(_of("redundant-playground"), _of("uninformative-playground"), names=BOTH, pair="member"),
         source="appendix C names the playground, whose loss is squared error after tanh",
     ),
     Claim(
-        id="toy-epochs",
-        sentence="If the paper's 1024 steps are epochs (25 600 updates), accuracy on the quarter still stays below the "
-        "rest.",
-        criterion=Sign("above", 0.0),
-        evidence=lambda t: _gap(t, "redundant-epochs"),
+        "toy-epochs",
+        "If the paper's 1024 steps are epochs (25 600 updates), accuracy on the quarter still stays below the rest.",
+        _of("redundant-epochs", GAP).above(0),
         source="appendix C says steps; in the playground's source a step is a pass over the training points",
     ),
-)
-
-
-BOTH = [SETTINGS["redundant"], SETTINGS["uninformative"]]
-
-
-def _map_rows(table: pl.DataFrame) -> pl.DataFrame:
-    return table.filter(pl.col("setting") == SETTINGS["redundant"])
+)  # fmt: skip
 
 
 def _draw_map(rows: pl.DataFrame) -> Any:
@@ -281,10 +222,6 @@ def _draw_map(rows: pl.DataFrame) -> Any:
     )  # fmt: skip
 
 
-def _boundary_rows(table: pl.DataFrame) -> pl.DataFrame:
-    return table.filter(pl.col("step") == pl.col("step").max().over("setting"), pl.col("setting").is_in(BOTH))
-
-
 def _draw_boundary(rows: pl.DataFrame) -> Any:
     from recombine.figures import Region, lines_of_members
 
@@ -294,120 +231,61 @@ def _draw_boundary(rows: pl.DataFrame) -> Any:
     )  # fmt: skip
 
 
-def _accuracy_rows(table: pl.DataFrame) -> pl.DataFrame:
-    rows = table.filter(pl.col("setting").is_in(BOTH))
-    long = rows.unpivot(["other_quarters", "quarter_11"], index=["setting", "step", "member"], variable_name="where")
-    names = {"other_quarters": "the three seen quarters", "quarter_11": "the quarter (1, 1)"}
-    return summarise(long.with_columns(pl.col("where").replace(names)), "value", ["setting", "where", "step"])
+def _both_sides(table: pl.DataFrame) -> pl.DataFrame:
+    return table.unpivot(["other_quarters", "quarter_11"], index=["setting", "step", "member"], variable_name="where")
 
 
-def _draw_accuracy(rows: pl.DataFrame) -> Any:
-    from recombine.figures import curves
-
-    return curves(
-        rows, "step", "mean", "where", "low", "high", facet="setting", log_x=True, x_title="step", y_title="accuracy",
-        y_domain=(0, 1),
-    )  # fmt: skip
-
-
-def _member_rows(table: pl.DataFrame) -> pl.DataFrame:
-    end = table.filter(pl.col("step") == pl.col("step").max().over("setting"))
-    return end.select("setting", "member", "quarter_11")
-
-
-def _draw_members(rows: pl.DataFrame) -> Any:
-    from recombine.figures import members
-
-    return members(rows, "setting", "quarter_11", title="accuracy on the quarter (1, 1) at the end", domain=(0.5, 1))
-
-
-def _influence_rows(table: pl.DataFrame) -> pl.DataFrame:
-    rows = table.filter(pl.col("setting").is_in(BOTH)).with_columns(pl.col("input").replace({"x1": "X₁", "x2": "X₂"}))
-    return summarise(rows, "influence", ["setting", "input", "step"])
-
-
-def _draw_influence(rows: pl.DataFrame) -> Any:
-    from recombine.figures import curves
-
-    return curves(
-        rows, "step", "mean", "input", "low", "high", facet="setting", log_x=True, x_title="step",
-        y_title="E|∂Ŷ₁/∂X|",
-    )  # fmt: skip
-
+IN_BOTH = pl.col("setting").is_in(BOTH)
+MEANS = "mean over members with its 95 % interval"
+FIGURES = (
+    drawn(
+        "decision-map", "Where the networks answer 1, step by step",
+        "X₂ redundant. Colour: the share of members whose answer is 1; the line is where the majority changes its mind. "
+        "The right half is correct. In the first steps the unseen quarter is given away almost whole; later it is won "
+        "back from the right, never quite to the line X₁ = 0.",
+        pl.col("run") == "redundant", table="map", draw=_draw_map,
+    ),
+    drawn(
+        "boundaries", "The boundary of each network at the end",
+        f"One line per member, {LINES_OF} members. A compositional network would draw the vertical X₁ = 0.",
+        LAST, IN_BOTH, table="boundary", draw=_draw_boundary,
+    ),
+    curves(
+        "accuracy", "Accuracy along training",
+        f"{MEANS.capitalize()}. With X₂ uninformative the quarter (1, 1) is trained on too, so the right panel is a "
+        "control for what the network can do, not for what it has not seen.",
+        IN_BOTH, table="accuracy", x="step", y="value", by="where", facet="setting", prepare=_both_sides, fitted=False,
+        names={"where": {"other_quarters": "the three seen quarters", "quarter_11": "the quarter (1, 1)"}},
+        log_x=True, x_title="step", y_title="accuracy", y_domain=(0, 1),
+    ),
+    dots(
+        "members", "Every network at the end",
+        "Accuracy on the quarter (1, 1), one dot per member: a distribution, where the paper shows a few seeds.",
+        LAST, table="accuracy", group="setting", value="quarter_11", fitted=False,
+        keep=["setting", "member", "quarter_11"], axis="accuracy on the quarter (1, 1) at the end", domain=(0.5, 1),
+    ),
+    curves(
+        "influence", "What moves the answer",
+        f"E|∂Ŷ₁/∂X_j|, inputs drawn from all four combinations alike; {MEANS}. The redundant X₂ gains influence while it "
+        "helps and loses most of it again once X₁ does the work.",
+        IN_BOTH, table="influence", x="step", y="influence", by="input", facet="setting", fitted=False,
+        names={"input": {"x1": "X₁", "x2": "X₂"}}, log_x=True, x_title="step", y_title="E|∂Ŷ₁/∂X|",
+    ),
+)  # fmt: skip
 
 STUDY = Study(
     name="gradient-toy",
-    within="gradient-descent",
     title="Gradient descent and a redundant input, in two dimensions",
     question="Trained without one of four combinations, where does a small network put its boundary — and why there?",
-    paper=Paper(
-        title="Gradient Descent Resists Compositionality",
-        authors="Yuanpeng Li, Liang Zhao, Joel Hestness, Kenneth Church, Mohamed Elhoseiny",
-        year=2020,
-        venue="ICLR 2021 submission",
-        url="https://openreview.net/forum?id=VMAesov3dfU",
-    ),
-    runs=runs,
-    tables=tables,
+    paper=PAPER,
+    scales={
+        "smoke": Size(16, 256, 8, 512),
+        "quick": Size(256, STEPS, 32, EPOCH_STEPS),
+        "paper": Size(1024, STEPS, 256, EPOCH_STEPS),
+    },
+    settings=settings,
+    tables={"accuracy": _accuracy, "influence": "influence", "boundary": _lines, "map": _shares},
     claims=CLAIMS,
-    figures=(
-        Figure(
-            id="decision-map",
-            title="Where the networks answer 1, step by step",
-            caption="X₂ redundant. Colour: the share of members whose answer is 1; the line is where the majority "
-            "changes its mind. The right half is correct. In the first steps the unseen quarter is given away almost "
-            "whole; later it is won back from the right, never quite to the line X₁ = 0.",
-            table="map",
-            draw=_draw_map,
-            rows=_map_rows,
-        ),
-        Figure(
-            id="boundaries",
-            title="The boundary of each network at the end",
-            caption=f"One line a member, {LINES_OF} members. A compositional network would draw the vertical X₁ = 0.",
-            table="boundary",
-            draw=_draw_boundary,
-            rows=_boundary_rows,
-        ),
-        Figure(
-            id="accuracy",
-            title="Accuracy along training",
-            caption="Mean over members with its 95 % interval. With X₂ uninformative the quarter (1, 1) is trained on "
-            "too, so the right panel is a control for what the network can do, not for what it has not seen.",
-            table="accuracy",
-            draw=_draw_accuracy,
-            rows=_accuracy_rows,
-        ),
-        Figure(
-            id="members",
-            title="Every network at the end",
-            caption="Accuracy on the quarter (1, 1), one dot a member: a distribution, where the paper shows a few "
-            "seeds.",
-            table="accuracy",
-            draw=_draw_members,
-            rows=_member_rows,
-        ),
-        Figure(
-            id="influence",
-            title="What moves the answer",
-            caption="E|∂Ŷ₁/∂X_j|, inputs drawn from all four combinations alike; mean over members with its 95 % "
-            "interval. The redundant X₂ gains influence "
-            "while it helps and loses most of it again once X₁ does the work.",
-            table="influence",
-            draw=_draw_influence,
-            rows=_influence_rows,
-        ),
-    ),
-    deviations=(
-        "The paper says “1024 steps”; the playground it uses calls a pass over its 250 training points a step. Both "
-        "readings are run: 1024 updates, and 25 600.",
-        "Two outputs with cross entropy, as the text says; the playground's own loss (squared error after tanh) is run "
-        "beside it.",
-        "Training points are drawn afresh at every step instead of from a fixed set of 250.",
-        "Weights start at U[−½, ½] and biases at 0.1, as in the playground; the paper does not say.",
-        "Settled after results were seen: toy-dip asked only whether the lowest accuracy along training, the start "
-        "included, lies below the last, which nothing could have failed (.904 [.899, .909] at paper scale). It now "
-        "asks for a dip of more than one half after the first update. The share of toy-wrong-quarter has an exact "
-        "interval instead of a bootstrap.",
-    ),
+    figures=FIGURES,
+    notes=read_notes(__file__),
 )

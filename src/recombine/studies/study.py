@@ -1,21 +1,43 @@
-"""A study: a paper as data — runs, tables, figures and claims, at three scales."""
+"""A study: a paper as data — settings, tables, figures and claims, at three scales."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+import polars as pl
 
 from recombine.result import Result
-from recombine.studies.claims import Claim, ClaimResult, Tables
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from recombine.runs import Run, StoredRun
+from recombine.runs import Run, StoredRun
+from recombine.studies.cells import Tables
+from recombine.studies.claims import Claim, ClaimResult, Status, Whose
+from recombine.studies.faithful import Faithful, Shares
+from recombine.studies.notes import Notes
 
 Scale = Literal["smoke", "quick", "paper"]
 SCALES: tuple[Scale, ...] = ("smoke", "quick", "paper")
+STATUSES: tuple[Status, ...] = ("holds", "fails", "not fitted")
+Size = TypeVar("Size")
+
+Label = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A run with labels, which become columns of every table that the run gives. A list has one value per member.
+
+    ``faithful`` is the paper's own setting, where the paper has it."""
+
+    run: Run
+    labels: Mapping[str, Label | Sequence[Label]] = field(default_factory=dict)
+    faithful: Faithful | None = None
+
+
+Rows = str | Callable[[StoredRun, Setting], "pl.DataFrame | None"]
+"""What a table keeps of a run: one of the run's own tables by name, or what a function makes of them. None: nothing."""
+Derived = tuple[Any, ...]
+"""A function and the names of the tables that it is given; left out where one of them is missing."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +53,9 @@ class Paper:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture of a study: which rows of which table it shows, and how they are drawn, as an Altair chart."""
+    """A picture of a study: which rows of which table it shows, and how they are drawn, as an Altair chart.
+
+    `recombine.studies.charts` makes the usual ones from names of columns."""
 
     id: str
     title: str
@@ -43,29 +67,53 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Study:
-    """Declared runs, how their results become the study's tables, the figures, and the claims."""
+class Study(Generic[Size]):
+    """Declared settings, what is kept of their runs, what is derived from that, the figures, and the claims."""
 
     name: str
     title: str
     question: str
     paper: Paper | None
     """None where the study asks what the others say together."""
-    runs: Callable[[Scale, int | None], Mapping[str, Run]]
-    """The runs at a scale, by name; the second argument overrides the number of members."""
-    tables: Callable[[Mapping[str, StoredRun]], dict[str, pl.DataFrame]]
+    scales: Mapping[Scale, Size]
+    """What the scales differ in."""
+    settings: Callable[[Size, int | None], Mapping[str, Setting]]
+    """The settings at a size, by name of their run, the most telling first; the second argument overrides the number of
+    members."""
+    tables: Mapping[str, Rows]
     claims: tuple[Claim, ...]
-    figures: tuple[Figure, ...]
-    deviations: tuple[str, ...] = ()
-    """Where our setting differs from the paper's, or the paper leaves it open."""
+    figures: tuple[Figure, ...] = ()
+    derived: Mapping[str, Derived] = field(default_factory=dict)
+    """Tables made of tables, in order."""
+    notes: Notes = field(default_factory=Notes)
+    """Where our setting differs from the paper's, and why claims do not hold: prose, beside the code."""
     says: str = ""
     """What the paper says, in one sentence."""
     lead: str = ""
     """The figure that stands for the study where there is room for one; the first where nothing is said."""
     in_short: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows
     """Which of that figure's rows are drawn where there is little room: what a stranger takes in at a glance."""
-    within: str = ""
-    """The study whose runs and claims include these, where there is one: a reproduction of all runs that one."""
+    ships: bool = True
+    """Whether it comes with the package, so that its pictures can be kept by the package's version alone."""
+
+    def planned(self, scale: Scale, members: int | None = None) -> Mapping[str, Setting]:
+        """The settings at a scale."""
+        return self.settings(self.scales[scale], members)
+
+    def runs(self, scale: Scale, members: int | None = None) -> dict[str, Run]:
+        """The runs at a scale, by name."""
+        return {name: setting.run for name, setting in self.planned(scale, members).items()}
+
+    def judge(self, tables: Tables, settings: Mapping[str, Setting]) -> tuple[ClaimResult, ...]:
+        """Every claim, from tables alone."""
+        shares = shares_of(settings)
+        judged = (claim.evaluate(tables, shares) for claim in self.claims)
+        return tuple(result.explained(*self.notes.of(result.claim.id)) for result in judged)
+
+
+def shares_of(settings: Mapping[str, Setting]) -> dict[str, Shares]:
+    """How much of the paper's setting each run has, where the paper has it."""
+    return {name: s.faithful.shares(s.run) for name, s in settings.items() if s.faithful is not None}
 
 
 @dataclass(frozen=True)
@@ -74,7 +122,7 @@ class StudyResult(Result):
 
     kind: ClassVar[str] = "study"
 
-    study: Study
+    study: Study[Any]
     scale: Scale
     claims: tuple[ClaimResult, ...]
     tables: Tables
@@ -82,30 +130,32 @@ class StudyResult(Result):
     """For each run by name: address, members, device, strategy, wall seconds, peak memory, versions, commit …"""
     seconds: float
     command: str
-    notes: tuple[str, ...] = ()
-    """What a reader must know of this run of the study, such as what was made smaller for the scale."""
     members: int | None = None
     """The number of members asked for, where it was not the scale's own."""
 
     def sentence(self) -> str:
         """How many claims hold, in one sentence."""
-        held, failed, unfitted = self.counts().values()
-        found = f"{held} hold, {failed} fail and {unfitted} could not be judged"
-        return f"{self.study.name} at {self.scale} scale: of {len(self.claims)} claims {found}."
+        counted = " ".join(
+            f"Of {sum(counts.values())} {what} {counts['holds']} hold, {counts['fails']} fail and "
+            f"{counts['not fitted']} could not be judged."
+            for whose, what in (("paper", "claims of the paper"), ("ours", "questions of ours"))
+            if sum((counts := self.counts(whose)).values())  # type: ignore[arg-type]
+        )
+        return f"{self.study.name} at {self.scale} scale. {counted or 'It makes no claim.'}"
 
-    def counts(self) -> dict[str, int]:
-        """How many claims hold, fail, and were not fitted."""
-        statuses = [claim.status for claim in self.claims]
-        return {status: statuses.count(status) for status in ("holds", "fails", "not fitted")}
+    def counts(self, whose: Whose | None = None) -> dict[str, int]:
+        """How many claims hold, fail, and were not fitted: the paper's, ours, or all."""
+        statuses = [claim.status for claim in self.claims if whose in (None, claim.claim.whose)]
+        return {status: statuses.count(status) for status in STATUSES}
 
     def to_frame(self) -> pl.DataFrame:
-        import polars as pl
-
-        return pl.DataFrame([claim.to_dict() for claim in self.claims], infer_schema_length=None)
+        rows = [claim.to_dict() for claim in self.claims]
+        flat = [{**row, "everyone": str(row["everyone"]), "shares": str(row["shares"])} for row in rows]
+        return pl.DataFrame(flat, infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "schema": 1,
+            "schema": 2,
             "study": self.study.name,
             "scale": self.scale,
             "seconds": round(self.seconds, 3),

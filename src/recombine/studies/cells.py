@@ -1,0 +1,201 @@
+"""Which numbers a claim is about: a column of a table, a filter over labels, and what one value stands for.
+
+    cells("slope", "networks", network="dense", task="interpolation", sigma=1.0).near(0.03)
+    cells("error", "ends", setting="B").minus(cells("error", "ends", setting="A"), pair="member").above(0)
+
+Rows that belong to one *unit* (a network, a base, a split) become one value, so that an interval is over units. A unit
+counts as fitted where all its rows are; nothing missing is filled in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from recombine.studies.claims import Test
+
+Tables = Mapping[str, pl.DataFrame]
+Names = str | Sequence[str]
+
+LAST = pl.col("step") == pl.col("step").max().over("run")
+"""The end of each run."""
+CORRELATION = (-1.0, 1.0)
+"""The limits of a correlation."""
+NO_LIMITS = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read: a row with a finite ``value`` for each unit that can be judged, all units that were asked for, and
+    the runs they come from."""
+
+    found: pl.DataFrame
+    asked: pl.DataFrame
+    runs: frozenset[str] = frozenset()
+
+    def values(self) -> tuple[float, ...]:
+        return tuple(self.found["value"].to_list())
+
+
+class Quantity:
+    """Something with one value per unit, and the tests that a claim can make of it."""
+
+    unit: tuple[str, ...]
+    """The columns that tell units apart."""
+    counted: bool
+    limits: tuple[float, float]
+
+    def read(self, tables: Tables, everyone: bool = False) -> Reading:
+        """``everyone``: units that did not fit are read too."""
+        raise NotImplementedError
+
+    def above(self, than: float = 0.0, *, nothing: float | None = None) -> Test:
+        """The interval of the mean lies above ``than``. ``nothing``: what the mean would be if nothing were going
+        on, such as chance; it must lie on the other side."""
+        from recombine.studies.claims import Sign, Test
+
+        return Test((self,), Sign("above", than), nothing=nothing)
+
+    def below(self, than: float = 0.0, *, nothing: float | None = None) -> Test:
+        """The interval of the mean lies below ``than``; ``nothing`` as in `above`."""
+        from recombine.studies.claims import Sign, Test
+
+        return Test((self,), Sign("below", than), nothing=nothing)
+
+    def near(self, tolerance: float) -> Test:
+        """The published figure lies within ``tolerance``, by an interval no wider."""
+        from recombine.studies.claims import Test, Value
+
+        return Test((self,), Value(tolerance))
+
+    def minus(self, other: Quantity, pair: Names = "member") -> Quantity:
+        """This less the other, for units of the same ``pair`` columns: seeds are shared, so differences are taken by
+        seed."""
+        return Difference(self, other, _names(pair))
+
+
+@dataclass(frozen=True)
+class Cells(Quantity):
+    """A column (or an expression) of a table under a filter; see `cells`."""
+
+    value: str | pl.Expr
+    table: str
+    where: tuple[pl.Expr, ...] = ()
+    unit: tuple[str, ...] = ("run", "member")
+    within: tuple[str, ...] = ()
+    take: Literal["mean", "min", "max"] = "mean"
+    fitted: bool = True
+    asked: Cells | None = None
+    counted: bool = False
+    limits: tuple[float, float] = NO_LIMITS
+
+    def read(self, tables: Tables, everyone: bool = False) -> Reading:
+        unit = list(self.unit)
+        if self.table not in tables:
+            return _none(unit)
+        table = tables[self.table]
+        value = (pl.col(self.value) if isinstance(self.value, str) else self.value).cast(pl.Float64)
+        good = pl.lit(True)
+        if self.fitted and not everyone and "fitted" in table.columns:
+            good = pl.col("fitted").fill_null(True)
+        # Values and filters may look at whole columns (the last step of each run), so both see the whole table.
+        chosen = pl.all_horizontal(self.where) if self.where else pl.lit(True)
+        rows = table.with_columns(value.alias("value"), good.alias("good"), chosen.alias("chosen ")).filter("chosen ")
+        runs = frozenset(rows["run"].drop_nulls().unique().to_list()) if "run" in rows.columns else frozenset()
+        mean = getattr(pl.col("value"), self.take)()
+        if self.within:
+            keys = [*unit, *self.within]
+            rows = rows.group_by(keys, maintain_order=True).agg(pl.col("value").mean(), pl.col("good").all())
+        each = rows.group_by(unit, maintain_order=True).agg(mean, pl.col("good").all(), _known(self.within))
+        found = each.filter(pl.col("good") & pl.col("known")).select(*unit, "value").sort(unit)
+        asked = each.select(unit) if self.asked is None else self.asked.read(tables, True).asked.select(unit)
+        return Reading(found, asked, runs)
+
+
+@dataclass(frozen=True)
+class Difference(Quantity):
+    """One quantity less another, pair by pair."""
+
+    first: Quantity
+    second: Quantity
+    unit: tuple[str, ...]
+    counted: bool = False
+    limits: tuple[float, float] = NO_LIMITS
+
+    def read(self, tables: Tables, everyone: bool = False) -> Reading:
+        readings = paired([side.read(tables, everyone) for side in (self.first, self.second)], self.unit)
+        first, second = readings
+        found = first.found.with_columns((pl.col("value") - second.found["value"]).alias("value"))
+        return Reading(found, first.asked, first.runs | second.runs)
+
+
+def cells(
+    value: str | pl.Expr,
+    table: str,
+    *where: pl.Expr,
+    unit: Names = ("run", "member"),
+    within: Names = (),
+    take: Literal["mean", "min", "max"] = "mean",
+    fitted: bool = True,
+    asked: Cells | None = None,
+    counted: bool = False,
+    limits: tuple[float, float] = NO_LIMITS,
+    **labels: Any,
+) -> Cells:
+    """One value per ``unit`` of a table: rows where every label has its value (or one of a list), and ``where`` holds.
+
+    Rows of a unit are averaged (``take``: or the smallest or largest counts), first ``within`` other columns. ``asked``
+    names the units that there were, where a table lacks those that gave nothing. ``counted``: values are 0 or 1, and
+    the figure is a share of units. ``fitted=False``: whether a network fitted does not matter for this question."""
+    named = tuple(
+        pl.col(name).is_in(list(wanted))
+        if isinstance(wanted, (list, tuple, set, frozenset))
+        else pl.col(name).is_null()
+        if wanted is None
+        else pl.col(name) == wanted
+        for name, wanted in labels.items()
+    )
+    return Cells(value, table, (*named, *where), _names(unit), _names(within), take, fitted, asked, counted, limits)
+
+
+def rising(*quantities: Quantity, names: Sequence[str], pair: Names | None = None) -> Test:
+    """Each quantity lies below the next: the interval of every neighbouring difference lies above 0. With ``pair``
+    units of the same columns are compared, without it groups."""
+    from recombine.studies.claims import Order, Test
+
+    return Test(tuple(quantities), Order(tuple(names)), pair=None if pair is None else _names(pair))
+
+
+def paired(readings: Sequence[Reading], pair: Sequence[str]) -> list[Reading]:
+    """The same units of several readings, in the same order; asked for are those that any of them asks for."""
+    pair = list(pair)
+    for reading in readings:
+        if reading.found.select(pair).is_duplicated().any():
+            raise ValueError(f"units are not told apart by {', '.join(pair)}: {reading.found.head(3)}")
+    common = reduce(lambda one, other: one.join(other, on=pair), [r.found.select(pair) for r in readings]).sort(pair)
+    asked = pl.concat([reading.asked.select(pair) for reading in readings]).unique(maintain_order=True)
+    return [
+        replace(r, found=common.join(r.found.select(*pair, "value"), on=pair, maintain_order="left"), asked=asked)
+        for r in readings
+    ]
+
+
+def _known(within: Sequence[str]) -> pl.Expr:
+    """Whether a unit has a value: a finite one in each of its rows, or, averaged within others, in one of them."""
+    finite = pl.col("value").is_finite() & pl.col("value").is_not_null()
+    return (finite.any() if within else finite.fill_null(False).all()).alias("known")
+
+
+def _none(unit: list[str]) -> Reading:
+    nothing = pl.DataFrame(schema=dict.fromkeys(unit, pl.String))
+    return Reading(nothing.with_columns(pl.lit(None, pl.Float64).alias("value")), nothing)
+
+
+def _names(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

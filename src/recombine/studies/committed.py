@@ -1,0 +1,127 @@
+"""Committed results: read them back, renew them run by run, and what the package carries of them.
+
+The verdict of every claim at paper scale travels inside the package (``committed.json``), so that a page made at a
+smaller scale can show it beside the local one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from recombine.errors import InputError
+from recombine.runs import Store, StoredRun
+from recombine.studies.finding import find_study
+from recombine.studies.running import origin
+from recombine.studies.study import Setting, Study, StudyResult
+from recombine.studies.tables import derived, kept, renewed
+
+Verdicts = Mapping[str, Mapping[str, Mapping[str, Any]]]
+"""Claims by study and id, each as its `to_dict` says."""
+
+_CARRIED = Path(__file__).parent / "committed.json"
+_SHOWN = ("status", "how", "measured", "low", "high", "members", "fitted", "shares")
+
+
+def read_results(folder: Path, study: Study[Any] | None = None) -> StudyResult:
+    """A study from the tables that were committed of it, judged anew; nothing is trained."""
+    record = read_json(folder / "study.json")
+    try:
+        found = study or find_study(str(record["study"]))
+        tables = read_tables(found, folder)
+        settings = found.planned(record["scale"], record["members"])
+        return StudyResult(
+            study=found,
+            scale=record["scale"],
+            members=record["members"],
+            claims=found.judge(tables, settings),
+            tables=tables,
+            provenance=record["runs"],
+            seconds=sum(float(run.get("seconds") or 0.0) for run in record["runs"].values()),
+            command=record["command"],
+        )
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise InputError(f"{str(folder)!r} does not hold complete results of a study ({reason}).") from None
+
+
+def renew(folder: Path, store: Store) -> tuple[StudyResult, tuple[str, ...]]:
+    """Committed results with every run that the store holds in place of the committed one, and the names of those."""
+    before = read_results(folder)
+    settings = before.study.planned(before.scale, before.members)
+    stored = {name: run for name, s in settings.items() if (run := store.get(s.run)) is not None}
+    fresh = {name: run for name, run in stored.items() if not _same(before, name, run)}
+    tables = renewed(before.study, before.tables, kept(before.study, settings, fresh))
+    return _with(before, settings, tables, fresh), tuple(fresh)
+
+
+def _same(before: StudyResult, name: str, run: StoredRun) -> bool:
+    """Whether a run is the very one that was committed: computed at the same moment."""
+    old = before.provenance.get(name, {})
+    return old.get("address") == run.address and old.get("started") == run.provenance.get("started")
+
+
+def _with(
+    before: StudyResult, settings: Mapping[str, Setting], tables: Mapping[str, pl.DataFrame], fresh: Mapping[str, Any]
+) -> StudyResult:
+    known = {name: before.provenance[name] for name in settings if name in before.provenance}
+    runs = known | {name: origin(run) for name, run in fresh.items()}
+    return StudyResult(
+        study=before.study,
+        scale=before.scale,
+        members=before.members,
+        claims=before.study.judge(tables, settings),
+        tables=tables,
+        provenance={name: runs[name] for name in settings if name in runs},
+        seconds=sum(float(run.get("seconds") or 0.0) for run in runs.values()),
+        command=before.command,
+    )
+
+
+def read_tables(study: Study[Any], folder: Path) -> dict[str, pl.DataFrame]:
+    """The tables that the study keeps, as committed, and what is derived from them, derived again."""
+    paths = {name: folder / "tables" / f"{name}.parquet" for name in study.tables}
+    return derived(study, {name: pl.read_parquet(path) for name, path in paths.items() if path.exists()})
+
+
+@cache
+def carried() -> Verdicts:
+    """The verdicts at paper scale that came with the package."""
+    found: Verdicts = json.loads(_CARRIED.read_text(encoding="utf-8")) if _CARRIED.exists() else {}
+    return found
+
+
+def verdicts(results: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """The verdicts under a folder of results, as the package carries them."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for file in sorted(results.glob("*/claims.json")):
+        told = read_json(file)
+        found[told["study"]] = {c["id"]: {name: _short(c.get(name)) for name in _SHOWN} for c in told["claims"]}
+    return found
+
+
+def carry(results: Path) -> Path:
+    """Write what the package carries, from a folder of results."""
+    text = json.dumps(verdicts(results), ensure_ascii=False, separators=(",", ":")).replace('"},"', '"},\n"')
+    _CARRIED.write_text(text + "\n", encoding="utf-8")
+    return _CARRIED
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A file of committed results, or an error that says what it is not."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(path)!r} cannot be read as committed results: {error}.") from None
+    if not isinstance(data, dict):
+        raise InputError(f"{str(path)!r} does not hold committed results.")
+    return data
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value

@@ -1,0 +1,109 @@
+"""Can each claim fail? Every claim is judged on tables in which nothing is going on, and on the opposite.
+
+*Nothing*: in every table that is kept, each measured column is dealt anew among the rows, so that no label says anything
+of any number, and what is derived is derived again. A claim about one group has its values moved to the figure that it
+declares for a world where nothing is going on. *The opposite*: values are mirrored at the threshold, groups change
+places. A claim that holds there says nothing where it holds elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from recombine.studies.cells import Cells, Difference, Tables
+from recombine.studies.claims import Claim, Evidence, Order, Sign
+from recombine.studies.study import Study
+from recombine.studies.tables import derived
+
+TRIES = 5
+"""Tables of noise; an interval of 95 % excludes the truth in one of forty on the claimed side."""
+
+
+@dataclass(frozen=True)
+class Unfailing:
+    """A claim that holds where it must not."""
+
+    claim: str
+    where: str
+
+
+def unfailing(study: Study[Any], tables: Tables, tries: int = TRIES) -> list[Unfailing]:
+    """The claims that hold on most tables of noise, or on the opposite of what was measured.
+
+    ``tables`` are those that the study keeps; a claim that has no evidence in them cannot be tried."""
+    base = {name: tables[name] for name in study.tables if name in tables}
+    whole = derived(study, base)
+    noises = [derived(study, dealt(base, seed)) for seed in range(tries)]
+    found = []
+    for claim in study.claims:
+        evidence = claim.test.read(whole)
+        if not all(evidence.groups):
+            continue
+        if _holds(claim, evidence) and _holds(claim, opposite(claim, evidence)):
+            found.append(Unfailing(claim.id, "the opposite"))
+        made = _tables_of(claim) & study.derived.keys()
+        judged = [_holds(claim, _without(claim, noise, bool(made), seed)) for seed, noise in enumerate(noises)]
+        if sum(judged) > tries / 2:
+            found.append(Unfailing(claim.id, "nothing"))
+    return found
+
+
+def dealt(tables: Tables, seed: int) -> dict[str, pl.DataFrame]:
+    """The tables with each measured column dealt anew among the rows; what names a row stays."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for name, table in tables.items():
+        measured = [c for c in table.columns if table[c].dtype.is_float()]
+        found[name] = table.with_columns(pl.Series(c, table[c][rng.permutation(table.height)]) for c in measured)
+    return found
+
+
+def opposite(claim: Claim, evidence: Evidence) -> Evidence:
+    """The evidence of a world in which the opposite is true."""
+    criterion = claim.test.criterion
+    if isinstance(criterion, Order):
+        return replace(evidence, groups=evidence.groups[::-1], asked=evidence.asked[::-1])
+    if isinstance(criterion, Sign):
+        mirror = [2 * criterion.than - value for value in evidence.groups[0]]
+        if evidence.counted:
+            mirror = [1 - value for value in evidence.groups[0]]
+    else:
+        mirror = [value + 3 * criterion.tolerance for value in evidence.groups[0]]
+    return replace(evidence, groups=(tuple(mirror),))
+
+
+def _without(claim: Claim, noise: Tables, made: bool, seed: int) -> Evidence:
+    """The evidence of a world in which nothing is going on. What is ``made`` of noise shows itself what it is worth."""
+    evidence = claim.test.read(noise, everyone=True)
+    nothing = claim.test.nothing
+    if made or nothing is None or not all(evidence.groups):
+        return evidence
+    values = np.asarray(evidence.groups[0])
+    if evidence.counted:
+        drawn = np.random.default_rng(seed).random(len(values)) < nothing
+        return replace(evidence, groups=(tuple(drawn.astype(float).tolist()),))
+    return replace(evidence, groups=(tuple((values - values.mean() + nothing).tolist()),))
+
+
+def _tables_of(claim: Claim) -> set[str]:
+    """The tables that a claim reads."""
+    open_, found = list(claim.test.quantities), set()
+    while open_:
+        quantity = open_.pop()
+        if isinstance(quantity, Difference):
+            open_ += [quantity.first, quantity.second]
+        elif isinstance(quantity, Cells):
+            found.add(quantity.table)
+    return found
+
+
+def _holds(claim: Claim, evidence: Evidence) -> bool:
+    if not all(evidence.groups):
+        return False
+    published = claim.published.value if claim.published else None
+    return claim.test.criterion.holds(claim.test.criterion.figure(evidence), published)
+

@@ -1,0 +1,84 @@
+"""Find a study by its name, in an installed package, or in a file of one's own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module, util
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from recombine.errors import InputError, unknown
+from recombine.studies.study import Study
+
+GROUP = "recombine.studies"
+"""The entry points by which an installed package offers studies of its own."""
+
+_OURS = {
+    "gradient-toy": "gradient_toy",
+    "gradient-descent": "gradient_descent",
+    "kernel-theory": "kernel_theory",
+    "forced-rendering": "forced_rendering",
+    "first-principles": "first_principles",
+    "break-it-down": "break_it_down",
+    "together": "together",
+}
+
+
+class _Studies(Mapping[str, "Study[Any]"]):
+    """The studies of this package by name, each imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Study[Any]:
+        return _study_in(import_module(f"recombine.studies.{_OURS[name]}"), name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_OURS)
+
+    def __len__(self) -> int:
+        return len(_OURS)
+
+
+STUDIES: Mapping[str, Study[Any]] = _Studies()
+
+
+def find_study(name: str) -> Study[Any]:
+    """The study of that name; a name that ends in .py is a file, whose ``STUDY`` it is. Only a file that a person names
+    is ever run."""
+    if name in _OURS:
+        return STUDIES[name]
+    if name.endswith(".py"):
+        return _from_file(Path(name))
+    installed = {point.name: point for point in entry_points(group=GROUP)}
+    if name in installed:
+        found = installed[name].load()
+        return found if isinstance(found, Study) else _study_in(found, name)
+    raise unknown("study", name, {**dict.fromkeys(_OURS), **installed})
+
+
+def _from_file(path: Path) -> Study[Any]:
+    if not path.is_file():
+        raise InputError(f"there is no file {str(path)!r} to read a study from.")
+    # Its classes must be found again under their module's name when runs are handed to other processes.
+    name = path.stem
+    spec = util.spec_from_file_location(name, path)
+    if not name.isidentifier() or name in sys.modules or spec is None or spec.loader is None:
+        raise InputError(f"a file of a study needs a name of its own that Python can import, not {path.name!r}.")
+    module = util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+        return _study_in(module, str(path))
+    except InputError:
+        del sys.modules[name]
+        raise
+    except Exception as error:
+        del sys.modules[name]
+        raise InputError(f"{str(path)!r} cannot be read as a study: {type(error).__name__}: {error}.") from error
+
+
+def _study_in(module: Any, where: str) -> Study[Any]:
+    found = getattr(module, "STUDY", None)
+    if not isinstance(found, Study):
+        raise InputError(f"{where!r} declares no study; it needs STUDY = Study(…).")
+    return found

@@ -1,0 +1,90 @@
+"""From runs to the tables of a study: what each run gave, with its labels, one below the other.
+
+Every row says of which run it is, so committed tables can be renewed run by run: the rows of new runs take the place of
+the old ones, and what is derived is derived again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from recombine.runs import StoredRun
+from recombine.studies.cells import Tables
+from recombine.studies.study import Label, Setting, Study
+
+
+def kept(
+    study: Study[Any], settings: Mapping[str, Setting], stored: Mapping[str, StoredRun]
+) -> dict[str, pl.DataFrame]:
+    """What the study keeps of the runs that are there, without what is derived from it."""
+    parts: dict[str, list[pl.DataFrame]] = {name: [] for name in study.tables}
+    for run_name, setting in settings.items():
+        if (run := stored.get(run_name)) is None:
+            continue
+        for name, rows in study.tables.items():
+            table = run.tables.get(rows) if isinstance(rows, str) else rows(run, setting)
+            if table is not None:
+                parts[name].append(labelled(table, run_name, setting.labels, fitted(run)))
+    # A run that was stored before a measure had a column lacks it: null there.
+    return {name: pl.concat(some, how="diagonal_relaxed") for name, some in parts.items() if some}
+
+
+def derived(study: Study[Any], tables: Tables) -> dict[str, pl.DataFrame]:
+    """The tables, and those that are made of them."""
+    found = dict(tables)
+    for name, (make, *needs) in study.derived.items():
+        if all(need in found for need in needs):
+            found[name] = make(*(found[need] for need in needs))
+    return found
+
+
+def tables_of(
+    study: Study[Any], settings: Mapping[str, Setting], stored: Mapping[str, StoredRun]
+) -> dict[str, pl.DataFrame]:
+    """All tables of the study; works on any of its runs alone."""
+    return derived(study, kept(study, settings, stored))
+
+
+def renewed(study: Study[Any], committed: Tables, fresh: Tables) -> dict[str, pl.DataFrame]:
+    """Committed tables with the rows of fresh runs in place of theirs."""
+    new = {run for table in fresh.values() for run in table["run"].unique()}
+    found = {}
+    for name in study.tables:
+        old = committed[name].filter(~pl.col("run").is_in(list(new))) if name in committed else None
+        parts = [part for part in (old, fresh.get(name)) if part is not None]
+        if parts:
+            found[name] = pl.concat(parts, how="diagonal_relaxed")
+    return derived(study, found)
+
+
+def labelled(
+    table: pl.DataFrame,
+    run: str,
+    labels: Mapping[str, Label | Sequence[Label]],
+    fitted: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """A table of a run with its name and labels in front, and, where rows are of members, whether they fitted."""
+    if clash := {"run", *labels} & set(table.columns):
+        raise ValueError(f"run {run}: a label and a column share the name {', '.join(sorted(clash))}")
+    of_members = {name: value for name, value in labels.items() if isinstance(value, (tuple, list))}
+    alike = [pl.lit(value).alias(name) for name, value in labels.items() if name not in of_members]
+    front = ["run", *(name for name in labels if name not in of_members or "member" in table.columns)]
+    if "member" in table.columns:
+        for name, values in of_members.items():
+            each = pl.Series(name, [values[member] for member in table["member"]])
+            table = table.with_columns(each)
+        if fitted is not None and "fitted" not in table.columns:
+            table = table.join(fitted, on="member", how="left", maintain_order="left")
+    return table.with_columns(pl.lit(run).alias("run"), *alike).select(*front, pl.exclude(front))
+
+
+def fitted(run: StoredRun) -> pl.DataFrame | None:
+    """Which members fitted what they saw; one that diverged did not, also where no threshold was set."""
+    table = run.tables.get("members")
+    if table is None or "fitted" not in table.columns:
+        return None
+    whole = pl.col("diverged_at").is_null() if "diverged_at" in table.columns else pl.lit(True)
+    return table.select("member", (pl.col("fitted").fill_null(True) & whole).alias("fitted"))
