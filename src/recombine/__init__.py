@@ -7,7 +7,7 @@
     rc.measure(ensemble, task)                         # after training: where it fails, and by which mechanism
     rc.measure_predictions(table, ["shape", "colour"], target="y", prediction="p", split="part=test")
     rc.dissect(network, problems_of_one_rule, problems_of_the_other)      # inside: a part for each, and can it go
-    rc.conduct(rc.find_study("gradient-toy"), "smoke", store=rc.Store("store"))     # a paper: which claims hold
+    rc.run_study(rc.find_study("gradient-toy"), "smoke", store=rc.Store("store"))     # a paper: which claims hold
 
 Names are looked up when they are first used, so that a person with a table does not wait for torch.
 """
@@ -39,7 +39,7 @@ _WHERE = {
     "train": "recombine.training",
     "check": "recombine.checks",
     "check_theorem": "recombine.measures",
-    "conduct": "recombine.studies",
+    "run_study": "recombine.studies",
     "dissect": "recombine.structure",
     "measure": "recombine.measures",
     "measure_predictions": "recombine.mechanisms",
@@ -83,7 +83,6 @@ __all__ = [
     "check",
     "check_theorem",
     "checks",
-    "conduct",
     "continuous",
     "dissect",
     "figures",
@@ -95,6 +94,7 @@ __all__ = [
     "mechanisms",
     "models",
     "reporting",
+    "run_study",
     "runs",
     "structure",
     "studies",
@@ -128,7 +128,7 @@ if TYPE_CHECKING:
     from recombine.runs import Store
     from recombine.space import Factor, FactorSpace, categorical, continuous
     from recombine.structure.dissect import dissect
-    from recombine.studies import conduct, find_study
+    from recombine.studies import find_study, run_study
     from recombine.support import Explicit, Region, Support
     from recombine.tasks import FixedTask, Task
     from recombine.training import SGD, Adam, AdamW, Ensemble, Record, train

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def forecast(
-    studies: Sequence[Study],
+    studies: Sequence[Study[Any]],
     scale: Scale,
     members: int | None,
     store: str,
@@ -27,10 +27,11 @@ def forecast(
     from recombine.cli.progress import waiting
     from recombine.runs.planning import forecast as look_ahead
     from recombine.runs.planning import makespan
-    from recombine.studies.conducting import check_scale
+    from recombine.studies.running import check_scale
     from recombine.training import pick_device
 
-    check_scale(scale, members)
+    for study in studies:
+        check_scale(study, scale, members)
     workers, chosen = workers_of(on, device), str(pick_device(device))
     runs = {f"{study.name}/{name}": run for study in studies for name, run in study.runs(scale, members).items()}
     with waiting(f"timing a few steps of each training on this {chosen}", quiet=as_json):

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import cyclopts
 
-from recombine.cli import check, dissect, measure, reproduce, runs, study
+from recombine.cli import check, dissect, measure, report, reproduce, runs, study
 from recombine.cli.printing import printable
 from recombine.errors import InputError
 
@@ -41,6 +41,7 @@ app.command(measure.measure, sort_key=2, help_epilogue="")
 app.command(dissect.dissect, sort_key=3, help_epilogue="")
 app.command(study.app)
 app.command(reproduce.reproduce, sort_key=5, help_epilogue="")
+app.command(report.report, sort_key=6, help_epilogue="")
 app.command(runs.app)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from recombine.cli.options import OUT, STORE, Device, DryRun, FailOn, Json, Members, On, Out, Scale, StorePath
 from recombine.cli.printing import console, print_json, say
+
+if TYPE_CHECKING:
+    from recombine.studies import StudyResult
 
 
 def reproduce(
@@ -22,9 +25,9 @@ def reproduce(
     fail_on: FailOn = None,
     dry_run: DryRun = False,
 ) -> int:
-    """Run every study at a scale, write one page and a page a study, and say which claims hold.
+    """Run every study at a scale, write one page and a page per study, and say which claims hold.
 
-    At paper scale the page shows the results committed in the folder results beside the fresh ones.
+    Below paper scale the page shows the committed verdicts at paper scale beside the fresh ones.
 
     Examples: recombine reproduce --scale quick --out report
               recombine reproduce --on processes
@@ -33,13 +36,13 @@ def reproduce(
     from recombine.cli.progress import study_progress, waiting
     from recombine.cli.study import check_place, check_writable
     from recombine.figures.cache import cached_in
-    from recombine.reporting import read_committed, write_overview
+    from recombine.reporting import write_overview
     from recombine.reporting.provenance import duration
     from recombine.runs import Store
-    from recombine.studies import STUDIES, conduct_all
+    from recombine.studies import STUDIES, run_studies
 
     started = time.monotonic()
-    studies = [study for study in STUDIES.values() if study.within not in STUDIES]
+    studies = list(STUDIES.values())
     if dry_run:
         return forecast(studies, scale, members, store, device, on, as_json)
     check_place(on, device)
@@ -47,31 +50,34 @@ def reproduce(
     check_writable(out)
     planned = [(study.name, study.runs(scale, members)) for study in studies]
     with study_progress(planned, quiet=as_json) as (progress, on_done):
-        results = conduct_all(
+        results = run_studies(
             studies, scale, store=opened, members=members, device=device, on=on, progress=progress, on_done=on_done
         )
     with waiting("drawing the figures and writing the page", quiet=as_json), cached_in(opened.local / "cache"):
-        page = write_overview(results, out, read_committed(Path("results")) if scale == "paper" else None)
+        page = write_overview(results, out)
     seconds = time.monotonic() - started
     if as_json:
         found = [result.to_dict() for result in results]
         print_json({"scale": scale, "seconds": round(seconds, 3), "page": str(page), "studies": found})
     else:
-        _print_summary(results)
+        print_summary(results)
         say(f"\n{duration(seconds)} at {scale} scale. Every claim with its figures is on the page:\n{page.resolve()}")
     return int(any(result.counts()[status] for result in results for status in fail_on or ()))
 
 
-def _print_summary(results: list[Any]) -> None:
-    """One row a study: how many of its claims hold, fail, or could not be judged."""
+def print_summary(results: Sequence[StudyResult]) -> None:
+    """One row per study: how many claims of the paper, and how many of ours, hold, fail, or could not be judged."""
     from rich.table import Table
 
-    statuses = list(results[0].counts())
-    table = Table("study", *statuses, box=None, pad_edge=False, padding=(0, 3, 0, 0), show_footer=len(results) > 1)
+    from recombine.studies.claims import WHOSE
+
+    sides = [(whose, status) for whose in WHOSE for status in results[0].counts()]
+    heads = [f"{'the paper: ' if whose == 'paper' else 'ours: '}{status}" for whose, status in sides]
+    table = Table("study", *heads, box=None, pad_edge=False, padding=(0, 3, 0, 0), show_footer=len(results) > 1)
     for result in results:
-        table.add_row(result.study.name, *(str(result.counts()[status]) for status in statuses))
+        table.add_row(result.study.name, *(str(result.counts(whose)[status]) for whose, status in sides))
     table.columns[0].footer = "all studies"
-    for column, status in zip(table.columns[1:], statuses, strict=True):
+    for column, (whose, status) in zip(table.columns[1:], sides, strict=True):
         column.justify = "right"
-        column.footer = str(sum(result.counts()[status] for result in results))
+        column.footer = str(sum(result.counts(whose)[status] for result in results))
     console().print(table)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = cyclopts.App(
     name="runs",
     help="Look into the store of runs, move it as one file, and tidy it.",
-    sort_key=6,
+    sort_key=7,
     help_epilogue="""Examples:
 
     recombine runs list

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import cyclopts
@@ -15,7 +15,9 @@ from recombine.cli.printing import console, counted, print_json, say, shown
 from recombine.errors import InputError
 
 if TYPE_CHECKING:
-    from recombine.studies.study import StudyResult
+    from collections.abc import Sequence
+
+    from recombine.studies.study import Study, StudyResult
 
 app = cyclopts.App(
     name="study",
@@ -27,11 +29,12 @@ app = cyclopts.App(
     recombine study show gradient-toy
     recombine study run gradient-toy --scale quick --members 64
     recombine study run gradient-toy --json --fail-on fails
+    recombine study run ./my_study.py --scale smoke
     recombine study verify results/gradient-toy""",
     help_format="plaintext",
 )
 
-Name = Annotated[str, Parameter(help="The name of a study; see `recombine study list`.")]
+Name = Annotated[str, Parameter(help="The name of a study (see `recombine study list`), or a file of your own: ./my_study.py.")]
 
 
 @app.command(name="list", sort_key=1, help_epilogue="")
@@ -41,16 +44,31 @@ def list_studies(*, as_json: Json = False) -> None:
     Example: recombine study list"""
     from recombine.studies import STUDIES
 
+    rows = [_listed(study) for study in STUDIES.values()]
     if as_json:
-        rows = [{"study": s.name, "title": s.title, "claims": len(s.claims)} for s in STUDIES.values()]
         print_json({"studies": rows})
         return
     from rich.table import Table
 
-    table = Table("study", "title", "claims", box=None, pad_edge=False)
-    for study in STUDIES.values():
-        table.add_row(study.name, study.title, str(len(study.claims)))
+    table = Table("study", "title", "the paper's claims", "ours", "hold at paper scale", box=None, pad_edge=False)
+    for row in rows:
+        told = [f"{row[f'{whose}_hold']} of {row[whose]}" for whose in ("paper", "ours") if row[whose]]
+        table.add_row(row["study"], row["title"], str(row["paper"]), str(row["ours"]), " and ".join(told))
     console().print(table)
+    say("\nThe last column: of the paper's claims, then of ours, as committed at paper scale.")
+
+
+def _listed(study: Study[Any]) -> dict[str, Any]:
+    """A study in a list: how many claims are the paper's and how many ours, and how many hold as committed."""
+    from recombine.studies.committed import carried
+
+    verdicts = carried().get(study.name, {})
+    row: dict[str, Any] = {"study": study.name, "title": study.title}
+    for whose in ("paper", "ours"):
+        mine = [claim.id for claim in study.claims if claim.whose == whose]
+        row[whose] = len(mine)
+        row[f"{whose}_hold"] = sum(verdicts.get(claim, {}).get("status") == "holds" for claim in mine)
+    return row
 
 
 @app.command(sort_key=2, help_epilogue="")
@@ -64,12 +82,14 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
     planned = study.runs(scale, None)
     if as_json:
         claims = [
-            {"id": c.id, "sentence": c.sentence, "criterion": str(c.criterion), "published": c.published}
+            {"id": c.id, "sentence": c.sentence, "whose": c.whose, "criterion": str(c.test.criterion),
+             "published": c.published.value if c.published else None}
             for c in study.claims
         ]
         runs = {n: {"address": run.address, **run.describe()} for n, run in planned.items()}
         print_json({
-            "study": name, "scale": scale, "claims": claims, "runs": runs, "deviations": list(study.deviations),
+            "study": name, "scale": scale, "claims": claims, "runs": runs,
+            "deviations": list(study.notes.deviations),
         })  # fmt: skip
         return
     from rich.table import Table
@@ -82,8 +102,9 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
     table = Table("claim", "sentence, and what would make it hold", box=None)
     table.columns[0].no_wrap = True
     for claim in study.claims:
-        published = "" if claim.published is None else f"; published {claim.published:g}"
-        table.add_row(shown(claim.id), shown(f"{claim.sentence}\n{claim.criterion}{published}"))
+        published = "" if claim.published is None else f"; published {claim.published.value:g}"
+        ours = " (ours)" if claim.whose == "ours" else ""
+        table.add_row(shown(claim.id), shown(f"{claim.sentence}{ours}\n{claim.test.criterion}{published}"))
     where.print(table)
     where.print(shown(f"\n{counted(len(planned), 'run')} at {scale} scale", "bold"))
     table = Table("run", "members", "steps", "address", box=None, pad_edge=False)
@@ -91,10 +112,10 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
         told = planned_run.describe()
         table.add_row(run_name, *(_number(told.get(n)) for n in ("members", "steps")), planned_run.address[:12])
     where.print(table)
-    if study.deviations:
+    if study.notes.deviations:
         heading = "Where this differs from the paper" if study.paper else "How it was done"
         where.print(shown(f"\n{heading}", "bold"))
-    for deviation in study.deviations:
+    for deviation in study.notes.deviations:
         where.print(shown(f"· {deviation}"))
 
 
@@ -122,7 +143,7 @@ def run(
     from recombine.figures.cache import cached_in
     from recombine.reporting import write_study
     from recombine.runs import Store
-    from recombine.studies import conduct, find_study
+    from recombine.studies import find_study, run_study
 
     study = find_study(name)
     if dry_run:
@@ -132,7 +153,7 @@ def run(
     check_writable(out)
     planned = study.runs(scale, members)
     with study_progress([(study.name, planned)], quiet=as_json) as (progress, on_done):
-        result = conduct(
+        result = run_study(
             study, scale, store=opened, members=members, device=device, on=on, progress=progress, on_done=on_done
         )
     with cached_in(opened.local / "cache"):
@@ -160,14 +181,49 @@ def verify(
     name = _study_in(folder)
     found = verify_results(find_study(name), folder)
     if as_json:
-        print_json({"study": name, "claims": found.claims, "compared": found.compared, "problems": found.problems})
+        print_json({"study": name, "claims": found.claims, "compared": found.compared, "problems": found.problems,
+                    "unknown_origin": found.unknown})  # fmt: skip
     else:
         again = f"{found.compared} figures of one member trained again ({found.again})"
         say(f"{name}: {found.claims} claims recomputed, {again}")
+        if found.unknown:
+            say(f"  commit or version are not known of {counted(len(found.unknown), 'run')}: {_some(found.unknown)}")
         for problem in found.problems:
             say(f"  {problem}")
         say("verified" if not found.problems else counted(len(found.problems), "problem"))
     return int(bool(found.problems))
+
+
+@app.command(sort_key=5, help_epilogue="")
+def renew(
+    folder: Annotated[Path, Parameter(help="A folder of committed results.")],
+    /,
+    *,
+    store: StorePath = STORE,
+    as_json: Json = False,
+) -> int:
+    """Put runs that a store holds into committed results, in place of the committed ones, and judge again.
+
+    What the store does not hold stays as it is; nothing is computed.
+
+    Example: recombine study renew results/gradient-descent --store .recombine"""
+    from recombine.reporting import write_study
+    from recombine.runs import Store
+    from recombine.studies.committed import renew as renewed
+
+    _study_in(folder)
+    result, fresh = renewed(folder, Store(store))
+    if fresh:
+        write_study(result, folder)
+    if as_json:
+        print_json({**result.to_dict(), "renewed": list(fresh)})
+    else:
+        say(f"{counted(len(fresh), 'run')} renewed{': ' + _some(fresh) if fresh else ''}\n{result.sentence()}")
+    return 0
+
+
+def _some(names: Sequence[str], most: int = 6) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _study_in(folder: Path) -> str:
@@ -190,19 +246,20 @@ def print_claims(result: StudyResult) -> None:
     """The claims of a study as a table on the terminal."""
     from rich.table import Table
 
-    from recombine.reporting.export import SIGN, measured_text, published_text
+    from recombine.reporting.export import SIGN, measured_text, members_text, published_text, status_text
 
     colours = {"holds": "green", "fails": "red", "not fitted": "yellow"}
     published = any(claim.claim.published is not None for claim in result.claims)
     heads = ["claim", *(["published"] if published else []), "measured", "members", "status"]
     table = Table(*heads, box=None, pad_edge=False)
-    for claim in result.claims:
+    for claim in sorted(result.claims, key=lambda claim: claim.claim.whose == "ours"):
+        name = claim.claim.id + (" (ours)" if claim.claim.whose == "ours" else "")
         table.add_row(
-            shown("").append_text(shown(claim.claim.id, "bold")).append_text(shown(f"\n{claim.claim.sentence}")),
+            shown("").append_text(shown(name, "bold")).append_text(shown(f"\n{claim.claim.sentence}")),
             *([shown(published_text(claim))] if published else []),
             shown(measured_text(claim)),
-            str(claim.members),
-            shown(f"{SIGN[claim.status]} {claim.status}", colours[claim.status]),
+            shown(members_text(claim)),
+            shown(f"{SIGN[claim.status]} {status_text(claim)}", colours[claim.status]),
         )
     console().print(table)
 

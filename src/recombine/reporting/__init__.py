@@ -3,7 +3,7 @@
 from recombine.reporting.export import claims_latex, claims_markdown
 from recombine.reporting.html import inline_svg, render, responsive_svg
 from recombine.reporting.measured import write_measured
-from recombine.reporting.overview import overview_page, read_committed, write_overview
+from recombine.reporting.overview import overview_page, write_overview
 from recombine.reporting.study import claims_chart, study_page, write_study
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "claims_markdown",
     "inline_svg",
     "overview_page",
-    "read_committed",
     "render",
     "responsive_svg",
     "study_page",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -22,7 +23,6 @@ from recombine.figures import theme
 from recombine.figures.cache import recall
 from recombine.figures.export import COLUMN, FILES, column_files, figure_files
 from recombine.reporting.html import inline_svg, responsive
-from recombine.studies import STUDIES
 from recombine.studies.study import Study
 
 
@@ -31,7 +31,7 @@ class Drawing:
 
     def __init__(
         self,
-        study: Study,
+        study: Study[Any],
         name: str,
         table: bytes,
         rows: Callable[[], pl.DataFrame],
@@ -81,7 +81,7 @@ class Drawing:
         return figure_files(self.wide, self.rows) | column_files(self.narrow)
 
     def _recall(self, part: str, make: Callable[[], bytes]) -> bytes:
-        if STUDIES.get(self.study.name) is not self.study:
+        if not self.study.ships:
             return make()
         return recall(lambda: ["drawing", _code(), self.study.name, self.name, self._digest, part], make)
 

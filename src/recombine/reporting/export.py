@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from recombine.figures.data import decimals_for, number
-from recombine.studies.claims import ClaimResult
+from recombine.studies.claims import READ_FROM, ClaimResult
 
 SIGN = {"holds": "✓", "fails": "✗", "not fitted": "–"}
 
@@ -68,8 +68,30 @@ def measured_parts(claim: ClaimResult) -> tuple[str, str]:
 
 def published_text(claim: ClaimResult) -> str:
     published = claim.claim.published
-    unit = f" {claim.claim.unit}" if claim.claim.unit and published is not None else ""
-    return number(published) + unit
+    if published is None:
+        return number(None)
+    return number(published.value) + (f" {claim.claim.unit}" if claim.claim.unit else "")
+
+
+def published_from(claim: ClaimResult) -> str:
+    """Where the published figure stands and how it was read; empty where there is none."""
+    published = claim.claim.published
+    return f"{published.where} ({READ_FROM[published.read_from]})" if published else ""
+
+
+def everyone_text(claim: ClaimResult) -> str:
+    """The figure over all members, where some did not fit."""
+    figure = claim.everyone
+    if claim.fitted == claim.members or not math.isfinite(figure.mean):
+        return ""
+    digits = decimals_for(figure.low, figure.high)
+    bounds = f" [{number(figure.low, digits)}, {number(figure.high, digits)}]" if math.isfinite(figure.low) else ""
+    return f"all {claim.members}: {number(figure.mean, digits)}{bounds}"
+
+
+def status_text(claim: ClaimResult) -> str:
+    """The status and, where it holds, in which sense."""
+    return f"{claim.status}, {claim.how}" if claim.how else claim.status
 
 
 def members_text(claim: ClaimResult) -> str:
@@ -77,19 +99,21 @@ def members_text(claim: ClaimResult) -> str:
 
 
 def claims_markdown(claims: Sequence[ClaimResult]) -> str:
-    """One row a claim, the status as sign and word."""
+    """One row per claim, the status as sign and words."""
     rows: list[tuple[str, ...]] = [
-        ("claim", "published", "measured (95 % interval)", "members", "criterion", "status"),
-        ("---",) * 6,
+        ("claim", "whose", "published", "measured (95 % interval)", "members", "criterion", "of the paper's", "status"),
+        ("---",) * 8,
     ]
     for claim in claims:
-        status = f"{SIGN[claim.status]} {claim.status}"
+        status = f"{SIGN[claim.status]} {status_text(claim)}"
         cells = (
             claim.claim.sentence,
+            claim.claim.whose,
             published_text(claim),
             measured_text(claim),
             members_text(claim),
-            str(claim.claim.criterion),
+            str(claim.claim.test.criterion),
+            str(claim.shares),
         )
         rows.append((*map(markdown_text, cells), status))
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
@@ -117,7 +141,7 @@ def claims_latex(claims: Sequence[ClaimResult], caption: str, label: str) -> str
             latex_text(published_text(claim)),
             measured,
             latex_text(members_text(claim)),
-            claim.status,
+            latex_text(status_text(claim)),
         )
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])

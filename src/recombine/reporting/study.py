@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,24 @@ import polars as pl
 
 from recombine import figures
 from recombine.errors import unknown
+from recombine.figures.data import decimals_for, number
 from recombine.figures.export import COLUMN, FILES, file_name, write, write_files
 from recombine.reporting.drawing import Drawing
-from recombine.reporting.export import SIGN, claims_latex, claims_markdown, measured_parts, members_text, published_text
+from recombine.reporting.export import (
+    SIGN,
+    claims_latex,
+    claims_markdown,
+    everyone_text,
+    measured_parts,
+    members_text,
+    published_from,
+    published_text,
+)
 from recombine.reporting.html import render
 from recombine.reporting.provenance import arranged, computing
 from recombine.runs.formats import table_to_bytes
 from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
+from recombine.studies.committed import Verdicts, carried
 from recombine.studies.study import Figure, StudyResult
 from recombine.studies.verification import study_record
 
@@ -51,7 +62,7 @@ def study_view(result: StudyResult) -> dict[str, Any]:
         "answer": verdict,
         "overview": claims.on_page(name) if claims else "",
         "overview_drawing": claims,
-        "claims": [_row(claim) for claim in result.claims],
+        "claims": rows_of_claims(result, carried()),
         "charts": [_chart(figure, result, tables) for figure in result.study.figures],
         "tables": tables,
         "provenance": arranged(result.provenance),
@@ -89,20 +100,30 @@ def write_study(result: StudyResult, out: Path, view: Mapping[str, Any] | None =
 
 
 def answer(result: StudyResult) -> str:
-    """The verdict in one sentence, made of nothing but the counts."""
-    counts, total = result.counts(), len(result.claims)
-    if total == 0:
+    """The verdict in a sentence or two, made of nothing but the counts: what the paper claims, then what we ask."""
+    if not result.claims:
         return "This study declares no claims."
-    if counts["holds"] == total:
-        return f"All {total} claims hold." if total > 1 else "Its one claim holds."
-    parts = [f"{counts['holds'] or 'None'} of {total} claims {'holds' if counts['holds'] == 1 else 'hold'}"]
-    if fails := counts["fails"]:
-        parts.append(f"{fails} {'fails' if fails == 1 else 'fail'}")
-    if unfitted := counts["not fitted"]:
-        parts.append(f"{unfitted} could not be judged, because too few members fitted the training data")
-    return (
-        parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + (", and " if len(parts) > 2 else "; ") + parts[-1]
-    ) + "."
+    parts = []
+    for whose, one, many in (("paper", "claim of the paper", "claims of the paper"), ("ours", "question of ours",
+                                                                                      "questions of ours")):  # fmt: skip
+        mine = [claim for claim in result.claims if claim.claim.whose == whose]
+        if mine:
+            parts.append(_counted([claim.status for claim in mine], one if len(mine) == 1 else many))
+            matched = sum(claim.how == "value matched" for claim in mine)
+            beside = sum(claim.status == "holds" and claim.claim.published is not None for claim in mine)
+            if beside:
+                parts.append(f"Of {beside} that hold beside a published figure, {matched} match{'es' if matched == 1 else ''} its value.")
+    return " ".join(parts)
+
+
+def _counted(statuses: Sequence[str], what: str) -> str:
+    held, failed, open_ = (statuses.count(status) for status in ("holds", "fails", "not fitted"))
+    words = [f"Of {len(statuses)} {what} {held} hold{'s' if held == 1 else ''}"]
+    if failed:
+        words.append(f"{failed} fail{'s' if failed == 1 else ''}")
+    if open_:
+        words.append(f"{open_} could not be judged, because too few members fitted the training data")
+    return (words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]) + "."
 
 
 def _page(view: Mapping[str, Any], folder: str | None) -> str:
@@ -152,7 +173,7 @@ def lead_chart(result: StudyResult, view: Mapping[str, Any]) -> dict[str, Any] |
 
 
 def _compared(claim: Claim) -> dict[str, float | None]:
-    match claim.criterion:
+    match claim.test.criterion:
         case Sign(than=than):
             return {"reference": than, "tolerance": None}
         case Order():
@@ -161,21 +182,54 @@ def _compared(claim: Claim) -> dict[str, float | None]:
             return {"reference": None, "tolerance": tolerance}
 
 
-def _row(claim: ClaimResult) -> dict[str, Any]:
-    mean, interval = measured_parts(claim)
-    kind, _, detail = str(claim.claim.criterion).partition(": ")
+def rows_of_claims(result: StudyResult, committed: Verdicts) -> list[dict[str, Any]]:
+    """What a table shows of each claim; beside it the verdict at paper scale, where this run is smaller."""
+    before = {} if result.scale == "paper" else committed.get(result.study.name, {})
+    return [{**_row(claim), "committed": _committed(before.get(claim.claim.id))} for claim in result.claims]
+
+
+def _row(result: ClaimResult) -> dict[str, Any]:
+    mean, interval = measured_parts(result)
+    kind, _, detail = str(result.claim.test.criterion).partition(": ")
     return {
-        "claim": claim.claim,
-        "published": published_text(claim),
+        "claim": result.claim,
+        "published": published_text(result),
+        "published_from": published_from(result),
         "mean": mean,
         "interval": interval,
-        "members": members_text(claim),
+        "members": members_text(result),
+        "everyone": everyone_text(result),
+        "shares": str(result.shares),
         "kind": kind,
         "detail": detail,
-        "status": claim.status,
-        "sign": SIGN[claim.status],
-        "css": claim.status.replace(" ", "-"),
+        "nothing": _nothing(result.claim),
+        "status": result.status,
+        "how": result.how or "",
+        "sign": SIGN[result.status],
+        "css": result.status.replace(" ", "-"),
+        "explanation": result.explanation,
+        "settles": result.settles,
     }
+
+
+def _nothing(claim: Claim) -> str:
+    nothing = claim.test.nothing
+    return "" if nothing is None or not isinstance(claim.test.criterion, Sign) else number(nothing)
+
+
+def _committed(verdict: Mapping[str, Any] | None) -> dict[str, str] | None:
+    """A verdict that the package carries, as it is shown."""
+    if verdict is None:
+        return None
+    mean, low, high = (verdict.get(name) for name in ("measured", "low", "high"))
+    figure = "–"
+    if isinstance(mean, int | float):
+        digits = decimals_for(low, high) if low is not None and high is not None else None
+        bounds = f" [{number(low, digits)}, {number(high, digits)}]" if digits is not None else ""
+        figure = f"{number(mean, digits)}{bounds}"
+    status = str(verdict.get("status", ""))
+    return {"figure": figure, "status": status, "how": verdict.get("how") or "", "sign": SIGN.get(status, ""),
+            "css": status.replace(" ", "-")}  # fmt: skip
 
 
 def _web_address(url: str) -> str:

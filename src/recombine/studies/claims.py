@@ -24,6 +24,8 @@ How = Literal["value matched", "direction only", "no published figure"]
 Whose = Literal["paper", "ours"]
 ReadFrom = Literal["printed", "figure", "released"]
 
+WHOSE: dict[Whose, str] = {"paper": "claims of the paper", "ours": "questions of ours"}
+
 FITTED_SHARE = 0.8
 """A claim about networks that fit is judged only where at least this share of the units fitted."""
 VALUE_SHARE = 0.1

@@ -53,7 +53,7 @@ def find_study(name: str) -> Study[Any]:
     if name in installed:
         found = installed[name].load()
         return found if isinstance(found, Study) else _study_in(found, name)
-    raise unknown("study", name, {**dict.fromkeys(_OURS), **installed})
+    raise unknown("study", name, [*_OURS, *installed])
 
 
 def _from_file(path: Path) -> Study[Any]:

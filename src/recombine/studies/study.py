@@ -11,7 +11,7 @@ import polars as pl
 from recombine.result import Result
 from recombine.runs import Run, StoredRun
 from recombine.studies.cells import Tables
-from recombine.studies.claims import Claim, ClaimResult, Status, Whose
+from recombine.studies.claims import WHOSE, Claim, ClaimResult, Status, Whose
 from recombine.studies.faithful import Faithful, Shares
 from recombine.studies.notes import Notes
 
@@ -93,8 +93,11 @@ class Study(Generic[Size]):
     """The figure that stands for the study where there is room for one; the first where nothing is said."""
     in_short: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows
     """Which of that figure's rows are drawn where there is little room: what a stranger takes in at a glance."""
-    ships: bool = True
-    """Whether it comes with the package, so that its pictures can be kept by the package's version alone."""
+
+    @property
+    def ships(self) -> bool:
+        """Whether it comes with the package: then the package's code says all of how it is drawn."""
+        return self.settings.__module__.startswith("recombine.")
 
     def planned(self, scale: Scale, members: int | None = None) -> Mapping[str, Setting]:
         """The settings at a scale."""
@@ -138,8 +141,8 @@ class StudyResult(Result):
         counted = " ".join(
             f"Of {sum(counts.values())} {what} {counts['holds']} hold, {counts['fails']} fail and "
             f"{counts['not fitted']} could not be judged."
-            for whose, what in (("paper", "claims of the paper"), ("ours", "questions of ours"))
-            if sum((counts := self.counts(whose)).values())  # type: ignore[arg-type]
+            for whose, what in WHOSE.items()
+            if sum((counts := self.counts(whose)).values())
         )
         return f"{self.study.name} at {self.scale} scale. {counted or 'It makes no claim.'}"
 

@@ -121,7 +121,8 @@ def _again(
     with tempfile.TemporaryDirectory() as folder:
         one = obtain(Store(Path(folder)), {name: alone[name]}, device=device)
         fresh = kept(study, {name: settings[name]}, one)
-    compared, problems = 0, []
+    compared = 0
+    problems: list[str] = []
     for title, table in fresh.items():
         count, found = _compare(f"run {name}: member 0", title, table, tables.get(title))
         compared, problems = compared + count, problems + found
