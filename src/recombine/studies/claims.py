@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recombine.measures.interval import Interval, interval, share_interval
+from recombine.statistics import Interval, difference, interval, share_interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,7 +115,7 @@ class Order:
         return "order: " + " < ".join(self.names)
 
     def figure(self, evidence: Evidence) -> Interval:
-        steps = [_difference(a, b, evidence.paired) for a, b in pairwise(evidence.groups)]
+        steps = [difference(a, b, evidence.paired) for a, b in pairwise(evidence.groups)]
         # One that has no interval cannot be told from zero, so it decides.
         return min(steps, key=lambda step: -math.inf if math.isnan(step.low) else step.low)
 
@@ -205,22 +205,3 @@ def _one(evidence: Evidence) -> Interval:
     found = share_interval(values) if evidence.counted else interval(values)
     least, most = evidence.limits
     return replace(found, low=max(found.low, least), high=min(found.high, most))
-
-
-def _difference(first: Sequence[float], second: Sequence[float], paired: bool) -> Interval:
-    """The interval of mean(second) − mean(first): by member where members are shared, Welch's otherwise."""
-    a, b = np.asarray(first), np.asarray(second)
-    if paired:
-        return interval(b - a)
-    mean = float(b.mean() - a.mean())
-    if len(a) < 2 or len(b) < 2:
-        return Interval(mean, math.nan, math.nan, (mean,))
-    parts = np.array([side.var(ddof=1) / len(side) for side in (a, b)])
-    variance = float(parts.sum())
-    if variance == 0:
-        return Interval(mean, mean, mean, (mean,))
-    from scipy.stats import t
-
-    freedom = 1 / float(((parts / variance) ** 2 / (np.array([len(a), len(b)]) - 1)).sum())
-    half = float(t.ppf(0.975, freedom)) * math.sqrt(variance)
-    return Interval(mean, mean - half, mean + half, (mean,))
