@@ -47,6 +47,7 @@ _WHERE = {
     "Store": "recombine.runs",
 }
 _PACKAGES = (
+    "statistics",
     "support",
     "tasks",
     "models",
@@ -96,6 +97,7 @@ __all__ = [
     "reporting",
     "run_study",
     "runs",
+    "statistics",
     "structure",
     "studies",
     "support",
@@ -115,6 +117,7 @@ if TYPE_CHECKING:
         models,
         reporting,
         runs,
+        statistics,
         structure,
         studies,
         support,

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from recombine.errors import InputError
 from recombine.mechanisms import measure_predictions
-from recombine.mechanisms.figure import over_combinations, over_examples
 from recombine.mechanisms.result import _silent
 
 SIDE = 8
@@ -244,20 +243,6 @@ def test_factors_may_be_called_like_our_own_columns():
     result = measure_predictions(table, ["seen", "error"], target="y", prediction="p", split="count=test")
     assert result.to_frame()["measure: seen"].sum() == (~UNSEEN).sum()
     assert result.verdict == "composes"
-
-
-def test_intervals_over_combinations():
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(1, 10))
-    mean = over_combinations(lambda rows: values[:, rows].mean(axis=1), [10])
-    half = 2.262157 * values.std(ddof=1) / np.sqrt(10)
-    assert mean.low == pytest.approx(values.mean() - half, rel=1e-6)
-    assert over_combinations(lambda rows: values[:, rows].mean(axis=1), [1]).bounded is False
-    many = rng.normal(size=(1, 400))
-    found = over_combinations(lambda rows: many[:, rows].mean(axis=1), [400])
-    assert found.high - found.low == pytest.approx(2 * 1.96 / 20, rel=0.2)
-    one = over_examples([1.0], [np.array([0.0])], [np.array([100])])
-    assert one.high > 0
 
 
 @settings(max_examples=15, deadline=None)

@@ -1,8 +1,7 @@
-"""Controls: networks that learnt nothing, answers that mean nothing, networks whose structure is known, statistics."""
+"""Controls: networks that learnt nothing, answers that mean nothing, and networks whose structure is known."""
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 import pytest
 import torch
@@ -23,11 +22,6 @@ from recombine.structure import (
 )
 from recombine.structure.planted import Glued, Halves
 from recombine.structure.scoring import examine
-from recombine.structure.statistics import (
-    by_base,
-    sign_flip,
-    wild_cluster,
-)
 from recombine.tasks import Problems, SignProducts
 from recombine.training import Adam
 
@@ -79,27 +73,6 @@ def test_planted_negative_shows_nothing_over_the_whole_grid() -> None:
     assert found.masks["d_sub"].abs().mean() <= 0.1  # type: ignore[operator]
     with pytest.raises(InputError, match="the same places"):
         planted_negative(SignProducts(pairs=((0, 1), (12, 14))), nn.Identity, steps=1)
-
-
-def test_signs_of_few_bases_are_all_counted() -> None:
-    assert sign_flip([-0.5, -0.4, -0.6]) == pytest.approx(0.25)
-    assert sign_flip([-0.5] * 6) == pytest.approx(2 / 64)
-    assert sign_flip([0.3, -0.3]) == 1.0
-    assert sign_flip(np.full(20, 0.2)) < 0.01
-    assert sign_flip(np.full(20, 0.2)) == sign_flip(np.full(20, 0.2))
-
-
-def test_masks_of_one_base_count_once() -> None:
-    values, bases = [-0.2, -0.4, -0.6, -0.6], [0, 0, 1, 1]
-    assert by_base(values, bases).tolist() == pytest.approx([-0.3, -0.6])
-    # However many masks three bases have, the smallest p is a quarter.
-    assert wild_cluster(np.repeat([-0.5, -0.4, -0.6], 50), np.repeat([0, 1, 2], 50)) >= 0.25 - 1e-9
-    assert wild_cluster(np.repeat([-0.5, -0.45, -0.55] * 3, 5), np.repeat(np.arange(9), 5)) < 0.02
-    assert wild_cluster([0.1, 0.2], [0, 0]) == 1.0
-    assert wild_cluster([0.0, 0.0], [0, 1]) == 1.0
-    assert wild_cluster([0.1, 0.1], [0, 1]) == 0.5
-    with pytest.raises(InputError, match="one value and one base"):
-        by_base([1.0], [0, 1])
 
 
 def test_shuffled_answers_do_not_make_a_part() -> None:

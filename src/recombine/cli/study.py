@@ -34,7 +34,9 @@ app = cyclopts.App(
     help_format="plaintext",
 )
 
-Name = Annotated[str, Parameter(help="The name of a study (see `recombine study list`), or a file of your own: ./my_study.py.")]
+Name = Annotated[
+    str, Parameter(help="The name of a study (see `recombine study list`), or a file of your own: ./my_study.py.")
+]
 
 
 @app.command(name="list", sort_key=1, help_epilogue="")
@@ -82,8 +84,13 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
     planned = study.runs(scale, None)
     if as_json:
         claims = [
-            {"id": c.id, "sentence": c.sentence, "whose": c.whose, "criterion": str(c.test.criterion),
-             "published": c.published.value if c.published else None}
+            {
+                "id": c.id,
+                "sentence": c.sentence,
+                "whose": c.whose,
+                "criterion": str(c.test.criterion),
+                "published": c.published.value if c.published else None,
+            }
             for c in study.claims
         ]
         runs = {n: {"address": run.address, **run.describe()} for n, run in planned.items()}

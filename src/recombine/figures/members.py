@@ -14,7 +14,7 @@ from recombine.errors import InputError
 from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, levels, pick, plain
 from recombine.figures.words import text_width, wrapped
-from recombine.measures.interval import interval
+from recombine.statistics import interval
 
 STACK, LOW_STACK = 48, 24
 """Pixels that the highest pile of dots may take: the lower one where there are more than `MANY` groups."""

@@ -14,8 +14,8 @@ from torch import Tensor
 from recombine.errors import InputError
 from recombine.measures.gaps import _evaluate
 from recombine.mechanisms import Answers, Trained
-from recombine.mechanisms.figure import FloatArray
 from recombine.space import Points
+from recombine.statistics import FloatArray
 from recombine.tasks import FixedTask, Task
 from recombine.training import Ensemble
 

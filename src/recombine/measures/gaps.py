@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from recombine.errors import InputError
-from recombine.measures.interval import Interval, interval
 from recombine.space import Level, Points
+from recombine.statistics import Interval, interval
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 from recombine.training.stack import positional

@@ -16,14 +16,13 @@ from torch import Tensor, nn
 from recombine.measures.factorization import additive
 from recombine.measures.gaps import _evaluate
 from recombine.measures.geometry import kernel_of
-from recombine.measures.interval import interval
 from recombine.measures.superposition import share
 from recombine.measures.swap import swap
 from recombine.measures.taps import INPUT, taps
-from recombine.mechanisms import Answers, Evidence, Figure
-from recombine.mechanisms.evidence import HALF, LIFT
-from recombine.mechanisms.figure import FloatArray, Statistic, Summary
+from recombine.mechanisms import Answers, Finding
+from recombine.mechanisms.finding import HALF, LIFT
 from recombine.mechanisms.names import brief
+from recombine.statistics import FloatArray, Interval, Statistic, Summary, interval
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 
@@ -38,17 +37,15 @@ LAYERS = 6
 LAYER_KINDS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.ReLU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.LeakyReLU, nn.ELU)
 
 
-def over_members(statistic: Statistic, sizes: Sequence[int]) -> Figure:
+def over_members(statistic: Statistic, sizes: Sequence[int]) -> Interval:
     """A figure with its interval over members."""
     values = statistic(*[np.arange(size) for size in sizes])
-    values = values[np.isfinite(values)]
-    found = interval(values)
-    return Figure(found.mean, found.low, found.high, "members", len(values))
+    return interval(values[np.isfinite(values)])
 
 
 def redundant_influence(
     ensemble: Ensemble, task: Task, answers: Answers, count: int, seed: int
-) -> list[Evidence] | str:
+) -> list[Finding] | str:
     """How often the answer flips when a factor is redrawn that the right answer does not depend on."""
     if answers.classes is None or not answers.space.finite:
         return "it counts flips of a class between levels, and the answers or the factors are numbers"
@@ -64,7 +61,7 @@ def redundant_influence(
         values = flips.filter(flips["component"] == name)["flip"].to_numpy()
         value = over_members(lambda *_, v=values: v, []) if len(values) > 1 else _of_examples(float(values[0]), count)
         found.append(
-            Evidence(
+            Finding(
                 f"influence {j + 1}",
                 f"redundant influence of {brief(name)}",
                 f"answers that flip when {brief(name)} is redrawn, on which the right answer does not depend",
@@ -78,9 +75,9 @@ def redundant_influence(
     return found
 
 
-def _of_examples(share_: float, count: int) -> Figure:
+def _of_examples(share_: float, count: int) -> Interval:
     half = 1.96 * float(np.sqrt(share_ * (1 - share_) / count))
-    return Figure(share_, share_ - half, share_ + half, "examples", count).within(0, 1)
+    return Interval(share_, share_ - half, share_ + half, over="examples", count=count).within(0, 1)
 
 
 def _ignored(answers: Answers, task: Task, component: int) -> bool:
@@ -99,7 +96,7 @@ def _ignored(answers: Answers, task: Task, component: int) -> bool:
 
 def superposed(
     ensemble: Ensemble, task: Task, answers: Answers, over: Summary, seed: int, most: int = 12, known: int = 150
-) -> Evidence | str:
+) -> Finding | str:
     """The share of an unseen answer's energy that a sum of seen answers, none of them negative, accounts for."""
     if answers.classes is not None:
         return "the answers are classes, not pictures"
@@ -121,7 +118,7 @@ def superposed(
         return "almost all unseen pictures are blank"
     value = over(lambda at: each[:, kept][:, at].mean(axis=1), [int(kept.sum())]).within(0, 1)
     chance = float(truth[kept].mean())
-    return Evidence(
+    return Finding(
         "superposition",
         "superposition of seen answers",
         "share of an unseen picture that a non-negative sum of seen ones accounts for",
@@ -145,7 +142,7 @@ def _shares(pictures: FloatArray, known: int) -> FloatArray:
     )
 
 
-def reentanglement(ensemble: Ensemble, task: Task, seed: int) -> Evidence | str:
+def reentanglement(ensemble: Ensemble, task: Task, seed: int) -> Finding | str:
     """How much less of the activity is a sum over two factors in the most mixed layer than in the input."""
     space = task.space
     if not space.finite or len(space) != 2 or not 9 <= space.size <= CELLS:
@@ -168,7 +165,7 @@ def reentanglement(ensemble: Ensemble, task: Task, seed: int) -> Evidence | str:
         drops.append(scores and start[-1] - min(scores.values()))
     before = float(np.mean(start))
     value = over_members(lambda *_: np.array(drops, dtype=float), [])
-    return Evidence(
+    return Finding(
         "re-entanglement",
         "re-entanglement",
         "share of the activity that is a sum over factors, lost between the input and the most mixed layer",
@@ -181,11 +178,11 @@ def reentanglement(ensemble: Ensemble, task: Task, seed: int) -> Evidence | str:
     )
 
 
-def taken(name: str, found: object, evidence: list[Evidence], left_out: dict[str, str]) -> None:
+def taken(name: str, found: object, evidence: list[Finding], left_out: dict[str, str]) -> None:
     """Keep the evidence, or the reason why there is none."""
     if isinstance(found, str):
         left_out[name] = found
-    elif isinstance(found, Evidence):
+    elif isinstance(found, Finding):
         evidence.append(found)
     elif isinstance(found, list):
         evidence += found

@@ -11,9 +11,9 @@ from recombine.errors import InputError
 from recombine.measures.answering import answers_of, ask
 from recombine.measures.held import as_ensemble
 from recombine.measures.inside import over_members, redundant_influence, reentanglement, superposed, taken
-from recombine.mechanisms import Answers, Evidence, MeasureResult
-from recombine.mechanisms.figure import over_combinations
+from recombine.mechanisms import Answers, Finding, MeasureResult
 from recombine.mechanisms.judge import FITTED, MARGIN, fitted_members, judge
+from recombine.statistics import over_combinations
 from recombine.tasks import Task
 from recombine.training import Ensemble
 
@@ -48,7 +48,7 @@ def measure(
     with as_ensemble(model) as ensemble:
         answers, reason = answers_of(ensemble, task, asked, count, batch_size, seed)
         keep = fitted_members(answers, fitted)
-        extra: list[Evidence] = []
+        extra: list[Finding] = []
         left_out: dict[str, str] = {}
         if keep.any():
             usable = ensemble.select([m for m, k in zip(ensemble.members, keep, strict=True) if k])
@@ -68,7 +68,7 @@ def _look_inside(
     ensemble: Ensemble,
     task: Task,
     answers: Answers,
-    extra: list[Evidence],
+    extra: list[Finding],
     left_out: dict[str, str],
     seed: int,
     count: int,

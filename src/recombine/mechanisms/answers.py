@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.mechanisms.figure import FloatArray
 from recombine.space import FactorSpace, Points
+from recombine.statistics import FloatArray
 
 NEAR = 0.05
 """Two numbers are alike if they differ by less than this share of the spread of the training answers, …"""

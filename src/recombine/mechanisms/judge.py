@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers, Trained
-from recombine.mechanisms.evidence import FEWEST, Evidence
-from recombine.mechanisms.figure import Figure, Summary, over_combinations, over_examples
+from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, follows, rules
 from recombine.mechanisms.sums import additive, fixed, shrunk
+from recombine.statistics import Interval, Summary, over_combinations, over_examples
 
 MOST_ASKED, MOST_TRAINED = 1_000, 4_000
 """Rules are looked for among this many unseen and trained combinations at most, drawn at random beyond."""
@@ -39,7 +39,7 @@ def judge(
     answers: Answers,
     *,
     over_members: Summary | None = None,
-    extra: Sequence[Evidence] = (),
+    extra: Sequence[Finding] = (),
     left_out: Mapping[str, str] | None = None,
     no_rules: str | None = None,
     fitted: float = FITTED,
@@ -60,7 +60,7 @@ def judge(
     several = over_members if len(usable.members) > 1 else None
     over: Summary = several or (lambda statistic, sizes: over_combinations(statistic, sizes, seed=seed))
     missing = dict(left_out or {})
-    found: list[Evidence] = []
+    found: list[Finding] = []
     if fits:
         found, silent = _evidence(usable, over, seed) if no_rules is None else ([], {"rules": no_rules})
         missing = {**silent, **missing}
@@ -87,8 +87,8 @@ def judge(
     )
 
 
-def _errors(answers: Answers, over: Summary) -> tuple[Figure, Figure, Figure]:
-    nothing = Figure(float("nan"))
+def _errors(answers: Answers, over: Summary) -> tuple[Interval, Interval, Interval]:
+    nothing = Interval(float("nan"), over="combinations")
     masks = (answers.seen, answers.unseen)
     sides = [answers.error[:, mask] for mask in masks]
     if len(answers.members) == 1 and answers.classes is not None and min(side.shape[1] for side in sides) == 1:
@@ -111,15 +111,15 @@ def _errors(answers: Answers, over: Summary) -> tuple[Figure, Figure, Figure]:
     return one[0], one[1], gap
 
 
-def _training(answers: Answers, over: Summary | None) -> Figure:
+def _training(answers: Answers, over: Summary | None) -> Interval:
     values = answers.training_error[np.isfinite(answers.training_error)]
     if over is None or len(values) < 2:
         mean = float(values.mean()) if len(values) else float("nan")
-        return Figure(mean, over="members", count=len(values))
+        return Interval(mean, count=len(values))
     return over(lambda *_: values, [0])
 
 
-def _verdict(answers: Answers, fits: bool, gap: Figure, margin: float) -> str:
+def _verdict(answers: Answers, fits: bool, gap: Interval, margin: float) -> str:
     if not fits:
         return "not fitted"
     if not answers.unseen.any():
@@ -133,7 +133,7 @@ def _verdict(answers: Answers, fits: bool, gap: Figure, margin: float) -> str:
     return "unclear"
 
 
-def _evidence(answers: Answers, over: Summary, seed: int) -> tuple[list[Evidence], dict[str, str]]:
+def _evidence(answers: Answers, over: Summary, seed: int) -> tuple[list[Finding], dict[str, str]]:
     """What the answers themselves speak for, and for each rule that was not tried, why not."""
     asked, seen = answers.at(answers.unseen), answers.at(answers.seen)
     if not answers.space.finite:
@@ -143,7 +143,7 @@ def _evidence(answers: Answers, over: Summary, seed: int) -> tuple[list[Evidence
         return [], {"rules": f"{number} cannot tell a rule from chance; {FEWEST} are needed"}
     rng = np.random.default_rng(seed)
     asked, seen = _thinned(asked, MOST_ASKED, rng), _thinned(seen, MOST_TRAINED, rng)
-    found: list[Evidence] = [fixed(asked, over)]
+    found: list[Finding] = [fixed(asked, over)]
     silent: dict[str, str] = {}
     if answers.trained is None:
         silent["shortcut and copy"] = "the answers of the training combinations are not known; give the target there"
@@ -157,14 +157,14 @@ def _evidence(answers: Answers, over: Summary, seed: int) -> tuple[list[Evidence
     return found, silent
 
 
-def _sort(name: str, outcome: Evidence | str, found: list[Evidence], silent: dict[str, str]) -> None:
+def _sort(name: str, outcome: Finding | str, found: list[Finding], silent: dict[str, str]) -> None:
     if isinstance(outcome, str):
         silent[name] = outcome
     else:
         found.append(outcome)
 
 
-def _named(found: Sequence[Evidence], fails: bool) -> tuple[Evidence, ...]:
+def _named(found: Sequence[Finding], fails: bool) -> tuple[Finding, ...]:
     """The same evidence with the mechanisms named that it speaks for, the simplest of the rules alone."""
     chosen = _simplest([e for e in found if e.speaks and e.id.split()[0] in RULES])
     own = [e.id for e in found if e.speaks and e.id.split()[0] not in RULES]
@@ -172,7 +172,7 @@ def _named(found: Sequence[Evidence], fails: bool) -> tuple[Evidence, ...]:
     return tuple(sorted(marked, key=lambda e: not e.named))
 
 
-def _simplest(speaking: Sequence[Evidence]) -> str | None:
+def _simplest(speaking: Sequence[Finding]) -> str | None:
     if not speaking:
         return None
     by = {e.id: e for e in speaking}

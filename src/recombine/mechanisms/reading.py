@@ -11,7 +11,7 @@ import polars as pl
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.columns import Columns, Kind, answer_columns
-from recombine.mechanisms.figure import FloatArray
+from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan
 from recombine.support.table import TARGET_CLASSES, Table, Target, read_tables
 

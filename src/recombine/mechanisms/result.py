@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.evidence import Evidence
-from recombine.mechanisms.figure import Figure
+from recombine.mechanisms.finding import Finding
 from recombine.result import Result
+from recombine.statistics import Interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,13 +36,13 @@ class MeasureResult(Result):
     answers: Answers = field(repr=False)
     verdict: str
     """Not fitted, fails, composes, unclear, nothing unseen or nothing seen."""
-    seen: Figure
-    unseen: Figure
-    gap: Figure
+    seen: Interval
+    unseen: Interval
+    gap: Interval
     """Error on unseen combinations less error on seen ones."""
-    training: Figure
+    training: Interval
     """Error of all members on what they were trained on."""
-    evidence: tuple[Evidence, ...] = field(repr=False)
+    evidence: tuple[Finding, ...] = field(repr=False)
     left_out: dict[str, str] = field(repr=False)
     """Measures that were not taken, and why."""
     diverged: int = 0
@@ -214,7 +214,7 @@ def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
     return list(mean[:, 0].tolist()) if mean.shape[1] == 1 else [None] * len(mean)
 
 
-def _brief(figure: Figure) -> str:
+def _brief(figure: Interval) -> str:
     inside = f" [{figure.low:.2f}, {figure.high:.2f}]" if figure.bounded else ""
     return f"{figure.mean:.2f}{inside}"
 

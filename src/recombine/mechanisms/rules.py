@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers, Trained, distance
-from recombine.mechanisms.evidence import FEWEST, HALF, LEVEL, LIFT, Evidence
-from recombine.mechanisms.figure import FloatArray, Summary
+from recombine.mechanisms.finding import FEWEST, HALF, LEVEL, LIFT, Finding
 from recombine.mechanisms.names import brief
+from recombine.statistics import FloatArray, Summary, permutation
 
-SHUFFLES = 1999
 AS_GOOD = 0.9
 """A single factor that accounts for this share of what copying accounts for is the simpler story."""
 
@@ -52,7 +51,7 @@ def rules(asked: Answers, trained: Trained) -> list[Rule]:
     return found
 
 
-def follows(asked: Answers, rule: Rule, over: Summary, tried: int, seed: int = 0) -> Evidence | str:
+def follows(asked: Answers, rule: Rule, over: Summary, tried: int, seed: int = 0) -> Finding | str:
     """How far the answers follow the rule, or in a sentence why that cannot be said."""
     allowed, options = _wrong_options(asked, rule)
     where = np.asarray(allowed.any(axis=1))
@@ -68,13 +67,13 @@ def follows(asked: Answers, rule: Rule, over: Summary, tried: int, seed: int = 0
         share[m] = np.diagonal(given)
         together += given / len(asked.predicted)
     at = np.flatnonzero(where)
-    p = _shuffled(together[np.ix_(at, at)], seed)
+    p = permutation(together[np.ix_(at, at)], seed)
     followed = share[:, at]
     chance = float(together[np.ix_(at, at)].mean())
     lift = (float(followed.mean()) - chance) / max(1 - chance, 1e-9)
     wrong = asked.wrong().sum()
     explains = float(np.minimum(share, asked.wrong()).sum() / wrong) if wrong > 0 else 0.0
-    return Evidence(
+    return Finding(
         rule.id,
         rule.mechanism,
         rule.what,
@@ -109,12 +108,3 @@ def _given(asked: Answers, predicted: FloatArray, allowed: NDArray[np.bool_], op
         return np.asarray(allowed.astype(np.float64) @ predicted.T)
     near = np.stack([distance(options, row[None]) <= asked.tolerance for row in predicted])
     return ((allowed.astype(np.float32) @ near.T.astype(np.float32)) > 0).astype(np.float64)
-
-
-def _shuffled(table: FloatArray, seed: int) -> float:
-    """How often answers handed out at random follow the rule at least as often as they do."""
-    rng = np.random.default_rng(seed)
-    rows = np.arange(len(table))
-    found = float(np.trace(table)) - 1e-9
-    reached = sum(float(table[rows, rng.permutation(rows)].sum()) >= found for _ in range(SHUFFLES))
-    return (1 + reached) / (1 + SHUFFLES)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers, distance
-from recombine.mechanisms.evidence import FEWEST, Evidence
-from recombine.mechanisms.figure import FloatArray, Summary
+from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.rules import BEHAVIOUR
+from recombine.statistics import FloatArray, Summary
 
 STRONG = 0.8
 """A fit that accounts for this share of the answers, at the lower end of its interval, speaks for its rule."""
@@ -21,7 +21,7 @@ SPARE = 3
 FULL = 0.95
 
 
-def fixed(asked: Answers, over: Summary) -> Evidence:
+def fixed(asked: Answers, over: Summary) -> Finding:
     """The share of unseen combinations that get one and the same answer."""
     if asked.classes is not None:
         usual = asked.predicted.mean(axis=1)
@@ -35,7 +35,7 @@ def fixed(asked: Answers, over: Summary) -> Evidence:
     speaks = value.bounded and value.low >= 0.9 and due <= 0.5
     what = "unseen combinations that get one and the same answer"
     limit = f"Of the right answers there, {due:.0%} are alike. {BEHAVIOUR}"
-    return Evidence(
+    return Finding(
         "fixed",
         "memorization: one fixed answer",
         what,
@@ -47,7 +47,7 @@ def fixed(asked: Answers, over: Summary) -> Evidence:
     )
 
 
-def additive(asked: Answers, seen: Answers, over: Summary, seed: int = 0) -> Evidence | str:
+def additive(asked: Answers, seen: Answers, over: Summary, seed: int = 0) -> Finding | str:
     """How well a sum over factors, fitted to the answers themselves, foretells the answer where it was not fitted."""
     design = _indicators(asked)
     rank = int(np.linalg.matrix_rank(design))
@@ -66,7 +66,7 @@ def additive(asked: Answers, seen: Answers, over: Summary, seed: int = 0) -> Evi
         left, truth = left[:, judged], asked.predicted[:, judged]
         value = over(lambda at: _explained(truth[:, at], left[:, at]), [int(judged.sum())])
         what = "variance of the answers that a sum over factors foretells"
-        return Evidence(
+        return Finding(
             "additive", "additive rule", what, value, 0.0, reference="no fit", speaks=_strong(value.low), limit=limit
         )
     agreed = np.stack([_voted(rows, g, count, seed) for g in given])
@@ -77,12 +77,12 @@ def additive(asked: Answers, seen: Answers, over: Summary, seed: int = 0) -> Evi
     value = over(lambda at: agreed[:, at].mean(axis=1), [count]).within(0, 1)
     speaks = _strong((value.low - chance) / (1 - chance))
     what = "answers that a vote of the factors, one for each level, foretells"
-    return Evidence(
+    return Finding(
         "additive", "additive rule", what, value, chance, reference="the usual answer", speaks=speaks, limit=limit
     )
 
 
-def shrunk(asked: Answers, over: Summary) -> Evidence | str:
+def shrunk(asked: Answers, over: Summary) -> Finding | str:
     """The slope of the answers against the right ones: f = m · y + b with m < 1 is the memorization leak."""
     if asked.classes is not None:
         return "a slope needs numbers, and the answers are classes"
@@ -103,7 +103,7 @@ def shrunk(asked: Answers, over: Summary) -> Evidence | str:
     speaks = value.bounded and value.low > 0 and value.high < FULL and bool(fits >= STRONG)
     limit = f"A line accounts for {max(0.0, float(fits)):.0%} of the answers' variance. {BEHAVIOUR}"
     what = "slope of the answers against the right ones"
-    return Evidence(
+    return Finding(
         "leak", "memorization leak", what, value, 1.0, reference="without a leak", speaks=speaks, limit=limit
     )
 

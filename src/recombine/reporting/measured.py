@@ -19,7 +19,8 @@ from recombine.reporting.export import latex_text, markdown_text
 from recombine.reporting.html import render, responsive_svg
 
 if TYPE_CHECKING:
-    from recombine.mechanisms import Evidence, Figure, MeasureResult
+    from recombine.mechanisms import Finding, MeasureResult
+    from recombine.statistics import Interval
 
 SHOWN = 20
 HEADLINES = {
@@ -120,7 +121,7 @@ def evidence_rows(result: MeasureResult) -> list[tuple[str, ...]]:
             for e in result.evidence]  # fmt: skip
 
 
-def figure_text(figure: Figure) -> str:
+def figure_text(figure: Interval) -> str:
     """The number and its interval, with as many decimals as the interval carries."""
     digits = decimals_for(figure.low, figure.high)
     if digits is None or digits < 2:
@@ -166,7 +167,7 @@ def _errors_csv(result: MeasureResult) -> bytes:
     return pl.DataFrame([{"error": name, **f.to_dict()} for name, f in found.items()]).write_csv().encode()
 
 
-def _evidence(evidence: Evidence) -> dict[str, str]:
+def _evidence(evidence: Finding) -> dict[str, str]:
     return {
         "mechanism": evidence.mechanism,
         "what": evidence.what,

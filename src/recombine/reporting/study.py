@@ -40,8 +40,8 @@ def claims_chart(result: StudyResult) -> alt.LayerChart:
 
 
 def _claims_table(result: StudyResult) -> pl.DataFrame:
-    more = [{**_compared(claim.claim), "unit": claim.claim.unit} for claim in result.claims]
-    schema = {"reference": pl.Float64, "tolerance": pl.Float64, "unit": pl.String}
+    more = [_compared(claim.claim) for claim in result.claims]
+    schema = {"reference": pl.Float64, "tolerance": pl.Float64}
     return result.to_frame().hstack(pl.DataFrame(more, schema=schema))
 
 
@@ -112,7 +112,9 @@ def answer(result: StudyResult) -> str:
             matched = sum(claim.how == "value matched" for claim in mine)
             beside = sum(claim.status == "holds" and claim.claim.published is not None for claim in mine)
             if beside:
-                parts.append(f"Of {beside} that hold beside a published figure, {matched} match{'es' if matched == 1 else ''} its value.")
+                parts.append(
+                    f"Of {beside} that hold beside a published figure, {matched} match{'es' if matched == 1 else ''} its value."
+                )
     return " ".join(parts)
 
 

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from recombine.errors import InputError
-from recombine.measures.interval import shares_apart
 from recombine.result import Result
+from recombine.statistics import shares_apart
 from recombine.structure.calling import Loss, as_problems, placed
 from recombine.structure.choose import depths
 from recombine.structure.controls import untrained

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from recombine.measures.interval import summarise
+from recombine.statistics import summarise
 from recombine.studies.study import Figure
 
 Prepare = Callable[[pl.DataFrame], pl.DataFrame]

@@ -8,14 +8,12 @@ paper's, over which unit the interval is, how many members fitted, and what all 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
 
-import numpy as np
-
-from recombine.measures.interval import Interval, interval, share_interval
+from recombine.statistics import Interval, difference, interval, share_interval
 from recombine.studies.cells import Quantity, Tables, paired
 from recombine.studies.faithful import Shares
 
@@ -103,7 +101,7 @@ class Order:
         return "order: " + " < ".join(self.names)
 
     def figure(self, evidence: Evidence) -> Interval:
-        steps = [_difference(a, b, evidence.paired) for a, b in pairwise(evidence.groups)]
+        steps = [difference(a, b, evidence.paired) for a, b in pairwise(evidence.groups)]
         # One that has no interval cannot be told from zero, so it decides.
         return min(steps, key=lambda step: -math.inf if math.isnan(step.low) else step.low)
 
@@ -260,7 +258,8 @@ class ClaimResult:
             "measured": _number(self.figure.mean),
             "low": _number(self.figure.low),
             "high": _number(self.figure.high),
-            "unit": ", ".join(claim.test.unit),
+            "unit": claim.unit,
+            "over": ", ".join(claim.test.unit),
             "fitted": self.fitted,
             "members": self.members,
             "everyone": [_number(v) for v in (self.everyone.mean, self.everyone.low, self.everyone.high)],
@@ -283,23 +282,3 @@ def _one(evidence: Evidence) -> Interval:
     found = share_interval(values) if evidence.counted else interval(values)
     least, most = evidence.limits
     return replace(found, low=max(found.low, least), high=min(found.high, most))
-
-
-def _difference(first: Sequence[float], second: Sequence[float], paired: bool) -> Interval:
-    """The interval of mean(second) − mean(first): by unit where units are shared, Welch's otherwise."""
-    a, b = np.asarray(first), np.asarray(second)
-    if paired:
-        return interval(b - a)
-    mean = float(b.mean() - a.mean())
-    if len(a) < 2 or len(b) < 2:
-        return Interval(mean, math.nan, math.nan, (mean,))
-    parts = np.array([side.var(ddof=1) / len(side) for side in (a, b)])
-    variance = float(parts.sum())
-    if variance == 0:
-        return Interval(mean, mean, mean, (mean,))
-    from scipy.stats import t
-
-    freedom = 1 / float(((parts / variance) ** 2 / (np.array([len(a), len(b)]) - 1)).sum())
-    half = float(t.ppf(0.975, freedom)) * math.sqrt(variance)
-    return Interval(mean, mean - half, mean + half, (mean,))
-

@@ -106,4 +106,3 @@ def _holds(claim: Claim, evidence: Evidence) -> bool:
         return False
     published = claim.published.value if claim.published else None
     return claim.test.criterion.holds(claim.test.criterion.figure(evidence), published)
-

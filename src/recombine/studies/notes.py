@@ -1,14 +1,14 @@
 """The prose of a study, kept beside its code as Markdown: how it differs from the paper, and why claims do not hold.
 
-    # Where this differs
-    - One point, over as many
-      lines as it needs.
+# Where this differs
+- One point, over as many
+  lines as it needs.
 
-    # Why
-    ## id-of-a-claim
-    What the tables support.
+# Why
+## id-of-a-claim
+What the tables support.
 
-    Settles: the experiment that would decide it.
+Settles: the experiment that would decide it.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from recombine.mechanisms.figure import Figure
+from recombine.statistics import Interval
 
 FEWEST = 6
 """Unseen combinations from which a rule can be told from chance."""
@@ -19,14 +19,14 @@ LIFT = 1 / 3
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Finding:
     """``value`` is what was measured; ``mechanism`` is what it would speak for, and ``named`` whether it does."""
 
     id: str
     mechanism: str
     what: str
     """In words: what ``value`` is."""
-    value: Figure
+    value: Interval
     chance: float | None = None
     """What answers that follow no rule would give, or what else the value is compared with, …"""
     reference: str = "chance"

@@ -1,0 +1,70 @@
+"""The mean over members, or the difference of two: Student's t below 16 members, a bootstrap from 16 on, Welch's t."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from recombine.statistics._interval import T_BELOW, Interval, t_quantile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RESAMPLES = 4000
+
+
+def interval(values: ArrayLike | Sequence[float], level: float = 0.95, seed: int = 0) -> Interval:
+    """The mean of one value per member and its interval. One member has no interval (nan), none has no mean."""
+    data = np.asarray(values, dtype=np.float64)
+    if data.ndim != 1:
+        raise ValueError(f"one value per member is needed, got shape {data.shape}")
+    if not np.isfinite(data).all():
+        raise ValueError("diverged members must be set aside before a figure is made of the others")
+    count = len(data)
+    points = tuple(data.tolist())
+    if count == 0:
+        return Interval(math.nan)
+    mean = float(data.mean())
+    if count == 1:
+        return Interval(mean, values=points)
+    if count < T_BELOW:
+        half = float(t_quantile(level, count - 1) * data.std(ddof=1) / np.sqrt(count))
+        return Interval(mean, mean - half, mean + half, points)
+    rng = np.random.default_rng(seed)
+    means = data[rng.integers(count, size=(RESAMPLES, count))].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(mean, float(low), float(high), points)
+
+
+def difference(first: ArrayLike, second: ArrayLike, paired: bool = False, level: float = 0.95) -> Interval:
+    """The interval of mean(second) − mean(first): by member where members are shared, Welch's otherwise."""
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if paired:
+        return interval(b - a, level)
+    mean, count = float(b.mean() - a.mean()), len(a) + len(b)
+    if len(a) < 2 or len(b) < 2:
+        return Interval(mean, values=(mean,), count=count)
+    parts = np.array([side.var(ddof=1) / len(side) for side in (a, b)])
+    variance = float(parts.sum())
+    if variance == 0:
+        return Interval(mean, mean, mean, (mean,), count=count)
+    freedom = 1 / float(((parts / variance) ** 2 / (np.array([len(a), len(b)]) - 1)).sum())
+    half = t_quantile(level, freedom) * math.sqrt(variance)
+    return Interval(mean, mean - half, mean + half, (mean,), count=count)
+
+
+def summarise(table: pl.DataFrame, value: str, by: Sequence[str]) -> pl.DataFrame:
+    """The figure over members in each group of ``by``: mean, low, high and the number of members."""
+    import polars as pl
+
+    rows = []
+    for group, part in table.group_by(by, maintain_order=True):
+        values = part[value].drop_nulls().to_numpy().astype(np.float64)
+        figure = interval(values[np.isfinite(values)])
+        summary = {"mean": figure.mean, "low": figure.low, "high": figure.high, "members": figure.count}
+        rows.append(dict(zip(by, group, strict=True)) | summary)
+    return pl.DataFrame(rows, infer_schema_length=None)

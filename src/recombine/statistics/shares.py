@@ -1,0 +1,55 @@
+"""A share of members or of problems, and how far two shares are apart.
+
+A share has the exact interval of Clopper and Pearson: three members alike would otherwise leave no doubt, and two of
+three an interval from below 0 to above 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from recombine.statistics._interval import Interval
+
+
+def share_interval(values: ArrayLike | Sequence[float], level: float = 0.95) -> Interval:
+    """The share of members whose value is 1, the others' being 0, and its exact interval; none has no share."""
+    data = np.asarray(values, dtype=np.float64)
+    if data.ndim != 1 or not np.isin(data, (0.0, 1.0)).all():
+        raise ValueError("a share is counted from one 0 or 1 per member")
+    count, hits = len(data), int(data.sum())
+    if count == 0:
+        return Interval(math.nan)
+    from scipy.special import betaincinv
+
+    half = (1 - level) / 2
+    low = float(betaincinv(hits, count - hits + 1, half)) if hits else 0.0
+    high = float(betaincinv(hits + 1, count - hits, 1 - half)) if hits < count else 1.0
+    return Interval(hits / count, low, high, tuple(data.tolist()))
+
+
+def shares_apart(
+    first: float, of_first: int, second: float, of_second: int, least: float = 0.0, level: float = 0.95
+) -> tuple[float, float]:
+    """The interval of ``first`` − ``second``, two shares of independent counts (Newcombe 1998, after Wilson).
+
+    What lies below ``least`` counts as ``least``. Where a share is a mean over several models of the same problems the
+    interval is if anything too wide."""
+    sides = []
+    for share, count in ((first, of_first), (second, of_second)):
+        low, high = _wilson(share, count, level)
+        sides.append([max(value, least) for value in (low, share, high)])
+    (low_1, mean_1, high_1), (low_2, mean_2, high_2) = sides
+    apart = mean_1 - mean_2
+    return apart - math.hypot(mean_1 - low_1, high_2 - mean_2), apart + math.hypot(high_1 - mean_1, mean_2 - low_2)
+
+
+def _wilson(share: float, count: int, level: float) -> tuple[float, float]:
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z / (1 + z**2 / count) * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    return max(0.0, centre - half), min(1.0, centre + half)
