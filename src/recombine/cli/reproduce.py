@@ -72,10 +72,11 @@ def print_summary(results: Sequence[StudyResult]) -> None:
     from recombine.studies.claims import WHOSE
 
     sides = [(whose, status) for whose in WHOSE for status in results[0].counts()]
-    heads = [f"{'the paper: ' if whose == 'paper' else 'ours: '}{status}" for whose, status in sides]
-    table = Table("study", *heads, box=None, pad_edge=False, padding=(0, 3, 0, 0), show_footer=len(results) > 1)
+    heads = [f"{whose}\n{status}" for whose, status in sides]
+    table = Table("study", *heads, box=None, pad_edge=False, padding=(0, 2, 0, 0), show_footer=len(results) > 1)
     for result in results:
         table.add_row(result.study.name, *(str(result.counts(whose)[status]) for whose, status in sides))
+    table.columns[0].no_wrap = True
     table.columns[0].footer = "all studies"
     for column, (whose, status) in zip(table.columns[1:], sides, strict=True):
         column.justify = "right"

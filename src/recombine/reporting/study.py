@@ -28,7 +28,7 @@ from recombine.reporting.export import (
 from recombine.reporting.html import render
 from recombine.reporting.provenance import arranged, computing
 from recombine.runs.formats import table_to_bytes
-from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
+from recombine.studies.claims import WHOSE, Claim, ClaimResult, Order, Sign, Value
 from recombine.studies.committed import Verdicts, carried
 from recombine.studies.study import Figure, StudyResult
 from recombine.studies.verification import study_record
@@ -104,17 +104,15 @@ def answer(result: StudyResult) -> str:
     if not result.claims:
         return "This study declares no claims."
     parts = []
-    for whose, one, many in (("paper", "claim of the paper", "claims of the paper"), ("ours", "question of ours",
-                                                                                      "questions of ours")):  # fmt: skip
+    for whose, many in WHOSE.items():
         mine = [claim for claim in result.claims if claim.claim.whose == whose]
-        if mine:
-            parts.append(_counted([claim.status for claim in mine], one if len(mine) == 1 else many))
-            matched = sum(claim.how == "value matched" for claim in mine)
-            beside = sum(claim.status == "holds" and claim.claim.published is not None for claim in mine)
-            if beside:
-                parts.append(
-                    f"Of {beside} that hold beside a published figure, {matched} match{'es' if matched == 1 else ''} its value."
-                )
+        if not mine:
+            continue
+        parts.append(_counted([claim.status for claim in mine], many if len(mine) > 1 else many.replace("s of", " of")))
+        beside = [claim for claim in mine if claim.status == "holds" and claim.claim.published is not None]
+        if beside:
+            matched = sum(claim.how == "value matched" for claim in beside)
+            parts.append(f"{matched} of the {len(beside)} that hold beside a published figure match its value.")
     return " ".join(parts)
 
 

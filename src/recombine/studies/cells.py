@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, pl.DataFrame]
 Names = str | Sequence[str]
+Take = Literal["mean", "sum", "min", "max"]
 
 LAST = pl.col("step") == pl.col("step").max().over("run")
 """The end of each run."""
@@ -89,7 +90,7 @@ class Cells(Quantity):
     where: tuple[pl.Expr, ...] = ()
     unit: tuple[str, ...] = ("run", "member")
     within: tuple[str, ...] = ()
-    take: Literal["mean", "min", "max"] = "mean"
+    take: Take = "mean"
     fitted: bool = True
     asked: Cells | None = None
     counted: bool = False
@@ -141,7 +142,7 @@ def cells(
     *where: pl.Expr,
     unit: Names = ("run", "member"),
     within: Names = (),
-    take: Literal["mean", "min", "max"] = "mean",
+    take: Take = "mean",
     fitted: bool = True,
     asked: Cells | None = None,
     counted: bool = False,
@@ -150,7 +151,7 @@ def cells(
 ) -> Cells:
     """One value per ``unit`` of a table: rows where every label has its value (or one of a list), and ``where`` holds.
 
-    Rows of a unit are averaged (``take``: or the smallest or largest counts), first ``within`` other columns. ``asked``
+    Rows of a unit are averaged (``take``: or added up, or the smallest or largest counts), first ``within`` other columns. ``asked``
     names the units that there were, where a table lacks those that gave nothing. ``counted``: values are 0 or 1, and
     the figure is a share of units. ``fitted=False``: whether a network fitted does not matter for this question."""
     named = tuple(

@@ -240,8 +240,8 @@ MEANS = "mean over members with its 95 % interval"
 FIGURES = (
     drawn(
         "decision-map", "Where the networks answer 1, step by step",
-        "X₂ redundant. Colour: the share of members whose answer is 1; the line is where the majority changes its mind. "
-        "The right half is correct. In the first steps the unseen quarter is given away almost whole; later it is won "
+        "X₂ redundant. Colour: the share of members whose answer is 1; the line is where the majority changes its mind. The "
+        "right half is correct. In the first steps the unseen quarter is given away almost whole; later it is won "
         "back from the right, never quite to the line X₁ = 0.",
         pl.col("run") == "redundant", table="map", draw=_draw_map,
     ),
@@ -266,8 +266,8 @@ FIGURES = (
     ),
     curves(
         "influence", "What moves the answer",
-        f"E|∂Ŷ₁/∂X_j|, inputs drawn from all four combinations alike; {MEANS}. The redundant X₂ gains influence while it "
-        "helps and loses most of it again once X₁ does the work.",
+        f"E|∂Ŷ₁/∂X_j|, inputs drawn from all four combinations alike; {MEANS}. The redundant X₂ gains influence while "
+        "it helps and loses most of it again once X₁ does the work.",
         IN_BOTH, table="influence", x="step", y="influence", by="input", facet="setting", fitted=False,
         names={"input": {"x1": "X₁", "x2": "X₂"}}, log_x=True, x_title="step", y_title="E|∂Ŷ₁/∂X|",
     ),
