@@ -151,9 +151,9 @@ def cells(
 ) -> Cells:
     """One value per ``unit`` of a table: rows where every label has its value (or one of a list), and ``where`` holds.
 
-    Rows of a unit are averaged (``take``: or added up, or the smallest or largest counts), first ``within`` other columns. ``asked``
-    names the units that there were, where a table lacks those that gave nothing. ``counted``: values are 0 or 1, and
-    the figure is a share of units. ``fitted=False``: whether a network fitted does not matter for this question."""
+    Rows of a unit are averaged (``take``: or added up, or the smallest or largest counts), first ``within`` other
+    columns. ``asked`` names the units that there were, where a table lacks those that gave nothing. ``counted``: values
+    are 0 or 1, and the figure is a share of units. ``fitted=False``: whether a network fitted does not matter here."""
     named = tuple(
         pl.col(name).is_in(list(wanted))
         if isinstance(wanted, (list, tuple, set, frozenset))

@@ -1,9 +1,9 @@
 """Can each claim fail? Every claim is judged on tables in which nothing is going on, and on the opposite.
 
 *Nothing*: in every table that is kept, each measured column is dealt anew among the rows, so that no label says
-anything of any number, and what is derived is derived again. A claim about one group has its values moved to the figure that it
-declares for a world where nothing is going on. *The opposite*: values are mirrored at the threshold, groups change
-places. A claim that holds there says nothing where it holds elsewhere.
+anything of any number, and what is derived is derived again. A claim about one group has its values moved to the figure
+that it declares for a world where nothing is going on. *The opposite*: values are mirrored at the threshold, groups
+change places. A claim that holds there says nothing where it holds elsewhere.
 """
 
 from __future__ import annotations

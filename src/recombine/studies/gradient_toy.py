@@ -240,9 +240,9 @@ MEANS = "mean over members with its 95 % interval"
 FIGURES = (
     drawn(
         "decision-map", "Where the networks answer 1, step by step",
-        "X₂ redundant. Colour: the share of members whose answer is 1; the line is where the majority changes its mind. The "
-        "right half is correct. In the first steps the unseen quarter is given away almost whole; later it is won "
-        "back from the right, never quite to the line X₁ = 0.",
+        "X₂ redundant. Colour: the share of members whose answer is 1; the line is where the majority changes its "
+        "mind. The right half is correct. In the first steps the unseen quarter is given away almost whole; later it "
+        "is won back from the right, never quite to the line X₁ = 0.",
         pl.col("run") == "redundant", table="map", draw=_draw_map,
     ),
     drawn(
