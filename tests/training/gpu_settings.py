@@ -62,6 +62,7 @@ MEASURED: dict[str, tuple[str, dict[str, Any]]] = {
     "component_influence": ("Perceptron", {"count": 4}),
     "composition_shares": ("CompositionFamily", {}),
     "decision_map": ("Perceptron", {"resolution": 3}),
+    "decoded": ("Seq2Seq", {"count": 4}),
     "drawing": ("StripeDecoder", {}),
     "effects": ("Dense", {"count": 1}),
     "embedding": ("StripeDecoder", {}),

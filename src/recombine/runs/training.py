@@ -24,6 +24,7 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "component_influence": measures.component_influence,
     "composition_shares": measures.composition_shares,
     "decision_map": measures.decision_map,
+    "decoded": measures.decoded,
     "drawing": measures.drawing,
     "effects": measures.effects,
     "embedding": measures.embedding,

@@ -85,7 +85,7 @@ class _Size:
 def _size(scale: Scale, members: int | None) -> _Size:
     perceptron = PairCNN(shape=(1, 8, 16), convolutions=0)
     if scale == "paper":
-        size = _Size("mnist", 64, 32, PairCNN(), 1e-3, 200, 600, 8, 2000, 256, 48, True, 256, 128, 1024, 512)
+        size = _Size("mnist", 64, 32, PairCNN(start="tensorflow"), 1e-3, 200, 600, 8, 2000, 256, 48, True, 256, 128, 1024, 512)
     elif scale == "quick":
         size = _Size("digits", 32, 16, perceptron, 3e-3, 200, 1500, 8, 120, 16, 8, False, 32, 32, 1024, 512)
     else:
@@ -140,7 +140,7 @@ def runs(scale: Scale, members: int | None) -> Mapping[str, Run]:
 
 def _three(a: DigitPairs, size: _Size) -> dict[str, Run]:
     """Three convolutions, as section 5.1 counts them; the bundled digits are too small for these."""
-    three = PairCNN(convolutions=3)
+    three = size.model.replace(convolutions=3)
     return {"three-a": _pair(a, size, three), "three-b": _pair(a.replace(strength=0.0), size, three)}
 
 
@@ -223,6 +223,10 @@ def _scan(words: Any, size: _Size, model: Description | None = None) -> Training
     if transformer and not size.paired:
         early = (0, 50)  # Asking costs as much as training here, and its curve is no claim's.
     at = (*(step for step in early if step < size.scan_steps), size.scan_steps)
+    asked = {"count": 512 if size.paired else 256}
+    measured = [Measured(measure="views", at=at, arguments=asked)]
+    if size.paired:
+        measured.append(Measured(measure="decoded", at=(0, 25, 100, 400, 1000, size.scan_steps), arguments=asked))
     return TrainingRun(
         task=ScanTask(words=words, longest=size.longest, pairs=size.paired),
         model=model or Seq2Seq(),
@@ -231,7 +235,7 @@ def _scan(words: Any, size: _Size, model: Description | None = None) -> Training
         batch_size=size.scan_batch,
         optimizer=Adam(lr=0.002 if transformer else 0.01, schedule=Exponential(factor_each=0.96, every=100)),
         fit_below=0.25,
-        measured=(Measured(measure="views", at=at, arguments={"count": 512 if size.paired else 256}),),
+        measured=tuple(measured),
     )
 
 
