@@ -101,5 +101,5 @@ DISSECTED = DissectionRun(
 )  # fmt: skip
 EVOLVED = EvolutionRun(
     task=TOY, model=MODELS["Perceptron"][0], members=2, generations=2, children=2, batch_size=4, stop_below=0.1,
-    measured=(Measured(measure="swap", arguments={"count": 4}),),
+    stop_on=4, measured=(Measured(measure="swap", arguments={"count": 4}),),
 )  # fmt: skip

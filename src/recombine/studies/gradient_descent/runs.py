@@ -54,6 +54,10 @@ TOY_OPTIMIZERS: dict[str, Optimizer] = {
 DIGIT_LOSS, TOY_LOSS = 0.15, 0.1
 """Training losses (hinge, cross entropy) at which every optimiser stops: compared at equal loss, not equal steps."""
 
+FRESH = {"stop_on": 1024, "stop_every": 5}
+TOY_FRESH = {"stop_on": 2048, "stop_every": 4}
+"""At paper scale the loss is that on fresh examples, which are the same for all and which nothing was chosen by."""
+
 SLACK = 1.001
 """A member that stopped below the loss has a tail mean of that loss, up to rounding."""
 
@@ -81,11 +85,16 @@ class _Size:
     asked: int
     """Examples of each view."""
 
+    @property
+    def paper(self) -> bool:
+        return self.source == "mnist"
+
 
 def _size(scale: Scale, members: int | None) -> _Size:
     perceptron = PairCNN(shape=(1, 8, 16), convolutions=0)
     if scale == "paper":
-        size = _Size("mnist", 64, 32, PairCNN(start="tensorflow"), 1e-3, 200, 600, 8, 2000, 256, 48, True, 256, 128, 1024, 512)
+        convolutional = PairCNN(start="tensorflow")
+        size = _Size("mnist", 64, 32, convolutional, 1e-3, 200, 1200, 8, 2000, 256, 48, True, 256, 128, 1024, 512)
     elif scale == "quick":
         size = _Size("digits", 32, 16, perceptron, 3e-3, 200, 1500, 8, 120, 16, 8, False, 32, 32, 1024, 512)
     else:
@@ -179,7 +188,7 @@ def _stopped(task: Task, optimizer: Optimizer, size: _Size) -> TrainingRun:
     return TrainingRun(
         task=task, model=size.model, members=size.swept, steps=size.stop_steps, batch_size=64,
         optimizer=optimizer, stop_below=DIGIT_LOSS, fit_below=DIGIT_LOSS * SLACK,
-        measured=(Measured(measure="views", arguments={"count": 1024}),),
+        measured=(Measured(measure="views", arguments={"count": 1024}),), **(FRESH if size.paper else {}),
     )  # fmt: skip
 
 
@@ -187,14 +196,15 @@ def _toy_stopped(second: Any, optimizer: Optimizer, size: _Size) -> TrainingRun:
     return TrainingRun(
         task=ToyTask(second=second), model=_TOY, members=size.toy, steps=2048, batch_size=256, optimizer=optimizer,
         stop_below=TOY_LOSS, fit_below=TOY_LOSS * SLACK,
-        measured=(Measured(measure="views", arguments={"count": 2048}),),
+        measured=(Measured(measure="views", arguments={"count": 2048}),), **(TOY_FRESH if size.paper else {}),
     )  # fmt: skip
 
 
 def _evolved(second: Any, size: _Size) -> EvolutionRun:
     return EvolutionRun(
-        task=ToyTask(second=second), model=_TOY, members=size.evolved, generations=1024, stop_below=TOY_LOSS,
-        measured=(Measured(measure="views", arguments={"count": 2048}),),
+        task=ToyTask(second=second), model=_TOY, members=size.evolved,
+        generations=4096 if size.paper else 1024, stop_below=TOY_LOSS,
+        measured=(Measured(measure="views", arguments={"count": 2048}),), **(TOY_FRESH if size.paper else {}),
     )  # fmt: skip
 
 
