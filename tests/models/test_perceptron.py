@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from recombine.errors import InputError
-from recombine.models import Perceptron
+from recombine.models import PairCNN, Perceptron
 
 
 def test_layers_alternate_and_the_last_is_linear() -> None:
@@ -46,3 +46,24 @@ def test_bad_descriptions() -> None:
     for widths in ((2,), (), (2, 0, 1)):
         with pytest.raises(InputError, match="Perceptron: widths"):
             Perceptron(widths=widths)
+
+
+def test_the_start_of_tensorflow() -> None:
+    """Keras: U(±√(6 / (fan_in + fan_out))), where a filter's fans count its pixels; biases are zero."""
+    torch.manual_seed(0)
+    convolved = PairCNN(shape=(4, 20, 20), filters=48, start="tensorflow")()
+    for layer, fans in (("conv_1", 9 * (4 + 48)), ("conv_2", 9 * (48 + 96)), ("readout", 64 + 10)):
+        bound = (6 / fans) ** 0.5
+        weight, bias = (tensor.detach() for tensor in convolved.get_submodule(layer).parameters())
+        assert not bias.any()
+        assert 0.98 * bound < float(weight.abs().max()) <= bound
+        assert abs(float(weight.std()) - bound / 3**0.5) < 0.05 * bound
+
+
+def test_the_start_of_torch_is_the_layers_own() -> None:
+    torch.manual_seed(0)
+    own = nn.Linear(8 * 16, 64)
+    torch.manual_seed(0)
+    model = PairCNN(shape=(1, 8, 16), convolutions=0)
+    assert torch.equal(model().get_submodule("hidden").weight, own.weight)  # type: ignore[arg-type]
+    assert model.describe() == {"kind": "pair-cnn", "version": 1, "shape": [1, 8, 16], "convolutions": 0}

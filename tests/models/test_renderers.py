@@ -114,3 +114,15 @@ def test_sides_that_cannot_be_drawn() -> None:
         TransposedCNN(inputs=4, side=10)()
     with pytest.raises(InputError, match="heads"):
         PixelTransformer(inputs=4, side=4, dim=8, heads=3)()
+
+
+def test_the_start_of_the_embedding_changes_lengths_and_nothing_else() -> None:
+    made = []
+    for start in ("standard", "small"):
+        torch.manual_seed(0)
+        made.append(EmbeddingCNN(side=16, start=start)())
+    assert torch.allclose(made[0].rows, 4 * made[1].rows)
+    assert torch.allclose(made[0].columns, 4 * made[1].columns)
+    assert torch.equal(made[0].strength, made[1].strength)
+    assert torch.allclose(made[0].tables(), made[1].tables(), atol=1e-6)
+    assert EmbeddingCNN(start="standard").address == EmbeddingCNN().address

@@ -174,6 +174,8 @@ def test_optimisers_give_the_numbers_of_the_cpu(gpu: PretendGPU, name: str, tmp_
                      stop_below=0.68, device=device, strategy=strategy, **how).flat  # fmt: skip
 
     assert_same(ran("cpu", "stacked"), ran(DEVICE, "recorded", checkpoint=tmp_path))
+    fresh = {"stop_on": 8, "stop_every": 2}
+    assert_same(ran("cpu", "stacked", **fresh), ran(DEVICE, "recorded", checkpoint=tmp_path / "fresh", **fresh))
     assert_same(ran("cpu", "loop"), ran(DEVICE, "loop"))
 
 

@@ -62,6 +62,7 @@ MEASURED: dict[str, tuple[str, dict[str, Any]]] = {
     "component_influence": ("Perceptron", {"count": 4}),
     "composition_shares": ("CompositionFamily", {}),
     "decision_map": ("Perceptron", {"resolution": 3}),
+    "decoded": ("Seq2Seq", {"count": 4}),
     "drawing": ("StripeDecoder", {}),
     "effects": ("Dense", {"count": 1}),
     "embedding": ("StripeDecoder", {}),
@@ -100,5 +101,5 @@ DISSECTED = DissectionRun(
 )  # fmt: skip
 EVOLVED = EvolutionRun(
     task=TOY, model=MODELS["Perceptron"][0], members=2, generations=2, children=2, batch_size=4, stop_below=0.1,
-    measured=(Measured(measure="swap", arguments={"count": 4}),),
+    stop_on=4, measured=(Measured(measure="swap", arguments={"count": 4}),),
 )  # fmt: skip

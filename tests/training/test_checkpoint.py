@@ -48,11 +48,21 @@ CASES: list[Any] = [
     {"strategy": "stacked", "optimizer": Adam(lr=0.01)},
     {"strategy": "loop", "optimizer": SGD(lr=0.1, momentum=0.9)},
     {"strategy": "stacked", "model": Normed, "optimizer": Adam(lr=0.05), "stop_below": 0.25, "batch_size": 32},
+    {
+        "strategy": "stacked",
+        "model": Normed,
+        "optimizer": Adam(lr=0.05),
+        "stop_below": 0.25,
+        "stop_on": 64,
+        "stop_every": 5,
+        "chunk_size": 2,
+    },
     {"strategy": "loop", "model": Dropped, "optimizer": Adam(lr=0.01)},
     {"strategy": "stacked", "task": fixed_task(), "batch_size": 5, "chunk_size": 2},
     {"strategy": "stacked", "task": fixed_task(), "batch_size": None, "optimizer": SGD(lr=(0.1, 1e7, 0.1, 0.1))},
 ]
-NAMES = ["adam", "looped momentum", "batchnorm stopping", "dropout", "epochs in chunks", "full batch diverging"]
+NAMES = ["adam", "looped momentum", "batchnorm stopping", "stopping by fresh examples", "dropout", "epochs in chunks",
+         "full batch diverging"]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
@@ -104,6 +114,7 @@ OTHERS: list[Any] = [
     {"seed": 1},
     {"batch_size": 9},
     {"stop_below": 0.01},
+    {"stop_on": 8},
     {"init_scale": 2.0},
     {"model": Perceptron(widths=(2, 8, 8, 2), activation="relu", start="playground")},
     {"model": Perceptron(widths=(2, 9, 8, 2))},

@@ -4,6 +4,7 @@ from recombine.measures.additivity import additivity, effects
 from recombine.measures.boundary import boundary, decision_map
 from recombine.measures.callback import lightning_callback
 from recombine.measures.component_influence import component_influence
+from recombine.measures.decoded import decoded
 from recombine.measures.derivatives import derivative_blocks
 from recombine.measures.drawing import drawing
 from recombine.measures.embedding import embedding
@@ -49,6 +50,7 @@ __all__ = [
     "composition_shares",
     "conditional_information",
     "decision_map",
+    "decoded",
     "derivative_blocks",
     "drawing",
     "effects",

@@ -9,6 +9,7 @@ from pydantic import Field
 from torch import nn
 
 from recombine.description import Description
+from recombine.models.starts import Start, started
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "gelu": nn.GELU, "elu": nn.ELU}
 
@@ -16,21 +17,16 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "ge
 class Perceptron(Description):
     """``Perceptron(widths=(2, 8, 8, 8, 2))()`` is a module with three hidden layers of eight.
 
-    ``start="playground"`` draws weights from U[−½, ½] and sets biases to 0.1, as the TensorFlow playground does;
-    ``"torch"`` is PyTorch's own initialisation."""
+    ``start`` says how its weights are drawn: see ``models/starts.py``."""
 
     kind: ClassVar[str] = "perceptron"
 
     widths: tuple[Annotated[int, Field(ge=1)], ...] = Field(min_length=2)
     activation: Literal["relu", "tanh", "gelu", "elu"] = "relu"
-    start: Literal["torch", "playground"] = "torch"
+    start: Start = "torch"
 
     def __call__(self) -> nn.Module:
         layers: list[nn.Module] = []
         for fan_in, fan_out in itertools.pairwise(self.widths):
-            linear = nn.Linear(fan_in, fan_out)
-            if self.start == "playground":
-                nn.init.uniform_(linear.weight, -0.5, 0.5)
-                nn.init.constant_(linear.bias, 0.1)
-            layers += [linear, ACTIVATIONS[self.activation]()]
+            layers += [started(nn.Linear(fan_in, fan_out), self.start), ACTIVATIONS[self.activation]()]
         return nn.Sequential(*layers[:-1])

@@ -9,7 +9,7 @@ side).
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from pydantic import Field
@@ -98,7 +98,9 @@ class EmbeddingCNN(Description):
     """The paper's embedding network: E_x(i) = Σ_k λ_ik u_ik v_ikᵀ with unit u, v, the same for y; two channels → CNN.
 
     ``layers`` × (PReLU, ConvT 2→2, 3×3), PReLU, ConvT 2→1: 133 218 parameters at side 32. One-hot codes of two factors
-    choose (or mix) the levels. λ ~ N(0, 1/side); nothing makes the terms orthogonal unless a penalty does."""
+    choose (or mix) the levels. λ ~ N(0, 1/side); nothing makes the terms orthogonal unless a penalty does. ``start``
+    says how long the u and v are before they are normalised, which is how slowly they turn: "standard" draws them from
+    N(0, 1), "small" from N(0, 1/side)."""
 
     kind: ClassVar[str] = "embedding-cnn"
 
@@ -106,6 +108,7 @@ class EmbeddingCNN(Description):
     terms: int | None = Field(default=None, ge=1)
     """Terms of each level's sum; None: as many as the side."""
     layers: int = Field(default=2, ge=0)
+    start: Literal["standard", "small"] = "standard"
 
     def __call__(self) -> nn.Module:
         return _Embedding(self)
@@ -116,8 +119,9 @@ class _Embedding(nn.Module):
         super().__init__()
         side, terms = of.side, of.terms or of.side
         self.strength = nn.Parameter(torch.randn(2, side, terms) / math.sqrt(side))
-        self.rows = nn.Parameter(torch.randn(2, side, terms, side))
-        self.columns = nn.Parameter(torch.randn(2, side, terms, side))
+        length = 1 / math.sqrt(side) if of.start == "small" else 1.0
+        self.rows = nn.Parameter(length * torch.randn(2, side, terms, side))
+        self.columns = nn.Parameter(length * torch.randn(2, side, terms, side))
         parts: list[nn.Module] = []
         for i in range(of.layers + 1):
             parts += [nn.PReLU(), _Neighbours(2, 2 if i < of.layers else 1)]

@@ -22,11 +22,13 @@ from recombine.runs.training import MEASURES, Measured
 from recombine.tasks import Draws, Task
 from recombine.training import SGD, Ensemble, train
 from recombine.training.stack import positional
+from recombine.training.stopping import fresh_losses
 
 
 class EvolutionRun(Run):
-    """Evolve ``members`` networks, each with ``children`` a generation, until their loss on the batch is below
-    ``stop_below`` or ``generations`` are over. Measures are taken at the end."""
+    """Evolve ``members`` networks, each with ``children`` a generation, until their loss is below ``stop_below`` or
+    ``generations`` are over: that on the batch, or every ``stop_every`` generations that on ``stop_on`` fresh examples.
+    Measures are taken at the end."""
 
     kind: ClassVar[str] = "evolution"
 
@@ -40,6 +42,8 @@ class EvolutionRun(Run):
     grow: float = Field(default=1.5, gt=1)
     seed: int = 0
     stop_below: float | None = None
+    stop_on: int | None = Field(default=None, ge=1)
+    stop_every: int = Field(default=1, ge=1)
     measured: tuple[Measured, ...] = ()
 
     def compute(self, context: Context) -> Outcome:
@@ -51,10 +55,15 @@ class EvolutionRun(Run):
         last = torch.full((self.members,), torch.nan, device=ensemble.device)
         done = torch.zeros(self.members, dtype=torch.bool, device=ensemble.device)
         taken = torch.zeros(self.members, dtype=torch.int64, device=ensemble.device)
+        judged = fresh_losses(self.task, self.stop_on, self.seed, flat) if self.stop_on is not None else None
         for generation in range(self.generations):
             flat, spread, loss = self._generation(ensemble, flat, spread, done, generation)
-            last = torch.where(done, last, loss)
             taken += ~done
+            if judged is not None:
+                ensemble.flat = flat
+                due = (generation + 1) % self.stop_every == 0 or generation + 1 == self.generations
+                loss = judged(ensemble) if due else last
+            last = torch.where(done, last, loss)
             done = done | (last < self.stop_below) if self.stop_below is not None else done
             if generation % 64 == 63:
                 context.progress(generation + 1, self.generations, "generations")

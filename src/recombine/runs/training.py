@@ -24,6 +24,7 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "component_influence": measures.component_influence,
     "composition_shares": measures.composition_shares,
     "decision_map": measures.decision_map,
+    "decoded": measures.decoded,
     "drawing": measures.drawing,
     "effects": measures.effects,
     "embedding": measures.embedding,
@@ -54,6 +55,9 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "variance": measures.variance,
     "views": measures.views,
 }
+
+NOT_NOTED = ("final_loss", "stopped_at", "seconds")
+"""What a training says of itself that stands in the table of members or in the provenance."""
 
 
 class Measured(Description):
@@ -89,6 +93,9 @@ class TrainingRun(Run):
     penalty_weight: PerMember = 0.0
     fit_below: float | None = None
     stop_below: float | None = None
+    stop_on: int | None = Field(default=None, ge=1)
+    """Fresh examples on which ``stop_below`` is judged, every ``stop_every`` steps; None: each batch."""
+    stop_every: int = Field(default=1, ge=1)
     measured: tuple[Measured, ...] = ()
     keep_weights: bool = False
 
@@ -112,7 +119,7 @@ class TrainingRun(Run):
     def compute(self, context: Context) -> Outcome:
         ensemble = self._train(context)
         tables = {"members": ensemble.status_frame(), "history": ensemble.history_frame(), **ensemble.records}
-        notes = {name: value for name, value in ensemble.notes.items() if name not in ("final_loss", "seconds")}
+        notes = {name: value for name, value in ensemble.notes.items() if name not in NOT_NOTED}
         notes |= {"settings": self.resolved()}
         notes |= {
             "members": len(ensemble),
@@ -135,5 +142,5 @@ class TrainingRun(Run):
     def how(self) -> dict[str, Any]:
         """What is trained, as `train` takes it."""
         names = ("model", "task", "members", "steps", "batch_size", "optimizer", "seed", "init_scale", "penalty",
-                 "penalty_weight", "stop_below")  # fmt: skip
+                 "penalty_weight", "stop_below", "stop_on", "stop_every")  # fmt: skip
         return {name: getattr(self, name) for name in names}

@@ -25,6 +25,7 @@ from recombine.training.progress import Progress, reporter
 from recombine.training.record import Record
 from recombine.training.settings import Settings, resolve
 from recombine.training.stack import Model, Penalty, Stack, cast, initial, positional, stack_members
+from recombine.training.stopping import NEVER
 from recombine.training.strategies import strategy_for
 from recombine.training.strategies.stacked import member_step
 from recombine.training.threads import threads
@@ -49,6 +50,8 @@ def train(
     records: Sequence[Record] = (),
     fit_below: float | None = None,
     stop_below: float | None = None,
+    stop_on: int | None = None,
+    stop_every: int = 1,
     device: str | torch.device = "auto",
     dtype: torch.dtype | None = None,
     strategy: str = "auto",
@@ -64,8 +67,9 @@ def train(
     number, or the numbers of the members wanted: member 3 is the same alone, among 4 and among 64, because its
     initialisation and its data come from its own seed. ``batch_size=None`` trains on the whole set at every step.
     ``lr``, ``weight_decay``, ``init_scale`` and ``penalty_weight`` may be tuples: entry i belongs to member i. A member
-    whose loss falls below ``stop_below`` is left as it is from then on; one whose final loss is above ``fit_below`` is
-    marked as not fitted.
+    whose loss falls below ``stop_below`` is left as it is from then on: its loss on the batch, or every ``stop_every``
+    steps that on ``stop_on`` fresh examples, which are the same for all and then give its final loss too. One whose
+    final loss is above ``fit_below`` is marked as not fitted.
 
     ``strategy`` and ``chunk_size`` are chosen from the description and the kind of device unless given. With a
     ``checkpoint`` folder a killed training continues where it was, and its stacks can be trained apart: ``only`` names
@@ -75,7 +79,8 @@ def train(
     settings, ids = resolve(
         model, task, members=members, steps=steps, batch_size=batch_size, optimizer=optimizer, seed=seed,
         init_scale=init_scale, penalty=penalty, penalty_weight=penalty_weight, records=records, fit_below=fit_below,
-        stop_below=stop_below, device=device, dtype=dtype, checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
+        stop_below=stop_below, stop_on=stop_on, stop_every=stop_every, device=device, dtype=dtype,
+        checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
     )  # fmt: skip
     plan = _plan(settings, ids, strategy, chunk_size)
     stacks = plan.stacks(ids) if only is None else (plan.stacks(ids)[only],)
@@ -138,7 +143,7 @@ def _stack(settings: Settings, ids: Sequence[int]) -> Stack:
     return stack_members(
         settings.model, ids, optimizer=settings.optimizer, seed=settings.seed, device=settings.device,
         dtype=settings.dtype, init_scale=settings.init_scale, penalty_weight=settings.penalty_weight,
-        stop_below=settings.stop_below,
+        stop_below=NEVER if settings.judged_fresh else settings.stop_below,
     )  # fmt: skip
 
 
@@ -179,6 +184,7 @@ def _train_stack(settings: Settings, plan: Plan, report: Callable[[int], None], 
         losses = strategy.advance(inputs, targets, hyper, block.start)
         step = block.stop
         log.losses(block, losses)
+        log.judge(step)
         log.record(step)
         report(len(block) * len(ids))
         if stack.stopped and step < settings.steps:
@@ -223,5 +229,5 @@ def _join(parts: list[Ensemble]) -> Ensemble:
         tuple(f for p in parts for f in p.fitted),
         {"step": first.history["step"], "loss": torch.cat([p.history["loss"] for p in parts])},
         {name: table.sort("step", maintain_order=True) for name, table in records.items()},
-        {"final_loss": [value for p in parts for value in p.notes["final_loss"]]},
+        {name: [value for p in parts for value in p.notes[name]] for name in first.notes},
     )

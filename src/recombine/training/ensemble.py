@@ -153,11 +153,12 @@ class Ensemble:
         )
 
     def status_frame(self) -> pl.DataFrame:
-        """One row a member: whether it diverged, whether it fitted, its final training loss."""
+        """One row a member: whether it diverged, whether it fitted, its final training loss, and when it stopped where
+        members stop by fresh examples."""
         import polars as pl
 
         final = self.notes.get("final_loss", [None] * len(self))
-        return pl.DataFrame(
+        table = pl.DataFrame(
             {
                 "member": self.members,
                 "diverged_at": self.diverged_at,
@@ -166,6 +167,9 @@ class Ensemble:
             },
             schema={"member": pl.Int32, "diverged_at": pl.Int64, "fitted": pl.Boolean, "final_loss": pl.Float64},
         )
+        if "stopped_at" not in self.notes:
+            return table
+        return table.with_columns(pl.Series("stopped_at", self.notes["stopped_at"], pl.Int64))
 
     def tensors(self) -> dict[str, Tensor]:
         """What is stored of the weights: stacked parameters and buffers by name."""

@@ -12,6 +12,7 @@ from recombine.training.checkpoint import Checkpoint
 from recombine.training.ensemble import Ensemble
 from recombine.training.settings import Settings
 from recombine.training.stack import Stack
+from recombine.training.stopping import Stopping, fresh_losses
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,9 +36,19 @@ class Log:
         self.tables: dict[str, list[pl.DataFrame]] = {record.name: [] for record in settings.records}
         self.due = {record.name: record.steps(settings.steps) for record in settings.records}
         self.stops = sorted(set().union(*self.due.values(), {settings.steps}))
+        self.stopping: Stopping | None = None
+        if settings.stop_below is not None and settings.stop_on is not None:
+            losses = fresh_losses(settings.task, settings.stop_on, settings.seed, stack.flat)
+            self.stopping = Stopping(stack, losses, settings.stop_below, settings.stop_every)
 
     def next_stop(self, step: int) -> int:
-        return min(stop for stop in self.stops if stop > step)
+        stop = min(stop for stop in self.stops if stop > step)
+        return stop if self.stopping is None else min(stop, self.stopping.due(step))
+
+    def judge(self, step: int) -> None:
+        """Stop the members that have learnt enough, where fresh examples say so and are asked at this step."""
+        if self.stopping is not None and step in (self.stopping.due(step - 1), self.settings.steps):
+            self.stopping.judge(self._ensemble(), step)
 
     def losses(self, block: range, losses: Tensor) -> None:
         values = losses.detach().double().cpu().T
@@ -67,6 +78,7 @@ class Log:
 
     def checkpoint(self, step: int) -> Checkpoint:
         log = {"log.sums": self.sums, "log.counts": self.counts, "log.diverged": self.diverged}
+        log |= self.stopping.tensors() if self.stopping is not None else {}
         return Checkpoint(step, self.stack.tensors() | log, self._joined())
 
     def fits(self, saved: Checkpoint) -> bool:
@@ -81,6 +93,8 @@ class Log:
             tensor.copy_(saved.tensors[name])
         self.sums, self.counts = saved.tensors["log.sums"].cpu(), saved.tensors["log.counts"].cpu()
         self.diverged = saved.tensors["log.diverged"].cpu()
+        if self.stopping is not None:
+            self.stopping.loss, self.stopping.at = (saved.tensors[name].cpu() for name in self.stopping.tensors())
         for name, table in saved.records.items():
             self.tables[name] = [table]
         return saved.step
@@ -101,6 +115,8 @@ class Log:
         losses = self.sums / self.counts.clamp(min=1)
         tail = max(1, self.bins // TAIL)
         final = losses[:, -tail:].mean(1) if self.settings.steps else losses.new_full((len(self.stack),), torch.nan)
+        if self.stopping is not None and self.settings.steps:
+            final = self.stopping.loss
         limit = self.settings.fit_below if self.settings.steps else None
         ensemble.diverged_at = tuple(int(d) if d >= 0 else None for d in self.diverged)
         ensemble.fitted = tuple(
@@ -111,4 +127,6 @@ class Log:
         ensemble.history = {"step": ends, "loss": losses}
         ensemble.records = self._joined()
         ensemble.notes = {"final_loss": [f if f == f and abs(f) != float("inf") else None for f in final.tolist()]}
+        if self.stopping is not None:
+            ensemble.notes["stopped_at"] = [at if at >= 0 else None for at in self.stopping.at.tolist()]
         return ensemble

@@ -34,10 +34,17 @@ class Settings:
     records: tuple[Record, ...]
     fit_below: float | None
     stop_below: float | None
+    stop_on: int | None
+    stop_every: int
     device: torch.device
     dtype: torch.dtype | None
     checkpoint: Path | None
     checkpoint_seconds: float
+
+    @property
+    def judged_fresh(self) -> bool:
+        """Whether members stop by their loss on fresh examples."""
+        return self.stop_below is not None and self.stop_on is not None
 
     def key(self, stack: Stack, inputs: tuple[Tensor, ...], targets: Tensor) -> str:
         """What a checkpoint must match to be continued. A model and a task may be any object, so what they gave the
@@ -45,10 +52,11 @@ class Settings:
         shared = self.batch_size is None
         first = [*inputs, targets] if shared else [part[0, 0] for part in (*inputs, targets)]
         start = [stack.flat[0], *(buffer[0] for buffer in stack.buffers.values()), *first]
+        fresh = [] if self.stop_on is None else [self.stop_on, self.stop_every]
         text = json.dumps(
             [list(stack.members), self.steps, self.batch_size, self.optimizer.describe(), self.seed, self.init_scale,
              self.penalty_weight, [[r.name, r.at] for r in self.records], self.stop_below, str(self.dtype),
-             [[s.name, s.shape] for s in stack.layout.slots], [list(part.shape) for part in start]]
+             [[s.name, s.shape] for s in stack.layout.slots], [list(part.shape) for part in start], *fresh]
         )  # fmt: skip
         digest = hashlib.sha256(text.encode())
         for part in start:
@@ -71,6 +79,8 @@ def resolve(
     records: Sequence[Record] = (),
     fit_below: float | None = None,
     stop_below: float | None = None,
+    stop_on: int | None = None,
+    stop_every: int = 1,
     device: str | torch.device = "auto",
     dtype: torch.dtype | None = None,
     checkpoint: str | Path | None = None,
@@ -82,6 +92,8 @@ def resolve(
         raise InputError(f"steps must not be negative, got {steps}.")
     if batch_size is not None and batch_size < 1:
         raise InputError(f"batch_size must be at least 1, got {batch_size}.")
+    if stop_every < 1 or (stop_on is not None and stop_on < 1):
+        raise InputError("stop_on and stop_every are whole numbers from 1 on.")
     for record in records:
         record.steps(steps)
     optimizer = optimizer or SGD(lr=0.1)
@@ -92,7 +104,7 @@ def resolve(
             raise InputError(f"{name} has {len(value)} entries, member {max(ids)} has none.")
     settings = Settings(
         model, task, Objective(task, penalty), steps, batch_size, optimizer, seed, init_scale, penalty_weight,
-        tuple(records), fit_below, stop_below, pick_device(device), dtype,
+        tuple(records), fit_below, stop_below, stop_on, stop_every, pick_device(device), dtype,
         Path(checkpoint) if checkpoint is not None else None, checkpoint_seconds,
     )  # fmt: skip
     return settings, ids

@@ -18,13 +18,15 @@ from recombine.models import (
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.study import Scale
 from recombine.tasks import BumpTask, Encoding, Fourier, OneHot, Population, Ramp
-from recombine.training import AdamW, CoefficientEntropy, Cosine, MapVariance, Together, VectorVariance
+from recombine.training import AdamW, CoefficientEntropy, Cosine, MapVariance, Schedule, Together, VectorVariance
 
 LABELS = {
     "mlp-one-hot": "perceptron, one-hot",
     "mlp-population": "perceptron, population",
     "mlp-fourier": "perceptron, Fourier",
     "mlp-ramp": "perceptron, ramp",
+    "mlp-ramp-raw": "perceptron, raw ramp",
+    "mlp-ramp-scaled": "perceptron, scaled ramp",
     "cnn": "transposed CNN",
     "cnn-shallow": "transposed CNN, 2 layers",
     "cnn-deep": "transposed CNN, 8 layers",
@@ -63,8 +65,9 @@ def _all(side: int, hole: int, steps: int, members: int) -> dict[str, Size]:
 
 
 PAPER = (6.0, 22.0)
+NOT_SMOKE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-raw", "mlp-ramp-scaled")
 SIZES: dict[str, dict[str, Size]] = {
-    "smoke": {k: v for k, v in _all(8, 4, 30, 2).items() if k not in ("cnn-deep", "cnn-shallow", "transformer")},
+    "smoke": {k: v for k, v in _all(8, 4, 30, 2).items() if k not in NOT_SMOKE},
     "quick": {
         "pixel": Size(16, 10, 1000, 1e-2),
         "pixel-variance": Size(16, 10, 1000, 1e-2),
@@ -80,7 +83,7 @@ SIZES: dict[str, dict[str, Size]] = {
     "paper": {
         "embedding": Size(32, 12, 20_000, 1e-3, batch=32),
         "embedding-regularised": Size(32, 12, 20_000, 1e-3, batch=32),
-        "coordinate": Size(28, 14, 15_000, 1e-3, batch=32),
+        "coordinate": Size(28, 14, 37_000, 1e-3, batch=32),
         "cnn": Size(28, PAPER, 3000, 1e-3, batch=32),
         "cnn-stripes": Size(28, PAPER, 3000, 1e-3, batch=32),
         "pixel": Size(28, PAPER, 5000, 3e-3, batch=32),
@@ -91,13 +94,16 @@ SIZES: dict[str, dict[str, Size]] = {
         "mlp-population": Size(28, PAPER, 8000, 1e-3, batch=32),
         "mlp-fourier": Size(28, PAPER, 8000, 1e-3, batch=32),
         "mlp-ramp": Size(28, PAPER, 20_000, 1e-3, batch=32),
-        "transformer": Size(28, PAPER, 1500, 1e-3, 3, 16),
+        "mlp-ramp-raw": Size(28, PAPER, 20_000, 1e-3, batch=32),
+        "mlp-ramp-scaled": Size(28, PAPER, 20_000, 1e-3, batch=32),
+        "transformer": Size(28, PAPER, 8000, 3e-4, 5, 32),
         "cnn-deep": Size(28, PAPER, 3000, 1e-3, 4, 32),
         "cnn-shallow": Size(28, PAPER, 3000, 1e-3, 4, 32),
     },
 }
 ENCODINGS: dict[str, Encoding] = {
     "mlp-population": Population(), "mlp-fourier": Fourier(), "mlp-ramp": Ramp(),
+    "mlp-ramp-raw": Ramp(scaled=False), "mlp-ramp-scaled": Ramp(),
     "cnn": Population(), "cnn-stripes": Population(), "cnn-deep": Population(), "cnn-shallow": Population(),
     "transformer": Population(),
 }  # fmt: skip
@@ -113,13 +119,15 @@ def network(name: str, size: Size, scale: Scale, members: int | None = None) -> 
     task, paper = task_of(name, size, scale), scale == "paper"
     penalty, weight = penalty_of(name, size.side, paper)
     decay = 1e-4 if paper and name.startswith(("embedding", "coordinate")) else 0.0
+    constant = paper and name.startswith("embedding")
+    schedule = Schedule() if constant else Cosine(steps=size.steps, floor=0.02)
     return TrainingRun(
         task=task,
         model=model_of(name, task, paper),
         members=members or size.members,
         steps=size.steps,
         batch_size=size.batch,
-        optimizer=AdamW(lr=size.lr, weight_decay=decay, schedule=Cosine(steps=size.steps, floor=0.02)),
+        optimizer=AdamW(lr=size.lr, weight_decay=decay, schedule=schedule),
         penalty=penalty,
         penalty_weight=weight,
         measured=_measured(name, size.steps, paper),
@@ -146,15 +154,15 @@ def model_of(name: str, task: BumpTask, paper: bool) -> Description:
         ramp = "ramp" in name
         # The pictures that a perceptron draws span no more directions than its last hidden layer has units, and one:
         # with the paper's 256 a fit of .01 of a blank picture's error is hardly to be reached.
-        hidden = [256 if ramp else 512] * 3 if paper else [96] * (3 if ramp else 2)
+        hidden = [256 if name == "mlp-ramp" else 512] * 3 if paper else [96] * (3 if ramp else 2)
         return Perceptron(widths=(inputs, *hidden, side**2))
     if name.startswith("cnn"):
         depth = {"cnn-deep": 8, "cnn-shallow": 2}.get(name, 4 if paper else 2)
         return TransposedCNN(inputs=inputs, side=side, channels=64 if paper else 16, depth=depth)
     if name.startswith("embedding"):
-        return EmbeddingCNN(side=side)
+        return EmbeddingCNN(side=side, start="small" if paper else "standard")
     if name == "transformer":
-        return PixelTransformer(inputs=inputs, side=side, feed_forward=512)
+        return PixelTransformer(inputs=inputs, side=side)
     if name == "coordinate":
         return CoordinateNetwork(inputs=inputs, side=side, width=128 if paper else 16)
     if name == "stripe-decoder":
