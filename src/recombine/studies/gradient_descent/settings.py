@@ -45,7 +45,7 @@ EVOLUTION = "evolution (no gradient)"
 
 DIGIT_LOSS, TOY_LOSS = 0.15, 0.1
 """Training losses (hinge, cross entropy) at which every optimiser stops: compared at equal loss, not equal steps."""
-FRESH, TOY_FRESH = {"stop_on": 1024, "stop_every": 5}, {"stop_on": 2048, "stop_every": 4}
+FRESH, TOY_FRESH = {"stop_on": 1024, "stop_every": 5}, {"stop_on": 2048}
 """At paper scale the loss is that on fresh examples, which are the same for all and which nothing was chosen by."""
 SLACK = 1.001
 """A member that stopped below the loss has a tail mean of that loss, up to rounding."""
