@@ -16,7 +16,7 @@ import pytest
 from recombine.errors import InputError
 from recombine.measures.interval import Interval
 from recombine.reporting import claims_latex, claims_markdown, write_study
-from recombine.reporting.export import latex_text, markdown_text
+from recombine.reporting.escaped import latex_text, markdown_text
 from recombine.studies.claims import ClaimResult
 from recombine.studies.study import StudyResult
 

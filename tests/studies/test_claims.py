@@ -1,8 +1,9 @@
-"""Criteria judged on evidence made by hand."""
+"""Criteria judged on evidence made by hand, and what the ledger says of it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,105 +11,112 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from recombine.measures import interval
-from recombine.studies import Claim, Evidence, Order, Sign, Value
-from recombine.studies.claims import Criterion
+from recombine.statistics import interval
+from recombine.studies import Claim, Published, Shares, cells, rising
+from recombine.studies.claims import Evidence, Order, Sign, Test, Value
 
-KEYS = ["id", "sentence", "criterion", "published", "measured", "low", "high", "members", "status"]
-
-
-def judge(criterion: Criterion, evidence: Evidence, published: float | None = None) -> Any:
-    claim = Claim("an-id", "A sentence.", criterion, lambda tables: evidence, published)
-    return claim.evaluate({})
+KEYS = ["id", "sentence", "whose", "criterion", "nothing", "published", "published_in", "measured", "low", "high", "unit",
+        "over", "fitted", "members", "everyone", "shares", "status", "how"]  # fmt: skip
 
 
-def test_the_json_of_a_claim_has_exactly_the_keys_of_the_issue() -> None:
-    result = judge(Sign("above", 0.5), Evidence.of([0.8, 0.9, 1.0]), published=0.75)
-    data = result.to_dict()
+def table(*groups: Sequence[float], members: int | Sequence[int] | None = None) -> dict[str, pl.DataFrame]:
+    """One run per group; the members up to the number that there were have not fitted."""
+    asked = [len(g) if members is None else members if isinstance(members, int) else members[i]
+             for i, g in enumerate(groups)]  # fmt: skip
+    rows = [
+        {"run": "abcd"[i], "member": m, "x": float(group[m]) if m < len(group) else 0.0, "fitted": m < len(group)}
+        for i, group in enumerate(groups)
+        for m in range(asked[i])
+    ]
+    return {"t": pl.DataFrame(rows, schema={"run": pl.String, "member": pl.Int64, "x": pl.Float64, "fitted": pl.Boolean})}
+
+
+def judge(test: Test, tables: dict[str, pl.DataFrame], published: float | None = None, steps: float = 1.0) -> Any:
+    figure = None if published is None else Published(published, "table 1")
+    return Claim("an-id", "A sentence.", test, published=figure).evaluate(tables, {"a": Shares(steps=steps)})
+
+
+def one(run: str = "a", **more: Any) -> Any:
+    return cells("x", "t", run=run, **more)
+
+
+def above(values: Sequence[float], than: float = 0.0, members: int | None = None) -> Any:
+    return judge(one().above(than, nothing=min(0.0, than)), table(values, members=members))
+
+
+def test_the_json_of_a_claim() -> None:
+    data = judge(one().above(0.5, nothing=0.0), table([0.8, 0.9, 1.0]), published=0.75).to_dict()
     assert list(data) == KEYS
     expected = interval([0.8, 0.9, 1.0])
-    assert data == {
-        "id": "an-id",
-        "sentence": "A sentence.",
-        "criterion": "sign: the interval lies above 0.5",
-        "published": 0.75,
-        "measured": expected.mean,
-        "low": expected.low,
-        "high": expected.high,
-        "members": 3,
-        "status": "holds",
-    }
+    figures = [expected.mean, expected.low, expected.high]
+    assert [data[k] for k in ("measured", "low", "high")] == figures == data["everyone"]
     assert {type(data[k]) for k in ("measured", "low", "high")} == {float}
+    assert (data["criterion"], data["nothing"]) == ("sign: the interval lies above 0.5", 0.0)
+    assert (data["published"], data["published_in"]) == (0.75, "table 1 (printed in the paper)")
+    assert (data["status"], data["how"], data["shares"]) == ("holds", "value matched", {"steps": 1.0})
+    assert (data["fitted"], data["members"], data["over"]) == (3, 3, "run, member")
 
 
 @pytest.mark.parametrize(
-    ("criterion", "values", "status"),
+    ("side", "than", "values", "status"),
     [
-        (Sign("above"), [1.0, 1.1, 0.9], "holds"),
-        (Sign("above"), [1.0, -1.1, 0.2], "fails"),
-        (Sign("above"), [-1.0, -1.1, -0.9], "fails"),
-        (Sign("above", 0.95), [1.0, 1.1, 0.9], "fails"),
-        (Sign("below"), [-1.0, -1.1, -0.9], "holds"),
-        (Sign("below", -2.0), [-1.0, -1.1, -0.9], "fails"),
-        (Sign("above"), [0.0, 0.0, 0.0], "fails"),
-        (Sign("above"), [1.0], "fails"),
+        ("above", 0.0, [1.0, 1.1, 0.9], "holds"),
+        ("above", 0.0, [1.0, -1.1, 0.2], "fails"),
+        ("above", 0.0, [-1.0, -1.1, -0.9], "fails"),
+        ("above", 0.95, [1.0, 1.1, 0.9], "fails"),
+        ("below", 0.0, [-1.0, -1.1, -0.9], "holds"),
+        ("below", -2.0, [-1.0, -1.1, -0.9], "fails"),
+        ("above", 0.0, [0.0, 0.0, 0.0], "fails"),
+        ("above", 0.0, [1.0], "fails"),
     ],
 )
-def test_sign(criterion: Sign, values: list[float], status: str) -> None:
-    assert judge(criterion, Evidence.of(values)).status == status
+def test_sign(side: str, than: float, values: list[float], status: str) -> None:
+    assert judge(getattr(one(), side)(than, nothing=0.0), table(values)).status == status
+
+
+def test_a_test_that_holds_where_nothing_is_going_on_is_refused() -> None:
+    with pytest.raises(ValueError, match="say what the figure is where nothing is going on"):
+        one().above(0.5)
+    with pytest.raises(ValueError, match="it cannot fail"):
+        one().above(0.5, nothing=0.7)
+    with pytest.raises(ValueError, match="it cannot fail"):
+        one().below(0.5, nothing=0.2)
+    assert one().above().nothing == 0.0
 
 
 def test_sign_looks_at_the_interval_not_at_the_mean() -> None:
     values = [0.1, 2.0, -0.2, 1.5]
     assert np.mean(values) > 0
-    assert judge(Sign("above"), Evidence.of(values)).status == "fails"
-    assert judge(Sign("above"), Evidence.of(values * 8)).status == "holds"
+    assert above(values).status == "fails"
+    assert above(values * 8).status == "holds"
 
 
 def test_order_of_paired_members_takes_differences_by_member() -> None:
     rng = np.random.default_rng(0)
     base = rng.normal(size=10) * 100
     better = base + 1 + 0.1 * rng.normal(size=10)
-    paired = judge(Order(("low", "high")), Evidence.of(base, better, paired=True))
+    both = table(base.tolist(), better.tolist())
+    paired = judge(rising(one("a"), one("b"), names=("low", "high"), pair="member"), both)
     assert paired.status == "holds"
     assert paired.figure == interval(better - base)
-    unpaired = judge(Order(("low", "high")), Evidence.of(base, better))
+    unpaired = judge(rising(one("a"), one("b"), names=("low", "high")), both)
     assert unpaired.status == "fails"
     welch = stats.ttest_ind(better, base, equal_var=False).confidence_interval(0.95)
     assert (unpaired.figure.low, unpaired.figure.high) == pytest.approx((welch.low, welch.high))
-    assert unpaired.figure.mean == pytest.approx(paired.figure.mean)
-
-
-def test_welch_by_hand() -> None:
-    a, b = np.array([1.0, 2.0, 3.0]), np.array([10.0, 14.0])
-    va, vb = 1 / 3, 8 / 2
-    freedom = (va + vb) ** 2 / (va**2 / 2 + vb**2 / 1)
-    half = stats.t.ppf(0.975, freedom) * math.sqrt(va + vb)
-    figure = judge(Order(("a", "b")), Evidence.of(a, b, members=3)).figure
-    assert (figure.mean, figure.low, figure.high) == pytest.approx((10, 10 - half, 10 + half))
+    assert judge(one("b").minus(one("a")).above(), both).figure == paired.figure
 
 
 def test_the_figure_of_an_order_is_its_weakest_step() -> None:
-    steps = Evidence.of([0.0, 0.1], [5.0, 5.1], [6.0, 6.2], [90.0, 90.1], paired=True)
-    result = judge(Order(("a", "b", "c", "d")), steps)
+    steps = table([0.0, 0.1], [5.0, 5.1], [6.0, 6.2], [90.0, 90.1])
+    result = judge(rising(*map(one, "abcd"), names="abcd", pair="member"), steps)
     assert result.figure.mean == pytest.approx(1.05)
-    assert str(result.claim.criterion) == "order: a < b < c < d"
-    reverse = Evidence.of(*steps.groups[::-1], paired=True)
-    assert judge(Order(("d", "c", "b", "a")), reverse).status == "fails"
+    assert str(result.claim.test.criterion) == "order: a < b < c < d"
+    assert judge(rising(*map(one, "dcba"), names="dcba", pair="member"), steps).status == "fails"
 
 
 def test_a_step_without_interval_decides_an_order() -> None:
     few = Evidence(((0.0, 0.1, 0.2), (5.0, 5.1, 5.2), (6.0,)), asked=(1, 1, 1))
-    result = judge(Order(("a", "b", "c")), few)
-    assert math.isnan(result.figure.low)
-    assert result.status == "fails"
-    first = Evidence(((6.0,), (7.0, 7.1), (9.0, 9.1)), asked=(1, 1, 1))
-    assert judge(Order(("a", "b", "c")), first).status == "fails"
-
-
-def test_groups_without_spread() -> None:
-    assert judge(Order(("a", "b")), Evidence.of([1, 1], [2, 2])).status == "holds"
-    assert judge(Order(("a", "b")), Evidence.of([1, 1], [1, 1])).status == "fails"
+    assert math.isnan(Order(tuple("abc")).figure(few).low)
 
 
 @pytest.mark.parametrize(
@@ -121,92 +129,75 @@ def test_groups_without_spread() -> None:
     ],
 )
 def test_value(values: list[float], published: float, tolerance: float, status: str) -> None:
-    assert judge(Value(tolerance), Evidence.of(values), published).status == status
+    assert judge(one().near(tolerance), table(values), published).status == status
 
 
 def test_value_needs_a_published_figure() -> None:
     with pytest.raises(ValueError, match="published"):
-        judge(Value(0.1), Evidence.of([1.0, 1.0]))
+        judge(one().near(0.1), table([1.0, 1.0]))
+
+
+@pytest.mark.parametrize(
+    ("published", "steps", "how"),
+    [(1.0, 1.0, "value matched"), (1.2, 1.0, "direction only"), (1.0, 0.05, "direction only"),
+     (None, 1.0, "no published figure")],
+)  # fmt: skip
+def test_in_which_sense_a_claim_holds(published: float | None, steps: float, how: str) -> None:
+    """A value is matched where the interval has it, and our runs at least a tenth of the paper's steps."""
+    result = judge(one().above(), table([0.99, 1.0, 1.01]), published, steps)
+    assert (result.status, result.how) == ("holds", how)
+    assert judge(one().below(), table([0.99, 1.0, 1.01]), published, steps).how is None
 
 
 @pytest.mark.parametrize(
     ("fitted", "members", "status"),
-    [
-        (10, 10, "holds"),
-        (8, 10, "holds"),
-        (7, 10, "not fitted"),
-        (0, 10, "not fitted"),
-        (0, 0, "not fitted"),
-        (1, 2, "not fitted"),
-    ],
+    [(10, 10, "holds"), (8, 10, "holds"), (7, 10, "not fitted"), (0, 10, "not fitted"), (1, 2, "not fitted")],
 )
 def test_too_few_fitted_members_are_not_a_failure(fitted: int, members: int, status: str) -> None:
-    values = [1 + 0.01 * i for i in range(fitted)]
-    result = judge(Sign("above"), Evidence.of(values, members=members))
+    result = above([1 + 0.01 * i for i in range(fitted)], members=members)
     assert (result.status, result.fitted, result.members) == (status, fitted, members)
-    data = result.to_dict()
-    assert data["members"] == members
+    assert len(result.everyone.values) == members
     if not fitted:
-        assert (data["measured"], data["low"], data["high"]) == (None, None, None)
+        assert [result.to_dict()[k] for k in ("measured", "low", "high")] == [None] * 3
 
 
-def test_the_smallest_group_says_how_many_fitted() -> None:
-    assert judge(Order(("a", "b")), Evidence.of([1.0] * 10, [2.0] * 3)).status == "not fitted"
+def test_nothing_to_read_is_not_fitted() -> None:
+    result = judge(one().above(), {})
+    assert (result.status, result.members, result.to_dict()["measured"]) == ("not fitted", 0, None)
 
 
 def test_a_large_group_of_which_few_fitted_is_not_hidden_by_a_small_one() -> None:
     few, many = [2.0, 2.1, 2.0, 2.1, 2.0, 2.1], [1.0, 1.1, 1.0, 1.1, 1.0, 1.1]
-    assert judge(Order(("a", "b")), Evidence.of(many, few, members=[6, 6])).status == "holds"
-    hidden = judge(Order(("a", "b")), Evidence.of(many, few, members=[24, 6]))
+    order = rising(one("a"), one("b"), names=("a", "b"))
+    assert judge(order, table(many, few, members=[6, 6])).status == "holds"
+    hidden = judge(order, table(many, few, members=[24, 6]))
     assert (hidden.status, hidden.fitted, hidden.members) == ("not fitted", 6, 24)
-    whole = judge(Order(("a", "b")), Evidence.of(many * 4, few, members=[24, 6]))
-    assert (whole.status, whole.fitted, whole.members) == ("holds", 6, 6)
-    none = judge(Order(("a", "b")), Evidence.of([], few, members=[0, 6]))
-    assert (none.status, none.members, none.to_dict()["measured"]) == ("not fitted", 0, None)
-
-
-def test_paired_groups_are_as_long_as_each_other() -> None:
-    with pytest.raises(ValueError, match="paired groups have one value a member"):
-        Evidence.of([1.0], [1.0, 2.0], paired=True)
-    with pytest.raises(ValueError, match="2 groups need as many numbers of members"):
-        Evidence.of([1.0], [2.0], members=[1])
 
 
 def test_members_that_are_counted_have_the_interval_of_a_share() -> None:
-    some = judge(Sign("above"), Evidence.of([1.0, 1.0, 0.0], counted=True))
+    some = judge(one(counted=True).above(), table([1.0, 1.0, 0.0]))
     assert some.status == "holds"
     assert (some.figure.low, some.figure.high) == pytest.approx((0.094299, 0.991596), abs=1e-6)
-    assert judge(Sign("above"), Evidence.of([0.0] * 3, counted=True)).status == "fails"
     # Three alike are no proof that all are.
-    assert judge(Sign("above", 0.5), Evidence.of([1.0] * 3, counted=True)).status == "fails"
-    assert judge(Sign("above", 0.5), Evidence.of([1.0] * 8, counted=True)).status == "holds"
+    assert judge(one(counted=True).above(0.5, nothing=0.5), table([1.0] * 3)).status == "fails"
+    assert judge(one(counted=True).above(0.5, nothing=0.5), table([1.0] * 8)).status == "holds"
 
 
 def test_the_interval_of_a_correlation_ends_where_correlations_do() -> None:
-    values = [0.2, 0.9, 1.0]
-    cut = Sign("above", 0.5).figure(Evidence.of(values, limits=(-1.0, 1.0)))
+    values = (0.2, 0.9, 1.0)
+    cut = Sign("above", 0.5).figure(Evidence((values,), (3,), limits=(-1.0, 1.0)))
     whole = interval(values)
     assert whole.high > 1.3
     assert (cut.mean, cut.low, cut.high) == (whole.mean, whole.low, 1.0)
-    alone = Sign("above").figure(Evidence.of([0.9], limits=(-1.0, 1.0)))
-    assert math.isnan(alone.low)
-    assert math.isnan(alone.high)
 
 
 def test_groups_without_spread_but_for_rounding() -> None:
     """Their variance is no exact zero, and nothing may be warned of."""
     assert np.std([0.1] * 3) > 0
-    result = judge(Order(("a", "b")), Evidence.of([0.1] * 3, [0.7] * 3))
+    result = judge(rising(one("a"), one("b"), names=("a", "b")), table([0.1] * 3, [0.7] * 3))
     assert result.status == "holds"
     assert (result.figure.low, result.figure.high) == pytest.approx((0.6, 0.6))
 
 
-def test_values_that_are_not_finite_are_never_judged() -> None:
-    with pytest.raises(ValueError, match="diverged members must be set aside"):
-        judge(Sign("above"), Evidence.of([1.0, math.inf]))
-
-
-def test_evidence_comes_from_the_tables_alone() -> None:
-    table = pl.DataFrame({"x": [1.0, 2.0, 3.0]})
-    claim = Claim("c", "s", Sign("above"), lambda tables: Evidence.of(tables["t"]["x"]))
-    assert claim.evaluate({"t": table}).figure == interval([1, 2, 3])
+def test_criteria_say_what_they_ask() -> None:
+    assert str(Value(0.1)) == "value: within 0.1 of the published figure, by an interval no wider than ±0.1"

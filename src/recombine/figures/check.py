@@ -117,7 +117,7 @@ def _grid(
     if size >= 9:
         layers.append(
             base.mark_text(aria=False, color=theme.OVER_MAP, fontSize=min(14, size - 2), baseline="middle").encode(
-                x=x, y=y, text="mark:N"
+                x=x, y=y, text=alt.Text("mark:N")
             )
         )
     ring = base.transform_filter("datum.ring").mark_rect(

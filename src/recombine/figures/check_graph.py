@@ -38,7 +38,7 @@ def check_graph(result: CheckResult, width: theme.Width | None = None) -> alt.To
     edges = (
         alt.Chart(datasets.add(pl.DataFrame(lines)))
         .mark_rule(strokeWidth=1.4, opacity=0.75, aria=False)
-        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=shade, strokeDash=DASH)
+        .encode(x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q"), color=shade, strokeDash=DASH)
     )
     node = alt.Chart(datasets.add(pl.DataFrame(dots)))
     looks = alt.Scale(domain=[*named, "collect"], range=[*_each(theme.SHAPES, named), "stroke"])
@@ -48,12 +48,12 @@ def check_graph(result: CheckResult, width: theme.Width | None = None) -> alt.To
     names = [
         node.transform_filter(f"datum.x == {side}")
         .mark_text(align=align, dx=dx, limit=130, aria=False)
-        .encode(x=x, y=y, text="name:N")
+        .encode(x=x, y=y, text=alt.Text("name:N"))
         for side, align, dx in SIDES
     ]
     both = pl.DataFrame({"x": [0, 1], "name": list(result.space.names), "at": ["left", "right"]})
     heads = alt.Chart(datasets.add(both))
-    titles = heads.mark_text(dy=-14, y=0, fontWeight="bold", limit=150, aria=False).encode(x=x, text="name:N")
+    titles = heads.mark_text(dy=-14, y=0, fontWeight="bold", limit=150, aria=False).encode(x=x, text=alt.Text("name:N"))
     chart = alt.layer(edges, points, *names, titles).properties(
         width=min(420, theme.total_width(width) - 20), height=max(70, min(640, 24 * max(len(left), len(right))))
     )

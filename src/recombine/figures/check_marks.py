@@ -60,6 +60,6 @@ def legend(datasets: Datasets, names: list[str], width: int) -> alt.LayerChart |
     return alt.layer(
         boxes.encode(x=x, y=y, color=colour),
         ring.encode(x=x, y=y),
-        marks.encode(x=x, y=y, text="mark:N"),
-        words.encode(x=x, y=y, text="text:N"),
+        marks.encode(x=x, y=y, text=alt.Text("mark:N")),
+        words.encode(x=x, y=y, text=alt.Text("text:N")),
     ).properties(width=width - 4, height=22 * lines)

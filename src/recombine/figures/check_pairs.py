@@ -54,7 +54,9 @@ def check_pairs(result: CheckResult, width: theme.Width | None = None) -> alt.To
     text = alt.Chart(datasets.add(pl.DataFrame(_names(result, sheet, size))))
     for at, mark in _places(size).items():
         layers.append(
-            text.transform_filter(f"datum.at == '{at}'").mark_text(aria=False, **mark).encode(x=x, y=y, text="text:N")
+            text.transform_filter(f"datum.at == '{at}'")
+            .mark_text(aria=False, **mark)
+            .encode(x=x, y=y, text=alt.Text("text:N"))
         )
     matrix = alt.layer(*layers).properties(width=total - 20, height=size * (sheet.down + 1) + LABELS)
     present = [name for name in FILL if name in {c["status"] for c in cells} | {"seen"}]
@@ -103,14 +105,16 @@ def _layout(result: CheckResult) -> _Layout:
 def _cell_layers(base: alt.Chart, x: alt.X, y: alt.Y, size: float) -> list[Any]:
     """The cells by status, its sign where there is room for one, and a ring around what to collect."""
     colour = alt.Color("status:N", legend=None, scale=alt.Scale(domain=list(FILL), range=list(FILL.values())))
-    layers: list[Any] = [base.mark_rect(aria=False).encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=colour)]
+    layers: list[Any] = [
+        base.mark_rect(aria=False).encode(x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q"), color=colour)
+    ]
     if size >= 9:
         glyph = base.mark_text(aria=False, color=theme.OVER_MAP, fontSize=min(14, size - 3), baseline="middle")
-        layers.append(glyph.encode(x=alt.X("xm:Q", axis=None), y=alt.Y("ym:Q", axis=None), text="mark:N"))
+        layers.append(glyph.encode(x=alt.X("xm:Q", axis=None), y=alt.Y("ym:Q", axis=None), text=alt.Text("mark:N")))
     ring = base.transform_filter("datum.ring").mark_rect(
         aria=False, fillOpacity=0, stroke=RING, strokeWidth=2 if size >= 12 else 1.2, cornerRadius=size / 2
     )
-    return [*layers, ring.encode(x=x, x2="x2:Q", y=y, y2="y2:Q")]
+    return [*layers, ring.encode(x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q"))]
 
 
 def _names(result: CheckResult, sheet: _Layout, size: float) -> list[dict[str, Any]]:

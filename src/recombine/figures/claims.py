@@ -167,9 +167,11 @@ class Sheet:
             .mark_point(shape="diamond", size=90, strokeWidth=1.8, fill=theme.PAPER, stroke=theme.INK, opacity=1)
             .encode(x=x, y=y),
             signs.mark_point(size=150, strokeWidth=2.4, opacity=1).encode(x=x, y=y, shape=shape, color=sign),
-            only("sentence").mark_text(**words, fontSize=theme.TEXT).encode(x=x, y=y, text="text:N"),
-            only("measured").mark_text(**words, fontSize=theme.TEXT, fontWeight="bold").encode(x=x, y=y, text="text:N"),
-            only("small").mark_text(**words, color=theme.MUTED).encode(x=x, y=y, text="text:N"),
+            only("sentence").mark_text(**words, fontSize=theme.TEXT).encode(x=x, y=y, text=alt.Text("text:N")),
+            only("measured")
+            .mark_text(**words, fontSize=theme.TEXT, fontWeight="bold")
+            .encode(x=x, y=y, text=alt.Text("text:N")),
+            only("small").mark_text(**words, color=theme.MUTED).encode(x=x, y=y, text=alt.Text("text:N")),
         ]
         chart: alt.LayerChart = alt.layer(*layers).resolve_scale(color="independent", shape="independent")
         return chart

@@ -80,7 +80,7 @@ def curves(
     leaves = y_domain is not None and not data["y"].drop_nulls().drop_nans().is_between(*y_domain).all()
     lines = base.mark_line(strokeWidth=2, clip=leaves).encode(x=x_axis, y=y_axis)
     points = base.mark_point(filled=True, size=34, opacity=1).encode(x=x_axis, y=y_axis)
-    band = base.mark_area(opacity=0.18, clip=True).encode(x=x_axis, y=alt.Y("low:Q", title=name), y2="high:Q")
+    band = base.mark_area(opacity=0.18, clip=True).encode(x=x_axis, y=alt.Y("low:Q", title=name), y2=alt.Y2("high:Q"))
     if group:
         room = max(1, int(total / (40 + 6.2 * max(map(len, names)))))
         key = alt.Legend(

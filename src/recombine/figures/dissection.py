@@ -71,7 +71,7 @@ def _side(
     names = list(ON.values())
     legend = alt.Legend(title=None, columns=1 if width < 180 else 2) if ends[0] and side == "sub" else None
     base = alt.Chart(datasets.add(long))
-    line = base.mark_line(color=theme.RULE, strokeWidth=1.5).encode(x=x, y=y, detail="row:N")
+    line = base.mark_line(color=theme.RULE, strokeWidth=1.5).encode(x=x, y=y, detail=alt.Detail("row:N"))
     dots = base.mark_point(size=55, strokeWidth=1.6, opacity=1).encode(
         x=x, y=y,
         color=alt.Color("on:N", legend=legend, scale=alt.Scale(domain=names, range=list(theme.PALETTE[:2]))),

@@ -40,11 +40,10 @@ def file_name(identifier: str) -> str:
 
 def specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """The chart as Vega-Lite JSON, data inside; a chart made without this theme gets it, its own settings winning."""
-    bare = chart.copy(ignore=["datasets"])  # type: ignore[attr-defined]
-    datasets, bare.datasets = bare.datasets, alt.Undefined
-    spec: dict[str, Any] = bare.to_dict(validate=False)
+    # Rows go around Altair, which would look at every one of them again.
+    spec: dict[str, Any] = chart.to_dict(validate=False, ignore=["datasets"])
+    datasets = chart.datasets  # type: ignore[attr-defined]
     if datasets is not alt.Undefined:
-        # Rows go around Altair, which would look at every one of them again.
         spec["datasets"] = {**spec.get("datasets", {}), **datasets}
     spec["config"] = _merged(theme.settings(), spec.get("config", {}))
     return spec
@@ -59,9 +58,9 @@ def _merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return {**under, **over, **both}
 
 
-def to_svg(chart: alt.TopLevelMixin) -> str:
-    """The chart as SVG text. Nothing is ever fetched to draw it."""
-    return _converted(specification(chart))
+def to_svg(chart: alt.TopLevelMixin | dict[str, Any]) -> str:
+    """The chart, or its specification, as SVG text. Nothing is ever fetched to draw it."""
+    return _converted(chart if isinstance(chart, dict) else specification(chart))
 
 
 def _converted(spec: dict[str, Any]) -> str:

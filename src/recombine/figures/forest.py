@@ -66,7 +66,9 @@ def forest(
             axis=alt.Axis(labelColor=theme.INK, labelLimit=label, labelPadding=8),
         )
         layers: list[Any] = [
-            base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", y=y, yOffset=place, color=colour),
+            base.mark_rule(strokeWidth=2).encode(
+                x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, yOffset=place, color=colour
+            ),
             base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, yOffset=place, color=colour, shape=shape),
         ]
         if reference is not None:

@@ -74,14 +74,14 @@ def maps(
     heat = (
         base.transform_filter("datum.part == 'cell'")
         .mark_rect(aria=False)
-        .encode(x=x_axis, x2="x2:Q", y=y_axis, y2="y2:Q", color=colour)
+        .encode(x=x_axis, x2=alt.X2("x2:Q"), y=y_axis, y2=alt.Y2("y2:Q"), color=colour)
     )
     edge = base.transform_filter("datum.part == 'edge'").mark_rule(
         color=theme.OVER_MAP, strokeWidth=1.6, strokeCap="square", aria=False
     )
     layers = [heat, *region_layers(base, x_axis, y_axis, over_map=True)] if regions else [heat]
     if boundary:
-        layers.insert(1, edge.encode(x=x_axis, x2="x2:Q", y=y_axis, y2="y2:Q"))
+        layers.insert(1, edge.encode(x=x_axis, x2=alt.X2("x2:Q"), y=y_axis, y2=alt.Y2("y2:Q")))
     chart = alt.layer(*layers).properties(width=side, height=side)
     head = alt.Header(labelExpr=in_lines(panels, side), labelLimit=side + gap)
     facet_by = alt.Facet("facet:N", sort=panels, title=None, header=head)

@@ -93,7 +93,7 @@ def error_map(result: MeasureResult, width: theme.Width | None = None) -> alt.To
     if cell >= 24:
         text = base.mark_text(aria=False, fontSize=theme.SMALL - 1, baseline="middle")
         for test, ink in ((f"datum.error < {DARK}", theme.OVER_MAP), (f"datum.error >= {DARK}", theme.HALO)):
-            layers.append(text.transform_filter(test).encode(x=x, y=y, text="shown:N", color=alt.value(ink)))
+            layers.append(text.transform_filter(test).encode(x=x, y=y, text=alt.Text("shown:N"), color=alt.value(ink)))
     chart = alt.layer(*layers).properties(width=cell * len(columns), height=cell * len(rows))
     return theme.style(chart, datasets)
 
@@ -128,7 +128,7 @@ def error_by_level(result: MeasureResult, width: theme.Width | None = None) -> a
     layers = [base.mark_point(filled=True, size=70, opacity=1, aria=False).encode(x=x, y=y, color=colour, shape=shape)]
     if spans:
         rule = alt.Chart(datasets.add(pl.DataFrame(spans))).mark_rule(color=theme.RULE, aria=False)
-        layers.insert(0, rule.encode(x=alt.X("low:Q"), x2="high:Q", y=y))
+        layers.insert(0, rule.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y))
     chart = alt.layer(*layers).properties(width=total, height=alt.Step(24))
     return theme.style(chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding")), datasets)
 

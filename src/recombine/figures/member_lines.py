@@ -73,7 +73,7 @@ def lines_of_members(
         invalid="break-paths-show-path-domains",
         aria=False,
     )
-    marks = lines.encode(x=x_axis, y=y_axis, detail="member:N", order=alt.Order("order:Q"))
+    marks = lines.encode(x=x_axis, y=y_axis, detail=alt.Detail("member:N"), order=alt.Order("order:Q"))
     layers = [marks]
     if regions:
         frame, *words = region_layers(base, x_axis, y_axis, over_map=False)

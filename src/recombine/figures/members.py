@@ -100,7 +100,9 @@ def members(
     base = alt.Chart(datasets.add(bars))
     layers = [
         points.encode(x=x, y=y, yOffset=offset, color=colour, size=alt.Size("area:Q", scale=None)),
-        base.mark_rule(strokeWidth=2.5, color=theme.INK).encode(x=alt.X("low:Q"), x2="high:Q", y=y, yOffset=offset),
+        base.mark_rule(strokeWidth=2.5, color=theme.INK).encode(
+            x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, yOffset=offset
+        ),
         base.mark_point(shape="diamond", filled=True, size=75, color=theme.INK, opacity=1).encode(x, y, yOffset=offset),
     ]
     if len(arrows):

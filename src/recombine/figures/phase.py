@@ -66,16 +66,16 @@ def phase(
         # A stroke of the same colour closes the hairlines between cells.
         heat.encode(
             x=x_axis,
-            x2="x2:Q",
+            x2=alt.X2("x2:Q"),
             y=y_axis,
-            y2="y2:Q",
+            y2=alt.Y2("y2:Q"),
             color=colour,
             stroke=alt.Stroke("outcome:N", legend=None, scale=alt.Scale(domain=shown, range=fills)),
         ),
     ]
     if place:
         marks = base.transform_filter("datum.place != null").encode(x=x_axis, y=y_axis)
-        words = marks.encode(text="place:N")
+        words = marks.encode(text=alt.Text("place:N"))
         beside: dict[str, Any] = {"dx": 7, "dy": -5, "align": "left", "fontSize": theme.SMALL}
         layers += [
             marks.mark_point(shape="circle", filled=True, size=46, opacity=1, color=theme.OVER_MAP, stroke=theme.HALO),

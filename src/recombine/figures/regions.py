@@ -35,9 +35,11 @@ def region_layers(base: alt.Chart, x: alt.X, y: alt.Y, *, over_map: bool) -> lis
     ink, halo = (theme.OVER_MAP, theme.HALO) if over_map else (theme.MUTED, theme.PAPER)
     rows = base.transform_filter("datum.part == 'region'")
     frame = rows.mark_rect(fill=None, stroke=ink, strokeWidth=1.2, strokeDash=[4, 3]).encode(
-        x=x, x2="x2:Q", y=y, y2="y2:Q"
+        x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q")
     )
-    words = rows.transform_filter("datum.label != ''").encode(x=alt.X("mid_x:Q"), y=alt.Y("mid_y:Q"), text="label:N")
+    words = rows.transform_filter("datum.label != ''").encode(
+        x=alt.X("mid_x:Q"), y=alt.Y("mid_y:Q"), text=alt.Text("label:N")
+    )
     return [
         frame,
         words.mark_text(fontSize=theme.SMALL, stroke=halo, strokeWidth=3.5, strokeJoin="round", color=halo),

@@ -82,7 +82,7 @@ def scatter(
     layers = [dots]
     if diagonal:
         line = base.transform_filter("datum.part == 'line'").mark_line(color=theme.RULE, strokeDash=[3, 3])
-        layers.insert(0, line.encode(x=x_axis, y=y_axis, detail="facet:N"))
+        layers.insert(0, line.encode(x=x_axis, y=y_axis, detail=alt.Detail("facet:N")))
     chart = alt.layer(*layers).properties(width=side, height=side)
     facet_by = alt.Facet("facet:N", sort=panels, title=None, header=heads(panels, side, y_title or y))
     panels_chart = chart.facet(facet_by, columns=across, spacing=30)

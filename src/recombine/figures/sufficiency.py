@@ -127,12 +127,12 @@ class Sheet:
 
         def words(kind: str, **look: Any) -> alt.Chart:
             look = {"align": "left", "aria": False, **look}
-            made: alt.Chart = only(kind).mark_text(**look).encode(x=x, y=y, text="text:N")
+            made: alt.Chart = only(kind).mark_text(**look).encode(x=x, y=y, text=alt.Text("text:N"))
             return made
 
         bars = only("bar").mark_rect(aria=False, opacity=1)
         layers = [
-            bars.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=alt.Color("colour:N", scale=None)),
+            bars.encode(x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q"), color=alt.Color("colour:N", scale=None)),
             only(*SHAPE).mark_point(size=130, strokeWidth=2.4, opacity=1).encode(x=x, y=y, shape=shape, color=colour),
             words("text", fontSize=theme.TEXT),
             words("bold", fontSize=theme.TEXT, fontWeight="bold"),

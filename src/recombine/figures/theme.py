@@ -103,7 +103,7 @@ def beside(side: int) -> dict[str, Any]:
 @cache
 def config() -> alt.Config:
     """The theme as Altair holds it."""
-    return alt.Config.from_dict(settings())
+    return alt.Config(**settings())
 
 
 def settings() -> dict[str, Any]:

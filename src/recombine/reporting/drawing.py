@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from functools import cache, cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import altair as alt
 import polars as pl
@@ -23,21 +22,22 @@ from recombine.figures import theme
 from recombine.figures.cache import recall
 from recombine.figures.export import COLUMN, FILES, column_files, figure_files
 from recombine.reporting.html import inline_svg, responsive
-from recombine.studies.study import Study
 
 
 class Drawing:
-    """One figure: ``table`` is what it depends on, ``rows`` the part of it that is shown."""
+    """One figure: ``table`` is what it depends on, ``rows`` the part of it that is shown.
+
+    ``kept`` is the name of its study, where this package has all the code that draws it: it is then found again."""
 
     def __init__(
         self,
-        study: Study[Any],
+        kept: str | None,
         name: str,
         table: bytes,
         rows: Callable[[], pl.DataFrame],
         draw: Callable[[pl.DataFrame], alt.TopLevelMixin],
     ) -> None:
-        self.study, self.name, self.table, self.draw = study, name, table, draw
+        self.kept, self.name, self.table, self.draw = kept, name, table, draw
         self._make_rows = rows
 
     @cached_property
@@ -81,9 +81,9 @@ class Drawing:
         return figure_files(self.wide, self.rows) | column_files(self.narrow)
 
     def _recall(self, part: str, make: Callable[[], bytes]) -> bytes:
-        if not self.study.ships:
+        if self.kept is None:
             return make()
-        return recall(lambda: ["drawing", _code(), self.study.name, self.name, self._digest, part], make)
+        return recall(lambda: ["drawing", _code(), self.kept, self.name, self._digest, part], make)
 
     @cached_property
     def _digest(self) -> str:

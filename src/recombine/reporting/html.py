@@ -47,14 +47,16 @@ def responsive_svg(draw: Callable[[], alt.TopLevelMixin], alt_text: str, name: s
 
 def responsive(wide: alt.TopLevelMixin, narrow: alt.TopLevelMixin, alt_text: str, name: str = "") -> Markup:
     """Two drawings of one chart of which the page shows the one that fits; one where they are the same."""
-    if specification(wide) == specification(narrow):
-        return inline_svg(wide, alt_text, name)
-    both = inline_svg(wide, alt_text, f"{name}-wide"), inline_svg(narrow, alt_text, f"{name}-narrow")
+    two, one = specification(wide), specification(narrow)
+    if two == one:
+        return inline_svg(two, alt_text, name)
+    both = inline_svg(two, alt_text, f"{name}-wide"), inline_svg(one, alt_text, f"{name}-narrow")
     return Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(*both)
 
 
-def inline_svg(chart: alt.TopLevelMixin, alt_text: str, name: str = "") -> Markup:
-    """The chart as an ``<svg>`` element: named for screen readers, as wide as its place, in the page's colours.
+def inline_svg(chart: alt.TopLevelMixin | dict[str, Any], alt_text: str, name: str = "") -> Markup:
+    """The chart, or its specification, as an ``<svg>`` element: named for screen readers, as wide as its place, in the
+    page's colours.
 
     Identifiers inside are made unique by ``name`` and the content, so that several charts can share a page."""
     text = to_svg(chart)

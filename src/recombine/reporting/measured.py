@@ -15,7 +15,7 @@ from recombine.figures.measured import measured_figure, measured_rows
 from recombine.mechanisms.names import brief
 from recombine.mechanisms.result import ERROR_WORDS
 from recombine.mechanisms.rules import BEHAVIOUR
-from recombine.reporting.export import latex_text, markdown_text
+from recombine.reporting.escaped import latex_text, markdown_text
 from recombine.reporting.html import render, responsive_svg
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from recombine.reporting.provenance import arranged, computing
 from recombine.runs.formats import table_to_bytes
 from recombine.studies.claims import WHOSE, Claim, ClaimResult, Order, Sign, Value
 from recombine.studies.committed import Verdicts, carried
-from recombine.studies.study import Figure, StudyResult
+from recombine.studies.study import Figure, Study, StudyResult
 from recombine.studies.verification import study_record
 
 
@@ -135,8 +135,13 @@ def _chart(figure: Figure, result: StudyResult, tables: Mapping[str, bytes]) -> 
         raise unknown(f"table of figure {figure.id}", figure.table, result.tables)
     table, study = result.tables[figure.table], result.study
     name = f"{study.name}-{figure.id}"
-    drawing = Drawing(study, name, tables[figure.table], lambda: figure.rows(table), figure.draw)
+    drawing = Drawing(_kept(study), name, tables[figure.table], lambda: figure.rows(table), figure.draw)
     return {"figure": figure, "drawing": drawing, "svg": drawing.on_page(_told(figure))}
+
+
+def _kept(study: Study[Any]) -> str | None:
+    """The name of a study of this package; the code of others is not known here."""
+    return study.name if study.ships else None
 
 
 def _told(figure: Figure) -> str:
@@ -146,7 +151,7 @@ def _told(figure: Figure) -> str:
 
 def _claims_drawing(result: StudyResult) -> Drawing:
     shown = table_to_bytes(_claims_table(result))
-    return Drawing(result.study, "claims", shown, result.to_frame, lambda _: claims_chart(result))
+    return Drawing(_kept(result.study), "claims", shown, result.to_frame, lambda _: claims_chart(result))
 
 
 def _files(figure: Figure, folder: str | None) -> list[tuple[str, str]]:
@@ -168,7 +173,7 @@ def lead_chart(result: StudyResult, view: Mapping[str, Any]) -> dict[str, Any] |
         short = study.in_short(everything)
         return everything if short.is_empty() else short
 
-    drawing = Drawing(study, f"{study.name}-lead", view["tables"][figure.table], rows, figure.draw)
+    drawing = Drawing(_kept(study), f"{study.name}-lead", view["tables"][figure.table], rows, figure.draw)
     return {"figure": figure, "svg": drawing.on_card(_told(figure))}
 
 

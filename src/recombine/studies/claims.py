@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from recombine.statistics import Interval, difference, interval, share_interval
 from recombine.studies.cells import Quantity, Tables, paired
@@ -135,6 +135,8 @@ Criterion = Sign | Order | Value
 @dataclass(frozen=True)
 class Test:
     """What is compared, and by which criterion. ``nothing`` is the figure of a world in which nothing is going on."""
+
+    __test__: ClassVar[bool] = False  # pytest takes classes of this name for tests
 
     quantities: tuple[Quantity, ...]
     criterion: Criterion

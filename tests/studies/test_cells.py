@@ -1,0 +1,122 @@
+"""What a claim reads from tables, by hand."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+
+from recombine.studies import LAST, Faithful, Setting, Shares, cells
+from recombine.studies.notes import Notes, parse_notes
+from recombine.studies.tables import labelled
+
+ROWS = {
+    "t": pl.DataFrame(
+        [
+            ("a", "x", 0, 1, 1.0, True), ("a", "x", 0, 2, 3.0, True), ("a", "x", 1, 1, 5.0, True),
+            ("a", "x", 1, 2, 7.0, True), ("b", "y", 0, 1, 2.0, True), ("b", "y", 0, 4, 4.0, True),
+            ("b", "y", 1, 1, 2.0, False), ("b", "y", 1, 4, 9.0, False), ("b", "y", 2, 4, math.nan, True),
+        ],
+        schema=["run", "kind", "member", "step", "value", "fitted"],
+        orient="row",
+    )
+}  # fmt: skip
+
+
+def read(*args: object, **more: object) -> tuple[list[float], int]:
+    reading = cells(*args, **more).read(ROWS)  # type: ignore[arg-type]
+    return list(reading.values()), reading.asked.height
+
+
+def test_labels_filter_and_rows_of_a_unit_become_one_value() -> None:
+    assert read("value", "t", run="a") == ([2.0, 6.0], 2)
+    assert read("value", "t", kind=["x"], take="min") == ([1.0, 5.0], 2)
+    assert read("value", "t", kind="x", take="sum", unit="run") == ([16.0], 1)
+    assert read(pl.col("value") * 2, "t", pl.col("step") == 1, run="a") == ([2.0, 10.0], 2)
+
+
+def test_the_last_step_of_each_run() -> None:
+    assert read("value", "t", LAST, run="a") == ([3.0, 7.0], 2)
+    assert read("value", "t", LAST, run="b", fitted=False) == ([4.0, 9.0], 3)
+
+
+def test_units_that_did_not_fit_or_have_no_number_are_asked_for_and_not_read() -> None:
+    assert read("value", "t", LAST, run="b") == ([4.0], 3)
+    everyone = cells("value", "t", LAST, run="b").read(ROWS, everyone=True)
+    assert list(everyone.values()) == [4.0, 9.0]
+
+
+def test_values_may_look_at_the_whole_column() -> None:
+    first = pl.col("value").filter(pl.col("step") == 1).first().over("run", "member")
+    assert read(pl.col("value") - first, "t", LAST, run="a") == ([2.0, 2.0], 2)
+
+
+def test_units_can_be_counted_by_another_table() -> None:
+    tables = {**ROWS, "all": pl.DataFrame({"run": ["a"] * 5, "member": range(5)})}
+    reading = cells("value", "t", run="a", asked=cells("member", "all", run="a")).read(tables)
+    assert (list(reading.values()), reading.asked.height) == ([2.0, 6.0], 5)
+    assert reading.runs == {"a"}
+
+
+def test_means_within_come_first() -> None:
+    table = pl.DataFrame({"base": [0, 0, 0, 1], "part": ["p", "p", "q", "p"], "d": [0.0, 2.0, 5.0, 1.0]})
+    reading = cells("d", "m", unit="base", within="part").read({"m": table})
+    assert list(reading.values()) == [3.0, 1.0]
+
+
+def test_differences_are_of_the_same_member() -> None:
+    a, b = cells("value", "t", LAST, run="a"), cells("value", "t", LAST, run="b")
+    reading = b.minus(a).read(ROWS)
+    assert (list(reading.values()), reading.asked.height, reading.runs) == ([1.0], 3, {"a", "b"})
+    with pytest.raises(ValueError, match="units are not told apart by kind"):
+        a.minus(b, pair="kind").read({"t": ROWS["t"].with_columns(pl.lit("k").alias("kind"))})
+
+
+def test_labels_become_columns() -> None:
+    table = pl.DataFrame({"member": [0, 1, 1], "slope": [1.0, 2.0, 3.0]})
+    found = labelled(table, "r", {"task": "t", "sigma": [0.1, 1.0]}, pl.DataFrame({"member": [0, 1], "fitted": [True, False]}))
+    assert found.columns == ["run", "task", "sigma", "member", "slope", "fitted"]
+    assert found["sigma"].to_list() == [0.1, 1.0, 1.0]
+    assert found["fitted"].to_list() == [True, False, False]
+    with pytest.raises(ValueError, match="share the name slope"):
+        labelled(table, "r", {"slope": 1})
+
+
+def test_shares_of_the_papers_setting() -> None:
+    class Model:
+        width = 500
+
+    class Run:
+        steps, members, model = 1000, (0, 1, 2), Model()
+
+    shares = Faithful(steps=392_000, members=5, size=("model.width", 1000)).shares(Run())
+    assert shares == Shares(steps=1000 / 392_000, members=0.6, size=0.5)
+    assert str(shares) == ".26 % of the paper's steps, 60 % of its members, 50 % of its size"
+    least = Shares.least([shares, Shares(steps=0.5, members=0.2)])
+    assert (least.steps, least.members, least.data) == (1000 / 392_000, 0.2, None)
+    assert str(Shares()) == ""
+    assert Setting(run=None).labels == {}  # type: ignore[arg-type]
+
+
+def test_notes_are_read_from_markdown() -> None:
+    text = """# Where this differs
+- One point
+  over two lines.
+- Another.
+
+# Why
+## first
+Because.
+
+Settles: an
+experiment.
+## second
+Unknown.
+"""
+    notes = parse_notes(text)
+    assert notes.deviations == ("One point over two lines.", "Another.")
+    assert notes.of("first") == ("Because.", "an experiment.")
+    assert notes.of("second") == ("Unknown.", "")
+    assert notes.of("third") == ("", "")
+    assert parse_notes("") == Notes()

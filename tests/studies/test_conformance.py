@@ -1,0 +1,118 @@
+"""What every study must do: run small, draw, verify itself, and claim nothing that cannot fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from recombine.reporting import study_page
+from recombine.runs import Store
+from recombine.studies import SCALES, STUDIES, StudyResult, run_study, verify
+from recombine.studies.claims import Value
+from recombine.studies.committed import carried, read_results, verdicts
+from recombine.studies.conformance import unfailing
+from recombine.studies.study import Study
+
+RESULTS = Path(__file__).parents[2] / "results"
+MEMBERS = 2
+
+
+@pytest.fixture(scope="module", params=list(STUDIES))
+def study(request: pytest.FixtureRequest) -> Study[Any]:
+    return STUDIES[request.param]
+
+
+@pytest.fixture(scope="module")
+def smoke(study: Study[Any], tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
+    store = Store(tmp_path_factory.mktemp(study.name) / "store")
+    return run_study(study, "smoke", store=store, members=MEMBERS, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def results(study: Study[Any]) -> StudyResult:
+    return read_results(RESULTS / study.name)
+
+
+def test_it_runs_at_smoke_scale_and_judges_every_claim(study: Study[Any], smoke: StudyResult) -> None:
+    assert [claim.claim.id for claim in smoke.claims] == [claim.id for claim in study.claims]
+    assert set(smoke.provenance) == set(study.runs("smoke", MEMBERS))
+    for name, table in smoke.tables.items():
+        assert not table.is_empty(), name
+    for name in study.tables:
+        if name in smoke.tables:
+            assert smoke.tables[name].columns[0] == "run"
+
+
+def test_its_figures_and_page_are_drawn(study: Study[Any], smoke: StudyResult) -> None:
+    for figure in study.figures:
+        if figure.table in smoke.tables:
+            assert figure.draw(figure.rows(smoke.tables[figure.table])).to_dict()["$schema"]
+    assert study.title.split(":")[0] in study_page(smoke, links=False)
+
+
+def test_fresh_results_verify(smoke: StudyResult, committed: Callable[[StudyResult], Path]) -> None:
+    found = verify(smoke.study, committed(smoke))
+    assert found.problems == ()
+    assert found.claims == len(smoke.claims)
+    assert found.compared > 0
+
+
+def test_scales_and_addresses(study: Study[Any]) -> None:
+    planned = {scale: study.runs(scale) for scale in SCALES}
+    for scale, runs in planned.items():
+        assert len({run.address for run in runs.values()}) == len(runs), scale
+    assert {r.address for r in study.runs("smoke", 5).values()} == {r.address for r in study.runs("smoke", 5).values()}
+
+
+def test_names_are_given_once(study: Study[Any]) -> None:
+    for names in ([c.id for c in study.claims], [f.id for f in study.figures]):
+        assert len(set(names)) == len(names)
+    ids = {claim.id for claim in study.claims}
+    assert set(study.notes.reasons) <= ids, set(study.notes.reasons) - ids
+    assert study.notes.deviations
+
+
+def test_every_claim_can_fail(study: Study[Any], results: StudyResult) -> None:
+    assert unfailing(study, results.tables) == []
+
+
+def test_committed_claims_and_tables_are_what_the_study_says(study: Study[Any], results: StudyResult,
+                                                             monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """All of `study verify` but the member that it trains again."""
+    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, []))
+    assert verify(study, RESULTS / study.name).problems == ()
+
+
+def test_what_does_not_hold_is_explained(results: StudyResult) -> None:
+    open_ = [c for c in results.claims if c.status != "holds"]
+    assert [c.claim.id for c in open_ if not (c.explanation and c.settles)] == []
+
+
+def test_published_figures_are_published(study: Study[Any]) -> None:
+    for claim in study.claims:
+        told = f"{claim.source} {claim.published.where if claim.published else ''}"
+        assert "fact sheet" not in told
+        assert claim.whose == "paper" or claim.published is None, claim.id
+        assert not isinstance(claim.test.criterion, Value) or claim.published is not None
+
+
+def test_the_package_carries_the_committed_verdicts() -> None:
+    assert carried() == json.loads(json.dumps(verdicts(RESULTS)))
+
+
+def test_a_planted_claim_that_cannot_fail_is_found(results: StudyResult) -> None:
+    """A quantity that is large whatever the tables hold: the conformance suite must say so."""
+    from dataclasses import replace
+
+    from recombine.studies import Claim, cells
+
+    made = {"made": (lambda t: pl.DataFrame({"run": t["run"][:8], "member": range(8), "x": [5.0 + 0.1 * i for i in range(8)]}),
+                     next(iter(results.study.tables)))}  # fmt: skip
+    claim = Claim("always", "It is large.", cells("x", "made").above(1.0, nothing=0.0))
+    planted = replace(results.study, claims=(claim,), derived=made)
+    assert [(u.claim, u.where) for u in unfailing(planted, results.tables)] == [("always", "nothing")]
