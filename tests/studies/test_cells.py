@@ -69,8 +69,8 @@ def test_differences_are_of_the_same_member() -> None:
     a, b = cells("value", "t", LAST, run="a"), cells("value", "t", LAST, run="b")
     reading = b.minus(a).read(ROWS)
     assert (list(reading.values()), reading.asked.height, reading.runs) == ([1.0], 3, {"a", "b"})
-    with pytest.raises(ValueError, match="units are not told apart by kind"):
-        a.minus(b, pair="kind").read({"t": ROWS["t"].with_columns(pl.lit("k").alias("kind"))})
+    with pytest.raises(ValueError, match="units are not told apart by run"):
+        a.minus(b, pair="run").read(ROWS)
 
 
 def test_labels_become_columns() -> None:

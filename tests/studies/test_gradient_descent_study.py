@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import torch
 
 from recombine.models import Perceptron
-from recombine.runs import Store
 from recombine.runs.evolution import EvolutionRun
 from recombine.runs.run import Context
 from recombine.runs.training import Measured
-from recombine.studies import conduct, gradient_toy
 from recombine.studies.gradient_descent import STUDY
-from recombine.studies.gradient_descent.pair_claims import PAIR_CLAIMS
-from recombine.studies.gradient_descent.tables import OPTIMIZERS, PAIRS
-from recombine.studies.verification import _again
+from recombine.studies.gradient_descent.claims import early
+from recombine.studies.gradient_descent.settings import EVOLUTION
 from recombine.tasks import ToyTask
 
 VIEWS = ("trained", "unseen")
-NEEDS_VIEWS = ("pair-resistance-b", "three-resistance")
 TOY = Perceptron(widths=(2, 8, 8, 8, 2), start="playground")
 
 
-def test_the_toy_is_the_study_of_the_toy() -> None:
-    for scale in ("smoke", "quick", "paper"):
-        own, toy = STUDY.runs(scale, None), gradient_toy.runs(scale, None)  # type: ignore[arg-type]
-        assert all(own[f"toy-{name}"].address == run.address for name, run in toy.items())
-    ids = [claim.id for claim in STUDY.claims]
-    assert len(set(ids)) == len(ids)
-    assert {claim.id for claim in gradient_toy.CLAIMS} <= set(ids)
-    assert len({figure.id for figure in STUDY.figures}) == len(STUDY.figures)
+def _judged(name: str, **tables: pl.DataFrame) -> Any:
+    return next(claim for claim in STUDY.claims if claim.id == name).evaluate(tables)
 
 
 def test_the_paper_s_settings_are_the_paper_s() -> None:
@@ -54,57 +45,48 @@ def test_the_paper_s_settings_are_the_paper_s() -> None:
         assert runs[name].task.words == words  # type: ignore[attr-defined]
     assert runs["three-a"].replace(model=runs["pair-a"].model).address == runs["pair-a"].address  # type: ignore[attr-defined]
     few = STUDY.runs("quick", 5)
-    assert {run.resolved()["members"] for name, run in few.items() if not name.startswith("toy-")} == {5}
-
-
-def test_all_of_it_at_smoke_scale(tmp_path: Path) -> None:
-    result = conduct(STUDY, "smoke", store=Store(tmp_path), members=2, device="cpu")
-    assert len(result.claims) == len(STUDY.claims)
-    for figure in STUDY.figures:
-        chart = figure.draw(figure.rows(result.tables[figure.table]))
-        assert chart.to_dict()
-    assert {"pairs", "scan", "dependence", "optimizers", "remedies", "both", "both_step", "toy_map"} <= set(
-        result.tables
-    )
-    assert {"combinations", "perplexity"} <= set(result.tables["wrong"].columns) & set(
-        result.tables["both_answers"].columns
-    )
-    for table in result.tables.values():
-        assert not table.is_empty()
-    # Committed results are verified by training one member of the shortest run again.
-    name, compared, problems = _again(STUDY, STUDY.runs("smoke", 2), dict(result.tables), "cpu")
-    assert name.startswith("one-step")
-    assert compared > 0
-    assert not problems
+    assert {run.resolved()["members"] for run in few.values()} == {5}
+    assert pair["model"]["start"] == "tensorflow"
 
 
 def test_a_claim_whose_runs_are_not_there_at_a_scale_is_not_fitted() -> None:
-    titles = (PAIRS["pair-a"], PAIRS["pair-b"])
-    views = [(title, m, 200, view, 0.9, True) for title in titles for m in range(4) for view in VIEWS]
-    table = pl.DataFrame(views, schema=["setting", "member", "step", "view", "accuracy", "fitted"], orient="row")
-    found = {claim.id: claim.evaluate({"pairs": table}) for claim in PAIR_CLAIMS if claim.id in NEEDS_VIEWS}
-    assert (found["three-resistance"].status, found["three-resistance"].members) == ("not fitted", 0)
-    assert (found["pair-resistance-b"].status, found["pair-resistance-b"].figure.mean) == ("fails", 0)
+    views = [(run, m, 200, view, 0.9, True) for run in ("pair-a", "pair-b") for m in range(4) for view in VIEWS]
+    table = pl.DataFrame(views, schema=["run", "member", "step", "view", "accuracy", "fitted"], orient="row")
+    missing, there = _judged("three-resistance", pairs=table), _judged("pair-resistance-b", pairs=table)
+    assert (missing.status, missing.members) == ("not fitted", 0)
+    assert (there.status, there.figure.mean) == ("fails", 0)
 
 
 def test_answers_that_say_nothing_are_counted() -> None:
     """Proposition 1 is about informative answers: the others are no evidence, and not left out of the count."""
-    rows = [(PAIRS["pair-a"], m, 0.5 if m < 2 else 0.0, 0.0, True) for m in range(8)]
-    table = pl.DataFrame(rows, schema=["setting", "member", "information", "moves", "fitted"], orient="row")
-    claim = next(claim for claim in PAIR_CLAIMS if claim.id == "pair-hard-answer").evaluate({"hard": table})
+    rows = [("pair-a", m, 0.5 if m < 2 else 0.0, 0.0, True) for m in range(8)]
+    table = pl.DataFrame(rows, schema=["run", "member", "information", "moves", "fitted"], orient="row")
+    claim = _judged("pair-hard-answer", hard=table)
     assert (claim.fitted, claim.members, claim.status) == (2, 8, "not fitted")
 
 
 def test_two_searches_of_different_size_must_both_fit() -> None:
     """Ten searches without gradients all fit, and ten of forty by gradient descent."""
     rows = [
-        ("toy", OPTIMIZERS[name], "A", m, base + 0.001 * m, name == "evolution" or m < 10)
-        for name, count, base in (("sgd", 40, 0.5), ("evolution", 10, 0.9))
+        (name, "toy", name, "A", m, base + 0.001 * m, name == EVOLUTION or m < 10)
+        for name, count, base in (("SGD", 40, 0.5), (EVOLUTION, 10, 0.9))
         for m in range(count)
     ]
-    table = pl.DataFrame(rows, schema=["task", "optimizer", "setting", "member", "unseen", "fitted"], orient="row")
-    claim = next(claim for claim in STUDY.claims if claim.id == "optimizer-special").evaluate({"optimizers": table})
+    schema = ["run", "task", "optimizer", "setting", "member", "unseen", "fitted"]
+    claim = _judged("optimizer-special", optimizers=pl.DataFrame(rows, schema=schema, orient="row"))
     assert (claim.fitted, claim.members, claim.status) == (10, 40, "not fitted")
+
+
+def test_the_early_curves_by_hand() -> None:
+    """Mean heights by the trapezoidal rule: pairs up to step 100, SCAN up to 25."""
+    rows = [("r", 0, step, "trained", accuracy, 1 - accuracy, True)
+            for step, accuracy in ((0, 0.0), (50, 1.0), (100, 1.0), (150, 0.0))]  # fmt: skip
+    schema = ["run", "member", "step", "view", "accuracy", "loss", "fitted"]
+    table = pl.DataFrame(rows, schema=schema, orient="row")
+    found = early(table, table.with_columns(pl.col("step") // 4))
+    assert found["accuracy"].to_list() == [0.75, 0.75]
+    assert found["loss"].to_list() == [0.25, 0.25]
+    assert found.columns == ["run", "view", "member", "accuracy", "loss", "fitted"]
 
 
 def test_evolution_lowers_the_loss_without_gradients_and_again_alike(tmp_path: Path) -> None:

@@ -13,15 +13,16 @@ import polars as pl
 import pytest
 
 from recombine.errors import InputError
-from recombine.reporting import write_study
 from recombine.runs import Store, obtain
 from recombine.runs.training import TrainingRun
-from recombine.studies import SCALES, STUDIES, StudyResult, conduct, find_study, verify
-from recombine.studies.claims import Sign
-from recombine.studies.gradient_toy import SETTINGS, STUDY
+from recombine.studies import STUDIES, StudyResult, find_study, run_study, verify
+from recombine.studies.committed import read_results, renew
+from recombine.studies.gradient_toy import STUDY
+from recombine.studies.tables import tables_of
 from recombine.studies.verification import study_record
 
 MEMBERS = 6
+RUNS = tuple(STUDY.runs("smoke"))
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def result(store: Store) -> StudyResult:
-    return conduct(STUDY, "smoke", store=store, members=MEMBERS, device="cpu")
+    return run_study(STUDY, "smoke", store=store, members=MEMBERS, device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -51,23 +52,13 @@ def copy(committed: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(committed, tmp_path / "copy"))
 
 
-def test_every_claim_is_judged(result: StudyResult) -> None:
-    assert [claim.claim.id for claim in result.claims] == [claim.id for claim in STUDY.claims]
-    assert {claim.status for claim in result.claims} <= {"holds", "fails", "not fitted"}
-    assert sum(result.counts().values()) == len(STUDY.claims)
-    assert all(claim.members == MEMBERS for claim in result.claims)
-    frame = result.to_frame()
-    assert len(frame) == len(STUDY.claims)
-    assert json.loads(result.to_json())["study"] == "gradient-toy"
-
-
 def test_the_resistance_shows_even_in_few_members(result: StudyResult) -> None:
     """Fixed seeds, and effects of many standard errors: what the paper is about is there at the smallest scale."""
-    accuracy = result.tables["accuracy"].filter(pl.col("setting") == SETTINGS["redundant"])
+    accuracy = result.tables["accuracy"].filter(pl.col("run") == "redundant")
     dip = accuracy.group_by("member").agg(pl.col("quarter_11").min())["quarter_11"]
     assert dip.max() < 0.4  # type: ignore[operator]
     end = accuracy.filter(pl.col("step") == pl.col("step").max())
-    control = result.tables["accuracy"].filter(pl.col("setting") == SETTINGS["uninformative"])
+    control = result.tables["accuracy"].filter(pl.col("run") == "uninformative")
     control_end = control.filter(pl.col("step") == pl.col("step").max())
     gained = control_end.sort("member")["quarter_11"] - end.sort("member")["quarter_11"]
     assert gained.mean() > 5 * gained.std() / math.sqrt(MEMBERS) or gained.mean() > 0.05  # type: ignore[operator]
@@ -75,15 +66,15 @@ def test_the_resistance_shows_even_in_few_members(result: StudyResult) -> None:
 
 def test_tables_have_their_columns_and_all_settings(result: StudyResult) -> None:
     columns = {
-        "accuracy": ["setting", "member", "step", "other_quarters", "quarter_11", "fitted", "bend"],
-        "influence": ["setting", "member", "input", "influence", "step"],
-        "boundary": ["setting", "member", "x2", "x1", "step"],
-        "map": ["setting", "step", "x1", "x2", "share"],
+        "accuracy": ["run", "setting", "member", "step", "other_quarters", "quarter_11", "bend", "fitted"],
+        "influence": ["run", "setting", "member", "input", "influence", "step", "fitted"],
+        "boundary": ["run", "setting", "member", "x2", "x1", "step", "fitted"],
+        "map": ["run", "setting", "step", "x1", "x2", "share"],
     }
     assert {name: table.columns for name, table in result.tables.items()} == columns
     for table in result.tables.values():
-        assert set(table["setting"]) == set(SETTINGS.values())
-    accuracy = result.tables["accuracy"].filter(pl.col("setting") == SETTINGS["redundant"])
+        assert set(table["run"]) == set(RUNS)
+    accuracy = result.tables["accuracy"].filter(pl.col("run") == "redundant")
     assert accuracy["step"].unique().sort().to_list() == [0, 1, 2, 4, 8, 16, 32, 64, 128, 256]
     assert len(accuracy) == 10 * MEMBERS
     share = result.tables["map"]["share"]
@@ -91,7 +82,7 @@ def test_tables_have_their_columns_and_all_settings(result: StudyResult) -> None
 
 
 def test_provenance_says_how_each_run_was_made(result: StudyResult) -> None:
-    assert set(result.provenance) == set(SETTINGS)
+    assert set(result.provenance) == set(RUNS)
     for run in result.provenance.values():
         assert {"address", "members", "steps", "strategy", "stack", "device"} <= set(run)
         assert run["strategy"] == "stacked"
@@ -102,47 +93,38 @@ def test_changing_a_threshold_trains_nothing(
     result: StudyResult, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TrainingRun, "compute", lambda *_: pytest.fail("trained again"))
-    claims = tuple(dataclasses.replace(claim, criterion=Sign("above", 1e9)) for claim in STUDY.claims)
-    strict = conduct(dataclasses.replace(STUDY, claims=claims), "smoke", store=store, members=MEMBERS, device="cpu")
+    claims = tuple(
+        dataclasses.replace(claim, test=claim.test.quantities[0].above(1e9, nothing=0.0)) for claim in STUDY.claims
+    )
+    strict = run_study(dataclasses.replace(STUDY, claims=claims), "smoke", store=store, members=MEMBERS, device="cpu")
     assert {claim.status for claim in strict.claims} == {"fails"}
     assert all(table.equals(strict.tables[name]) for name, table in result.tables.items())
-    again = conduct(STUDY, "smoke", store=store, members=MEMBERS, device="cpu")
+    again = run_study(STUDY, "smoke", store=store, members=MEMBERS, device="cpu")
     assert [c.to_dict() for c in again.claims] == [c.to_dict() for c in result.claims]
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", RUNS)
 def test_tables_of_a_single_run(result: StudyResult, store: Store, name: str) -> None:
-    one = STUDY.tables(obtain(store, {name: STUDY.runs("smoke", MEMBERS)[name]}, device="cpu"))
+    settings = STUDY.planned("smoke", MEMBERS)
+    one = tables_of(STUDY, settings, obtain(store, {name: settings[name].run}, device="cpu"))
     for title, table in one.items():
-        assert table.equals(result.tables[title].filter(pl.col("setting") == SETTINGS[name]))
+        assert table.equals(result.tables[title].filter(pl.col("run") == name))
 
 
-def test_a_member_that_diverged_is_no_evidence(result: StudyResult, store: Store) -> None:
+def test_a_member_that_diverged_is_no_evidence(result: StudyResult) -> None:
     """The playground's runs have no threshold: a member with no finite loss must still be left out."""
-
-    class Changed:
-        def __init__(self, run: Any, name: str) -> None:
-            self.run, self.name = run, name
-
-        def table(self, title: str) -> pl.DataFrame:
-            table: pl.DataFrame = self.run.table(title)
-            if title == "members" and "playground" in self.name:
-                table = table.with_columns(
-                    pl.when(pl.col("member") == 1).then(7).otherwise(None).cast(pl.Int64).alias("diverged_at")
-                )
-            return table
-
-    stored = obtain(store, dict(STUDY.runs("smoke", MEMBERS)), device="cpu")
-    tables = STUDY.tables({name: Changed(run, name) for name, run in stored.items()})  # type: ignore[misc]
-    claim = next(c for c in STUDY.claims if c.id == "toy-playground").evaluate(tables)
+    lost = (pl.col("run") == "redundant-playground") & (pl.col("member") == 1)
+    accuracy = result.tables["accuracy"].with_columns(pl.when(lost).then(False).otherwise("fitted").alias("fitted"))
+    claim = _judged("toy-playground", {"accuracy": accuracy})
     before = next(c for c in result.claims if c.claim.id == "toy-playground")
     assert (before.fitted, claim.fitted, claim.members) == (MEMBERS, MEMBERS - 1, MEMBERS)
+    assert claim.everyone == before.figure
 
 
 def _along(rows: dict[int, dict[int, float]]) -> dict[str, pl.DataFrame]:
     """Accuracy on the unseen quarter by member and step, in the redundant setting."""
     table = [
-        {"setting": SETTINGS["redundant"], "member": m, "step": step, "quarter_11": value, "fitted": True}
+        {"run": "redundant", "member": m, "step": step, "quarter_11": value, "fitted": True}
         for m, curve in rows.items()
         for step, value in curve.items()
     ]
@@ -173,43 +155,51 @@ def test_a_dip_can_be_missing() -> None:
     assert (found.status, found.figure.values) == ("holds", pytest.approx((0.8, 0.81, 0.82, 0.83)))
 
 
-def test_runs_of_the_three_scales() -> None:
-    members = {scale: STUDY.runs(scale, None)["redundant"].members for scale in SCALES}  # type: ignore[attr-defined]
-    assert members["quick"] >= 256
-    assert members["smoke"] < members["quick"] < members["paper"]
-    addresses = {run.address for scale in SCALES for run in STUDY.runs(scale, None).values()}
-    assert len(addresses) == 3 * len(SETTINGS)
-    assert STUDY.runs("smoke", 6)["redundant"].address == STUDY.runs("smoke", 6)["redundant"].address
-
-
 @pytest.mark.parametrize("members", [-1, 0, 1])
 def test_too_few_members_are_refused(tmp_path: Path, members: int) -> None:
     with pytest.raises(InputError, match="at least 2 members"):
-        conduct(STUDY, "smoke", store=Store(tmp_path), members=members)
+        run_study(STUDY, "smoke", store=Store(tmp_path), members=members)
 
 
 def test_unknown_scales_and_studies(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="smoke, quick, paper, not 'large'"):
-        conduct(STUDY, "large", store=Store(tmp_path))  # type: ignore[arg-type]
+        run_study(STUDY, "large", store=Store(tmp_path))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="unknown study 'gradient-toi'; did you mean 'gradient-toy'"):
         find_study("gradient-toi")
     with pytest.raises(InputError, match="'gradient-toy' is not a study; find_study"):
-        conduct("gradient-toy", "smoke", store=Store(tmp_path))  # type: ignore[arg-type]
+        run_study("gradient-toy", "smoke", store=Store(tmp_path))  # type: ignore[arg-type]
     assert find_study("gradient-toy") is STUDIES["gradient-toy"] is STUDY
 
 
-def test_every_figure_can_be_drawn(result: StudyResult) -> None:
-    for figure in STUDY.figures:
-        assert figure.draw(figure.rows(result.tables[figure.table])).to_dict()["$schema"]
+def test_results_are_read_back_and_renewed_run_by_run(result: StudyResult, store: Store, copy: Path) -> None:
+    """A committed run is replaced by one that the store holds; others keep their rows, whatever the store says."""
+    assert [c.to_dict() for c in read_results(copy).claims] == [c.to_dict() for c in result.claims]
+    same, fresh = renew(copy, store)
+    assert fresh == ()
+    assert all(table.equals(same.tables[name]) for name, table in result.tables.items())
+    record = json.loads((copy / "study.json").read_text("utf-8"))
+    record["runs"]["redundant"]["started"] = "earlier"
+    (copy / "study.json").write_text(json.dumps(record), encoding="utf-8")
+    path = copy / "tables" / "accuracy.parquet"
+    spoilt = pl.read_parquet(path).with_columns(pl.lit(0.5).alias("quarter_11"))
+    spoilt.write_parquet(path)
+    again, fresh = renew(copy, store)
+    assert fresh == ("redundant",)
+    kept = again.tables["accuracy"].filter(pl.col("run") != "redundant")
+    assert kept["quarter_11"].unique().to_list() == [0.5]
+    mine = pl.col("run") == "redundant"
+    assert again.tables["accuracy"].filter(mine).equals(result.tables["accuracy"].filter(mine))
+    assert again.provenance["redundant"]["started"] == result.provenance["redundant"]["started"]
 
 
-def test_fresh_results_verify(result: StudyResult, tmp_path: Path) -> None:
-    assert write_study(result, tmp_path).is_file()
-    found = verify(STUDY, tmp_path)
-    assert found.problems == ()
-    assert found.claims == len(STUDY.claims)
-    assert found.compared == 6 * (3 + 2)  # six early steps: three figures of accuracy, two influences
-    assert found.again in SETTINGS
+def test_verify_says_where_a_run_came_from_is_not_known(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, []))
+    record = json.loads((copy / "study.json").read_text("utf-8"))
+    for run in record["runs"].values():
+        run.update(commit="abc", versions={"recombine": "1"})
+    record["runs"]["redundant"]["commit"] = None
+    (copy / "study.json").write_text(json.dumps(record), encoding="utf-8")
+    assert verify(STUDY, copy).unknown == ("redundant",)
 
 
 def change_claims(folder: Path, change: Any) -> None:
@@ -280,20 +270,12 @@ def test_a_changed_description_is_found(copy: Path) -> None:
     assert problem == "run redundant: its description has changed since the results were committed"
 
 
-def remove_table(folder: Path) -> None:
-    (folder / "tables" / "accuracy.parquet").unlink()
-
-
 def break_table(folder: Path) -> None:
     (folder / "tables" / "accuracy.parquet").write_bytes(b"PAR1")
 
 
 def break_claims(folder: Path) -> None:
     (folder / "claims.json").write_text("[]", encoding="utf-8")
-
-
-def no_claims(folder: Path) -> None:
-    (folder / "claims.json").write_text("{}", encoding="utf-8")
 
 
 def no_record(folder: Path) -> None:
@@ -309,7 +291,7 @@ def poor_record(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [remove_table, break_table, break_claims, no_claims, no_record, other_study, poor_record]
+    "damage", [break_table, break_claims, no_record, other_study, poor_record]
 )
 def test_folders_that_hold_no_results_are_refused(copy: Path, damage: Any) -> None:
     damage(copy)

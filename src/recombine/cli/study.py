@@ -209,7 +209,7 @@ def renew(
     store: StorePath = STORE,
     as_json: Json = False,
 ) -> int:
-    """Put runs that a store holds into committed results, in place of the committed ones, and judge again.
+    """Put runs that a store holds into committed results, in place of the committed ones; judge and draw again.
 
     What the store does not hold stays as it is; nothing is computed.
 
@@ -220,8 +220,7 @@ def renew(
 
     _study_in(folder)
     result, fresh = renewed(folder, Store(store))
-    if fresh:
-        write_study(result, folder)
+    write_study(result, folder)
     if as_json:
         print_json({**result.to_dict(), "renewed": list(fresh)})
     else:
