@@ -75,7 +75,8 @@ def test_differences_are_of_the_same_member() -> None:
 
 def test_labels_become_columns() -> None:
     table = pl.DataFrame({"member": [0, 1, 1], "slope": [1.0, 2.0, 3.0]})
-    found = labelled(table, "r", {"task": "t", "sigma": [0.1, 1.0]}, pl.DataFrame({"member": [0, 1], "fitted": [True, False]}))
+    fitted = pl.DataFrame({"member": [0, 1], "fitted": [True, False]})
+    found = labelled(table, "r", {"task": "t", "sigma": [0.1, 1.0]}, fitted)
     assert found.columns == ["run", "task", "sigma", "member", "slope", "fitted"]
     assert found["sigma"].to_list() == [0.1, 1.0, 1.0]
     assert found["fitted"].to_list() == [True, False, False]
