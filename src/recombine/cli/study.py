@@ -214,13 +214,13 @@ def renew(
     What the store does not hold stays as it is; nothing is computed.
 
     Example: recombine study renew results/gradient-descent --store .recombine"""
-    from recombine.reporting import write_study
+    from recombine.reporting.study import write_results
     from recombine.runs import Store
     from recombine.studies.committed import renew as renewed
 
     _study_in(folder)
     result, fresh = renewed(folder, Store(store))
-    write_study(result, folder)
+    write_results(result, folder)
     if as_json:
         print_json({**result.to_dict(), "renewed": list(fresh)})
     else:

@@ -80,23 +80,38 @@ def write_study(result: StudyResult, out: Path, view: Mapping[str, Any] | None =
     """Write page, figures, tables and claims under ``out``; the page last, so that it never points at nothing.
 
     ``view`` is the study's view where it was drawn before."""
-    out, view, study = Path(out), view or study_view(result), result.study
+    out, view = Path(out), view or study_view(result)
     for chart in view["charts"]:
         write_files(chart["drawing"].files(), out / "figures" / file_name(chart["figure"].id))
     if view["overview_drawing"]:
         write_files(view["overview_drawing"].files(), out / "figures" / "claims")
+    _write_texts(result, out, view)
+    return write(out / "index.html", _page(view, "").encode())
+
+
+def write_results(result: StudyResult, folder: Path) -> None:
+    """What is committed of a study: its tables, claims and provenance, and each figure once. `recombine report` makes
+    the page and all other files from them."""
+    view = study_view(result)
+    drawings = {chart["figure"].id: chart["drawing"] for chart in view["charts"]} | {"claims": view["overview_drawing"]}
+    for name, drawing in drawings.items():
+        if drawing:
+            write_files({".svg": drawing.files()[".svg"]}, folder / "figures" / file_name(name))
+    _write_texts(result, folder, view)
+
+
+def _write_texts(result: StudyResult, out: Path, view: Mapping[str, Any]) -> None:
     for name, table in view["tables"].items():
         write(out / "tables" / f"{file_name(name)}.parquet", table)
-    caption = f"{study.title}: published and measured figures ({result.scale} scale)."
+    caption = f"{result.study.title}: published and measured figures ({result.scale} scale)."
     texts = {
         "claims.json": json.dumps(result.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         "study.json": json.dumps(study_record(result), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         "claims.md": claims_markdown(result.claims),
-        "claims.tex": claims_latex(result.claims, caption, f"tab:{study.name}"),
+        "claims.tex": claims_latex(result.claims, caption, f"tab:{result.study.name}"),
     }
     for name, text in texts.items():
         write(out / name, text.encode())
-    return write(out / "index.html", _page(view, "").encode())
 
 
 def answer(result: StudyResult) -> str:
