@@ -1,4 +1,4 @@
-"""The study at smoke scale: every claim judged, every figure drawn, and the sets it trains on."""
+"""The sets, the labels, the tables and the readings of the study, by exact answers."""
 
 from __future__ import annotations
 
@@ -8,92 +8,77 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recombine.figures import drawn_for, to_svg
 from recombine.kernels import Kernel, fit_least_squares, problems
-from recombine.runs import Context, Store
+from recombine.kernels.closed_forms import context_margin_least_squares
+from recombine.runs import Context, Store, obtain
 from recombine.runs.kernel import KernelRun, simplex
 from recombine.runs.training import TrainingRun
-from recombine.studies import STUDIES, StudyResult, conduct
+from recombine.studies.claims import Claim
 from recombine.studies.kernel_theory import STUDY, sets
-from recombine.studies.kernel_theory.image_runs import image_runs
-from recombine.studies.kernel_theory.network_runs import dense_runs, learning_rate
+from recombine.studies.kernel_theory.settings import SIZES, learning_rate, settings
+from recombine.studies.kernel_theory.tables import phase
+from recombine.studies.study import shares_of
+from recombine.studies.tables import kept
 from recombine.tasks import ImageTask
 
 
-@pytest.fixture(scope="module")
-def smoke(tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
-    return conduct(STUDY, "smoke", store=Store(tmp_path_factory.mktemp("store")), device="cpu")
+def claim(name: str) -> Claim:
+    return next(claim for claim in STUDY.claims if claim.id == name)
 
 
-def test_it_is_registered_and_every_claim_is_judged(smoke: StudyResult) -> None:
-    assert STUDIES["kernel-theory"] is STUDY
-    ids = [claim.claim.id for claim in smoke.claims]
-    assert len(set(ids)) == len(ids) >= 45
-    assert {claim.status for claim in smoke.claims} <= {"holds", "fails", "not fitted"}
-    assert all(claim.claim.source for claim in smoke.claims)
+def networks(rows: list[dict[str, object]]) -> dict[str, pl.DataFrame]:
+    always = {"network": "dense", "loss": "squared error", "sigma": 1.0, "fitted": True}
+    return {"networks": pl.DataFrame([{**always, **row} for row in rows])}
 
 
-def test_what_is_exact_holds_at_any_scale(smoke: StudyResult) -> None:
-    status = {claim.claim.id: claim.status for claim in smoke.claims}
-    exact = (
-        "kernel-additive", "leak-theory-one", "leak-theory-two", "context-pairs-needed", "context-nested",
-        "context-weights-shortcut", "equivalence-kernel", "equivalence-unequal", "ordering-kernel",
-    )  # fmt: skip
-    assert {name: status[name] for name in exact} == dict.fromkeys(exact, "holds")
-
-
-def test_every_figure_draws_wide_and_narrow(smoke: StudyResult) -> None:
-    for figure in STUDY.figures:
-        for width in ("double", "phone"):
-            with drawn_for(width):
-                assert "<svg" in to_svg(figure.draw(figure.rows(smoke.tables[figure.table])))
-
-
-def test_rich_networks_solve_equivalence_by_leaving_additivity(smoke: StudyResult) -> None:
-    rows = smoke.tables["networks"].filter(pl.col("run") == "dense-equivalence-squared")
-    rich = rows.filter(pl.col("sigma") == rows["sigma"].min())
-    assert rich["right"].to_list() == [1.0] * len(rich)
-    assert rich["additivity"].max() < 0.1
-
-
-def test_predictions_follow_from_the_measured_salience(smoke: StudyResult) -> None:
-    rows = smoke.tables["networks"].filter(pl.col("task") == "interpolation")
-    assert np.allclose(rows["predicted_start"], 2 * rows["s1_start"].clip(0, 0.5))
-    one = smoke.tables["networks"].filter(pl.col("task") == "extrapolation")
+def test_predictions_follow_from_the_measured_salience(tmp_path: Path) -> None:
+    planned = STUDY.planned("smoke")
+    names = ("dense-interpolation", "dense-extrapolation", "dense-cd3-squared", "convnet-cd3-d0")
+    short = {name: planned[name].run.replace(members=(0, 1), steps=3) for name in names}
+    tables = kept(STUDY, planned, obtain(Store(tmp_path), short, device="cpu"))
+    by_run = {name: tables["networks"].filter(pl.col("run") == name) for name in names}
+    two, one, dense, images = by_run.values()
+    assert np.allclose(two["predicted_start"], 2 * two["s1_start"].clip(0, 0.5))
     s = one["s1_end"].clip(0, 0.5)
     assert np.allclose(one["predicted_end"], s / (1 - s))
+    assert one["predicted_margin_start"].null_count() == 2
+    assert dense["unseen_accuracy"].to_list() == dense["right"].to_list()
+    inside = dense.filter(3 * pl.col("s1_start") + 3 * pl.col("s2_start") <= 1)
+    exact = context_margin_least_squares(inside["s1_start"].to_numpy(), inside["s2_start"].to_numpy())
+    assert np.allclose(inside["predicted_margin_start"], exact)
+    # No tangent kernel was measured on images, so none predicts.
+    assert images["predicted_margin_tangent_start"].null_count() == 2
+    assert images["predicted_margin_end"].null_count() == 0
+    assert dense["sigma"].to_list() == [1.0, 0.1]
+    assert tables["salience"].filter(pl.col("run") == names[0])["anchors"].unique().to_list() == [2]
 
 
-def test_tables_of_one_run_alone_can_be_made(smoke: StudyResult, tmp_path: Path) -> None:
-    runs = STUDY.runs("smoke", None)
-    store = Store(tmp_path)
-    one = runs["dense-invariance"].replace(members=(0,))
-    from recombine.runs import obtain
-
-    tables = STUDY.tables(obtain(store, {"dense-invariance": one}, device="cpu"))
-    fresh = tables["networks"].row(0, named=True)
-    whole = smoke.tables["networks"].filter((pl.col("run") == "dense-invariance") & (pl.col("member") == 0))
-    assert fresh["margin"] == pytest.approx(whole["margin"][0], abs=1e-4)
-
-
-def test_plans_exist_at_every_scale_without_any_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RECOMBINE_DATA", raising=False)
-    for scale in ("smoke", "quick", "paper"):
-        runs = STUDY.runs(scale, None)
-        assert len({run.address for run in runs.values()}) == len(runs)
-    paper = image_runs("paper", None)
-    sources = {run.task.source for run in paper.values() if isinstance(run, TrainingRun)}  # type: ignore[attr-defined]
-    assert sources == {"mnist", "cifar10-part"}
-    assert all(isinstance(run.task, ImageTask) for run in paper.values() if isinstance(run, TrainingRun))
+def test_every_setting_is_told_by_its_labels() -> None:
+    """What tells runs apart in the tables: no two network runs share all labels."""
+    for size in SIZES.values():
+        told = [
+            tuple(s.labels.get(name) for name in ("network", "family", "task", "loss", "distance"))
+            for s in settings(size, None).values()
+            if isinstance(s.run, TrainingRun)
+        ]
+        assert len(set(told)) == len(told)
 
 
 def test_the_paper_scale_is_the_papers_grid() -> None:
-    run = dense_runs("paper", None)["dense-extrapolation"]
+    planned = STUDY.planned("paper")
+    run = planned["dense-extrapolation"].run
     assert isinstance(run, TrainingRun)
     assert isinstance(run.init_scale, tuple)
+    assert planned["dense-extrapolation"].labels["sigma"] == run.init_scale
     counts = {s: run.init_scale.count(s) for s in set(run.init_scale)}
     assert counts == {10.0**-k: 24 if k == 0 else 6 for k in range(7)}
-    assert run.model.width == 1000  # type: ignore[attr-defined]
+    tasks = [s.run.task for s in planned.values() if isinstance(s.run, TrainingRun)]
+    assert {task.source for task in tasks if isinstance(task, ImageTask)} == {"mnist", "cifar10-part"}
+    shares = shares_of(planned)
+    assert shares["dense-cd3-logistic"].steps == 1
+    assert shares["convnet-cd1-d20"].data == pytest.approx(2 / 3)
+    assert (shares["vit-interpolation-d0"].data, shares["vit-interpolation-d0"].members) == (0.05, 0.3)
+    assert "dense-invariance" not in shares
 
 
 def test_learning_rates_are_stable_for_the_lazy_kernel() -> None:
@@ -131,3 +116,61 @@ def test_the_simplex_holds_every_kernel_that_can_fit() -> None:
     assert rest.min() == pytest.approx(0.1)
     assert places[:, 0].min() > 0
     assert places[:, 1].min() == 0
+
+
+def test_a_phase_says_what_each_kernel_solves() -> None:
+    rows = [
+        {"sweep": sweep, "fit": "f", "kernel": kernel, "s1": 0.1, "s2": 0.1, "problem": f"CD-{k}", "right": right,
+         "margin": float(k)}
+        for sweep, kernel, rights in (("context", 0, (1, 1, 1)), ("context", 1, (1, 1, 0)), ("depth", 6, (1, 0, 0)),
+                                      ("depth", 0, (0.5, 0, 0)), ("leak", 0, (1, 1, 1)))
+        for k, right in enumerate(map(float, rights), 1)
+    ]  # fmt: skip
+    table = phase(pl.DataFrame(rows))
+    assert table["solved"].to_list() == ["all three", "CD-1 and CD-2", "CD-1", "none"]
+    assert table["depth"].to_list() == [None, None, "R²", "1"]
+    assert table["margin_cd3"].to_list() == [3.0] * 4
+
+
+def test_networks_of_one_seed_count_once() -> None:
+    rows: list[dict[str, object]] = [
+        {"run": f"dense-{task}", "task": task, "member": m, "slope": 0.8, "predicted_start": 0.8 - 0.01 * m - off}
+        for m in range(3)
+        for task, off in (("both", 0.0), ("asymmetric", 0.02))
+    ]
+    found = claim("leak-predicted").test.read(networks(rows))
+    assert found.groups[0] == pytest.approx((0.01, 0.02, 0.03))
+    rows[2]["fitted"] = False
+    left = claim("leak-predicted").test.read(networks(rows))
+    assert (left.groups[0], left.members) == (pytest.approx((0.01, 0.03)), 3)
+
+
+def test_the_worst_depth_decides_whether_all_solve_it() -> None:
+    solved: list[dict[str, object]] = [
+        {"run": f"deep{d}-equivalence", "network": "deep", "task": "equivalence", "member": m, "right": 1.0}
+        for d in range(1, 5)
+        for m in range(6)
+    ]
+    assert claim("equivalence-deep").evaluate(networks(solved)).status == "holds"
+    deepest = [{**row, "right": 0.7 if row["run"] == "deep4-equivalence" else 1.0} for row in solved]
+    assert claim("equivalence-deep").evaluate(networks(deepest)).status == "fails"
+
+
+def test_the_richest_are_those_of_the_smallest_sigma_of_their_run() -> None:
+    rows: list[dict[str, object]] = [
+        {"run": "dense-both", "task": "both", "member": m, "sigma": s, "slope": s}
+        for m, s in enumerate((1.0, 0.1, 1e-3, 1e-3))
+    ]
+    assert claim("leak-rich-both").test.read(networks(rows)).groups == ((1e-3, 1e-3),)
+
+
+def test_a_figure_of_theory_is_matched_and_never_called_published() -> None:
+    rows: list[dict[str, object]] = [
+        {"run": "dense-invariance", "task": "invariance", "member": m, "margin": 0.74 + 0.01 * (-1) ** m}
+        for m in range(8)
+    ]
+    found = claim("invariance-lazy").evaluate(networks(rows))
+    assert (found.status, found.how, found.to_dict()["published"]) == ("holds", "no published figure", None)
+    assert "0.743, the figure of theory" in str(found.claim.test.criterion)
+    far = [{**row, "margin": 0.9} for row in rows]
+    assert claim("invariance-lazy").evaluate(networks(far)).status == "fails"

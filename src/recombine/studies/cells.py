@@ -69,11 +69,12 @@ class Quantity:
 
         return Test((self,), Sign("below", than), nothing=nothing)
 
-    def near(self, tolerance: float) -> Test:
-        """The published figure lies within ``tolerance``, by an interval no wider."""
+    def near(self, tolerance: float, theory: float | None = None) -> Test:
+        """The published figure lies within ``tolerance``, by an interval no wider; where none was published, the figure
+        that ``theory`` gives."""
         from recombine.studies.claims import Test, Value
 
-        return Test((self,), Value(tolerance))
+        return Test((self,), Value(tolerance, theory))
 
     def minus(self, other: Quantity, pair: Names = "member") -> Quantity:
         """This less the other, for units of the same ``pair`` columns: seeds are shared, so differences are taken by

@@ -111,22 +111,26 @@ class Order:
 
 @dataclass(frozen=True)
 class Value:
-    """Holds if the published figure lies within ``tolerance`` of the measured one and the interval is no wider."""
+    """Holds if the published figure lies within ``tolerance`` of the measured one and the interval is no wider. What we
+    worked out of a formula is no published figure: it is named as what ``theory`` gives."""
 
     tolerance: float
+    theory: float | None = None
 
     def __str__(self) -> str:
         t = f"{self.tolerance:g}"
-        return f"value: within {t} of the published figure, by an interval no wider than ±{t}"
+        figure = "the published figure" if self.theory is None else f"{self.theory:g}, the figure of theory"
+        return f"value: within {t} of {figure}, by an interval no wider than ±{t}"
 
     def figure(self, evidence: Evidence) -> Interval:
         return _one(evidence)
 
     def holds(self, figure: Interval, published: float | None) -> bool:
-        if published is None:
-            raise ValueError("a value criterion needs a published figure")
+        wanted = published if self.theory is None else self.theory
+        if wanted is None:
+            raise ValueError("a value criterion needs a published figure, or one of theory")
         narrow = figure.high - figure.low <= 2 * self.tolerance
-        return narrow and abs(figure.mean - published) <= self.tolerance
+        return narrow and abs(figure.mean - wanted) <= self.tolerance
 
 
 Criterion = Sign | Order | Value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 
 from recombine.kernels import Kernel, Problem, RectifiedQuadratic, ReLU, full_grid, nngp, problems
@@ -9,7 +11,11 @@ from recombine.tasks import SymbolicTask
 from recombine.tasks.symbolic import Loss
 
 ANCHORS = {"extrapolation": (4,), "interpolation": (0, 8), "both": (2, 6), "asymmetric": (0,)}
-VALUES = tuple(range(-4, 5))
+LEAKS = {f"anchors {a}": a for a in [*((i,) for i in range(9)), *((i, j) for i in range(9) for j in range(i))]}
+"""Every set of addition with one or two anchors, by the name of its problem."""
+EQUIVALENCES = {f"{n} items, {a} anchors": (n, a) for n, a in (
+    ((2, 2), (1, 1)), ((3, 3), (2, 2)), ((5, 5), (4, 4)), ((5, 5), (1, 1)), ((3, 3), (1, 2)), ((4, 2), (1, 1)),
+    ((4, 2), (3, 1)))}  # fmt: skip
 DEPTHS = (1, 2, 3, 5, 10, 20)
 
 
@@ -37,13 +43,9 @@ def ordering_with_exceptions(items: int = 7, exceptions: tuple[tuple[int, int], 
     plain = problems.transitive_ordering(items)
     turned = {pair for i, j in exceptions for pair in ((i, j), (j, i))}
     moved = np.array([tuple(row) in turned for row in plain.test.tolist()])
-    return Problem(
-        plain.levels,
-        np.concatenate([plain.train, plain.test[moved]]),
-        np.concatenate([plain.targets, -plain.test_targets[moved]]),
-        plain.test[~moved],
-        plain.test_targets[~moved],
-    )
+    train = np.concatenate([plain.train, plain.test[moved]])
+    targets = np.concatenate([plain.targets, -plain.test_targets[moved]])
+    return Problem(plain.levels, train, targets, plain.test[~moved], plain.test_targets[~moved])
 
 
 def random_problem(components: int, seed: int) -> Problem:
@@ -61,10 +63,7 @@ def random_problem(components: int, seed: int) -> Problem:
 
 def random_saliences(components: int, count: int) -> tuple[tuple[float, ...], ...]:
     """S(1;C) … S(C−1;C) of random kernels that can fit any answer."""
-    from math import comb
-
-    rng = np.random.default_rng(components)
-    shares = rng.dirichlet(np.ones(components), size=count)
+    shares = np.random.default_rng(components).dirichlet(np.ones(components), size=count)
     return tuple(tuple(float(row[k - 1]) / comb(components, k) for k in range(1, components)) for row in shares)
 
 

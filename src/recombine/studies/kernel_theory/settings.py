@@ -1,0 +1,264 @@
+"""What is computed at which scale: exact kernel machines, dense networks from rich to lazy, deep ones, image networks.
+
+Quick scale shows scikit-learn's 8 × 8 digits to small networks; paper scale shows MNIST and a part of CIFAR-10 to the
+paper's own, for fewer steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from recombine.description import Description
+from recombine.kernels import Kernel, ReLU, nngp, problems
+from recombine.models import ConvNet, Dense, ResNet, ViT
+from recombine.runs.kernel import KernelRun, simplex
+from recombine.runs.training import Measured, TrainingRun
+from recombine.studies.faithful import Faithful
+from recombine.studies.kernel_theory import sets
+from recombine.studies.study import Scale, Setting
+from recombine.tasks import ImageTask, SymbolicTask
+from recombine.tasks.data import Source
+from recombine.tasks.symbolic import Loss
+from recombine.training import SGD, Adam, Cosine, Optimizer
+
+Saliences = tuple[tuple[float, ...], ...]
+LOSSES: dict[str, Loss] = {"squared": "squared error", "logistic": "logistic"}
+FIT: dict[Loss, float] = {"squared error": 1e-3, "logistic": 0.02}
+IMAGE_FIT: dict[Loss, float] = {"squared error": 1.0, "logistic": 0.3}
+"""Training loss above which a network has not learnt its pictures; the answers of addition have variance 5 to 13."""
+TINY_STEPS = 400
+"""Sets of two or three pairs stop within 160 steps; a low bound makes theirs the run that `verify` trains again."""
+IMAGE_STEPS = {"cd1": 23_500, "cd3": 23_500, "equivalence": 23_550}
+"""The paper's, where they are not 100 passes over 20 000 pictures in batches of 128: 30 000 pictures, or 150 passes."""
+COLOUR_STEPS = {"resnet": 31_300, "vit": 62_600}
+
+
+@dataclass(frozen=True)
+class Size:
+    """What the scales differ in; the paper's is written here."""
+
+    widths: tuple[int, int, int] = (1000, 10_000, 1000)  # on addition and order, equivalence, context dependence
+    scales: tuple[float, ...] = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
+    seeds: int = 6
+    lazy_seeds: tuple[int, int] = (24, 200)  # at σ = 1, where the start adds noise; on two or three pairs
+    steps: Mapping[Loss, int] = field(default_factory=lambda: {"squared error": 20_000, "logistic": 5000})
+    contexts: Mapping[Loss, tuple[int, ...]] = field(default_factory=lambda: dict.fromkeys(FIT, (3, 2, 1)))
+    deep_tasks: tuple[str, ...] = ("equivalence", "interpolation", "cd3")
+    depths: tuple[int, ...] = (1, 2, 3, 4)
+    deep_lr: float = 1e-4
+    deep_steps: int = 40_000
+    distances: tuple[int, ...] = (0, 10, 20)
+    image_seeds: tuple[int, int] = (6, 3)  # on grey and on colour images
+    image_steps: tuple[int, int] = (1500, 1000)  # on addition, and where answers are ±1 or images have colours
+    per_class: int = 200
+    examples: int = 20_000
+    count: int = 32  # held-out pictures of each combination in a measure
+    small: bool = False  # small networks on digits, fewer tasks for dense ones
+    thin: bool = False  # fewer kernels
+
+
+SOME: dict[Loss, tuple[int, ...]] = {"squared error": (3,), "logistic": (3, 1)}
+SIZES: dict[Scale, Size] = {
+    "smoke": Size(
+        (64, 64, 64), (1.0, 0.1, 1e-3), 2, (3, 8), {"squared error": 400, "logistic": 200}, SOME, ("equivalence",),
+        (1, 2), 3e-3, 200, (0, 6), (2, 2), (10, 10), per_class=30, examples=500, count=4, small=True, thin=True,
+    ),
+    "quick": Size(
+        (500, 1000, 300), (1.0, 0.1, 0.01, 1e-6), 3, (12, 160), {"squared error": 4000, "logistic": 1000}, SOME,
+        ("equivalence", "interpolation"), (1, 2, 3, 4), 1e-3, 4000, (0, 6), (5, 3), (300, 300), per_class=35,
+        examples=2000, count=16, small=True,
+    ),
+    "paper": Size(),
+}  # fmt: skip
+
+
+class Network(NamedTuple):
+    """How an image network is built for a shape of input, and trained by each loss; the readout sees its last layer."""
+
+    family: str
+    model: Callable[..., Description]
+    layers: tuple[str, ...]
+    squared: Optimizer
+    logistic: Optimizer
+
+
+SMALL = {
+    "convnet": Network("ConvNet", partial(ConvNet, filters=(8, 16), kernel=3, dense=(64,)), ("relu_2", "active_1"),
+                       SGD(lr=0.006, momentum=0.9), SGD(lr=0.02, momentum=0.9)),
+    "resnet": Network("ResNet", partial(ResNet, channels=(8, 16), blocks=1), ("stage_2", "mean"),
+                      Adam(lr=5e-3), Adam(lr=5e-3)),
+    "vit": Network("ViT", partial(ViT, patch=4, dim=32, depth=2, heads=2, head_dim=16, mlp=32, dropout=0.0), ("norm",),
+                   Adam(lr=5e-3), Adam(lr=5e-3)),
+}  # fmt: skip
+LARGE = {
+    "convnet": Network("ConvNet", ConvNet, ("relu_4", "active_2"),
+                       SGD(lr=5e-4, momentum=0.9), SGD(lr=4e-3, momentum=0.9)),
+    "resnet": Network("ResNet", ResNet, ("stage_4", "mean"), Adam(lr=1e-3), Adam(lr=1e-3)),
+    "vit": Network("ViT", ViT, ("norm",), Adam(lr=1e-4), Adam(lr=1e-4)),
+}  # fmt: skip
+
+
+def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
+    """Kernels first, then dense networks, then pictures: what is cheap and telling comes early."""
+    return {**kernels(size), **dense(size, members), **images(size, members), **deep(size, members)}
+
+
+def kernels(size: Size) -> dict[str, Setting]:
+    """What trains nothing. Cheap at any scale; only smoke thins the sweeps out."""
+    shallow, cd = sets.relu_saliences(2)[1], {f"CD-{k}": sets.context(k, "logistic") for k in (1, 2, 3)}
+    found: dict[str, Setting] = {}
+
+    def add(sweep: str, asked: Mapping[str, SymbolicTask], saliences: Saliences, name: str = "", **how: Any) -> None:
+        found[f"kernel-{name or sweep}"] = Setting(
+            KernelRun(problems=dict(asked), saliences=saliences, **how), {"sweep": sweep}
+        )
+
+    for c in (2, 3, 4):
+        asked = {f"random {i}": sets.task(sets.random_problem(c, i)) for i in range(4 if size.thin else 20)}
+        add("random", asked, sets.random_saliences(c, 10), f"random-{c}")
+    asked = {name: sets.task(problems.addition(anchors)) for name, anchors in sets.LEAKS.items()}
+    add("leak", asked, (*_spaced(0.1, 0.5, 5), shallow))
+    asked = {f"seed {i}": sets.task(problems.dispersed_addition(i)) for i in range(1, 6 if size.thin else 101)}
+    add("dispersed", asked, _spaced(0, 0.5, 51))
+    for fit, name in (("least squares", "least-squares"), ("hard margin", "hard-margin")):
+        add("context", cd, simplex(20 if size.thin else 40), f"context-{name}", fit=fit)
+        by_depth = (*sets.relu_saliences(3).values(), sets.quadratic_saliences())
+        add("depth", cd, by_depth, f"depth-{name}", fit=fit, effects=True)
+    asked = {name: sets.equivalence(*chosen) for name, chosen in sets.EQUIVALENCES.items()}
+    add("equivalence", asked, _spaced(0.05, 0.5, 10))
+    order = {"ordering": problems.transitive_ordering(), "ordering with an exception": sets.ordering_with_exceptions(),
+             "invariance": problems.invariance(), "partial exposure": problems.partial_exposure()}  # fmt: skip
+    asked = {name: sets.task(problem) for name, problem in order.items()}
+    add("order", asked, (*_spaced(0.1, 0.4, 4), shallow), allow_unseen=True)
+    return found
+
+
+def _spaced(low: float, high: float, count: int) -> Saliences:
+    return tuple((float(s),) for s in np.linspace(low, high, count).round(4))
+
+
+def dense(size: Size, members: int | None) -> dict[str, Setting]:
+    """One hidden layer, σ from rich to lazy, on every symbolic task; the paper has no networks on the last five."""
+    adds, equals, contexts = (  # Each run of the paper has six seeds at seven σ.
+        Faithful(steps=steps, members=42, size=("model.width", width))
+        for steps, width in ((100_000, 1000), (10_000, 10_000), (5000, 1000))
+    )
+    make = partial(_dense, size=size, members=members)
+    found = {f"dense-{name}": make(name, sets.addition(name), size.widths[0], adds) for name in sets.ANCHORS}
+    for word, loss in LOSSES.items():
+        equal = sets.equivalence((2, 2), (1, 1), loss)
+        found[f"dense-equivalence-{word}"] = make("equivalence", equal, size.widths[1], equals, stop=1e-6)
+        for k in size.contexts[loss]:
+            found[f"dense-cd{k}-{word}"] = make(f"cd{k}", sets.context(k, loss), size.widths[2], contexts)
+    others = {"invariance": problems.invariance(), "exposure": problems.partial_exposure(),
+              "ordering": problems.transitive_ordering()}  # fmt: skip
+    if not size.small:
+        others |= {"exception": sets.ordering_with_exceptions(), "dispersed": problems.dispersed_addition(1)}
+    return found | {f"dense-{name}": make(name, sets.task(other), size.widths[0]) for name, other in others.items()}
+
+
+def _dense(
+    name: str, task: SymbolicTask, width: int, paper: Faithful | None = None, *, size: Size, members: int | None,
+    stop: float = 1e-4,
+) -> Setting:  # fmt: skip
+    tiny = len(task.seen) < 4
+    seeds = members or size.seeds
+    scales = size.scales * seeds + (1.0,) * max(0, (members or size.lazy_seeds[tiny]) - seeds)
+    rates = {s: learning_rate(s, task, width) for s in set(scales)}
+    run = TrainingRun(
+        task=task, model=Dense(inputs=sum(task.levels), width=width), members=len(scales), init_scale=scales,
+        steps=TINY_STEPS if tiny else size.steps[task.loss], optimizer=SGD(lr=tuple(rates[s] for s in scales)),
+        fit_below=FIT[task.loss], stop_below=stop if task.loss == "squared error" else None,
+        measured=_measured("relu_1,tangent", 1),
+    )  # fmt: skip
+    return _setting(run, name, task, paper, network="dense", family="one hidden layer", data="codes", sigma=scales,
+                    features="relu_1")  # fmt: skip
+
+
+def deep(size: Size, members: int | None) -> dict[str, Setting]:
+    """One to four layers of 100 units at σ = .1, as the paper's; how it trained on equivalence it does not say."""
+    paper = Faithful(steps=100_000, members=6, size=("model.width", 100))
+    tasks = {"equivalence": sets.equivalence((2, 2), (1, 1)), "interpolation": sets.addition("interpolation"),
+             "cd3": sets.context(3, "squared error")}  # fmt: skip
+    found = {}
+    for name, task in ((name, tasks[name]) for name in size.deep_tasks):
+        for depth in size.depths:
+            run = TrainingRun(
+                task=task, model=Dense(inputs=sum(task.levels), width=100, depth=depth, scale=0.1),
+                members=members or max(4, size.seeds), steps=size.deep_steps, optimizer=Adam(lr=size.deep_lr),
+                fit_below=FIT[task.loss], stop_below=1e-4, measured=_measured(f"relu_{depth}", 1),
+            )  # fmt: skip
+            known = None if name == "equivalence" else paper
+            found[f"deep{depth}-{name}"] = _setting(
+                run, name, task, known, network="deep", family=f"{depth} layers", data="codes", sigma=0.1,
+                features=f"relu_{depth}",
+            )  # fmt: skip
+    return found
+
+
+def images(size: Size, members: int | None) -> dict[str, Setting]:
+    """Most telling first: slopes and shortcuts near and far, then equivalence, architectures, and what lies between."""
+    near, *between, far = size.distances
+    tasks = {"interpolation": sets.addition("interpolation"), "extrapolation": sets.addition("extrapolation"),
+             "cd3": sets.context(3, "logistic"), "equivalence": sets.equivalence((5, 5), (4, 4), "logistic"),
+             "cd1": sets.context(1, "logistic")}  # fmt: skip
+    wanted = [("convnet", name, place, d) for name in tasks for place, d in (("near", near), ("far", far))]
+    wanted += [(net, "interpolation", "near", 0) for net in COLOUR_STEPS]
+    wanted += [("convnet", "interpolation", "between", d) for d in between]
+    return {f"{net}-{name}-d{d}": _image(net, name, tasks[name], place, d, size, members)
+            for net, name, place, d in wanted}  # fmt: skip
+
+
+def _image(
+    net: str, name: str, symbolic: SymbolicTask, place: str, distance: int, size: Size, members: int | None
+) -> Setting:
+    network, colour, signs = (SMALL if size.small else LARGE)[net], net in COLOUR_STEPS, symbolic.loss == "logistic"
+    source: Source = "digits" if size.small else "cifar10-part" if colour else "mnist"
+    task = ImageTask(symbolic=symbolic, source=source, distance=distance, per_class=size.per_class,
+                     examples_seen=size.examples)  # fmt: skip
+    steps, optimizer = size.image_steps[colour or signs], network.logistic if signs else network.squared
+    run = TrainingRun(
+        task=task, model=network.model(shape=task.shape), members=members or size.image_seeds[colour], steps=steps,
+        batch_size=64 if size.small else 128, optimizer=optimizer.replace(schedule=Cosine(steps=steps)),
+        fit_below=IMAGE_FIT[symbolic.loss],
+        measured=(Measured(measure="per_combination", arguments={"count": size.count}),
+                  *_measured(",".join(network.layers), size.count)),
+    )  # fmt: skip
+    examples = 30_000 if name in ("cd1", "cd3") else 20_000
+    paper = Faithful(steps=IMAGE_STEPS.get(name, 15_700), members=10, data=("task.examples_seen", examples))
+    if colour:
+        paper = Faithful(steps=COLOUR_STEPS[net], members=10, data=("task.per_class", 4000))
+    return _setting(run, name, symbolic, paper, network=net, family=network.family, data=source, sigma=1.0,
+                    features=network.layers[-1], distance=distance, place=place)  # fmt: skip
+
+
+def _setting(run: TrainingRun, name: str, task: SymbolicTask, paper: Faithful | None, **labels: Any) -> Setting:
+    """``features`` is the layer that the readout sees; the number of anchors is told where answers are sums."""
+    anchors = {"anchors": len(sets.ANCHORS[name])} if name in sets.ANCHORS else {}
+    return Setting(run, {**labels, "task": name, "loss": task.loss, **anchors}, paper)
+
+
+def _measured(layers: str, count: int) -> tuple[Measured, ...]:
+    """What a network does on unseen combinations, and the similarities of its layers before and after training."""
+    salience = Measured(measure="salience", at=(0, -1), arguments={"layers": layers, "count": count})
+    return (*(Measured(measure=name, arguments={"count": count}) for name in ("leak", "additivity")), salience)
+
+
+def learning_rate(sigma: float, task: SymbolicTask, width: int) -> float:
+    """min(cap, .7 · 2/λ), λ the largest curvature of the loss of an infinitely wide lazy network.
+
+    Its readout kernel is K = H σ² C/fan_in · κ, κ the one-layer ReLU kernel; the curvature is 2/N of K's largest
+    eigenvalue for squared error, and at most a quarter of K/N for logistic loss. A rich network makes features of
+    a size of its own and is held by the cap."""
+    seen = np.array(task.seen)
+    gram = nngp(Kernel.one_hot(len(task.levels)), ReLU(), 1)[1].gram(seen)
+    size = width * sigma**2 * len(task.levels) / sum(task.levels)
+    largest = float(np.linalg.eigvalsh(gram)[-1]) * size / len(seen)
+    if task.loss == "logistic":
+        return min(0.3, 0.7 * 8 / largest)
+    return min(0.05 if max(map(abs, task.answers)) > 1 else 0.1, 0.7 / largest)
