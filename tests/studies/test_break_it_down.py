@@ -96,7 +96,7 @@ def test_tests_have_the_base_as_their_unit() -> None:
 
 
 def _along() -> pl.DataFrame:
-    """Twelve members of which ten do their task; D_abl falls as accuracy rises, and so does the size they start from."""
+    """Twelve members of which ten do their task; D_abl falls as accuracy rises, as does the size they start from."""
     members = pl.DataFrame({"member": range(12), "step": [5] * 12, "gated": [True] * 10 + [False] * 2,
                             "unseen": [i / 10 for i in range(12)], "on left digit": [0.5] * 12,
                             "on right digit": [0.5] * 12})  # fmt: skip

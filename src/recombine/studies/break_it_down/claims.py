@@ -1,12 +1,12 @@
 """What the paper and its released results say, what we ask, and how each is judged.
 
-D is the accuracy on a mask's own subroutine less that on the other: D_sub with the part alone, D_abl without it, negative
-where a part can be removed. Released: recomputed from the authors' result files. Four items make a chance of .25.
+D is the accuracy on a mask's own subroutine less that on the other: D_sub with the part alone, D_abl without it,
+negative where a part can be removed. Released: recomputed from the authors' result files. Chance is one in four items.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -18,43 +18,40 @@ BASE, PART = ("bases_of", "base"), ("bases_of", "base", "subroutine")
 SCRATCH = pl.col("pretraining").is_in(["none", "odd-one-out task"]) & (pl.col("rate") > 1e-4)
 """Without what learnt other things before or at the paper's low rate; those are compared with these."""
 LANGUAGE, VISION = (SCRATCH & (pl.col("kind") == kind) for kind in ("word encoder", "resnet"))
-TASKS = LANGUAGE | VISION
-TOY, FIFTY, PLANTED = pl.col("task") == "toy", pl.col("depth") == 50, pl.col("task") == "planted"
-INSIDE = (pl.col("task") == "inside–contact") & VISION
+TASKS, TOY = LANGUAGE | VISION, pl.col("task") == "toy"
+RANDOM = TASKS & (pl.col("random") > 0)
+WIDTHS = (pl.col("task") == "number–contact") & (pl.col("depth") == 18) & SCRATCH
 MIDDLE = (pl.col("depth") == 18) & (pl.col("width") == 16) & pl.col("task").is_in(["number–contact", "inside–contact"])
 OTHER_WIDTHS = (pl.col("depth") >= 18) & (pl.col("width") != 16)
-WIDTHS = (pl.col("task") == "number–contact") & (pl.col("depth") == 18) & SCRATCH
 CHOSEN, PASSED, GAP = pl.col("chosen"), pl.col("passed"), -pl.col("d_abl")
+FRESH: dict[str, Any] = {"network": "untrained"}
 EITHER, BOTH = pl.mean_horizontal("abl_target", "abl_other"), pl.min_horizontal("abl_target", "abl_other")
 KEPT = (1 + 0.25) / 2
 """The mean of both accuracies where one subroutine is kept and the other lost, as in the released untrained BERT."""
 DONE, LOST = pl.col("sub_target") >= 0.9, (pl.col("abl_target") < 0.5) & (pl.col("abl_other") > 0.75)
 STRICT = (pl.col("sub_target") > 0.9) & (pl.col("sub_other") < 0.5) & LOST
-LIKENESS = (pl.col("iou") / pl.col("expected")).clip(1e-3).log10()
-LEFT = pl.col("unseen").filter(pl.col("gated") & LAST)
-SPREAD = (pl.col("unseen") - LEFT.mean()) ** 2 * LEFT.count() / (LEFT.count() - 1)
-"""A member's share of the variance over gated members at the last step."""
-OURS: Literal["ours"] = "ours"
-TRIAL, CONTROL = "ours: declared after a trial with another implementation", "ours: a control that the paper does not have"
-MASKS, SEARCHES, FRESH = "288 masks of trained bases", "2304 search masks", "243 masks of untrained networks"
+GATED = pl.col("unseen").filter(pl.col("gated") & LAST)
+SPREAD = (pl.col("unseen") - GATED.mean()) ** 2 * GATED.count() / (GATED.count() - 1)
+"""A member's share of the variance over members that do their own task, at the last step."""
+RELEASED = "ours, asked of the released results too"
+MASKS, SEARCHES, CONTROL = "288 masks of trained bases", "2304 search masks", "243 masks of untrained networks"
 
 
 def _of(value: str | pl.Expr, of: pl.Expr, *where: pl.Expr, network: str = "trained", role: str = "search",
-        unit: Names = BASE, within: Names = "subroutine", take: Literal["mean", "max"] = "mean", counted: bool = False,
-        **named: Any) -> Cells:  # fmt: skip
-    """Masks of the bases that ``of`` names; asked are all of these, whether or not they passed the gate, or a mask did."""
-    asked = cells("accuracy", "parts", of, network=network, unit=unit, **named)
-    inner = () if unit == PART or counted else within
-    return cells(value, "masks", of, *where, network=network, role=role, unit=unit, within=inner, take=take,
-                 counted=counted, asked=asked, **named)  # fmt: skip
+        unit: Names = BASE, subroutine: str | None = None, **more: Any) -> Cells:  # fmt: skip
+    """Masks of the bases that ``of`` names; asked are all of these, whether or not they, or a mask, passed."""
+    named: dict[str, Any] = {"network": network, "unit": unit} | ({"subroutine": subroutine} if subroutine else {})
+    within = () if unit == PART or more else ("subroutine",)
+    asked = cells("accuracy", "parts", of, **named)
+    return cells(value, "masks", of, *where, role=role, within=within, asked=asked, **named, **more)
 
 
 def _chosen(of: pl.Expr, value: str | pl.Expr = "d_abl", **more: Any) -> Cells:
     return _of(value, of, CHOSEN, **more)
 
 
-def _in(run: str, **named: Any) -> Cells:
-    return _chosen(pl.col("run") == run, **named)
+def _in(run: str, **more: Any) -> Cells:
+    return _chosen(pl.col("run") == run, **more)
 
 
 def _layers(of: pl.Expr) -> Test:
@@ -68,8 +65,21 @@ def _rho(score: str, given: str | None = None, value: str = "value") -> Cells:
 
 
 def _alike(between: str) -> Test:
-    told = pl.col("expected") > 0
-    return cells(LIKENESS, "overlap", told, ~PLANTED, between=between, network="trained", unit=BASE).above()
+    """How many times more alike than chance: a thousandth at least, where masks share nothing."""
+    known = (pl.col("expected") > 0) & (pl.col("task") != "planted")
+    times = (pl.col("iou") / pl.col("expected")).clip(1e-3).log10()
+    return cells(times, "overlap", known, between=between, network="trained", unit=BASE).above()
+
+
+def _paper(id: str, sentence: str, test: Test, unit: str, value: float, where: str) -> Claim:
+    """A claim of the paper's, with its figure in the released results."""
+    return Claim(id, sentence, test, "paper", _released(value, where), "the released results", unit)
+
+
+def _ours(id: str, sentence: str, test: Test, unit: str, source: str, value: float | None = None) -> Claim:
+    """A question of ours; with a ``value``, one that the released results answer too, and ``source`` says which."""
+    published = None if value is None else _released(value, source)
+    return Claim(id, sentence, test, "ours", published, f"ours: {source}" if published is None else RELEASED, unit)
 
 
 def _released(value: float, where: str) -> Published:
@@ -77,7 +87,7 @@ def _released(value: float, where: str) -> Published:
 
 
 def _toy(id: str, sentence: str, test: Test) -> Claim:
-    return Claim(f"toy-{id}", f"Toy: {sentence}", test, OURS, source=TRIAL, unit="accuracy")
+    return _ours(f"toy-{id}", f"Toy: {sentence}", test, "accuracy", "declared after a trial of another implementation")
 
 
 KNOWN = (
@@ -86,193 +96,173 @@ KNOWN = (
     _toy("without-target", "without it, its property is lost.", _of("abl_target", TOY).below(0.5, nothing=1.0)),
     _toy("without-other", "the other is kept.", _of("abl_other", TOY).above(0.75, nothing=0.25)),
     _toy("untrained", "what is left of an untrained network does neither.",
-         _of(EITHER, TOY, network="untrained").below(0.35, nothing=KEPT)),
+         _of(EITHER, TOY, **FRESH).below(0.35, nothing=KEPT)),
     _toy("untrained-passes", "in an untrained network, too, a part is found that does the property.",
-         _of("sub_target", TOY, network="untrained").above(0.9, nothing=0.25)),
+         _of("sub_target", TOY, **FRESH).above(0.9, nothing=0.25)),
     _toy("same-size", "removing as many weights at random does no harm to either.",
          _of(BOTH, TOY, role="same size").above(0.9, nothing=0.25)),
-    Claim("planted-truth", "Planted positive: D_abl of the planted masks is about −.75.",
-          cells("d_abl", "truth", unit=BASE).below(-0.6, nothing=0.0), OURS, unit="D_abl",
-          source="by construction −.75, but for the problems drawn: two networks side by side, one per property"),
-    Claim("planted-positive", "Planted positive: the search finds a part that can be removed.",
-          _in("planted-positive").below(-0.6, nothing=0.0), OURS, source="by construction −.75", unit="D_abl"),
+    _ours("planted-truth", "Planted positive: D_abl of the planted masks is about −.75.",
+          cells("d_abl", "truth", unit=BASE).below(-0.6, nothing=0.0), "D_abl",
+          "by construction −.75, but for the problems drawn: two networks side by side, one per property"),
+    _ours("planted-positive", "Planted positive: the search finds a part that can be removed.",
+          _in("planted-positive").below(-0.6, nothing=0.0), "D_abl", "by construction −.75"),
     # If a search could find a part in anything, it would be as removable as a planted one.
-    Claim("planted-negative", "Planted negative: masks show none, where all weights serve both properties.",
-          _of(pl.col("d_abl").abs(), pl.col("run") == "planted-negative").below(0.1, nothing=0.75), OURS,
-          source="by construction 0: the same weights read both halves of an item", unit="|D_abl|"),
+    _ours("planted-negative", "Planted negative: masks show none, where all weights serve both properties.",
+          _of(pl.col("d_abl").abs(), pl.col("run") == "planted-negative").below(0.1, nothing=0.75), "|D_abl|",
+          "by construction 0: the same weights read both halves of an item"),
 )  # fmt: skip
 
 FOUND = (
-    Claim("part-does-its-own",
-          "In a trained network a part is found that does a subroutine by itself (accuracy of at least .9).",
-          _of(DONE, TASKS).above(0.5, nothing=0.0), published=_released(0.948, MASKS), unit="of masks"),
-    Claim("part-does-not-the-other", "That part does its own subroutine better than the other.",
-          _chosen(TASKS, "d_sub").above(), unit="D_sub",
-          published=_released(0.617, "mean D_sub of vision searches; .298 in language")),
-    Claim("removable-agreement-subject",
-          "Agreement: without the chosen part for subject, subject suffers more than the other.",
-          _chosen(LANGUAGE, subroutine="subject").below(), unit="D_abl",
-          published=_released(-0.365, "BERT from scratch, singular −.417 and plural −.313")),
-    Claim("removable-agreement-verb", "Agreement: without the chosen part for verb, verb suffers more than the other.",
-          _chosen(LANGUAGE, subroutine="verb").below(), unit="D_abl",
-          published=_released(-0.13, "BERT from scratch, singular −.260 and plural +.003, not significant")),
-    Claim("removable-inside-contact",
-          "Inside–contact: without the chosen part for either, that one suffers more than the other.",
-          _chosen(INSIDE).below(), unit="D_abl", published=_released(-0.09, "ResNet-50 −.071 for contact and −.108 for "
-          "inside, neither significant; wide ResNet −.332 and +.017")),
+    _paper("part-does-its-own",
+           "In a trained network a part is found that does a subroutine by itself (accuracy of at least .9).",
+           _of(DONE, TASKS).above(0.5, nothing=0.0), "of masks", 0.948, MASKS),
+    _paper("part-does-not-the-other", "That part does its own subroutine better than the other.",
+           _chosen(TASKS, "d_sub").above(), "D_sub", 0.617, "mean D_sub of vision searches; .298 in language"),
+    *(_paper(f"removable-agreement-{one}",
+             f"Agreement: without the chosen part for {one}, {one} suffers more than the other.",
+             _chosen(LANGUAGE, subroutine=one).below(), "D_abl", value, f"BERT from scratch, {where}")
+      for one, value, where in (("subject", -0.365, "singular −.417 and plural −.313"),
+                                ("verb", -0.13, "singular −.260 and plural +.003, not significant"))),
+    _paper("removable-inside-contact",
+           "Inside–contact: without the chosen part for either, that one suffers more than the other.",
+           _chosen((pl.col("task") == "inside–contact") & VISION).below(), "D_abl", -0.09,
+           "ResNet-50 −.071 for contact and −.108 for inside, neither significant; wide ResNet −.332 and +.017"),
     # Two signs without reason are both right in a quarter of masks.
-    Claim("both-tests-right", "The chosen mask has the right sign on both tests (D_sub > 0, D_abl < 0).",
-          _chosen(TASKS, (pl.col("d_sub") > 0) & (pl.col("d_abl") < 0)).above(0.5, nothing=0.25),
-          published=_released(0.816, MASKS), unit="of masks"),
-    Claim("strict-reading-rare",
+    _paper("both-tests-right", "The chosen mask has the right sign on both tests (D_sub > 0, D_abl < 0).",
+           _chosen(TASKS, (pl.col("d_sub") > 0) & (GAP > 0)).above(0.5, nothing=0.25), "of masks", 0.816, MASKS),
+    _ours("strict-reading-rare",
           "A strict reading (.9 and below .5 with the part; below .5 and above .75 without) holds for fewer than half.",
-          _chosen(TASKS, STRICT).below(0.5, nothing=0.5), OURS, _released(0.212, MASKS), unit="of masks",
-          source="ours, of the released masks"),
+          _chosen(TASKS, STRICT).below(0.5, nothing=0.5), "of masks", MASKS, 0.212),
     # Were a part lost only where its weights are zero, the difference would be D_abl itself.
-    Claim("redrawn-or-zero", "Whether removed weights are set to zero or drawn anew makes little difference to D_abl.",
-          _chosen(TASKS, (pl.col("random_d_abl") - pl.col("d_abl")).abs()).below(0.11, nothing=0.4),
-          published=_released(0.03, "within .11 in every cell of trained bases, mostly below .03"), unit="|difference|"),
+    _paper("redrawn-or-zero", "Whether removed weights are set to zero or drawn anew makes little difference to D_abl.",
+           _chosen(TASKS, (pl.col("random_d_abl") + GAP).abs()).below(0.11, nothing=0.4), "|difference|", 0.03,
+           "within .11 in every cell of trained bases, mostly below .03"),
 )  # fmt: skip
 
 SELECTION = (
     # Were every setting as good as the chosen, the gap would be the published one of these: .355 and .156.
-    Claim("typical-language",
+    _ours("typical-language",
           "Agreement: over all settings that pass, the mean gap between other and target after removal is near zero.",
-          _of(GAP, LANGUAGE, PASSED, unit=PART).below(0.15, nothing=0.355), OURS, _released(0.019, SEARCHES),
-          "ours, of the released searches", "−D_abl"),
-    Claim("typical-vision", "Contours: over all settings that pass, the mean gap is near zero.",
-          _of(GAP, VISION, PASSED, unit=PART).below(0.15, nothing=0.156), OURS, _released(0.032, SEARCHES),
-          "ours, of the released searches", "−D_abl"),
-    *(Claim(f"chosen-above-typical-{name}", f"{task}: the chosen setting shows a larger gap than the mean of those that "
-            "pass, on problems it was not chosen on.",
-            _chosen(of, GAP, unit=PART).minus(_of(GAP, of, PASSED, unit=PART), pair=PART).above(), OURS,
-            _released(gain, f"{SEARCHES}: the chosen of 24 on test less the mean"),
-            "ours, of the released searches", "of −D_abl")
+          _of(GAP, LANGUAGE, PASSED, unit=PART).below(0.15, nothing=0.355), "−D_abl", SEARCHES, 0.019),
+    _ours("typical-vision", "Contours: over all settings that pass, the mean gap is near zero.",
+          _of(GAP, VISION, PASSED, unit=PART).below(0.15, nothing=0.156), "−D_abl", SEARCHES, 0.032),
+    *(_ours(f"chosen-above-typical-{name}", f"{task}: the chosen setting shows a larger gap than the mean of those "
+            "that pass, on problems it was not chosen on.",
+            _chosen(of, GAP, unit=PART).minus(_of(GAP, of, PASSED, unit=PART), pair=PART).above(), "of −D_abl",
+            f"{SEARCHES}: the chosen of 24 on test less the mean", gain)
       for name, task, of, gain in (("language", "Agreement", LANGUAGE, 0.336), ("vision", "Contours", VISION, 0.124))),
-    Claim("seeds-alike", "Masks of one subroutine found with different seeds share more weights than chance would give.",
-          _alike("seeds"), OURS, source="ours: the released overlap divides by one mask instead of the union",
-          unit="log₁₀ of IoU over chance"),
-    Claim("subroutines-alike", "So do masks of different subroutines of one network: parts are not disjoint.",
-          _alike("subroutines"), OURS, source="ours: not released as a true IoU", unit="log₁₀ of IoU over chance"),
+    _ours("seeds-alike", "Masks of one subroutine found with different seeds share more weights than chance gives.",
+          _alike("seeds"), "log₁₀ of IoU over chance", "the released overlap divides by one mask instead of the union"),
+    _ours("subroutines-alike", "So do masks of different subroutines of one network: parts are not disjoint.",
+          _alike("subroutines"), "log₁₀ of IoU over chance", "not released as a true IoU"),
 )  # fmt: skip
 
-FRESH_OF: dict[str, Any] = {"network": "untrained", "unit": PART}
 UNTRAINED = (
-    Claim("untrained-passes", "In an untrained network, too, a part is found that does a subroutine: masking is training.",
-          _of(DONE, TASKS, **FRESH_OF).above(0.5, nothing=0.0), OURS, _released(0.716, FRESH),
-          "ours, of the paper's control", "of masks"),
-    Claim("untrained-d-sub", "And it does that one better than the other, in most masks: D_sub alone says nothing.",
-          _of(pl.col("d_sub") > 0, TASKS, **FRESH_OF).above(0.5, nothing=0.5), OURS, _released(0.93, FRESH),
-          "ours, of the paper's control", "of masks"),
-    Claim("untrained-d-abl-rare", "But D_abl below −.05 is rare there.",
-          _of(pl.col("d_abl") < -0.05, TASKS, **FRESH_OF).below(0.25, nothing=0.5), published=_released(0.029, FRESH),
-          source="the paper's control", unit="of masks"),
-    Claim("untrained-some-pass", "In most untrained networks their own search finds a mask that passes.",
-          _of(PASSED, TASKS | TOY, network="untrained", take="max", counted=True).above(0.5, nothing=0.5), OURS,
-          source="ours: on how many networks the next claim rests", unit="of networks"),
+    _ours("untrained-passes",
+          "In an untrained network, too, a part is found that does a subroutine: masking is training.",
+          _of(DONE, TASKS, unit=PART, **FRESH).above(0.5, nothing=0.0), "of masks", CONTROL, 0.716),
+    _ours("untrained-d-sub", "And it does that one better than the other, in most masks: D_sub alone says nothing.",
+          _of(pl.col("d_sub") > 0, TASKS, unit=PART, **FRESH).above(0.5, nothing=0.5), "of masks", CONTROL, 0.93),
+    _paper("untrained-d-abl-rare", "But D_abl below −.05 is rare there.",
+           _of(GAP > 0.05, TASKS, unit=PART, **FRESH).below(0.25, nothing=0.5), "of masks", 0.029, CONTROL),
+    _ours("untrained-some-pass", "In most untrained networks their own search finds a mask that passes.",
+          _of(PASSED, TASKS | TOY, take="max", counted=True, **FRESH).above(0.5, nothing=0.5), "of networks",
+          "on how many networks the next claim rests"),
     # As removable as the trained ones: a gap of .4.
-    Claim("untrained-own-search",
+    _ours("untrained-own-search",
           "Where a mask of an untrained network's own search passes, the chosen one shows no removable part.",
-          _chosen(TASKS | TOY, GAP, network="untrained").below(0.1, nothing=0.4), OURS,
-          source="ours: the authors give untrained networks the trained ones' settings", unit="−D_abl"),
-    Claim("untrained-language-keeps-target",
+          _chosen(TASKS | TOY, GAP, **FRESH).below(0.1, nothing=0.4), "−D_abl",
+          "the authors give untrained networks the trained ones' settings"),
+    _ours("untrained-language-keeps-target",
           "Agreement: what is left of an untrained encoder still does the target and loses the other.",
-          _of("d_abl", LANGUAGE, PASSED, network="untrained").above(), OURS,
-          _released(0.502, "mean of eight cells of untrained BERT, +.07 to +.73"), "ours, of the paper's control", "D_abl"),
-    Claim("untrained-vision-collapses", "Contours: what is left of an untrained network is at chance on both.",
-          _of(EITHER, VISION, **FRESH_OF).below(0.35, nothing=KEPT), OURS,
-          _released(0.26, ".26 on the target, .25 on the other"), "ours, of the paper's control", "accuracy"),
+          _of("d_abl", LANGUAGE, PASSED, **FRESH).above(), "D_abl",
+          "mean of eight cells of untrained BERT, +.07 to +.73", 0.502),
+    _ours("untrained-vision-collapses", "Contours: what is left of an untrained network is at chance on both.",
+          _of(EITHER, VISION, unit=PART, **FRESH).below(0.35, nothing=KEPT), "accuracy",
+          ".26 on the target, .25 on the other", 0.26),
     Claim("trained-below-untrained",
           "D_abl of chosen masks is lower in trained than in untrained networks that have had the same search.",
-          rising(_chosen(TASKS), _chosen(TASKS, network="untrained"), names=("trained", "untrained")),
+          rising(_chosen(TASKS), _chosen(TASKS, **FRESH), names=("trained", "untrained")),
           source="the paper's central comparison, with the untrained networks' own search",
           unit="D_abl of untrained less that of trained networks"),
-    Claim("not-just-size", "Removing as many weights at random does not do what removing the chosen part does.",
-          _chosen(TASKS & (pl.col("random") > 0), unit=("run", "base"))
-          .minus(_of("d_abl", TASKS & (pl.col("random") > 0), role="same size", unit=("run", "base")), ("run", "base"))
-          .below(), OURS, source=CONTROL, unit="D_abl of the chosen less that of random masks"),
+    _ours("not-just-size", "Removing as many weights at random does not do what removing the chosen part does.",
+          _chosen(RANDOM, unit=("run", "base"))
+          .minus(_of("d_abl", RANDOM, role="same size", unit=("run", "base")), ("run", "base")).below(),
+          "D_abl of the chosen less that of random masks", "a control that the paper does not have"),
     # A mask that learns shuffled answers as well as true ones would pass: .9.
-    Claim("shuffled-do-not-pass", "A mask trained on shuffled answers does not do the subroutine.",
-          _of("passing", (TASKS | TOY) & pl.col("shuffled"), role="shuffled answers").below(0.6, nothing=0.9), OURS,
-          source=CONTROL, unit="accuracy"),
+    _ours("shuffled-do-not-pass", "A mask trained on shuffled answers does not do the subroutine.",
+          _of("passing", (TASKS | TOY) & pl.col("shuffled"), role="shuffled answers").below(0.6, nothing=0.9),
+          "accuracy", "a control that the paper does not have"),
 )  # fmt: skip
 
 NEW = (
-    Claim("rate-makes-parts",
-          "Agreement: parts of bases trained at a rate of 5e-4 are more removable than those of bases trained at 1e-4 for "
-          "longer, though both answer everything.", _in("bert-scratch").minus(_in("bert-slow"), "base").below(), OURS,
-          source="ours, declared after a trial on a base that is not in the study",
-          unit="D_abl of the one less that of the other"),
-    Claim("removable-above", "Contours: parts of the last stage are more removable than parts found over all layers.",
-          _layers(MIDDLE), OURS, source="ours, seen in the masks that it is judged by",
-          unit="D_abl, all masks of the last stage less all over every layer"),
-    Claim("removable-above-elsewhere", "So it is in networks of other widths and of 50 layers.",
-          _layers(OTHER_WIDTHS), OURS, source="ours, judged by networks that were searched so after the claim was made",
-          unit="D_abl, all masks of the last stage less all over every layer"),
+    _ours("rate-makes-parts", "Agreement: parts of bases trained at a rate of 5e-4 are more removable than those of "
+          "bases trained at 1e-4 for longer, though both answer everything.",
+          _in("bert-scratch").minus(_in("bert-slow"), "base").below(), "D_abl of the one less that of the other",
+          "declared after a trial on a base that is not in the study"),
+    _ours("removable-above", "Contours: parts of the last stage are more removable than parts found over all layers.",
+          _layers(MIDDLE), "D_abl, all masks of the last stage less all over every layer",
+          "seen in the masks that it is judged by"),
+    _ours("removable-above-elsewhere", "So it is in networks of other widths and of 50 layers.", _layers(OTHER_WIDTHS),
+          "D_abl, all masks of the last stage less all over every layer",
+          "judged by networks that were searched so after the claim was made"),
     # Alike, members would differ by what 512 images leave open: a standard deviation of .02. More than .05 is asked.
-    Claim("unseen-varies", "Digit pairs: members that all do their own task differ on unseen combinations.",
-          cells(SPREAD, "along", LAST, pl.col("gated"), asked=cells("unseen", "along", LAST)).above(0.0025, nothing=0.0004),
-          OURS, source="ours: needed for the next claim to mean anything", unit="variance of accuracy"),
-    Claim("structure-predicts-generalization",
+    _ours("unseen-varies", "Digit pairs: members that all do their own task differ on unseen combinations.",
+          cells(SPREAD, "along", LAST, pl.col("gated"), asked=cells("unseen", "along", LAST))
+          .above(0.0025, nothing=0.0004), "variance of accuracy", "needed for the next claim to mean anything"),
+    _ours("structure-predicts-generalization",
           "The lower a member's D_abl (its parts more removable), the better it does on unseen combinations.",
-          _rho("d_abl_all").below(), OURS, unit="Spearman's ρ",
-          source="the paper's open question: does modular structure go with generalization?"),
-    Claim("structure-beyond-start",
+          _rho("d_abl_all").below(), "Spearman's ρ",
+          "the paper leaves it open whether modular structure goes with generalization"),
+    _ours("structure-beyond-start",
           "Among members that start from weights of the same size, a lower D_abl still goes with more.",
-          _rho("d_abl_all", "init_scale").below(), OURS, unit="partial ρ",
-          source="ours: we set the size of the first weights, .5 to 12, and it moves structure and accuracy alike"),
-    Claim("subnetworks-do-not-predict",
+          _rho("d_abl_all", "init_scale").below(), "partial ρ",
+          "we set the size of the first weights, .5 to 12, and it moves structure and accuracy alike"),
+    _ours("subnetworks-do-not-predict",
           "D_sub, the test that untrained networks pass too, predicts it less than D_abl does: |ρ| is smaller.",
           rising(_rho("d_sub_all", value="strength"), _rho("d_abl_all", value="strength"),
-                 names=("|ρ| of D_sub", "|ρ| of D_abl"), pair="member"), OURS, source="ours", unit="|Spearman's ρ|"),
-    Claim("structure-beyond-behaviour",
+                 names=("|ρ| of D_sub", "|ρ| of D_abl"), pair="member"), "|Spearman's ρ|", "for comparison"),
+    _ours("structure-beyond-behaviour",
           "Among members that do equally well on the left digit alone, a lower D_abl still goes with more.",
-          _rho("d_abl_all", "on left digit").below(), OURS, unit="partial ρ",
-          source="ours: what the whole network does with one digit needs no mask"),
-    Claim("reliance-predicts-generalization", "What the whole network does with the left digit alone predicts it.",
-          _rho("on left digit").above(), OURS, unit="Spearman's ρ",
-          source="ours: a measure of behaviour for comparison, which needs no mask"),
+          _rho("d_abl_all", "on left digit").below(), "partial ρ", "what a network does with one digit needs no mask"),
+    _ours("reliance-predicts-generalization", "What the whole network does with the left digit alone predicts it.",
+          _rho("on left digit").above(), "Spearman's ρ", "a measure of behaviour for comparison, which needs no mask"),
 )  # fmt: skip
 
+CONTACT = _in("resnet18-number-contact", subroutine="contact")
 LARGER = (
-    Claim("removable-number-contact-contact",
-          "Number–contact: without the chosen part for contact, contact suffers more than the other.",
-          _in("resnet18-number-contact", subroutine="contact").below(), unit="D_abl",
-          published=_released(-0.317, "ResNet-50, significant; its wide variant −.493")),
-    Claim("contact-beyond-number",
-          "Number–contact: the part for contact is more removable than that for number: D_abl of contact is the lower.",
-          _in("resnet18-number-contact", subroutine="contact")
-          .minus(_in("resnet18-number-contact", subroutine="number"), "base").below(),
-          published=_released(-0.306, "ResNet-50 −.317 and −.011, its wide variant −.493 and −.024"),
-          unit="D_abl of contact less that of number"),
-    Claim("removable-fifty-layers",
-          "Number–contact with ResNet-50 and its wide variant: without the chosen part for contact, contact suffers more "
-          "than the other.", _chosen(FIFTY, subroutine="contact").below(), unit="D_abl",
-          published=_released(-0.405, "ResNet-50 −.317, its wide variant −.493, both significant")),
-    Claim("wider-more-removable",
+    _paper("removable-number-contact-contact",
+           "Number–contact: without the chosen part for contact, contact suffers more than the other.",
+           CONTACT.below(), "D_abl", -0.317, "ResNet-50, significant; its wide variant −.493"),
+    _paper("contact-beyond-number",
+           "Number–contact: the part for contact is more removable than that for number: its D_abl is the lower.",
+           CONTACT.minus(_in("resnet18-number-contact", subroutine="number"), "base").below(),
+           "D_abl of contact less that of number", -0.306, "ResNet-50 −.317 and −.011, the wide one −.493 and −.024"),
+    _paper("removable-fifty-layers", "Number–contact with ResNet-50 and its wide variant: without the chosen part for "
+           "contact, contact suffers more than the other.",
+           _chosen(pl.col("depth") == 50, subroutine="contact").below(), "D_abl", -0.405,
+           "ResNet-50 −.317, its wide variant −.493, both significant"),
+    _ours("wider-more-removable",
           "Number–contact: parts of wider networks are more removable, from 8 to 16 and from 16 to 32 channels.",
           rising(*(_chosen(WIDTHS & (pl.col("width") == width)) for width in (32, 16, 8)),
-                 names=("32 channels", "16", "8")), OURS,
-          _released(-0.095, "mean of both rules −.259 for the wide variant, −.164 for ResNet-50"),
-          "ours, of the released cells: twice the width", "D_abl of the narrower less that of the wider"),
+                 names=("32 channels", "16", "8")), "D_abl of the narrower less that of the wider",
+          "twice as wide: mean of both rules −.259 for the wide variant, −.164 for ResNet-50", -0.095),
     # A gain as large as that of BERT's pretraining in the release is −.245.
-    Claim("contrastive-does-not-help",
-          "Number–contact: contrastive pretraining does not make parts clearly more removable (bases of both kinds learn "
-          "at 1e-3; the paper's at 1e-4 after it).",
-          _in("resnet18-simclr").minus(_in("resnet18-number-contact"), "base").above(-0.1, nothing=-0.245), unit="D_abl",
-          published=_released(-0.005, "mean of both rules −.169 with SimCLR, −.164 from scratch")),
-    Claim("pretraining-helps",
-          "Agreement: pretraining makes parts more removable: D_abl is lower than from scratch (bases of both kinds learn "
-          "at 5e-4, a rate that we chose).", _in("bert-pretrained").minus(_in("bert-scratch"), "base").below(),
-          published=_released(-0.245, "−.48 (subject) and −.51 (verb) pretrained, −.37 and −.13 from scratch"),
-          unit="D_abl"),
-    *(Claim(id, sentence, test, OURS, source="ours: the paper has two rules throughout", unit=unit)
-      for id, sentence, test, unit in (
-          ("three-rules", "With three rules, the part of one does that one better than the mean of the others.",
-           _in("three-rules", value="d_sub").above(), "D_sub"),
-          ("three-rules-removable",
-           "With three rules, without the chosen part of one that one suffers more than the mean of the others.",
-           _in("three-rules").below(), "D_abl"))),
+    _paper("contrastive-does-not-help",
+           "Number–contact: contrastive pretraining does not make parts clearly more removable (bases of both kinds "
+           "learn at 1e-3, a rate that we chose; the paper's at 1e-4 after it).",
+           _in("resnet18-simclr").minus(_in("resnet18-number-contact"), "base").above(-0.1, nothing=-0.245), "D_abl",
+           -0.005, "mean of both rules −.169 with SimCLR, −.164 from scratch"),
+    _paper("pretraining-helps",
+           "Agreement: pretraining makes parts more removable: D_abl is lower than from scratch (bases of both kinds "
+           "learn at 5e-4, a rate that we chose).",
+           _in("bert-pretrained").minus(_in("bert-scratch"), "base").below(), "D_abl", -0.245,
+           "−.48 (subject) and −.51 (verb) pretrained, −.37 and −.13 from scratch"),
+    _ours("three-rules", "With three rules, the part of one does that one better than the mean of the others.",
+          _in("three-rules", value="d_sub").above(), "D_sub", "the paper has two rules throughout"),
+    _ours("three-rules-removable",
+          "With three rules, without the chosen part of one that one suffers more than the mean of the others.",
+          _in("three-rules").below(), "D_abl", "the paper has two rules throughout"),
 )  # fmt: skip
 
 CLAIMS = (*KNOWN, *FOUND, *SELECTION, *UNTRAINED, *NEW, *LARGER)

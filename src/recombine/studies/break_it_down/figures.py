@@ -20,7 +20,7 @@ CHOSEN, ALL = "chosen on validation", "mean of all settings"
 ROWS = (CHOSEN, "mean of settings that pass", "random mask of the chosen size", "trained on shuffled answers", ALL)
 SEARCH, UNTRAINED = pl.col("role") == "search", pl.col("network") == "untrained"
 TITLE = pl.concat_str("task", "called", separator=", ", ignore_nulls=True)
-PLACE = pl.int_range(pl.len()).first().over("run")
+PLACE = pl.col("run").rle_id()
 """Runs in the order of the table."""
 LOOK: dict[str, Any] = {"domain": (-0.75, 0.75), "reference": 0.0, "noun": "mask"}
 

@@ -66,8 +66,8 @@ SCALES: dict[Scale, Size] = {
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     """What is known first (the toy, planted networks), then the paper's tasks, then what is new."""
     bases, encoders = (min(members, 3) if members else most for most in (size.bases, size.encoders))
-    found = {"toy": toy(size, bases)}
-    found |= {"planted-positive": planted("positive", size, bases), "planted-negative": planted("negative", size, bases)}
+    found = {"toy": toy(size, bases), "planted-positive": planted("positive", size, bases)}
+    found |= {"planted-negative": planted("negative", size, bases)}
     if size.encoders:
         found |= {"agreement": small_agreement(size, encoders), "inside-contact": small_contours(size)}
     else:
@@ -126,11 +126,12 @@ def _setting(run: DissectionRun, task: str, called: str | None, depth: int, pape
     network, where the paper has the task; its masks learn for 90 epochs in batches of 64."""
     network: Any = run.model.encoder  # type: ignore[attr-defined]
     network = getattr(network, "encoder", network)
-    width = network.channels[0] * network.widen if network.kind == "resnet" else getattr(network, "width", None)
+    before: Any = run.pretraining
+    width: Any = network.channels[0] * network.widen if network.kind == "resnet" else getattr(network, "width", None)
     labels = {
         "task": task, "called": called, "kind": network.kind, "depth": depth, "width": width,
         "pixels": getattr(run.task.source, "side", None), "rate": run.optimizer.lr,
-        "pretraining": run.pretraining.task.kind if run.pretraining else "none",
+        "pretraining": before.task.kind if before else "none",
         "random": run.protocol.random, "shuffled": run.protocol.shuffled, **bases_of,
     }  # fmt: skip
     if paper is None:

@@ -60,8 +60,8 @@ def by_run(make: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[pl.DataFra
     """What is made of the masks of each run, one below the other."""
 
     def whole(masks: pl.DataFrame) -> pl.DataFrame:
-        return pl.concat(make(part).select(*(pl.lit(v, pl.String).alias(n) for n, v in zip(IS, is_, strict=True)), pl.all())
-                         for is_, part in masks.group_by(IS, maintain_order=True))  # fmt: skip
+        each = [(part.select(IS).head(1), make(part)) for _, part in masks.group_by("run", maintain_order=True)]
+        return pl.concat(is_.join(made, how="cross") for is_, made in each)
 
     return whole
 
@@ -87,13 +87,15 @@ def cells(masks: pl.DataFrame) -> pl.DataFrame:
     kept = masks.filter(own & (pl.col("chosen") | (pl.col("network") == "untrained")))
     keys = ["task", "subroutine", "run", "called", "network"]
     bases = kept.group_by(*keys, "base", maintain_order=True).agg(pl.col(*SCORES).mean())
-    means = bases.group_by(keys, maintain_order=True).agg(pl.col(*SCORES).mean(), pl.len().cast(pl.Int64).alias("bases"))
+    each = bases.sort("network", maintain_order=True).group_by(keys, maintain_order=True)
+    means = each.agg(pl.col(*SCORES).mean(), pl.len().cast(pl.Int64).alias("bases"))
     fresh = pl.when(pl.col("network") == "untrained").then(pl.lit(", untrained")).otherwise(pl.lit(""))
-    ours = means.sort("network", maintain_order=True).with_columns(pl.format("here: {}{}", "called", fresh).alias("network"))
-    released = pl.read_csv(Path(__file__).with_name("published.csv")).with_columns(pl.lit(None, pl.Int64).alias("bases"))
+    ours = means.with_columns(pl.format("here: {}{}", "called", fresh).alias("network"))
+    released = pl.read_csv(Path(__file__).with_name("published.csv"))
     places = released.select("task", "subroutine").unique(maintain_order=True).with_row_index("place")
-    sides = [table.with_columns(pl.lit(name).alias("from")) for name, table in (("published", released), ("here", ours))]
-    both = pl.concat(sides, how="diagonal").join(places, on=["task", "subroutine"]).sort("place", maintain_order=True)
+    sides = {"published": released, "here": ours}
+    whole = pl.concat([t.with_columns(pl.lit(name).alias("from")) for name, t in sides.items()], how="diagonal")
+    both = whole.join(places, on=["task", "subroutine"]).sort("place", maintain_order=True)
     measured = both.filter((pl.col("from") == "here").any().over("place"))
     return measured.select(pl.format("{}: {}", "task", "subroutine").alias("cell"), "from", "network", "bases", *SCORES)
 
@@ -106,7 +108,8 @@ def ranks(along: pl.DataFrame) -> pl.DataFrame:
     """Spearman's ρ of each predictor with accuracy on unseen combinations, ``given`` another where one is named, over
     members that do their own task: one jackknife value per member, and none for the others. ``strength``: of |ρ|."""
     found, asked = [], last(along)
-    for score, given in (*((name, None) for name in PREDICTORS), *(("d_abl_all", g) for g in ("on left digit", "init_scale"))):
+    partial = (("d_abl_all", given) for given in ("on left digit", "init_scale"))
+    for score, given in (*((name, None) for name in PREDICTORS), *partial):
         names = [name for name in (score, "unseen", given) if name is not None]
         known = asked.filter("gated").drop_nulls(names)
         numbers = known.select(names).to_numpy()
