@@ -1,139 +1,151 @@
-"""From the tables of the runs to those of the study: networks, the published table beside ours, verdicts, curves."""
+"""From runs to tables: networks, the published table beside ours, verdicts beside outcomes, what follows what."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
 from recombine.measures.interval import summarise
-from recombine.studies.first_principles.rows import ROWS
-from recombine.studies.first_principles.sprite_runs import ABLATIONS
-from recombine.studies.first_principles.vector_runs import VECTORS
-
-if TYPE_CHECKING:
-    from recombine.runs import StoredRun
+from recombine.runs import StoredRun
+from recombine.studies.first_principles.runs import ROWS
+from recombine.studies.study import Setting
 
 FIT = {"vectors": 0.9, "sprites": 0.25, "small sprites": 0.25}
 """No verdict on a network that explains less than this of its own training support (R²)."""
-
-LABELS = {
-    **{name: row.label for name, row in ROWS.items()},
-    **{name: part.label for name, part in ABLATIONS.items()},
-    **{name: part.label for name, part in VECTORS.items()},
-    "slots": "additive decoder without latents",
-}
-CURVES = {
-    **{name: ("diagonal, vectors", part.width) for name, part in VECTORS.items() if "diagonal" in name},
-    **{name: ("diagonal, sprites", row.width) for name, row in ROWS.items() if "diagonal" in name},
-    "vector": ("gap, vectors", 0.0),
-    **{name: ("gap, vectors", part.gap) for name, part in VECTORS.items() if "gap" in name},
-}
-"""Runs that are points of a curve: which curve, and how wide the band or the gap is."""
+ASSUMPTIONS = ("A0", "A1", "A2", "A3", "A4")
 
 
-def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
-    """The study's tables; works on any of its runs alone."""
-    names = ("networks", "fit", "widths", "recovery", "shares", "slots", "maps", "pictures")
-    parts: dict[str, list[pl.DataFrame]] = {name: [] for name in names}
-    for name, run in stored.items():
-        if name not in LABELS:
-            continue
-        label = [pl.lit(name).alias("run"), pl.lit(LABELS[name]).alias("kind")]
-        found = {"networks": _networks(name, run), "fit": _fit(run.table("generalization"))}
-        if name in CURVES:
-            curve, width = CURVES[name]
-            found["widths"] = found["networks"].select(
-                pl.lit(curve).alias("curve"), pl.lit(width).alias("width"), "member", "fitted", "r2_id", "r2_ood"
-            )
-        for measure, table in (("recovery", "recovery"), ("composition_shares", "shares"), ("recombination", "slots"),
-                               ("latent_map", "maps"), ("reconstruction", "pictures")):  # fmt: skip
-            if measure in run.tables:
-                found[table] = run.table(measure).drop("step")
-        for table, rows in found.items():
-            parts[table].append(rows.select(*label, pl.all()))
-    tables = {name: pl.concat(rows, how="diagonal_relaxed") for name, rows in parts.items() if rows}
-    if "networks" in tables:
-        tables["published"] = published(tables["networks"])
-        if "verdicts" in stored:
-            told = stored["verdicts"].table("verdicts")
-            tables["verdicts"] = verdicts(told, tables["networks"])
-            tables["foretold"] = foretold(tables["verdicts"], tables["networks"])
-    return tables
-
-
-def family_of(name: str) -> str:
-    if name in VECTORS or name == "slots":
-        return "vectors"
-    return "sprites" if name in ROWS else "small sprites"
-
-
-def _networks(name: str, run: StoredRun) -> pl.DataFrame:
-    """One row a network: error and R² where it was trained, everywhere, and strictly elsewhere; ``loss`` is R² seen
-    less unseen (less all, where nothing is unseen)."""
-    last = run.table("generalization").filter(pl.col("step") == pl.col("step").max())
+def networks(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
+    """One row per network: error and R² where it was trained, everywhere, and strictly elsewhere; ``loss`` is R² seen
+    less unseen, null where nothing is unseen."""
+    if (scores := run.tables.get("generalization")) is None:
+        return None
+    last = scores.filter(pl.col("step") == pl.col("step").max()).rename({"blank_r2": "blank"})
     table = run.table("members").select("member", "diverged_at")
-    for split in ("id", "all", "ood"):
-        rows = last.filter(pl.col("split") == split)
-        table = table.join(
-            rows.select("member", *(pl.col(c).alias(f"{c}_{split}") for c in ("mse", "r2", "r2_batches"))),
-            on="member", how="left",
-        )  # fmt: skip
-    about = last.filter(pl.col("split") == "id").select("member", "collapsed", "shown", blank_r2_id="blank_r2")
-    everywhere = last.filter(pl.col("split") == "all").select("member", blank_r2_all="blank_r2")
-    table = table.join(about, on="member", how="left").join(everywhere, on="member", how="left")
-    family = family_of(name)
-    fitted = (pl.col("r2_id") >= FIT[family]) & ~pl.col("collapsed") & pl.col("diverged_at").is_null()
-    lost = pl.col("r2_id") - pl.coalesce("r2_ood", "r2_all")
-    return table.with_columns(
-        fitted.fill_null(False).alias("fitted"), pl.lit(family).alias("family"), lost.alias("loss")
+    kept = ("mse", "r2", "r2_batches")
+    for split, names in (("id", (*kept, "blank")), ("all", (*kept, "blank")), ("ood", kept)):
+        rows = last.filter(pl.col("split") == split).select("member", *(pl.col(c).alias(f"{c}_{split}") for c in names))
+        table = table.join(rows, on="member", how="left", maintain_order="left")
+    about = last.filter(pl.col("split") == "id").select("member", "collapsed", "shown")
+    good = (pl.col("r2_id") >= FIT[str(setting.labels["family"])]) & ~pl.col("collapsed")
+    return table.join(about, on="member", how="left", maintain_order="left").with_columns(
+        (good & pl.col("diverged_at").is_null()).fill_null(False).alias("fitted"),
+        (pl.col("r2_id") - pl.col("r2_ood")).alias("loss"),
     )
 
 
-def _fit(table: pl.DataFrame) -> pl.DataFrame:
+def measured(name: str) -> Callable[[StoredRun, Setting], pl.DataFrame | None]:
+    """What a measure gave at the end, and which networks fitted."""
+    return lambda run, setting: _judged(run.table(name).drop("step"), run, setting) if name in run.tables else None
+
+
+def fit(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
     """Along training: what is not explained (1 − R²) of the training support and of everything outside it."""
-    keys = ["member", "step"]
-    sides = {split: table.filter(pl.col("split") == split) for split in ("id", "ood")}
-    seen = sides["id"].select(*keys, seen=1 - pl.col("r2"))
-    return seen.join(sides["ood"].select(*keys, unseen=1 - pl.col("r2")), on=keys)
+    if (table := run.tables.get("generalization")) is None:
+        return None
+    left, keys = 1 - pl.col("r2"), ["member", "step"]
+    seen = table.filter(pl.col("split") == "id").select(*keys, left.alias("seen"))
+    unseen = table.filter(pl.col("split") == "ood").select(*keys, left.alias("unseen"))
+    return _judged(seen.join(unseen, on=keys, maintain_order="left"), run, setting)
+
+
+def widths(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
+    """Runs that are points of a curve over the width of a band or a gap."""
+    table = networks(run, setting) if "curve" in setting.labels else None
+    return None if table is None else table.select("member", "fitted", "r2_id", "r2_ood")
+
+
+def assumptions(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+    """What was known of each setting before training; null: unknown."""
+    if (table := run.tables.get("verdicts")) is None:
+        return None
+    return table.select(pl.col("support").alias("setting"), "composition", "promises", *ASSUMPTIONS, "verdict")
+
+
+def _judged(table: pl.DataFrame, run: StoredRun, setting: Setting) -> pl.DataFrame:
+    judged = networks(run, setting)
+    if judged is None or "member" not in table.columns:
+        return table
+    return table.join(judged.select("member", "fitted"), on="member", how="left", maintain_order="left")
 
 
 def published(networks: pl.DataFrame) -> pl.DataFrame:
     """The published rows that were trained here: the authors' figures, ours with their interval, all members kept."""
-    rows = []
-    for name, row in ROWS.items():
-        mine = networks.filter(pl.col("run") == name)
-        if mine.is_empty():
-            continue
-        figures = {c: summarise(mine, c, ["run"]).row(0, named=True) for c in ("r2_all", "r2_batches_all", "mse_all")}
-        r2, mse = figures["r2_all"], figures["mse_all"]
-        rows.append({
-            "run": name, "kind": row.label, "published_r2": row.r2, "r2": r2["mean"], "r2_low": r2["low"],
-            "r2_high": r2["high"], "r2_batches": figures["r2_batches_all"]["mean"], "published_mse": row.mse,
-            "mse": mse["mean"], "mse_low": mse["low"], "mse_high": mse["high"], "seeds": row.seeds,
-            "members": r2["members"], "collapsed": int(mine["collapsed"].sum()), "fitted": int(mine["fitted"].sum()),
-        })  # fmt: skip
-    return pl.DataFrame(rows, infer_schema_length=None)
+    rows = [(name, *row.published, row.seeds) for name, row in ROWS.items() if row.published]
+    told = pl.DataFrame(rows, schema=["run", "published_r2", "published_mse", "seeds"], orient="row")
+    counts = networks.group_by("run", "kind", maintain_order=True).agg(
+        pl.len().alias("members"), pl.col("collapsed", "fitted").sum()
+    )
+    ours = _summaries(networks, {"r2_all": "r2", "r2_batches_all": "r2_batches", "mse_all": "mse"})
+    return counts.join(told, on="run", maintain_order="left").join(ours, on="run", maintain_order="left")
 
 
-def verdicts(found: pl.DataFrame, networks: pl.DataFrame) -> pl.DataFrame:
-    """What the assumptions said before training, beside what the networks did."""
-    measured = networks.select("run", "kind", "family").unique(maintain_order=True)
-    for column, name in (("r2_id", "seen"), ("r2_ood", "unseen"), ("loss", "loss")):
-        figure = summarise(networks, column, ["run"])
-        measured = measured.join(
-            figure.select("run", pl.col("mean").alias(name), *(pl.col(c).alias(f"{name}_{c}") for c in ("low",
-            "high"))), on="run",
-        )  # fmt: skip
-    support = pl.all_horizontal(pl.col(a).fill_null(True) for a in ("A2", "A3", "A4"))
-    known = found.rename({"support": "run"}).with_columns(support.alias("support_holds"))
-    first = ["run", "composition", "promises", "support_holds", "A0", "A1", "A2", "A3", "A4", "verdict"]
-    return measured.join(known.select(first), on="run", maintain_order="left")
+def verdicts(assumptions: pl.DataFrame, networks: pl.DataFrame) -> pl.DataFrame:
+    """What was known before training beside what the networks did. ``holds``: A0 to A3; ``support_holds``: A2 and A3;
+    null where that is unknown. A4 is in neither: before training it may be known to fail, never to hold."""
+    a0, a1, a2, a3 = (pl.col(name) for name in ASSUMPTIONS[:4])
+    known = assumptions.drop("run").rename({"setting": "run"})
+    known = known.with_columns((a0 & a1 & a2 & a3).alias("holds"), (a2 & a3).alias("support_holds"))
+    settings = networks.select("run", "kind", "family", "support").unique(maintain_order=True)
+    outcome = _summaries(networks, {"r2_id": "seen", "r2_ood": "unseen", "loss": "loss"})
+    return settings.join(outcome, on="run", maintain_order="left").join(known, on="run", maintain_order="left")
 
 
 def foretold(verdicts: pl.DataFrame, networks: pl.DataFrame) -> pl.DataFrame:
     """Every network with a verdict on its setting: what it lost, and which assumptions held."""
-    told = verdicts.select("run", "promises", "support_holds", "A0", "A1", "A2", "A3", "A4")
-    mine = networks.select("run", "kind", "family", "member", "fitted", "collapsed", "r2_id", "r2_ood", "loss")
-    return mine.join(told, on="run", maintain_order="left")
+    told = verdicts.select("run", "promises", "holds", "support_holds", *ASSUMPTIONS)
+    about = ("run", "kind", "family", "support", "member", "fitted", "collapsed", "r2_id", "r2_ood", "loss")
+    return networks.select(about).join(told, on="run", maintain_order="left")
+
+
+def ranks(networks: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
+    """For each member number Spearman's ρ between the published figures and ours over the rows trained here: over all,
+    and (``_kept``) over those where this member did not collapse. Null for a member that a row lacks."""
+    rows = networks.join(published.select("run", "published_r2", "published_mse"), on="run", maintain_order="left")
+    whole = (pl.len() == max(published.height, 3)) & pl.col("r2_all").is_finite().all()
+    kept = ~pl.col("collapsed")
+
+    def rho(figure: str, where: pl.Expr) -> pl.Expr:
+        ours, theirs = (pl.col(name).filter(where) for name in (f"{figure}_all", f"published_{figure}"))
+        return pl.when(whole).then(pl.corr(ours, theirs, method="spearman"))
+
+    return rows.group_by("member", maintain_order=True).agg(
+        # A row in which nothing fitted says nothing of its rank.
+        pl.lit(rows.group_by("run").agg(pl.col("fitted").any())["fitted"].all()).alias("fitted"),
+        kept.sum().alias("rows_kept"),
+        *(rho(figure, kept | pl.col("collapsed")).alias(figure) for figure in ("r2", "mse")),
+        *(rho(figure, kept).alias(f"{figure}_kept") for figure in ("r2", "mse")),
+    )
+
+
+def follows(fit: pl.DataFrame) -> pl.DataFrame:
+    """For each network measured more than twice, the correlation along training of log(1 − R²) seen and unseen."""
+    positive = (pl.col("seen") > 0) & (pl.col("unseen") > 0)
+    logs = (pl.col(name).filter(positive).log() for name in ("seen", "unseen"))
+    networks = fit.sort("step", maintain_order=True).group_by("run", "kind", "member", "fitted", maintain_order=True)
+    return networks.agg(pl.when(positive.sum() > 2).then(pl.corr(*logs)).alias("correlation"))
+
+
+def _summaries(networks: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
+    """For each run the mean of each column over all its members, and its interval."""
+    found = networks.select("run").unique(maintain_order=True)
+    for column, name in columns.items():
+        ends = (pl.col(end).alias(f"{name}_{end}") for end in ("low", "high"))
+        part = summarise(networks, column, ["run"]).select("run", pl.col("mean").alias(name), *ends)
+        found = found.join(part, on="run", how="left", maintain_order="left")
+    return found
+
+
+KEPT = {
+    "networks": networks, "fit": fit, "widths": widths, "assumptions": assumptions, "recovery": measured("recovery"),
+    "shares": measured("composition_shares"), "slots": measured("recombination"), "maps": measured("latent_map"),
+    "pictures": measured("reconstruction"),
+}  # fmt: skip
+DERIVED = {
+    "published": (published, "networks"),
+    "verdicts": (verdicts, "assumptions", "networks"),
+    "foretold": (foretold, "verdicts", "networks"),
+    "ranks": (ranks, "networks", "published"),
+    "follows": (follows, "fit"),
+}

@@ -8,14 +8,12 @@ from pydantic import Field
 
 from recombine.description import Description
 from recombine.measures import check_theorem, theorem_table
-from recombine.models import Compositional
 from recombine.runs import Context, Outcome, Run
-from recombine.runs.training import TrainingRun
 from recombine.tasks import Task
 from recombine.tasks.sprites import Composition
 
 
-class Setting(Description):
+class TheoremSetting(Description):
     """A task, and the composition of the model that will be trained on it."""
 
     kind: ClassVar[str] = "theorem-setting"
@@ -29,7 +27,7 @@ class VerdictRun(Run):
 
     kind: ClassVar[str] = "theorem verdicts"
 
-    settings: dict[str, Setting] = Field(min_length=1)
+    settings: dict[str, TheoremSetting] = Field(min_length=1)
     values: int = Field(default=20, ge=1)
 
     def compute(self, context: Context) -> Outcome:
@@ -39,13 +37,3 @@ class VerdictRun(Run):
             results.append((name, result))
             context.progress(done + 1, len(self.settings), "settings")
         return Outcome({"verdicts": theorem_table(results)}, {}, {"members": len(results)})
-
-
-def verdict_run(runs: dict[str, TrainingRun], values: int = 20) -> VerdictRun:
-    """The verdict on every run whose model composes by a composition that is given."""
-    settings = {
-        name: Setting(task=run.task, composition=run.model.composition)
-        for name, run in runs.items()
-        if isinstance(run.model, Compositional) and isinstance(run.model.composition, Composition)
-    }
-    return VerdictRun(settings=settings, values=values)
