@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
@@ -15,6 +15,17 @@ PICTURES = 3
 SHOWN = {"orthogonal": "compositional", "orthogonal-monolithic": "monolithic"}
 MAPPED = {"orthogonal": "compositional", "gap": "compositional, gap in x1", "orthogonal-monolithic": "monolithic"}
 FITTED_ALONG = ["vector", "vector-monolithic", "vector-soft", "vector-gap-40"]
+
+
+def _chart(kind: str, *columns: Any, **look: Any) -> Callable[[pl.DataFrame], Any]:
+    """A chart of `recombine.figures`, which is imported when something is drawn."""
+
+    def draw(rows: pl.DataFrame) -> Any:
+        from recombine import figures
+
+        return getattr(figures, kind)(rows, *columns, **look)
+
+    return draw
 
 
 def _in_order(labels: Mapping[str, str]) -> Prepare:
@@ -32,11 +43,11 @@ def _in_order(labels: Mapping[str, str]) -> Prepare:
 def _foretold(table: pl.DataFrame) -> pl.DataFrame:
     """What failed, in a few characters, beside the setting; those of which least fails come first."""
     failing = pl.concat_list(pl.when(~pl.col(a)).then(pl.lit(a)) for a in ASSUMPTIONS).list.drop_nulls()
-    words = pl.when(failing.list.len() == 0).then(pl.lit("promised"))
-    words = words.otherwise(pl.lit("no\u00a0") + failing.list.join("\u00a0"))
+    told = pl.lit("no\u00a0") + failing.list.join("\u00a0")
+    words = pl.when(failing.list.len() == 0).then(pl.lit("promised")).otherwise(told)
     found = table.drop_nulls("loss").with_columns(
         (pl.col("family") != "vectors").alias("sprites"), pl.format("{}: {}", "kind", words).alias("label"),
-        pl.sum_horizontal(~pl.col(a) for a in ("A2", "A3", "A4")).alias("of_support"), failing.list.len().alias("count"),
+        pl.sum_horizontal(~pl.col("A2", "A3", "A4")).alias("of_support"), failing.list.len().alias("count"),
     )  # fmt: skip
     return found.sort("sprites", "of_support", "count", "loss")
 
@@ -58,36 +69,12 @@ def _verdicts(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(named.alias("setting")).sort(pl.col("family") != "vectors", maintain_order=True)
 
 
-def _draw_verdicts(rows: pl.DataFrame) -> Any:
-    from recombine.figures import verdict_table
-
-    return verdict_table(rows, "setting", ASSUMPTIONS, {"seen": "R² seen", "unseen": "R² outside"})
-
-
-def _draw_widths(rows: pl.DataFrame) -> Any:
-    from recombine.figures import lines_of_members
-
-    return lines_of_members(
-        rows, "width", "r2_ood", "member", "curve", x_title="width of the band or gap", y_title="R² outside",
-        y_domain=(min([0.0, *rows["r2_ood"].to_list()]), 1.02), own_x=True,
-    )  # fmt: skip
-
-
 def _maps(table: pl.DataFrame) -> pl.DataFrame:
     """The mean over members of each cell."""
     mean = (pl.col("error") * pl.col("members")).sum() / pl.col("members").sum()
     cells = table.group_by("run", "x", "y", maintain_order=True).agg(mean)
     named = pl.concat(cells.filter(pl.col("run") == run) for run in MAPPED)
     return named.with_columns(pl.col("run").replace(MAPPED).alias("model"))
-
-
-def _draw_maps(rows: pl.DataFrame) -> Any:
-    from recombine.figures import maps
-
-    return maps(
-        rows, "x", "y", "error", "model", domain=(0.0, 2.0), x_title="x of the front sprite",
-        y_title="x of the rear sprite", value_title="squared error over the spread of the pictures; the line is at 1",
-    )  # fmt: skip
 
 
 def _pictures(table: pl.DataFrame) -> pl.DataFrame:
@@ -104,92 +91,64 @@ def _pictures(table: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _draw_pictures(rows: pl.DataFrame) -> Any:
-    from recombine.figures import maps
-
-    return maps(rows, "x", "y", "shown", "panel", domain=(-0.6, 0.6), boundary=False, x_title="x", y_title="y",
-                value_title="brightness; 0 is the background")  # fmt: skip
-
-
-def _slots(table: pl.DataFrame) -> pl.DataFrame:
-    return table.unpivot(["r2_seen", "r2"], index="member", variable_name="what")
-
-
+OUTSIDE = "R² strictly outside the training support"
 FIGURES = (
-    drawn(
-        "foretold", "Did the verdict before training predict the outcome?",
-        "One dot per network: how much R² it loses between what it saw and what it did not. Beside each setting, the "
-        "assumptions that fail: A0 the model's composition made the data, A1 derivatives, A2 each component's values are "
-        "all seen, A3 rank, A4 the support is connected (that the model is right at one point is never given).",
-        table="foretold", draw=_draw_foretold, prepare=_foretold,
-    ),
-    drawn(
-        "verdicts", "The verdict before training, and what was measured",
-        "For each support and composition: ✓ an assumption holds, ✗ it fails, – it cannot be known before training (A4: "
-        "the support is connected, but nothing says that the model is right at one of its points). R² is the mean over "
-        "members with its 95 % interval, collapsed members included.",
-        table="verdicts", draw=_draw_verdicts, prepare=_verdicts,
-    ),
-    dots(
-        "rows", "The published table, row by row",
-        "One dot per network, all members kept; the diamond is their mean with its 95 % interval. In brackets, the "
-        "published figure.",
-        table="networks", group="label", value="r2_all", fitted=False, axis="R² on the whole cube", reference=0.0,
-        prepare=_in_order({n: f"{r.kind} ({r.published[0]:.2f})".replace("-0", "−0") for n, r in ROWS.items() if r.published}),
-    ),
-    drawn(
-        "pictures", "Three combinations that were never seen",
-        "The target, and what the first member of either model draws, as brightness. Both were trained on the three "
-        "planes.",
-        table="pictures", draw=_draw_pictures, prepare=_pictures,
-    ),
-    drawn(
-        "maps", "Where the error is",
-        "Squared error over the positions of both sprites, all other latents left to vary; 1 is what the mean picture "
-        "would give. Training fixes one sprite at a corner or in the middle.",
-        table="maps", draw=_draw_maps, prepare=_maps,
-    ),
-    dots(
-        "ablations", "Composition, sharing, match and shifts apart",
-        "Small sprites, one dot per network. Neighbouring rows differ in one thing: how the model composes, whether both "
-        "parts share weights, whether it composes as the data were made, and whether a part is shifted exactly.",
-        table="networks", group="label", value="r2_ood", fitted=False, reference=0.0,
-        axis="R² strictly outside the training support", prepare=_in_order({n: p.kind for n, p in ABLATIONS.items()}),
-    ),
-    dots(
-        "vectors", "Vectors, where every assumption can hold",
-        "One dot per network. “One plane each”: each component is seen with the other at one value; “two planes each”: at "
-        "two.",
-        table="networks", group="label", value="r2_ood", fitted=False, reference=0.0,
-        axis="R² strictly outside the training support",
-        prepare=_in_order({n: p.kind for n, p in VECTORS.items() if p.support != "random"}),
-    ),
-    drawn(
-        "widths", "How wide a band or a gap may be",
-        "One line per member. Every band satisfies A2 and A3 and no gap A2; where the band is narrow, members of one "
-        "setting differ as much as settings do.",
-        pl.col("r2_ood").is_not_null(), table="widths", draw=_draw_widths,
-        prepare=lambda table: table.sort("curve", "member", "width"),
-    ),
-    scatter(
-        "fit", "Does a better fit generalize better?",
-        "Every network at five moments of its training. On the line, what is not explained outside is what is not "
-        "explained inside.",
-        pl.col("run").is_in(FITTED_ALONG), table="fit", x="seen", y="unseen", by="kind", fitted=False,
-        prepare=lambda table: table.with_columns(pl.col("seen", "unseen").log10()),
-        x_title="log₁₀ of 1 − R² on the training support", y_title="log₁₀ of 1 − R² outside",
-    ),
-    dots(
-        "learned", "What a learned composition becomes",
-        "A softmax over addition and soft occlusion, learned with the components. Both settings fit.",
-        pl.col("candidate") == "soft_occlusion", table="shares", group="kind", value="share", fitted=False,
-        axis="learned weight of soft occlusion, which made the data", domain=(0, 1),
-    ),
-    dots(
-        "slots", "Without latents",
-        "Autoencoders with an additive decoder, trained near the diagonal: reconstruction, and what the decoder draws when "
-        "slots of different observations are put together.",
-        table="slots", group="what", value="value", fitted=False, axis="R²", domain=(0, 1), prepare=_slots,
-        names={"what": {"r2_seen": "reconstruction", "r2": "recombined slots"}},
-    ),
+    drawn("foretold", "Did the verdict before training predict the outcome?",
+          "One dot per network: how much R² it loses between what it saw and what it did not. Beside each setting, the "
+          "assumptions that fail: A0 the model's composition made the data, A1 derivatives, A2 each component's values "
+          "are all seen, A3 rank, A4 the support is connected (that the model is right at one point is never given).",
+          table="foretold", draw=_draw_foretold, prepare=_foretold),
+    drawn("verdicts", "The verdict before training, and what was measured",
+          "For each support and composition: ✓ an assumption holds, ✗ it fails, – it cannot be known before training "
+          "(A4: the support is connected, but nothing says that the model is right at one of its points). R² is the "
+          "mean over members with its 95 % interval, collapsed members included.", table="verdicts", prepare=_verdicts,
+          draw=_chart("verdict_table", "setting", ASSUMPTIONS, {"seen": "R² seen", "unseen": "R² outside"})),
+    dots("rows", "The published table, row by row",
+         "One dot per network, all members kept; the diamond is their mean with its 95 % interval. In brackets, the "
+         "published figure.", table="networks", group="label", value="r2_all", fitted=False, reference=0.0,
+         axis="R² on the whole cube", prepare=_in_order({
+             run: f"{row.kind} ({row.published[0]:.2f})".replace("-0", "−0")
+             for run, row in ROWS.items() if row.published
+         })),
+    drawn("pictures", "Three combinations that were never seen",
+          "The target, and what the first member of either model draws, as brightness. Both were trained on the three "
+          "planes.", table="pictures", prepare=_pictures,
+          draw=_chart("maps", "x", "y", "shown", "panel", domain=(-0.6, 0.6), boundary=False, x_title="x", y_title="y",
+                      value_title="brightness; 0 is the background")),
+    drawn("maps", "Where the error is",
+          "Squared error over the positions of both sprites, all other latents left to vary; 1 is what the mean "
+          "picture would give. Training fixes one sprite at a corner or in the middle.", table="maps", prepare=_maps,
+          draw=_chart("maps", "x", "y", "error", "model", domain=(0.0, 2.0), x_title="x of the front sprite",
+                      y_title="x of the rear sprite",
+                      value_title="squared error over the spread of the pictures; the line is at 1")),
+    dots("ablations", "Composition, sharing, match and shifts apart",
+         "Small sprites, one dot per network. Rows differ in how the model composes, whether both parts share weights, "
+         "whether it composes as the data were made, and whether a part is shifted exactly.",
+         table="networks", group="label", value="r2_ood", fitted=False, axis=OUTSIDE, reference=0.0,
+         prepare=_in_order({name: part.kind for name, part in ABLATIONS.items()})),
+    dots("vectors", "Vectors, where every assumption can hold",
+         "One dot per network. “One plane each”: each component is seen with the other at one value; “two planes "
+         "each”: at two.", table="networks", group="label", value="r2_ood", fitted=False, axis=OUTSIDE, reference=0.0,
+         prepare=_in_order({name: part.kind for name, part in VECTORS.items() if part.support != "random"})),
+    drawn("widths", "How wide a band or a gap may be",
+          "One line per member. Every band satisfies A2 and A3 and no gap A2; in narrow bands members of one setting "
+          "differ much more than in wide ones.", pl.col("r2_ood").is_not_null(), table="widths",
+          prepare=lambda table: table.sort("curve", "member", "width"),
+          draw=lambda rows: _chart(
+              "lines_of_members", "width", "r2_ood", "member", "curve", x_title="width of the band or gap",
+              y_title="R² outside", y_domain=(min([0.0, *rows["r2_ood"].to_list()]), 1.02), own_x=True)(rows)),
+    scatter("fit", "Does a better fit generalize better?",
+            "Every network at five moments of its training. On the line, what is not explained outside is what is not "
+            "explained inside.", pl.col("run").is_in(FITTED_ALONG), table="fit", x="seen", y="unseen", by="kind",
+            prepare=lambda table: table.with_columns(pl.col("seen", "unseen").log10()), fitted=False,
+            x_title="log₁₀ of 1 − R² on the training support", y_title="log₁₀ of 1 − R² outside"),
+    dots("learned", "What a learned composition becomes",
+         "A softmax over addition and soft occlusion, learned with the components. Both settings fit.",
+         pl.col("candidate") == "soft_occlusion", table="shares", group="kind", value="share", fitted=False,
+         axis="learned weight of soft occlusion, which made the data", domain=(0, 1)),
+    dots("slots", "Without latents",
+         "Autoencoders with an additive decoder, trained near the diagonal: reconstruction, and what the decoder draws "
+         "when slots of different observations are put together.", table="slots", group="what", value="value",
+         prepare=lambda table: table.unpivot(["r2_seen", "r2"], index="member", variable_name="what"), fitted=False,
+         names={"what": {"r2_seen": "reconstruction", "r2": "recombined slots"}}, axis="R²", domain=(0, 1)),
 )  # fmt: skip

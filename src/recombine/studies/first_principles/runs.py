@@ -1,25 +1,29 @@
 """What is trained: the rows of the published table, the ablations that it lacks, and vectors of parts, where every
-assumption can hold exactly and a run takes seconds."""
+assumption can hold exactly. And what the theorem says of each setting before anything is trained."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, ClassVar
 
+from pydantic import Field
+
+from recombine import models
 from recombine.description import Description
-from recombine.models import CellNetwork, Compositional, CompositionFamily, Perceptron, ShiftedNetwork, SlotAutoencoder
-from recombine.models import Upsampler
+from recombine.measures import check_theorem, theorem_table
+from recombine.runs import Context, Outcome, Run
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.faithful import Faithful
-from recombine.studies.study import Setting
-from recombine.tasks import SpriteTask, VectorParts
-from recombine.tasks.sprites import Addition, HardOcclusion, Over, SoftOcclusion
+from recombine.studies.study import Label, Setting
+from recombine.tasks import SpriteTask, Task, VectorParts
+from recombine.tasks.sprites import Addition, Composition, HardOcclusion, Over, SoftOcclusion
 from recombine.tasks.sprites.latents import Latents
 from recombine.training import AdamW, Cosine
 
 SUM, HARD, SOFT, OVER = Addition(), HardOcclusion(), SoftOcclusion(), Over()
-FAMILY = CompositionFamily(candidates=(SUM, SOFT))
+FAMILY = models.CompositionFamily(candidates=(SUM, SOFT))
 LARGE = Latents(scale=(0.35, 0.5), shapes=(3, 4, 6))
 """Sprites that still have a shape on 8 or 16 pixels; a hexagon stands for the circle."""
 SLOTS = VectorParts(latents=1, inputs="observation", support="diagonal", width=0.3)
@@ -86,7 +90,7 @@ VECTORS = {
     "vector-soft-by-sum": _soft("soft data, model adds", model=SUM),
     "vector-learned": _soft("soft data, C learned, two planes each", "orthogonal+", model=FAMILY),
     "vector-learned-one": _soft("soft data, C learned, one plane each", model=FAMILY),
-    "vector-network": _soft("soft data, C a network, two planes each", "orthogonal+", model=CellNetwork()),
+    "vector-network": _soft("soft data, C a network, two planes each", "orthogonal+", model=models.CellNetwork()),
     "vector-diagonal-02": _sum("sum, diagonal .02", "diagonal", width=0.02, curve=("diagonal, vectors", 0.02)),
     "vector-diagonal-05": _sum("sum, diagonal .05", "diagonal", width=0.05, curve=("diagonal, vectors", 0.05)),
     "vector-diagonal-10": _sum("sum, diagonal .1", "diagonal", width=0.1, curve=("diagonal, vectors", 0.1)),
@@ -132,23 +136,24 @@ def sprite_settings(parts: Mapping[str, Part], size: Pictures, members: int | No
             optimizer=AdamW(lr=size.lr, weight_decay=1e-5, schedule=Cosine(steps=size.steps, floor=0.01)),
             measured=tuple(measured),
         )  # fmt: skip
-        labels = {"kind": part.kind, "family": "sprites" if part.published else "small sprites", "side": size.side}
-        found[name] = Setting(run, labels | _place(part), paper(members=part.seeds) if part.published else None)
+        labels = _labels(part, "sprites" if part.published else "small sprites", side=size.side)
+        found[name] = Setting(run, labels, paper(members=part.seeds) if part.published else None)
     return found
 
 
 def _drawing(part: Part, size: Pictures) -> Description:
     # A network that is shifted is not told where the sprite is; a monolithic one sees the latents of both.
     one = size.latents.ranges()[2 if part.shifted else 0 :]
-    ranges, (hidden, channels) = ((*one, *one), size.monolithic) if part.model is None else (one, (size.hidden, size.channels))
-    network = Upsampler(
+    ranges = (*one, *one) if part.model is None else one
+    hidden, channels = size.monolithic if part.model is None else (size.hidden, size.channels)
+    network = models.Upsampler(
         inputs=len(ranges), outputs=getattr(part.model, "channels", 3), side=size.side, hidden=hidden,
         channels=channels, ranges=ranges if size.centred else None,
     )  # fmt: skip
     if part.model is None:
         return network
-    component = ShiftedNetwork(network=network, side=size.side) if part.shifted else network
-    return Compositional(component=component, composition=part.model, shared=part.shared)
+    component = models.ShiftedNetwork(network=network, side=size.side) if part.shifted else network
+    return models.Compositional(component=component, composition=part.model, shared=part.shared)
 
 
 def vector_settings(parts: Mapping[str, Part], steps: int, examples: int, members: int) -> dict[str, Setting]:
@@ -162,7 +167,7 @@ def vector_settings(parts: Mapping[str, Part], steps: int, examples: int, member
             optimizer=AdamW(lr=lr, weight_decay=0.0, schedule=Cosine(steps=steps, floor=0.01)),
             measured=(scores, *(Measured(measure=measure) for measure in measures)),
         )  # fmt: skip
-        return Setting(run, {"kind": part.kind, "family": "vectors"} | _place(part))
+        return Setting(run, _labels(part, "vectors"))
 
     found = {}
     for name, part in parts.items():
@@ -172,16 +177,51 @@ def vector_settings(parts: Mapping[str, Part], steps: int, examples: int, member
             found[name] = setting(part, task, _perceptron(task, 2, 64))
             continue
         measures = ("recovery", "composition_shares") if part.model == FAMILY else ("recovery",)
-        model = Compositional(component=_perceptron(task, 1, 48), composition=part.model)
+        model = models.Compositional(component=_perceptron(task, 1, 48), composition=part.model)
         found[name] = setting(part, task, model, *measures)
-    decoder = SlotAutoencoder(inputs=SLOTS.numbers, slot=SLOTS.latents, component=_perceptron(SLOTS, 1, 48))
-    slots = Part("additive decoder without latents", SLOTS.support)
+    decoder = models.SlotAutoencoder(inputs=SLOTS.numbers, slot=SLOTS.latents, component=_perceptron(SLOTS, 1, 48))
+    slots = Part("additive decoder without latents", "diagonal")
     return found | {"slots": setting(slots, SLOTS, decoder, "recombination", lr=5e-3)}
 
 
-def _perceptron(task: VectorParts, components: int, width: int) -> Perceptron:
-    return Perceptron(widths=(components * task.latents, width, width, task.numbers), activation="tanh")
+def _perceptron(task: VectorParts, components: int, width: int) -> models.Perceptron:
+    return models.Perceptron(widths=(components * task.latents, width, width, task.numbers), activation="tanh")
 
 
-def _place(part: Part) -> dict[str, str | float]:
-    return {"support": part.support, **dict(zip(("curve", "width"), part.curve or (), strict=False))}
+def _labels(part: Part, family: str, **more: Label) -> dict[str, Label]:
+    on_curve: dict[str, Label] = {"curve": part.curve[0], "width": part.curve[1]} if part.curve else {}
+    return {"kind": part.kind, "family": family, **more, "support": part.support, **on_curve}
+
+
+class TheoremSetting(Description):
+    """A task, and the composition of the model that will be trained on it."""
+
+    kind: ClassVar[str] = "theorem-setting"
+    task: Task
+    composition: Composition
+
+
+class VerdictRun(Run):
+    """The assumptions A0 to A4 of every setting, as `check_theorem` computes them."""
+
+    kind: ClassVar[str] = "theorem verdicts"
+    settings: dict[str, TheoremSetting] = Field(min_length=1)
+    values: int = Field(default=20, ge=1)
+
+    def compute(self, context: Context) -> Outcome:
+        results = []
+        for name, told in self.settings.items():
+            results.append((name, check_theorem(told.task, composition=told.composition, values=self.values)))
+            context.progress(len(results), len(self.settings), "settings")
+        return Outcome({"verdicts": theorem_table(results)}, {}, {"members": len(results)})
+
+
+def verdict_setting(settings: Mapping[str, Setting], values: int) -> Setting:
+    """Verdicts on every run whose model composes by a composition that is given."""
+    trained: dict[str, Any] = {name: setting.run for name, setting in settings.items()}
+    told = {
+        name: TheoremSetting(task=run.task, composition=run.model.composition)
+        for name, run in trained.items()
+        if isinstance(run.model, models.Compositional) and isinstance(run.model.composition, Composition)
+    }
+    return Setting(VerdictRun(settings=told, values=values))

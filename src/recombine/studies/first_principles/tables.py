@@ -74,9 +74,8 @@ def published(networks: pl.DataFrame) -> pl.DataFrame:
     """The published rows that were trained here: the authors' figures, ours with their interval, all members kept."""
     rows = [(name, *row.published, row.seeds) for name, row in ROWS.items() if row.published]
     told = pl.DataFrame(rows, schema=["run", "published_r2", "published_mse", "seeds"], orient="row")
-    counts = networks.group_by("run", "kind", maintain_order=True).agg(
-        pl.len().alias("members"), pl.col("collapsed", "fitted").sum()
-    )
+    each = networks.group_by("run", "kind", maintain_order=True)
+    counts = each.agg(pl.len().alias("members"), pl.col("collapsed", "fitted").sum())
     ours = _summaries(networks, {"r2_all": "r2", "r2_batches_all": "r2_batches", "mse_all": "mse"})
     return counts.join(told, on="run", maintain_order="left").join(ours, on="run", maintain_order="left")
 
@@ -101,22 +100,21 @@ def foretold(verdicts: pl.DataFrame, networks: pl.DataFrame) -> pl.DataFrame:
 
 def ranks(networks: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
     """For each member number Spearman's ρ between the published figures and ours over the rows trained here: over all,
-    and (``_kept``) over those where this member did not collapse. Null for a member that a row lacks."""
+    and (``r2_kept``) over those where this member did not collapse. Null for a member that a row lacks."""
     rows = networks.join(published.select("run", "published_r2", "published_mse"), on="run", maintain_order="left")
     whole = (pl.len() == max(published.height, 3)) & pl.col("r2_all").is_finite().all()
-    kept = ~pl.col("collapsed")
-
-    def rho(figure: str, where: pl.Expr) -> pl.Expr:
-        ours, theirs = (pl.col(name).filter(where) for name in (f"{figure}_all", f"published_{figure}"))
-        return pl.when(whole).then(pl.corr(ours, theirs, method="spearman"))
-
-    return rows.group_by("member", maintain_order=True).agg(
-        # A row in which nothing fitted says nothing of its rank.
-        pl.lit(rows.group_by("run").agg(pl.col("fitted").any())["fitted"].all()).alias("fitted"),
-        kept.sum().alias("rows_kept"),
-        *(rho(figure, kept | pl.col("collapsed")).alias(figure) for figure in ("r2", "mse")),
-        *(rho(figure, kept).alias(f"{figure}_kept") for figure in ("r2", "mse")),
+    r2, kept = ("r2_all", "published_r2"), ~pl.col("collapsed")
+    of_kept = (pl.col(name).filter(kept) for name in r2)
+    rho = {
+        "r2": pl.corr(*r2, method="spearman"), "mse": pl.corr("mse_all", "published_mse", method="spearman"),
+        "r2_kept": pl.corr(*of_kept, method="spearman"),
+    }  # fmt: skip
+    # A row in which nothing fitted says nothing of its rank.
+    fitted = rows.group_by("run").agg(pl.col("fitted").any())["fitted"].all()
+    found = rows.group_by("member", maintain_order=True).agg(
+        kept.sum().alias("rows_kept"), *(pl.when(whole).then(value).alias(name) for name, value in rho.items())
     )
+    return found.with_columns(pl.lit(fitted).alias("fitted"))
 
 
 def follows(fit: pl.DataFrame) -> pl.DataFrame:
@@ -143,9 +141,7 @@ KEPT = {
     "pictures": measured("reconstruction"),
 }  # fmt: skip
 DERIVED = {
-    "published": (published, "networks"),
-    "verdicts": (verdicts, "assumptions", "networks"),
-    "foretold": (foretold, "verdicts", "networks"),
-    "ranks": (ranks, "networks", "published"),
+    "published": (published, "networks"), "verdicts": (verdicts, "assumptions", "networks"),
+    "foretold": (foretold, "verdicts", "networks"), "ranks": (ranks, "networks", "published"),
     "follows": (follows, "fit"),
-}
+}  # fmt: skip
