@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 from recombine.models import Compositional, Upsampler
-from recombine.studies import ClaimResult
 from recombine.studies.first_principles import STUDY
 from recombine.studies.first_principles.runs import ROWS
 from recombine.studies.first_principles.tables import follows, foretold, published, ranks, verdicts
@@ -46,7 +45,7 @@ def test_only_published_rows_have_a_setting_of_the_papers() -> None:
 
 
 def _networks(values: dict[str, list[float]], fitted: bool = True, family: str = "vectors") -> pl.DataFrame:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"run": run, "kind": run, "family": family, "support": "orthogonal", "member": i, "fitted": fitted,
          "collapsed": False, "r2_id": 1.0, "r2_all": value, "r2_ood": value, "r2_batches_all": value,
          "mse_all": 1 - value, "loss": 1 - value}
@@ -55,7 +54,7 @@ def _networks(values: dict[str, list[float]], fitted: bool = True, family: str =
     return pl.DataFrame(rows)
 
 
-def _judged(name: str, tables: dict[str, pl.DataFrame]) -> ClaimResult:
+def _judged(name: str, tables: dict[str, pl.DataFrame]) -> Any:
     return next(claim for claim in STUDY.claims if claim.id == name).evaluate(tables)
 
 
@@ -152,7 +151,7 @@ def test_errors_that_go_together() -> None:
 
 def test_errors_of_two_components_are_paired_by_member() -> None:
     """Component 0 is worse by .1 in every member; one error is missing on either side."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"run": "vector-gap-40", "component": k, "member": m, "fitted": True, "error": m + 0.1 * (1 - k)}
         for k in (0, 1)
         for m in range(4)

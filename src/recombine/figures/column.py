@@ -28,7 +28,7 @@ def column(*charts: alt.TopLevelMixin) -> alt.VConcatChart:
             part.width -= taken
         part.config = part.autosize = part.datasets = alt.Undefined
     joined: alt.VConcatChart = alt.vconcat(*parts, spacing=28).resolve_scale(
-        color="independent", shape="independent", strokeDash="independent"
+        color="independent", shape="independent", strokeDash="independent", yOffset="independent"
     )
     return theme.style(joined, datasets)
 

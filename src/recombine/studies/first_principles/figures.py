@@ -12,6 +12,7 @@ from recombine.studies.first_principles.runs import ABLATIONS, ROWS, VECTORS
 from recombine.studies.first_principles.tables import ASSUMPTIONS
 
 PICTURES = 3
+PANELS = {"vectors": 0, "sprites": 1, "small sprites": 2}
 SHOWN = {"orthogonal": "compositional", "orthogonal-monolithic": "monolithic"}
 MAPPED = {"orthogonal": "compositional", "gap": "compositional, gap in x1", "orthogonal-monolithic": "monolithic"}
 FITTED_ALONG = ["vector", "vector-monolithic", "vector-soft", "vector-gap-40"]
@@ -45,20 +46,18 @@ def _foretold(table: pl.DataFrame) -> pl.DataFrame:
     failing = pl.concat_list(pl.when(~pl.col(a)).then(pl.lit(a)) for a in ASSUMPTIONS).list.drop_nulls()
     told = pl.lit("no\u00a0") + failing.list.join("\u00a0")
     words = pl.when(failing.list.len() == 0).then(pl.lit("promised")).otherwise(told)
-    found = table.drop_nulls("loss").with_columns(
-        (pl.col("family") != "vectors").alias("sprites"), pl.format("{}: {}", "kind", words).alias("label"),
-        pl.sum_horizontal(~pl.col("A2", "A3", "A4")).alias("of_support"), failing.list.len().alias("count"),
-    )  # fmt: skip
-    return found.sort("sprites", "of_support", "count", "loss")
+    found = table.drop_nulls("loss").with_columns(pl.format("{}: {}", "kind", words).alias("label"))
+    of_support = pl.sum_horizontal(~pl.col("A2", "A3", "A4"))
+    return found.sort(pl.col("family").replace_strict(PANELS, default=None), of_support, failing.list.len(), "loss")
 
 
 def _draw_foretold(rows: pl.DataFrame) -> Any:
     from recombine.figures import column, members
 
     charts = [
-        members(part, "label", "loss", title=f"{what}: R² seen less R² unseen", reference=0.0)
-        for sprites, what in ((False, "vectors"), (True, "sprites"))
-        if not (part := rows.filter(pl.col("sprites") == sprites)).is_empty()
+        members(part, "label", "loss", title=f"{family}: R² seen less R² unseen", reference=0.0)
+        for family in PANELS
+        if not (part := rows.filter(pl.col("family") == family)).is_empty()
     ]
     return charts[0] if len(charts) == 1 else column(*charts)
 
