@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from recombine.measures.interval import summarise
 from recombine.runs import StoredRun
+from recombine.statistics import summarise
 from recombine.studies.first_principles.runs import ROWS
 from recombine.studies.study import Setting
 
