@@ -206,8 +206,9 @@ def _row(result: ClaimResult) -> dict[str, Any]:
 
 
 def _nothing(claim: Claim) -> str:
-    nothing = claim.test.nothing
-    return "" if nothing is None or not isinstance(claim.test.criterion, Sign) else number(nothing)
+    """The figure if nothing were going on, where it is not the threshold itself."""
+    nothing, criterion = claim.test.nothing, claim.test.criterion
+    return number(nothing) if isinstance(criterion, Sign) and nothing != criterion.than else ""
 
 
 def _committed(verdict: Mapping[str, Any] | None) -> dict[str, str] | None:
