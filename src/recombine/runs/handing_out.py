@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from recombine.runs.code import commit, source
 from recombine.runs.executors import Executor
 from recombine.runs.provenance import command
 from recombine.runs.run import Run, RunPlan
@@ -31,8 +32,8 @@ def hand_out(
 ) -> Iterator[Answer]:
     """One answer for each run by address, as they are finished: it is stored, or it failed."""
     afield = Store(store.root.resolve()) if isinstance(store.root, Path) else store
-    typed = command(sys.argv)
-    pieces = {address: Piece(run, crew.device, command=typed) for address, run in runs.items()}
+    typed, code = command(sys.argv), (commit(), source())
+    pieces = {address: Piece(run, crew.device, command=typed, code=code) for address, run in runs.items()}
     plans: dict[str, RunPlan] = {}
     for answer in crew.each(partial(look, afield), list(pieces.values())):
         if answer.plan is not None:

@@ -28,6 +28,8 @@ class Piece:
     unit: int | None = None
     command: str = ""
     """What the person typed, for the provenance: a worker's own command line says nothing."""
+    code: tuple[str | None, str] = (None, "")
+    """Commit and source of whoever hands it out: a worker elsewhere with the same source may not know its commit."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,9 @@ def _do(store: Store, piece: Piece, progress: Progress | None) -> Answer:
     origin = provenance(device, started)
     if piece.command:
         origin["command"] = piece.command
+    known, of = piece.code
+    if origin["commit"] is None and origin["source"] == of:
+        origin["commit"] = known
     origin["seconds"] = round(origin["seconds"] + note.before + spent(workspace, but=unit), 3)
     stored = store.put(run, outcome, origin)
     forget_failure(store, run)
