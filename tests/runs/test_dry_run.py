@@ -70,7 +70,7 @@ def test_an_estimate_is_start_steps_and_measures() -> None:
     assert unknown is not None
     assert (unknown.seconds, unknown.basis) == (None, "unknown")
     assert unknown.memory == bench.base + 400
-    names = {m.measure: 0.5 for m in run.measured}  # type: ignore[attr-defined]
+    names = {m.table: 0.5 for m in run.measured}  # type: ignore[attr-defined]
     records = sum(len(m.at) for m in run.measured)  # type: ignore[attr-defined]
     bench.timed["another training"] = Timed(1.0, 0.25, names, None, "stacked", run.model.kind, touched=200)  # type: ignore[attr-defined]
     scaled = bench.estimate(run, plan)
