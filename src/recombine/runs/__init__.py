@@ -3,8 +3,8 @@
 from recombine.runs.collect import Rubbish, collect
 from recombine.runs.execute import RunFailed, obtain
 from recombine.runs.failures import failure
-from recombine.runs.files import StoreError
 from recombine.runs.index import catalogue
+from recombine.runs.layout import StoreError
 from recombine.runs.packing import Packed, Unpacked, pack, unpack
 from recombine.runs.provenance import Started, provenance, start
 from recombine.runs.run import Context, Outcome, Run

@@ -10,8 +10,8 @@ from functools import partial
 from recombine.errors import InputError
 from recombine.runs.executors import Executor, executor
 from recombine.runs.failures import keep_failure
-from recombine.runs.files import StoreError
 from recombine.runs.handing_out import hand_out
+from recombine.runs.layout import StoreError
 from recombine.runs.run import Run, silence
 from recombine.runs.store import Store
 from recombine.runs.stored import StoredRun

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recombine.runs.failures import forget_failure, keep_failure
-from recombine.runs.files import StoreError, why
+from recombine.runs.layout import StoreError, why
 from recombine.runs.notes import Note, spent
 from recombine.runs.provenance import provenance, start
 from recombine.runs.run import Context, Progress, Run, RunPlan
