@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -12,8 +13,8 @@ from recombine.runs.run import Context, Outcome, Run, RunPlan
 from recombine.tasks import Task
 from recombine.training import Ensemble, Optimizer, plan_training, train
 from recombine.training.checkpoint import saved_step
-from recombine.training.engine import stack_folder
 from recombine.training.optim import PerMember
+from recombine.training.settings import Training, stack_folder
 
 __all__ = ["Measured", "TrainingRun"]
 
@@ -72,7 +73,6 @@ class TrainingRun(Run):
         return train(
             **self.how(),
             records=[m.record() for m in self.measured],
-            fit_below=self.fit_below,
             device=context.device,
             checkpoint=context.workspace,
             only=only,
@@ -80,7 +80,6 @@ class TrainingRun(Run):
         )
 
     def how(self) -> dict[str, Any]:
-        """What is trained, as `train` takes it."""
-        names = ("model", "task", "members", "steps", "batch_size", "optimizer", "seed", "init_scale", "penalty",
-                 "penalty_weight", "stop_below")  # fmt: skip
-        return {name: getattr(self, name) for name in names}
+        """What is trained, as `train` takes it: every field that describes a training."""
+        named = type(self).model_fields
+        return {field.name: getattr(self, field.name) for field in fields(Training) if field.name in named}
