@@ -88,8 +88,8 @@ def asked(task: Task, device: torch.device | str) -> list[Any]:
     ]
     with suppress(InputError):
         found.append(task.whole(device))
-    if getattr(task, "views", None) is not None:
-        found.append(cast(Any, task).views(draws, 3))
+    with suppress(InputError):
+        found.append(task.views(draws, 3))
     return found
 
 

@@ -101,7 +101,7 @@ def shown(task: Task, count: int, purpose: str, device: torch.device, seed: int)
     draws = Draws.single(seed, f"modularity {purpose}", device)
     # Every combination in turn, so that none is missing where there are more examples than combinations.
     chosen = points[torch.arange(count, device=device) % len(points)]
-    make = getattr(task, "trained_examples", task.examples) if purpose == "to learn" else task.examples
+    make = task.trained_examples if purpose == "to learn" else task.examples
     return make(chosen, draws)[0], chosen
 
 
