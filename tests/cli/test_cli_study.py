@@ -172,7 +172,7 @@ def test_other_bad_input(call: Call, tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_said_before_anything_runs(
     run: Call, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recombine.studies.conduct.obtain", lambda *_, **__: pytest.fail("ran"), raising=False)
+    monkeypatch.setattr("recombine.studies.conduct.get_or_compute", lambda *_, **__: pytest.fail("ran"), raising=False)
     monkeypatch.setattr("recombine.runs.training.TrainingRun.compute", lambda *_: pytest.fail("ran"))
     blocked = tmp_path / "file"
     blocked.write_text("earlier results")

@@ -80,7 +80,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def refuse(*_: object, **__: object) -> None:
         raise InputError("this would take long.")
 
-    monkeypatch.setattr(recombine.studies.conducting, "obtain", refuse)
+    monkeypatch.setattr(recombine.studies.conducting, "get_or_compute", refuse)
     monkeypatch.setattr(recombine.cli.forecast, "forecast", refuse)
     monkeypatch.setattr(recombine.structure, "dissect", refuse)
     monkeypatch.setattr(recombine.reporting.measured, "write_measured", lambda result, out: out)

@@ -111,7 +111,7 @@ def test_a_worker_with_the_same_source_is_told_the_commit(
 ) -> None:
     there = at_work.provenance
     monkeypatch.setattr(at_work, "provenance", lambda *given: there(*given) | {"commit": None})
-    answer = at_work.do(Store(tmp_path), Piece(Sums(weights=False), "cpu", code=("abc123", of)))
+    answer = at_work.compute(Store(tmp_path), Piece(Sums(weights=False), "cpu", code=("abc123", of)))
     assert answer.stored is not None
     assert answer.stored.provenance["commit"] == known
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pieces import looped, trainings
 from sums import Sums, put
 
-from recombine.runs import Context, Outcome, Run, Store, obtain
+from recombine.runs import Context, Outcome, Run, Store, get_or_compute
 from recombine.runs.calibration import Bench, Timed
 from recombine.runs.planning import forecast, makespan
 from recombine.runs.run import RunPlan
@@ -40,7 +40,7 @@ def test_no_sweep_is_faster_than_its_longest_piece_or_its_share(pieces: list[flo
 
 def test_what_is_stored_is_said_and_nothing_is_written(store: Store) -> None:
     runs = trainings()
-    obtain(store, {"redundant": runs["redundant"]}, device="cpu")
+    get_or_compute(store, {"redundant": runs["redundant"]}, device="cpu")
     before = listing(Path(str(store.root)))
     told: list[str] = []
     found = {f.name: f for f in forecast(Store(store.root, writable=False), runs, "cpu", progress=told.append)}

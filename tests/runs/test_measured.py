@@ -14,7 +14,7 @@ from recombine import measures
 from recombine.errors import InputError
 from recombine.measures.listed import listed
 from recombine.models import Perceptron
-from recombine.runs import Store, obtain
+from recombine.runs import Store, get_or_compute
 from recombine.runs.measured import Measured
 from recombine.runs.training import TrainingRun
 from recombine.structure.saved import described
@@ -52,7 +52,7 @@ def test_a_run_measures_with_a_function_from_outside(outside: str, tmp_path: Pat
     twice = Measured(measure=f"{outside}:sums", arguments={"of": [1, 2.5], "scale": 2}, name="twice")
     run = training(Measured(measure=f"{outside}:sums", at=(0, -1), arguments={"of": (1, 2)}), twice)
     assert outside not in sys.modules  # described without being imported
-    found = obtain(Store(tmp_path / "store"), {"run": run}, device="cpu")["run"]
+    found = get_or_compute(Store(tmp_path / "store"), {"run": run}, device="cpu")["run"]
     assert found.table("sums").sort("step", "member")["sum"].to_list() == [3.0] * 4
     assert found.table("twice")["sum"].to_list() == [7.0] * 2
 
@@ -96,7 +96,7 @@ def test_a_function_that_nobody_else_could_find_is_refused() -> None:
 def test_what_a_store_says_is_never_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outside: str) -> None:
     store = Store(tmp_path / "store")
     run = training(Measured(measure=f"{outside}:sums"))
-    obtain(store, {"run": run}, device="cpu")
+    get_or_compute(store, {"run": run}, device="cpu")
     monkeypatch.delitem(sys.modules, outside)
     (tmp_path / "somebodys_measures.py").write_text("raise SystemExit('executed')", encoding="utf-8")
     there = store.get(run)

@@ -14,7 +14,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.reporting import write_study
-from recombine.runs import Store, obtain
+from recombine.runs import Store, get_or_compute
 from recombine.runs.training import TrainingRun
 from recombine.studies import SCALES, STUDIES, StudyResult, conduct, find_study, verify
 from recombine.studies.claims import Sign
@@ -112,7 +112,7 @@ def test_changing_a_threshold_trains_nothing(
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_tables_of_a_single_run(result: StudyResult, store: Store, name: str) -> None:
-    one = STUDY.tables(obtain(store, {name: STUDY.runs("smoke", MEMBERS)[name]}, device="cpu"))
+    one = STUDY.tables(get_or_compute(store, {name: STUDY.runs("smoke", MEMBERS)[name]}, device="cpu"))
     for title, table in one.items():
         assert table.equals(result.tables[title].filter(pl.col("setting") == SETTINGS[name]))
 
@@ -132,7 +132,7 @@ def test_a_member_that_diverged_is_no_evidence(result: StudyResult, store: Store
                 )
             return table
 
-    stored = obtain(store, dict(STUDY.runs("smoke", MEMBERS)), device="cpu")
+    stored = get_or_compute(store, dict(STUDY.runs("smoke", MEMBERS)), device="cpu")
     tables = STUDY.tables({name: Changed(run, name) for name, run in stored.items()})  # type: ignore[misc]
     claim = next(c for c in STUDY.claims if c.id == "toy-playground").evaluate(tables)
     before = next(c for c in result.claims if c.claim.id == "toy-playground")

@@ -68,9 +68,9 @@ def test_tables_of_one_run_alone_can_be_made(smoke: StudyResult, tmp_path: Path)
     runs = STUDY.runs("smoke", None)
     store = Store(tmp_path)
     one = runs["dense-invariance"].replace(members=(0,))
-    from recombine.runs import obtain
+    from recombine.runs import get_or_compute
 
-    tables = STUDY.tables(obtain(store, {"dense-invariance": one}, device="cpu"))
+    tables = STUDY.tables(get_or_compute(store, {"dense-invariance": one}, device="cpu"))
     fresh = tables["networks"].row(0, named=True)
     whole = smoke.tables["networks"].filter((pl.col("run") == "dense-invariance") & (pl.col("member") == 0))
     assert fresh["margin"] == pytest.approx(whole["margin"][0], abs=1e-4)

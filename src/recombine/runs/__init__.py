@@ -1,7 +1,7 @@
 """Where results live: frozen descriptions of work, and a store in which a description's hash is its address."""
 
 from recombine.runs.collect import Rubbish, collect
-from recombine.runs.execute import RunFailed, obtain
+from recombine.runs.execute import RunFailed, get_or_compute
 from recombine.runs.failures import failure
 from recombine.runs.index import catalogue
 from recombine.runs.layout import StoreError
@@ -26,7 +26,7 @@ __all__ = [
     "catalogue",
     "collect",
     "failure",
-    "obtain",
+    "get_or_compute",
     "pack",
     "provenance",
     "start",

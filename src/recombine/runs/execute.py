@@ -16,7 +16,7 @@ from recombine.runs.run import Run, silence
 from recombine.runs.store import Store
 from recombine.runs.stored import StoredRun
 from recombine.runs.watching import NamedProgress
-from recombine.runs.work import Answer, Piece, already, do
+from recombine.runs.work import Answer, Piece, already, compute
 
 log = logging.getLogger("recombine.runs")
 
@@ -31,7 +31,7 @@ class RunFailed(InputError):
         super().__init__(f"{count}: {reasons}; the others are stored, the reasons are kept in {where!r}.")
 
 
-def obtain(
+def get_or_compute(
     store: Store,
     runs: Mapping[str, Run],
     *,
@@ -84,7 +84,7 @@ def _answers(
     """Each run by name with its last answer: it is stored, or it failed."""
     if not crew.apart:
         for name, run in runs.items():
-            work = partial(do, store, progress=partial(progress, name) if progress else silence)
+            work = partial(compute, store, progress=partial(progress, name) if progress else silence)
             for answer in crew.each(work, [Piece(run, crew.device)]):
                 yield name, answer
         return

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from recombine.errors import InputError
-from recombine.runs import Store, StoredRun, obtain
+from recombine.runs import Store, StoredRun, get_or_compute
 from recombine.studies.study import SCALES, Scale, Study, StudyResult
 
 NamedProgress = Callable[[str, int, int, str], None]
@@ -25,11 +25,11 @@ def conduct(
     progress: NamedProgress | None = None,
     on_done: Done | None = None,
 ) -> StudyResult:
-    """The study at a scale, computed ``on`` an executor (see `obtain`). Runs that are in the store cost nothing,
-    whoever put them there."""
+    """The study at a scale, computed ``on`` an executor (see `get_or_compute`). Runs that are in the store cost
+    nothing, whoever put them there."""
     _check([study], scale, members)
     started = time.monotonic()
-    stored = obtain(store, study.runs(scale, members), device=device, on=on, progress=progress, on_done=on_done)
+    stored = get_or_compute(store, study.runs(scale, members), device=device, on=on, progress=progress, on_done=on_done)
     return _conclude(study, scale, members, stored, started)
 
 
@@ -49,7 +49,7 @@ def conduct_all(
     _check(studies, scale, members)
     planned = {study.name: study.runs(scale, members) for study in studies}
     runs = {f"{study}/{name}": run for study, named in planned.items() for name, run in named.items()}
-    stored = obtain(store, runs, device=device, on=on, progress=progress, on_done=on_done)
+    stored = get_or_compute(store, runs, device=device, on=on, progress=progress, on_done=on_done)
     results = []
     for study in studies:
         mine = {name: stored[f"{study.name}/{name}"] for name in planned[study.name]}

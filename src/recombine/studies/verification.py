@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from recombine.errors import InputError
-from recombine.runs import Run, Store, obtain
+from recombine.runs import Run, Store, get_or_compute
 from recombine.studies.study import Study, StudyResult
 
 EARLY = 16
@@ -98,7 +98,7 @@ def _again(
         return "none: no run of this study trains members", 0, []
     name = min(alone, key=lambda n: (getattr(alone[n], "steps", 0), n))
     with tempfile.TemporaryDirectory() as folder:
-        one = obtain(Store(Path(folder)), {name: alone[name]}, device=device)
+        one = get_or_compute(Store(Path(folder)), {name: alone[name]}, device=device)
         fresh = study.tables(one)
     compared, problems, where = 0, [], f"run {name}: member 0"
     for title, table in fresh.items():

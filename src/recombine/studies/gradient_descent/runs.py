@@ -23,7 +23,7 @@ from recombine.training.remedies import (
     NoisyRepresentation,
     TwoStream,
 )
-from recombine.training.sign import Sign
+from recombine.training.sign import SignSGD
 
 STRENGTHS = (0.0, 0.5, 0.75, 0.9, 0.95, 1.0)
 BOUND = 0.9
@@ -34,13 +34,13 @@ DIGIT_OPTIMIZERS: dict[str, dict[str, Optimizer]] = {
         "sgd": SGD(lr=0.1),
         "momentum": SGD(lr=0.02, momentum=0.9),
         "adam": Adam(lr=0.003),
-        "sign": Sign(lr=0.001),
+        "sign": SignSGD(lr=0.001),
     },
     "mnist": {
         "sgd": SGD(lr=0.1),
         "momentum": SGD(lr=0.01, momentum=0.9),
         "adam": Adam(lr=0.001),
-        "sign": Sign(lr=0.0002),
+        "sign": SignSGD(lr=0.0002),
     },
 }
 """Rates at which each optimiser gets there within a few hundred steps, for the perceptron and for the CNN."""
@@ -49,7 +49,7 @@ TOY_OPTIMIZERS: dict[str, Optimizer] = {
     "sgd": SGD(lr=0.1),
     "momentum": SGD(lr=0.03, momentum=0.9),
     "adam": Adam(lr=0.01),
-    "sign": Sign(lr=0.003),
+    "sign": SignSGD(lr=0.003),
 }
 DIGIT_LOSS, TOY_LOSS = 0.15, 0.1
 """Training losses (hinge, cross entropy) at which every optimiser stops: compared at equal loss, not equal steps."""
