@@ -17,11 +17,11 @@ import torch
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
+from recombine.measures.activations import activations
 from recombine.measures.geometry import kernel_of, metric, orthogonality, released_score
 from recombine.measures.listed import Listed, listed
 from recombine.measures.rendering import pictures_of
 from recombine.measures.tangent import tangent_kernel
-from recombine.measures.taps import taps
 from recombine.tasks import BumpTask, Task
 from recombine.training import Ensemble
 
@@ -73,7 +73,7 @@ def _layers(
 ) -> dict[str, dict[str, object]]:
     found = {}
     xs, ys = len(grid[0]), len(grid[1])
-    for name, acts in taps(ensemble, member, task.codes(_points(grid, ensemble.device)), names).items():
+    for name, acts in activations(ensemble, member, task.codes(_points(grid, ensemble.device)), names).items():
         kernel = kernel_of(acts - acts.median(0).values, xs, ys)
         tensor = metric(kernel)
         released = released_score(tensor)

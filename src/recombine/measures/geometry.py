@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine.errors import InputError
+from recombine.measures.activations import activations
 from recombine.measures.listed import Listed, listed
 from recombine.measures.rendering import pictures_of
-from recombine.measures.taps import taps
 from recombine.tasks import Task
 from recombine.training import Ensemble
 
@@ -46,7 +46,7 @@ def geometry(ensemble: Ensemble, task: Task, layers: Listed = "output", method: 
         if method == "jacobian":
             tensors = {"output": jacobian_metric(ensemble, task, member, points.double())}
         else:
-            acts = taps(ensemble, member, of.codes(points), names)
+            acts = activations(ensemble, member, of.codes(points), names)
             tensors = {name: metric(kernel_of(acts[name], side, side)) for name in names}
         frames += [
             pl.DataFrame(

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from recombine.measures.activations import activations
 from recombine.measures.listed import Listed, listed
 from recombine.measures.rendering import pictures_of
-from recombine.measures.taps import taps
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 
@@ -43,7 +43,7 @@ def probes(ensemble: Ensemble, task: Task, layers: Listed = ("input", "output"),
     wanted = points.double().cpu().numpy()
     split = len(train) - half
     for member in ensemble.members:
-        for name, features in taps(ensemble, member, of.codes(points), names).items():
+        for name, features in activations(ensemble, member, of.codes(points), names).items():
             centred = features - features[:half].mean(0)
             gram = (centred @ centred.T).cpu().numpy()
             read = probe(gram, wanted[:half])

@@ -43,7 +43,7 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "recovery": measures.recovery,
     "rendering": measures.rendering,
     "salience": measures.salience,
-    "snap": measures.snap,
+    "snap": measures.nearest_seen,
     "step_matrix": measures.step_matrix,
     "superposition": measures.superposition,
     "swap": measures.swap,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def snap(ensemble: Ensemble, task: Task, count: int = 32, seed: int = 0) -> pl.DataFrame:
+def nearest_seen(ensemble: Ensemble, task: Task, count: int = 32, seed: int = 0) -> pl.DataFrame:
     """Answers to unseen combinations. One row a member.
 
     A task that says which outputs answer a component (``answer_part(i)``) is answered with a whole combination; for any
