@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from recombine.errors import InputError
 from recombine.result import register
 
+__version__ = "0.1.0"
+
 _WHERE = {
     "FactorSpace": "recombine.space",
     "Factor": "recombine.space",
@@ -107,7 +109,6 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    __version__: str
     from recombine import (
         checks,
         figures,
@@ -138,22 +139,11 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        return _version()
     if name in _WHERE:
         return getattr(import_module(_WHERE[name]), name)
     if name in _PACKAGES:
         return import_module(f"recombine.{name}")
     raise AttributeError(f"module 'recombine' has no attribute {name!r}")
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # it reads all that is installed
-
-    try:
-        return version("recombine")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def __dir__() -> list[str]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rationals import grid, indicator, rank, supports
 
 from recombine.checks.advice import advise
-from recombine.checks.asked import stars
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.queries_asked import stars
 
 
 @settings(max_examples=60, deadline=None)

@@ -13,7 +13,7 @@ import torch
 
 from recombine.cli import main
 from recombine.reporting import study_page
-from recombine.runs import Store, obtain
+from recombine.runs import Store, get_or_compute
 from recombine.studies import SCALES, StudyResult, conduct, verify
 from recombine.studies.together import STUDY
 from recombine.studies.together.correlations import (
@@ -221,7 +221,7 @@ def test_a_network_learns_to_compose_the_more_it_has_seen(tmp_path: Path) -> Non
     """Twelve networks of sums: an error many deviations smaller with half of the pairs than with a tenth of them."""
     chosen = {name: run for name, run in runs("quick", 4).items() if name in ("sums-0", "sums-01247")}
     short = {name: run.replace(measured=run.measured[:2]) for name, run in chosen.items()}
-    stored = obtain(Store(tmp_path), short, device="cpu")
+    stored = get_or_compute(Store(tmp_path), short, device="cpu")
     errors = {}
     for name, run in stored.items():
         table = run.table("per_combination").filter((pl.col("step") == pl.col("step").max()) & ~pl.col("seen"))

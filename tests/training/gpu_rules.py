@@ -25,8 +25,8 @@ import recombine.training
 from recombine.errors import InputError
 from recombine.measures import check_theorem, measure
 from recombine.models import ViT
+from recombine.runs.measured import MEASURES
 from recombine.runs.run import Context
-from recombine.runs.training import MEASURES
 from recombine.structure import Choice, MaskSettings, Method, ablated, accuracy, find_masks, same_size, subnetwork
 from recombine.structure.plan import LAUNCH_BYTES
 from recombine.tasks import Draws, OddOneOutTask, Task
@@ -88,8 +88,8 @@ def asked(task: Task, device: torch.device | str) -> list[Any]:
     ]
     with suppress(InputError):
         found.append(task.whole(device))
-    if getattr(task, "views", None) is not None:
-        found.append(cast(Any, task).views(draws, 3))
+    with suppress(InputError):
+        found.append(task.views(draws, 3))
     return found
 
 

@@ -20,6 +20,7 @@ from recombine.measures.latent_map import latent_map
 from recombine.measures.leak import leak
 from recombine.measures.lenses import lenses
 from recombine.measures.measure import measure
+from recombine.measures.nearest_seen import nearest_seen
 from recombine.measures.one_step import one_step
 from recombine.measures.probes import probes
 from recombine.measures.ranks import jackknife, partial_spearman, spearman
@@ -29,7 +30,6 @@ from recombine.measures.rendering import rendering
 from recombine.measures.resistance import area, resistance
 from recombine.measures.responses import Responses, responses
 from recombine.measures.salience import salience
-from recombine.measures.snap import snap
 from recombine.measures.step_matrix import step_matrix
 from recombine.measures.sufficiency import check_theorem, sufficient_support, theorem_table
 from recombine.measures.superposition import superposition
@@ -69,6 +69,7 @@ __all__ = [
     "lenses",
     "lightning_callback",
     "measure",
+    "nearest_seen",
     "one_step",
     "partial_spearman",
     "per_combination",
@@ -81,7 +82,6 @@ __all__ = [
     "resistance",
     "responses",
     "salience",
-    "snap",
     "spearman",
     "step_matrix",
     "sufficient_support",

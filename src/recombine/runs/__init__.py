@@ -1,10 +1,10 @@
 """Where results live: frozen descriptions of work, and a store in which a description's hash is its address."""
 
 from recombine.runs.collect import Rubbish, collect
-from recombine.runs.execute import RunFailed, obtain
+from recombine.runs.execute import RunFailed, get_or_compute
 from recombine.runs.failures import failure
-from recombine.runs.files import StoreError
 from recombine.runs.index import catalogue
+from recombine.runs.layout import StoreError
 from recombine.runs.packing import Packed, Unpacked, pack, unpack
 from recombine.runs.provenance import Started, provenance, start
 from recombine.runs.run import Context, Outcome, Run
@@ -26,7 +26,7 @@ __all__ = [
     "catalogue",
     "collect",
     "failure",
-    "obtain",
+    "get_or_compute",
     "pack",
     "provenance",
     "start",

@@ -5,8 +5,7 @@ from recombine.support.holdouts import corner, cross, diagonal, ell, unseen_leve
 from recombine.support.manifest import load_manifest, save_manifest
 from recombine.support.placed import Mixture, Placed
 from recombine.support.planes import Band, band, everywhere, planes
-from recombine.support.region import Region
-from recombine.support.support import Explicit, Support
+from recombine.support.support import Explicit, Region, Support
 from recombine.support.table import Table, Target, read_tables, support_from_table
 
 __all__ = [
