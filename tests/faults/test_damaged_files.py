@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from children import call
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from injected import kill_at
 from small_study import hashes, run_study
 from sums import Sums, data_files, put

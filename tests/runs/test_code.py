@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from sums import Sums
 
-from recombine.runs import Store
-from recombine.runs import work as at_work
+from recombine.runs import Store, work as at_work
 from recombine.runs.code import VARIABLE, commit, git, source
 from recombine.runs.work import Piece
 

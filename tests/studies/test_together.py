@@ -28,8 +28,7 @@ from recombine.studies.together.correlations import (
 )
 from recombine.studies.together.forecasts import forecasts
 from recombine.studies.together.lens_names import ALL, LENSES
-from recombine.studies.together.runs import DECAYS, RATES, SPLITS, TASKS, design, runs
-from recombine.studies.together.runs import SCALES as FIRST_WEIGHTS
+from recombine.studies.together.runs import DECAYS, RATES, SCALES as FIRST_WEIGHTS, SPLITS, TASKS, design, runs
 from recombine.studies.together.tasks import LEVELS, BumpsTask, DigitTask, SumsTask, TwoFactors
 from recombine.tasks import Draws
 
