@@ -13,7 +13,7 @@ from recombine.reporting.html import render
 from recombine.reporting.provenance import computing
 from recombine.reporting.study import lead_chart, located, study_view, write_study
 from recombine.studies.claims import WHOSE
-from recombine.studies.study import StudyResult
+from recombine.studies.study import StudyResult, counted
 
 
 def overview_page(results: Sequence[StudyResult]) -> str:
@@ -33,12 +33,9 @@ def write_overview(results: Sequence[StudyResult], out: Path) -> Path:
 def overall(results: Sequence[StudyResult]) -> str:
     """The verdict over all studies in two sentences, made of nothing but the counts; the papers' and ours apart."""
     told = []
-    for whose, what in WHOSE.items():
+    for whose in WHOSE:
         counts = {status: sum(result.counts(whose)[status] for result in results) for status in SIGN}
-        if total := sum(counts.values()):
-            rest = f"{counts['fails']} fail{'s' if counts['fails'] == 1 else ''}"
-            unfitted = f", and {counts['not fitted']} could not be judged" if counts["not fitted"] else ""
-            told.append(f"Of {total} {what.replace('paper', 'papers')}, {counts['holds']} hold, {rest}{unfitted}.")
+        told += [sentence.replace("the paper", "the papers") for sentence in counted(counts, whose)]
     return " ".join(told)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from recombine.reporting.export import (
 from recombine.reporting.html import render
 from recombine.reporting.provenance import arranged, computing
 from recombine.runs.formats import table_to_bytes
-from recombine.studies.claims import WHOSE, Claim, ClaimResult, Order, Sign, Value
+from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
 from recombine.studies.committed import Verdicts, carried
 from recombine.studies.study import Figure, Study, StudyResult
 from recombine.studies.verification import study_record
@@ -52,7 +52,7 @@ def study_page(result: StudyResult, *, links: bool = True) -> str:
 
 def study_view(result: StudyResult) -> dict[str, Any]:
     """What a template shows of a study, its figures drawn; see `located`."""
-    verdict = answer(result)
+    verdict = result.verdict()
     name = f"The claims of the study, published and measured. {verdict}"
     tables = {name: table_to_bytes(table) for name, table in result.tables.items()}
     claims = _claims_drawing(result) if result.claims else None
@@ -112,33 +112,6 @@ def _write_texts(result: StudyResult, out: Path, view: Mapping[str, Any]) -> Non
     }
     for name, text in texts.items():
         write(out / name, text.encode())
-
-
-def answer(result: StudyResult) -> str:
-    """The verdict in a sentence or two, made of nothing but the counts: what the paper claims, then what we ask."""
-    if not result.claims:
-        return "This study declares no claims."
-    parts = []
-    for whose, many in WHOSE.items():
-        mine = [claim for claim in result.claims if claim.claim.whose == whose]
-        if not mine:
-            continue
-        parts.append(_counted([claim.status for claim in mine], many if len(mine) > 1 else many.replace("s of", " of")))
-        beside = [claim for claim in mine if claim.status == "holds" and claim.claim.published is not None]
-        if beside:
-            matched = sum(claim.how == "value matched" for claim in beside)
-            parts.append(f"{matched} of the {len(beside)} that hold beside a published figure match its value.")
-    return " ".join(parts)
-
-
-def _counted(statuses: Sequence[str], what: str) -> str:
-    held, failed, open_ = (statuses.count(status) for status in ("holds", "fails", "not fitted"))
-    words = [f"Of {len(statuses)} {what} {held} hold{'s' if held == 1 else ''}"]
-    if failed:
-        words.append(f"{failed} fail{'s' if failed == 1 else ''}")
-    if open_:
-        words.append(f"{open_} could not be judged, because too few members fitted the training data")
-    return (words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]) + "."
 
 
 def _page(view: Mapping[str, Any], folder: str | None) -> str:

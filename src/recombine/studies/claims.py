@@ -200,6 +200,8 @@ class Claim:
         everyone = self.test.read(tables, everyone=True)
         enough = evidence.members > 0 and evidence.fitted >= max(1, math.ceil(FITTED_SHARE * evidence.members))
         figure = self._figure(evidence)
+        # One unit has no interval, so nothing can be said for or against.
+        enough = enough and math.isfinite(figure.low)
         published = self.published.value if self.published else None
         status: Status = "not fitted"
         if enough:

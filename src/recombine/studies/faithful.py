@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -32,8 +32,9 @@ class Shares:
         return ", ".join(told).replace("its", "the paper's", 1)
 
 
-Place = float | tuple[str, float]
-"""A number of the paper's, and where a description has ours: under the same name, unless a path says otherwise."""
+Place = float | tuple[str | Callable[[Any], float], float]
+"""A number of the paper's, and where a description has ours: under the same name, unless a path says otherwise, or a
+function that works it out."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Faithful:
             place = getattr(self, field.name)
             if place is not None:
                 path, paper = place if isinstance(place, tuple) else (field.name, place)
-                found[field.name] = _number(run, path) / paper
+                found[field.name] = (path(run) if callable(path) else _number(run, path)) / paper
         return Shares(**found)
 
 

@@ -60,9 +60,10 @@ def _from_file(path: Path) -> Study[Any]:
     if not path.is_file():
         raise InputError(f"there is no file {str(path)!r} to read a study from.")
     # Its classes must be found again under their module's name when runs are handed to other processes.
-    name = path.stem
+    name, path = path.stem, path.resolve()
     spec = util.spec_from_file_location(name, path)
-    if not name.isidentifier() or name in sys.modules or spec is None or spec.loader is None:
+    taken = name in sys.modules and getattr(sys.modules[name], "__file__", None) != str(path)
+    if not name.isidentifier() or taken or spec is None or spec.loader is None:
         raise InputError(f"a file of a study needs a name of its own that Python can import, not {path.name!r}.")
     module = util.module_from_spec(spec)
     sys.modules[name] = module

@@ -119,6 +119,21 @@ def shares_of(settings: Mapping[str, Setting]) -> dict[str, Shares]:
     return {name: s.faithful.shares(s.run) for name, s in settings.items() if s.faithful is not None}
 
 
+def counted(counts: Mapping[str, int], whose: Whose) -> list[str]:
+    """How many claims hold, fail and could not be judged, as a sentence; none where there are none."""
+    total = sum(counts.values())
+    if not total:
+        return []
+    what = WHOSE[whose] if total > 1 else WHOSE[whose].replace("s of", " of")
+    words = [f"{counts['holds']} hold{'s' if counts['holds'] == 1 else ''}"]
+    if failed := counts["fails"]:
+        words.append(f"{failed} fail{'s' if failed == 1 else ''}")
+    if unfitted := counts["not fitted"]:
+        words.append(f"{unfitted} could not be judged, because too few members fitted the training data")
+    joined = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return [f"Of {total} {what} {joined}."]
+
+
 @dataclass(frozen=True)
 class StudyResult(Result):
     """A study that was run: its claims with their status, its tables, and where everything came from."""
@@ -137,14 +152,19 @@ class StudyResult(Result):
     """The number of members asked for, where it was not the scale's own."""
 
     def sentence(self) -> str:
-        """How many claims hold, in one sentence."""
-        counted = " ".join(
-            f"Of {sum(counts.values())} {what} {counts['holds']} hold, {counts['fails']} fail and "
-            f"{counts['not fitted']} could not be judged."
-            for whose, what in WHOSE.items()
-            if sum((counts := self.counts(whose)).values())
-        )
-        return f"{self.study.name} at {self.scale} scale. {counted or 'It makes no claim.'}"
+        """How many claims hold, in a few words."""
+        return f"{self.study.name} at {self.scale} scale. {self.verdict()}"
+
+    def verdict(self) -> str:
+        """How many claims of the paper hold, and how many questions of ours, made of nothing but the counts."""
+        told = []
+        for whose in WHOSE:
+            told += counted(self.counts(whose), whose)
+            mine = [claim for claim in self.claims if claim.claim.whose == whose and claim.status == "holds"]
+            if beside := [claim for claim in mine if claim.claim.published is not None]:
+                matched = sum(claim.how == "value matched" for claim in beside)
+                told.append(f"{matched} of the {len(beside)} that hold beside a published figure match its value.")
+        return " ".join(told) or "This study declares no claims."
 
     def counts(self, whose: Whose | None = None) -> dict[str, int]:
         """How many claims hold, fail, and were not fitted: the paper's, ours, or all."""

@@ -1,62 +1,69 @@
-"""From the tables of the runs to those of the study: a row a base, a mask, a pair of masks, a member and step."""
+"""What is kept of the runs, and what is made of it: parts, summaries, tests, cells beside published ones, correlations.
+
+The base is the unit: masks of one base are averaged first. ``published.csv`` has means over bases and mask seeds in the
+authors' result files (test problems, bases below the gate left out); agreement is the mean of its singular and plural
+rule. Untrained networks have the trained ones' settings there; here they are the mean of all settings of their search.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from recombine.measures.ranks import spearman
-from recombine.structure import summarise_masks
+from recombine.measures.ranks import jackknife, partial_spearman, spearman
+from recombine.runs import StoredRun
 from recombine.structure.statistics import by_base, sign_flip, wild_cluster
-from recombine.studies.break_it_down.cells import cells
+from recombine.studies.study import Setting
 
-if TYPE_CHECKING:
-    from recombine.runs import StoredRun
-
-LABELS = {
-    "toy": "toy",
-    "planted-positive": "planted positive",
-    "planted-negative": "planted negative",
-    "agreement": "agreement",
-    "inside-contact": "inside–contact",
-    "bert-grid": "agreement, 4 × 512, whole grid",
-    "bert-scratch": "agreement, 4 × 512, from scratch",
-    "bert-slow": "agreement, 4 × 512, low rate",
-    "bert-pretrained": "agreement, 4 × 512, pretrained",
-    "resnet18-inside-contact": "inside–contact, 18 layers",
-    "resnet18-number-contact": "number–contact, 18 layers",
-    "resnet18-narrow": "number–contact, half as wide",
-    "resnet18-wide": "number–contact, twice as wide",
-    "resnet18-simclr": "number–contact, pretrained",
-    "three-rules": "inside, contact and number",
-    "resnet50": "number–contact, ResNet-50",
-    "wide-resnet50": "number–contact, Wide-ResNet-50",
-}
-KEYS = ("bases", "masks", "matrix", "overlap", "truth")
+SCORES = ("sub_target", "sub_other", "abl_target", "abl_other")
+IS = ("run", "task", "called")
+FEWEST = 8
+"""Members below which a correlation is no evidence."""
+PREDICTORS = {"d_abl": "D_abl of the chosen masks", "d_abl_all": "D_abl, mean of all settings",
+              "d_sub": "D_sub of the chosen masks", "d_sub_all": "D_sub, mean of all settings",
+              "on left digit": "left digit alone, whole network", "on right digit": "right digit alone, whole network",
+              "init_scale": "size of the first weights"}  # fmt: skip
 
 
-def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
-    """The study's tables; works on any of its runs alone."""
-    parts: dict[str, list[pl.DataFrame]] = {name: [] for name in (*KEYS, "summary", "tests")}
-    found: dict[str, pl.DataFrame] = {}
-    for name, run in stored.items():
-        if name == "digit-pairs":
-            found["along"] = along(run.table("along"), run.table("masks"))
-            found["correlations"] = correlations(found["along"])
-            continue
-        label = [pl.lit(name).alias("run"), pl.lit(LABELS[name]).alias("task")]
-        for key in KEYS:
-            if key in run.tables:
-                parts[key].append(run.table(key).select(*label, pl.all()))
-        if "masks" in run.tables:
-            parts["summary"].append(summarise_masks(run.table("masks")).select(*label, pl.all()))
-            parts["tests"].append(by_bases(run.table("masks")).select(*label, pl.all()))
-    found |= {key: pl.concat(rows, how="diagonal_relaxed") for key, rows in parts.items() if rows}
-    if "masks" in found:
-        found["cells"] = cells(found["masks"])
-    return found
+def masks(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+    """The masks of a dissection; those along training are kept as means over members."""
+    return None if "along" in run.tables else run.tables.get("masks")
+
+
+def along(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+    """One row per member and step: accuracies, and the scores of its masks, chosen on validation and on average."""
+    if "along" not in run.tables:
+        return None
+    search = run.table("masks").filter(pl.col("role") == "search").group_by("member", "step", maintain_order=True)
+    d_abl, d_sub = pl.col("d_abl"), pl.col("d_sub")
+    means = search.agg(
+        d_abl_all=d_abl.mean(), d_sub_all=d_sub.mean(), passed=pl.col("passed").mean(),
+        d_abl=d_abl.filter("chosen").mean(), d_sub=d_sub.filter("chosen").mean(),
+        subroutines=pl.col("chosen").sum(), d_abl_passing=d_abl.filter("passed").mean(),
+    )  # fmt: skip
+    return run.table("along").join(means, on=["member", "step"], how="left").sort("member", "step")
+
+
+def parts(bases: pl.DataFrame) -> pl.DataFrame:
+    """One row per base and subroutine that it was asked for, whether or not it passed the gate."""
+    alone = [name for name in bases.columns if name.startswith("on ")]
+    rest = [name for name in bases.columns if name not in alone]
+    found = bases.unpivot(alone, index=rest, variable_name="subroutine", value_name="alone").drop_nulls("alone")
+    return found.with_columns(pl.col("subroutine").str.strip_prefix("on "))
+
+
+def by_run(make: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """What is made of the masks of each run, one below the other."""
+
+    def whole(masks: pl.DataFrame) -> pl.DataFrame:
+        each = [(part.select(IS).head(1), make(part)) for _, part in masks.group_by("run", maintain_order=True)]
+        return pl.concat(is_.join(made, how="cross") for is_, made in each)
+
+    return whole
 
 
 def by_bases(masks: pl.DataFrame) -> pl.DataFrame:
@@ -65,52 +72,63 @@ def by_bases(masks: pl.DataFrame) -> pl.DataFrame:
     search = masks.filter((pl.col("role") == "search") & pl.col("passed"))
     for (network, subroutine), part in search.group_by("network", "subroutine", maintain_order=True):
         for which, some in (("chosen", part.filter("chosen")), ("passing", part)):
-            if some.is_empty():
-                continue
-            means = by_base(some["d_abl"], some["base"])
-            rows.append({
-                "network": network, "subroutine": subroutine, "which": which, "d_abl": float(means.mean()),
-                "bases": len(means), "masks": some.height, "p_signs": sign_flip(means),
-                "p_wild": wild_cluster(some["d_abl"], some["base"]),
-            })  # fmt: skip
-    schema = {"network": pl.String, "subroutine": pl.String, "which": pl.String, "d_abl": pl.Float64,
-              "bases": pl.Int64, "masks": pl.Int64, "p_signs": pl.Float64, "p_wild": pl.Float64}  # fmt: skip
-    return pl.DataFrame(rows, schema=schema)
+            if some.height:
+                means = by_base(some["d_abl"], some["base"])
+                rows.append((network, subroutine, which, float(means.mean()), len(means), some.height, sign_flip(means),
+                             wild_cluster(some["d_abl"], some["base"])))  # fmt: skip
+    texts = dict.fromkeys(("network", "subroutine", "which"), pl.String)
+    numbers = {"d_abl": pl.Float64, "bases": pl.Int64, "masks": pl.Int64, "p_signs": pl.Float64, "p_wild": pl.Float64}
+    return pl.DataFrame(rows, schema={**texts, **numbers}, orient="row")
 
 
-def along(members: pl.DataFrame, masks: pl.DataFrame) -> pl.DataFrame:
-    """One row a member and step: accuracies, and the scores of its masks, chosen on validation and on average.
-
-    ``beyond`` is D_abl less the same difference of the whole network."""
-    search = masks.filter(pl.col("role") == "search")
-    keys = ["member", "step"]
-    chosen = search.filter("chosen").group_by(keys).agg(
-        d_abl=pl.col("d_abl").mean(), d_sub=pl.col("d_sub").mean(), subroutines=pl.len()
-    )  # fmt: skip
-    typical = search.filter("passed").group_by(keys).agg(d_abl_passing=pl.col("d_abl").mean())
-    everything = search.group_by(keys).agg(
-        d_abl_all=pl.col("d_abl").mean(), d_sub_all=pl.col("d_sub").mean(), passed=pl.col("passed").mean()
-    )  # fmt: skip
-    table = members.join(everything, on=keys, how="left").join(chosen, on=keys, how="left")
-    return table.join(typical, on=keys, how="left").sort(keys)
-
-
-SCORES = {"d_abl": "D_abl of the chosen masks", "d_abl_all": "D_abl, mean of all settings",
-          "d_sub": "D_sub of the chosen masks", "on left digit": "left digit alone, whole network",
-          "on right digit": "right digit alone, whole network"}  # fmt: skip
+def cells(masks: pl.DataFrame) -> pl.DataFrame:
+    """Published and measured accuracies of every cell that was measured; trained networks by their chosen masks."""
+    own = (pl.col("role") == "search") & (pl.col("bases_of") == pl.col("run"))
+    kept = masks.filter(own & (pl.col("chosen") | (pl.col("network") == "untrained")))
+    keys = ["task", "subroutine", "run", "called", "network"]
+    bases = kept.group_by(*keys, "base", maintain_order=True).agg(pl.col(*SCORES).mean())
+    each = bases.sort("network", maintain_order=True).group_by(keys, maintain_order=True)
+    means = each.agg(pl.col(*SCORES).mean(), pl.len().cast(pl.Int64).alias("bases"))
+    fresh = pl.when(pl.col("network") == "untrained").then(pl.lit(", untrained")).otherwise(pl.lit(""))
+    ours = means.with_columns(pl.format("here: {}{}", "called", fresh).alias("network"))
+    released = pl.read_csv(Path(__file__).with_name("published.csv"))
+    places = released.select("task", "subroutine").unique(maintain_order=True).with_row_index("place")
+    sides = {"published": released, "here": ours}
+    whole = pl.concat([t.with_columns(pl.lit(name).alias("from")) for name, t in sides.items()], how="diagonal")
+    both = whole.join(places, on=["task", "subroutine"]).sort("place", maintain_order=True)
+    measured = both.filter((pl.col("from") == "here").any().over("place"))
+    return measured.select(pl.format("{}: {}", "task", "subroutine").alias("cell"), "from", "network", "bases", *SCORES)
 
 
-def correlations(table: pl.DataFrame) -> pl.DataFrame:
-    """Spearman's ρ of each score with accuracy on unseen combinations, over gated members at the last step."""
-    last = last_gated(table)
-    rows = []
-    for column, name in SCORES.items():
-        both = last.select(column, "unseen").drop_nulls() if column in last.columns else last.head(0)
-        rows.append({"score": name, "column": column, "members": both.height,
-                     "rho": spearman(both[column], both["unseen"])})  # fmt: skip
-    return pl.DataFrame(rows, schema={"score": pl.String, "column": pl.String, "members": pl.Int64, "rho": pl.Float64})
+def last(along: pl.DataFrame) -> pl.DataFrame:
+    return along.filter(pl.col("step") == pl.col("step").max())
 
 
-def last_gated(table: pl.DataFrame) -> pl.DataFrame:
-    """The members that do their own task, at the last step."""
-    return table.filter((pl.col("step") == pl.col("step").max()) & pl.col("gated"))
+def ranks(along: pl.DataFrame) -> pl.DataFrame:
+    """Spearman's ρ of each predictor with accuracy on unseen combinations, ``given`` another where one is named, over
+    members that do their own task: one jackknife value per member, and none for the others. ``strength``: of |ρ|."""
+    found, asked = [], last(along)
+    partial = (("d_abl_all", given) for given in ("on left digit", "init_scale"))
+    for score, given in (*((name, None) for name in PREDICTORS), *partial):
+        names = [name for name in (score, "unseen", given) if name is not None]
+        known = asked.filter("gated").drop_nulls(names)
+        numbers = known.select(names).to_numpy()
+
+        def rho(rows: NDArray[np.int64], columns: NDArray[np.float64] = numbers.T) -> float | None:
+            return (spearman if len(columns) == 2 else partial_spearman)(*columns[:, rows])
+
+        values = (jackknife(rho, known["member"].to_list()) if known.height >= FEWEST else None) or {}
+        each = [values.get(member) for member in asked["member"]]
+        sign = np.sign(np.mean(list(values.values()))) if values else None
+        found.append(asked.select(
+            "run", pl.lit(score).alias("score"), pl.lit(given, pl.String).alias("given"), "member",
+            pl.Series("value", each, pl.Float64), (pl.Series(each, dtype=pl.Float64) * sign).alias("strength"),
+        ))  # fmt: skip
+    return pl.concat(found)
+
+
+def correlations(ranks: pl.DataFrame) -> pl.DataFrame:
+    """ρ of each predictor: the mean of its jackknife values."""
+    each = ranks.group_by("score", "given", maintain_order=True)
+    means = each.agg(pl.col("value").count().cast(pl.Int64).alias("members"), pl.col("value").mean().alias("rho"))
+    return means.select(pl.col("score").replace(PREDICTORS), pl.col("score").alias("column"), "given", "members", "rho")

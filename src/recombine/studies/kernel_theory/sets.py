@@ -70,9 +70,14 @@ def random_saliences(components: int, count: int) -> tuple[tuple[float, ...], ..
 def relu_saliences(components: int) -> dict[int, tuple[float, ...]]:
     """S(1;C) … S(C−1;C) of an infinitely wide random ReLU network, by its number of hidden layers."""
     table = nngp(Kernel.one_hot(components), ReLU(), max(DEPTHS)).normalized
-    return {depth: tuple(table[depth, :-1].tolist()) for depth in DEPTHS}
+    return {depth: tuple(map(rounded, table[depth, :-1].tolist())) for depth in DEPTHS}
 
 
 def quadratic_saliences() -> tuple[float, ...]:
     """The paper's "Rep 1": a rectified quadratic network of three layers, three components."""
-    return tuple(nngp(Kernel.one_hot(3), RectifiedQuadratic(), 3).normalized[3, :-1].tolist())
+    return tuple(map(rounded, nngp(Kernel.one_hot(3), RectifiedQuadratic(), 3).normalized[3, :-1].tolist()))
+
+
+def rounded(value: float) -> float:
+    """To nine digits: what enters the address of a run must not hang on the last ones, in which processors differ."""
+    return float(f"{value:.9g}")

@@ -260,5 +260,5 @@ def learning_rate(sigma: float, task: SymbolicTask, width: int) -> float:
     size = width * sigma**2 * len(task.levels) / sum(task.levels)
     largest = float(np.linalg.eigvalsh(gram)[-1]) * size / len(seen)
     if task.loss == "logistic":
-        return min(0.3, 0.7 * 8 / largest)
-    return min(0.05 if max(map(abs, task.answers)) > 1 else 0.1, 0.7 / largest)
+        return min(0.3, sets.rounded(0.7 * 8 / largest))
+    return min(0.05 if max(map(abs, task.answers)) > 1 else 0.1, sets.rounded(0.7 / largest))

@@ -1,0 +1,101 @@
+"""Figures of committed results in README and docs: none is typed, each is filled in from ``results``.
+
+    costs <!--= gradient-descent/pair-resistance-b -->.24<!--/--> accuracy
+
+A mark names a study and a claim; what stands between it and ``<!--/-->`` is its measured figure. ``:low``, ``:high``,
+``:members``, ``:fitted`` and ``:published`` take another column, ``:range`` is “from low to high”; a minus before the
+study turns the sign. ``<!--= table -->`` is the table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all
+of them. ``python docs/quoted.py`` fills in every page; a test asserts that nothing would change.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
+STATUSES = ("holds", "fails", "not fitted")
+PAPERS = {
+    "gradient-toy": "Li et al., section 6",
+    "gradient-descent": "Li et al.",
+    "kernel-theory": "Lippl and Stachenfeld",
+    "first-principles": "Wiedemer et al.",
+    "forced-rendering": "Liang et al.",
+    "break-it-down": "Lepori et al.",
+    "together": "all five",
+}
+
+
+def filled(text: str) -> str:
+    """The text with every mark filled in."""
+    return MARK.sub(lambda found: f"<!--= {found[1]} -->{_value(found[1])}<!--/-->", text)
+
+
+def pages() -> Iterator[Path]:
+    """Every page that may quote results."""
+    yield ROOT / "README.md"
+    yield from sorted((ROOT / "docs").glob("**/*.md"))
+
+
+@cache
+def claims(study: str) -> dict[str, dict[str, Any]]:
+    """The committed claims of a study by id."""
+    told = json.loads((ROOT / "results" / study / "claims.json").read_text(encoding="utf-8"))
+    return {claim["id"]: claim for claim in told["claims"]}
+
+
+def short(number: float, digits: int = 2) -> str:
+    """As in a sentence: .46, −.46, 1.00."""
+    return re.sub(r"^(-?)0\.", r"\1.", f"{number:.{digits}f}").replace("-", "−")
+
+
+def _value(key: str) -> str:
+    if key == "table":
+        return _table()
+    name, *rest = key.split(":")
+    if name == "count":
+        whose, status = rest[0], rest[1].replace("-", " ")
+        return str(sum(_count(study, whose, status) for study in PAPERS))
+    sign = -1 if name.startswith("-") else 1
+    study, _, claim = name.lstrip("-").partition("/")
+    row, column = claims(study)[claim], rest[0] if rest else "measured"
+    if column in ("members", "fitted"):
+        return str(row[column])
+    if column == "range":
+        low, high = sorted((sign * row["low"], sign * row["high"]))
+        return f"from {short(low)} to {short(high)}"
+    if sign < 0:
+        column = {"low": "high", "high": "low"}.get(column, column)
+    return short(sign * row[column])
+
+
+def _count(study: str, whose: str, status: str) -> int:
+    return sum(row["whose"] == whose and (status in ("all", row["status"], row["how"])) for row in claims(study).values())
+
+
+def _table() -> str:
+    """One row per study: what the paper claims, what of it holds by value and by direction, and what we ask."""
+    rows = [
+        "| study | paper | its claims: hold | of these by value | fail | not fitted | ours: hold | fail | not fitted | members |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for study, paper in PAPERS.items():
+        runs = json.loads((ROOT / "results" / study / "study.json").read_text(encoding="utf-8"))["runs"].values()
+        first, *others = (str(_count(study, "paper", status)) for status in STATUSES)
+        ours = [str(_count(study, "ours", status)) for status in STATUSES]
+        matched, members = _count(study, "paper", "value matched"), sum(run["members"] or 0 for run in runs)
+        rows.append(f"| {' | '.join([f'`{study}`', paper, first, str(matched), *others, *ours, str(members)])} |")
+    return "\n" + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    for page in pages():
+        before = page.read_text(encoding="utf-8")
+        if (after := filled(before)) != before:
+            page.write_text(after, encoding="utf-8")
+            print(page.relative_to(ROOT))

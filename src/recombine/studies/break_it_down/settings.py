@@ -1,0 +1,262 @@
+"""The runs of the study with their labels, at three scales, the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any, Literal
+
+import numpy as np
+
+from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, Views, WordEncoder, resnet_50
+from recombine.runs.along_training import AlongTrainingRun
+from recombine.runs.dissection import DissectionRun, Pretraining
+from recombine.runs.planted import PlantedRun
+from recombine.structure import Choice, Geometric, MaskSettings, Protocol, grid
+from recombine.studies.faithful import Faithful
+from recombine.studies.study import Scale, Setting
+from recombine.tasks import Contours, DigitPairs, Family, MaskedWords, OddOneOutTask, Sentences, SignProducts, TwoViews
+from recombine.training import Adam, Cosine
+
+STARTS, FEW = (-0.05, 0.0, 0.05, 0.1), (0.0, 0.1)
+"""Where the weights of a mask start, in a whole search and in one of four settings."""
+AGREEMENT = Sentences()
+SHORT = MaskSettings(batch_size=16, penalty=0.1, optimizer=Adam(lr=0.03), temperature=Geometric(per="step"))
+"""For searches of a hundred steps: the temperature rises at every one."""
+BERT_LAYERS = ("layers", r"layers\.[23]\.", r"layers\.3\.")
+RESNET_LAYERS = ("stem|stage|readout", r"stage_[34]|readout", "stage_4|readout")
+"""The layers that are masked: all, the upper half, the last ones."""
+COMPRESSED = MaskSettings(epochs=9, batch_size=64, penalty=10.0)
+"""Nine epochs instead of 90, with the temperature rising from 1 to 200 within them. The paper's penalty, .13 to .28 per
+share of all weights, would leave half of them in every mask of so short a search."""
+RATES = (1e-2, 1e-3)
+"""A tenth of the steps: the paper's lower rate, 1e-4, would not move a weight past its threshold."""
+UPPER = grid(starts=FEW, choices=tuple(Choice(names=n) for n in RESNET_LAYERS), lrs=RATES[:1], base=COMPRESSED)
+BERT, RESNET, WIDE_RESNET = (4, 512), (50, 64), (50, 128)
+"""Layers of the paper's networks, and how wide the first are."""
+FILE = "studies/break_it_down/weights/inside_contact_32.safetensors"
+HASH = "c8509bcb43b69d0c4587787838ef55b5a787499948e3c5ecf9f7c80e75e2c4eb"
+"""The trained bases that come with the package; `bases` makes them."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is trained at a scale."""
+
+    bases: int
+    toy_steps: int
+    epochs: int
+    members: int
+    asked: int
+    encoders: int
+    """Bases of the small encoder; none where the networks are of the paper's size."""
+
+    @property
+    def short(self) -> bool:
+        """A few steps: every table is there, and nothing is learnt."""
+        return self.toy_steps < 100
+
+
+SCALES: dict[Scale, Size] = {
+    "smoke": Size(2, 40, 1, 4, 40, 2), "quick": Size(3, 700, 10, 20, 200, 4), "paper": Size(3, 1500, 20, 48, 500, 0),
+}  # fmt: skip
+
+
+def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
+    """What is known first (the toy, planted networks), then the paper's tasks, then what is new."""
+    bases, encoders = (min(members, 3) if members else most for most in (size.bases, size.encoders))
+    found = {"toy": toy(size, bases), "planted-positive": planted("positive", size, bases)}
+    found |= {"planted-negative": planted("negative", size, bases)}
+    if size.encoders:
+        found |= {"agreement": small_agreement(size, encoders), "inside-contact": small_contours(size)}
+    else:
+        found |= _paper(members)
+    found |= {"digit-pairs": digit_pairs(size, members or size.members)}
+    labelled = {name: replace(s, labels={"bases_of": name, **s.labels}) for name, s in found.items()}
+    return {name: _open(s) for name, s in labelled.items()} if size.short else labelled
+
+
+def _open(setting: Setting) -> Setting:
+    """With two settings and no gate, so that every table is there after a few steps."""
+    run: Any = setting.run
+    opened = run.protocol.replace(gate=0.0, passing=0.0, settings=run.protocol.settings[:2])
+    return replace(setting, run=run.replace(protocol=opened))
+
+
+def _paper(members: int | None) -> dict[str, Setting]:
+    """Language first, then contours; each run is one to fifteen minutes on an H200."""
+    whole = grid(starts=STARTS, choices=tuple(Choice(names=n) for n in BERT_LAYERS), lrs=RATES, base=COMPRESSED)
+    few, all_layers = (grid(starts=FEW, choices=(Choice(names=layers[0]),), lrs=RATES, base=COMPRESSED)
+                       for layers in (BERT_LAYERS, RESNET_LAYERS))  # fmt: skip
+    searched = Protocol(settings=few, seeds=1, random=0, shuffled=False)
+    two, three, five, six = (min(members or most, most) for most in (2, 3, 5, 6))
+    number, inside, rules = (_contours(*which) for which in (("number",), ("inside",), ("inside", "number")))
+    fresh, narrow, middle, wide = _resnet(16), *(_resnet(width, halve_first=True) for width in (8, 16, 32))
+    # Made for larger pictures, it reads these with its first convolution at full resolution.
+    fifty, wide_fifty = (resnet_50(64, stem="cifar", halve_first=True, widen=widen) for widen in (1, 2))
+    words = Pretraining(task=MaskedWords(source=AGREEMENT), model=_encoder(512, 8, 4, masked_words=True), steps=800,
+                        batch_size=128, optimizer=Adam(lr=2e-4))  # fmt: skip
+    views = Pretraining(task=TwoViews(source=number.source), model=Views(encoder=Panels(encoder=middle)), steps=600,
+                        batch_size=128, optimizer=Adam(lr=5e-4, schedule=Cosine(steps=600, floor=0.02)))  # fmt: skip
+    # From fresh weights contact is not learnt beside inside within 3000 steps; at a fifth of the rate it is kept.
+    before = Pretraining(task=number, model=_panels(fresh), steps=1500, batch_size=32,
+                         optimizer=Adam(lr=1e-3, schedule=Cosine(steps=1500)))  # fmt: skip
+    return {
+        "bert-grid": bert("4 × 512, whole grid", Protocol(settings=whole, seeds=2, random=1), 1, untrained=1,
+                          bases_of="bert-scratch"),
+        "bert-scratch": bert("4 × 512, from scratch", searched, six, untrained=three),
+        "bert-slow": bert("4 × 512, low rate", searched, six, lr=1e-4, steps=4000),
+        "bert-pretrained": bert("4 × 512, pretrained", searched, six, words),
+        "resnet18-number-contact": contours("18 layers", middle, number, three),
+        "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
+        "resnet18-narrow": contours("18 layers, half as wide", narrow, number, five),
+        "resnet18-wide": contours("18 layers, twice as wide", wide, number, five),
+        "resnet18-simclr": contours("18 layers, contrastive", middle, number, three, views, untrained=0),
+        "three-rules": contours("18 layers", fresh, rules, 1, None, all_layers, 3000, 2e-3, falls=False, paper=None),
+        "resnet50": contours("ResNet-50", fifty, number, two, None, UPPER[3:], 6000, depth=50),
+        "wide-resnet50": contours("Wide-ResNet-50", wide_fifty, number, two, None, UPPER[3:], 5000, depth=50,
+                                  paper=WIDE_RESNET),
+    }  # fmt: skip
+
+
+def _setting(run: DissectionRun, task: str, called: str | None, depth: int, paper: tuple[int, int] | None,
+             **bases_of: str) -> Setting:  # fmt: skip
+    """A run labelled with what it is, most of which its description says. ``paper``: depth and width of the paper's
+    network, where the paper has the task; its masks learn for 90 epochs in batches of 64."""
+    network: Any = run.model.encoder  # type: ignore[attr-defined]
+    network = getattr(network, "encoder", network)
+    before: Any = run.pretraining
+    width: Any = network.channels[0] * network.widen if network.kind == "resnet" else getattr(network, "width", None)
+    labels = {
+        "task": task, "called": called, "kind": network.kind, "depth": depth, "width": width,
+        "pixels": getattr(run.task.source, "side", None), "rate": run.optimizer.lr,
+        "pretraining": before.task.kind if before else "none",
+        "random": run.protocol.random, "shuffled": run.protocol.shuffled, **bases_of,
+    }  # fmt: skip
+    if paper is None:
+        return Setting(run, labels)
+    problems = 10_000 if network.kind == "resnet" else 9500
+    search = run.protocol.settings[0]
+    steps = search.epochs * ceil(run.learn / search.batch_size)
+    return Setting(run, labels, Faithful(
+        steps=(lambda _: steps, 90 * ceil(problems / 64)), members=None if bases_of else ("bases", 3),
+        data=("learn", problems), size=(lambda _: depth * width**2, paper[0] * paper[1] ** 2),
+    ))  # fmt: skip
+
+
+def toy(size: Size, bases: int) -> Setting:
+    """Two products of signs (24 numbers): what a search finds where the answer is clear."""
+    search = MaskSettings(epochs=int(2.4 * size.epochs), batch_size=32, penalty=0.235, optimizer=Adam(lr=0.02))
+    run = DissectionRun(
+        task=OddOneOutTask(source=SignProducts(), problems=2048, held_out=300),
+        model=OddOneOutNet(encoder=Perceptron(widths=(24, 128, 128, 32))),
+        bases=bases, steps=size.toy_steps, optimizer=Adam(lr=2e-3), learn=64 if size.short else 768,
+        asked=2 * size.asked, protocol=Protocol(settings=(search,), seeds=2, random=1), untrained=bases,
+    )  # fmt: skip
+    return _setting(run, "toy", None, 3, None)
+
+
+def planted(sort: Literal["positive", "negative"], size: Size, bases: int) -> Setting:
+    search = MaskSettings(epochs=2 * size.epochs, optimizer=Adam(lr=0.02))
+    run = PlantedRun(
+        planted=sort, network=OddOneOutNet(encoder=Perceptron(widths=(24 if sort == "positive" else 12, 16, 8))),
+        bases=bases, steps=40 if size.short else 500, asked=size.asked,
+        protocol=Protocol(settings=tuple(search.replace(penalty=penalty) for penalty in (0.1, 0.02, 0.004, 0.0)),
+                          seeds=1, random=0, shuffled=False),
+    )  # fmt: skip
+    return Setting(run, {"task": "planted", "called": sort, "kind": "perceptron", "depth": 2})
+
+
+def small_agreement(size: Size, bases: int) -> Setting:
+    """Subject–verb agreement with an encoder of 2 layers of 16; four settings."""
+    search = grid(starts=FEW, choices=(Choice(),), lrs=(0.03, 0.01), base=SHORT.replace(epochs=min(6, size.epochs)))
+    run = DissectionRun(
+        task=OddOneOutTask(source=AGREEMENT, family=Family(both_broken=False), problems=3000, held_out=300),
+        model=OddOneOutNet(encoder=_encoder(16, 2, 2)), bases=bases, steps=30 if size.short else 400, batch_size=32,
+        optimizer=Adam(lr=5e-3), learn=32 if size.short else 256, asked=min(120, size.asked), free=False,
+        untrained=1 if size.short else 2, protocol=Protocol(settings=search, seeds=1, random=1),
+    )  # fmt: skip
+    return _setting(run, "agreement", "2 × 16", 2, BERT)
+
+
+def small_contours(size: Size) -> Setting:
+    """Inside–contact at 32 pixels with a small ResNet, whose trained weights come with the package; four settings:
+    two sets of upper layers, two rates. (A mask over the first layers would cost three times as much.)"""
+    upper = tuple(Choice(names=names) for names in ("stage_3|readout", "stage_2|stage_3|readout"))
+    search = grid(starts=FEW[1:], choices=upper, lrs=(0.1, 0.03), base=SHORT.replace(epochs=min(4, size.epochs)))
+    smoke = size.short
+    run = DissectionRun(
+        task=OddOneOutTask(source=Contours(side=32), problems=64 if smoke else 8000, held_out=16 if smoke else 200),
+        model=SMALL_RESNET, bases=1 if smoke else 2, steps=4 if smoke else 0, batch_size=16, optimizer=Adam(lr=5e-3),
+        weights=None if smoke else FILE, weights_hash=None if smoke else HASH, learn=16 if smoke else 144,
+        asked=16 if smoke else 56, protocol=Protocol(settings=search, seeds=1, random=1), untrained=1 if smoke else 2,
+    )  # fmt: skip
+    return _setting(run, "inside–contact", "7 layers, 32 pixels", 7, RESNET)
+
+
+def digit_pairs(size: Size, members: int) -> Setting:
+    """Pairs of digits of which the second is redundant (setting A); members start from weights of different size, which
+    makes what they do on unseen pairs differ."""
+    search = MaskSettings(epochs=size.epochs, optimizer=Adam(lr=0.02))
+    scales = tuple(float(f"{scale:.4g}") for scale in np.geomspace(0.5, 12, members))
+    run = AlongTrainingRun(
+        task=DigitPairs(), model=PairCNN(shape=(1, 8, 16), convolutions=0), members=members,
+        at=(0, 20) if size.short else (0, 40, 400), optimizer=Adam(lr=3e-3), learn=100 if size.short else 1000,
+        asked=size.asked, init_scale=scales, protocol=Protocol(
+            settings=tuple(search.replace(choice=choice, penalty=penalty)
+                           for choice in (Choice(), Choice(names="hidden")) for penalty in (0.5, 2.0)),
+            chance=0.1, passing=0.7, seeds=1, random=0, shuffled=False),
+    )  # fmt: skip
+    return Setting(run, {"task": "digit pairs", "init_scale": scales})
+
+
+def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None = None, untrained: int = 0,
+         lr: float = 5e-4, steps: int = 600, **bases_of: str) -> Setting:  # fmt: skip
+    """Agreement with an encoder of the size of BERT-small, over words of the grammar."""
+    run = DissectionRun(
+        task=OddOneOutTask(source=AGREEMENT, family=Family(both_broken=False), problems=9500, held_out=1000),
+        model=OddOneOutNet(encoder=_encoder(512, 8, 4)), bases=bases, steps=steps, batch_size=32, pretraining=before,
+        optimizer=Adam(lr=lr), learn=2000, asked=300, free=False, protocol=protocol, untrained=untrained,
+    )  # fmt: skip
+    return _setting(run, "agreement", called, 4, BERT, **bases_of)
+
+
+def contours(called: str, network: ResNet, task: OddOneOutTask, bases: int, before: Pretraining | None = None,
+             search: tuple[MaskSettings, ...] = UPPER, steps: int = 1500, lr: float = 1e-3, falls: bool = True,
+             untrained: int = 1, depth: int = 18, paper: tuple[int, int] | None = RESNET) -> Setting:  # fmt: skip
+    """Contours at 64 pixels: number and contact are learnt within 1500 steps."""
+    run = DissectionRun(
+        task=task, model=_panels(network), bases=bases, steps=steps, batch_size=32, pretraining=before, learn=1000,
+        optimizer=Adam(lr=lr, schedule=Cosine(steps=steps)) if falls else Adam(lr=lr), asked=300, untrained=untrained,
+        protocol=Protocol(settings=search, seeds=1, random=1, shuffled=False),
+    )  # fmt: skip
+    return _setting(run, "–".join(task.source.rules), called, depth, paper)
+
+
+def _contours(*beside: str) -> OddOneOutTask:
+    """One rule and contact, or three; fewer problems of three."""
+    obeyed = (beside[0], "contact", *beside[1:])
+    return OddOneOutTask(source=Contours(obeyed=obeyed), problems=6000 if beside[1:] else 10_000, held_out=500)
+
+
+def _encoder(width: int, heads: int, layers: int, masked_words: bool = False) -> WordEncoder:
+    words = AGREEMENT.spoken
+    return WordEncoder(words=len(words.words), longest=words.longest, width=width, heads=heads, layers=layers,
+                       masked_words=masked_words)  # fmt: skip
+
+
+def _resnet(width: int, halve_first: bool = False) -> ResNet:
+    """18 layers without the first pooling, ``width`` channels in the first stage (ResNet-18 has 64)."""
+    channels = (width, 2 * width, 4 * width, 8 * width)
+    return ResNet(shape=(3, 64, 64), channels=channels, norm="instance", hidden=channels[-1:], outputs=64,
+                  halve_first=halve_first)  # fmt: skip
+
+
+def _panels(network: ResNet) -> OddOneOutNet:
+    return OddOneOutNet(encoder=Panels(encoder=network))
+
+
+SMALL_RESNET = _panels(
+    ResNet(shape=(3, 32, 32), channels=(8, 16, 32), blocks=1, norm="instance", hidden=(32,), outputs=16)
+)
