@@ -26,12 +26,12 @@ import torch
 RUN = """
 import json, sys, time
 from recombine.runs import Store
-from recombine.studies import STUDIES, conduct_all
+from recombine.studies import STUDIES, run_studies
 
 root, scale, device, on, names = sys.argv[1:5] + [sys.argv[5:]]
 studies = [s for s in STUDIES.values() if (s.name in names if names else s.within not in STUDIES)]
 store, began = Store(root), time.monotonic()
-results = conduct_all(studies, scale, store=store, device=device, on=on)
+results = run_studies(studies, scale, store=store, device=device, on=on)
 runs = [run for result in results for run in result.provenance.values()]
 print(json.dumps({
     "wall": time.monotonic() - began, "runs": len(runs), "work": sum(run["seconds"] for run in runs),

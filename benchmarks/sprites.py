@@ -23,8 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from PIL import Image, ImageDraw
-from PIL import __version__ as pillow_version
+from PIL import Image, ImageDraw, __version__ as pillow_version
 
 from recombine.tasks import Draws, SpriteTask
 from recombine.tasks.sprites import HardOcclusion

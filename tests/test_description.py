@@ -7,8 +7,7 @@ import sys
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import Field
 
 from recombine.description import Description

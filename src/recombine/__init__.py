@@ -17,8 +17,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from recombine.errors import InputError
+from recombine.errors import InputError as InputError
 from recombine.result import register
+
+__version__ = "0.1.0"
 
 _WHERE = {
     "FactorSpace": "recombine.space",
@@ -47,99 +49,53 @@ _WHERE = {
     "Store": "recombine.runs",
 }
 _PACKAGES = (
-    "statistics",
-    "support",
-    "tasks",
-    "models",
-    "kernels",
-    "checks",
-    "mechanisms",
-    "training",
-    "measures",
-    "structure",
-    "runs",
-    "figures",
-    "studies",
-    "reporting",
+    *("statistics", "support", "tasks", "models", "kernels", "checks", "mechanisms", "training", "measures"),
+    *("structure", "runs", "figures", "studies", "reporting"),
 )
 
-__all__ = [
-    "SGD",
-    "Adam",
-    "AdamW",
-    "Ensemble",
-    "Explicit",
-    "Factor",
-    "FactorSpace",
-    "FixedTask",
-    "InputError",
-    "Perceptron",
-    "Record",
-    "Region",
-    "Store",
-    "Support",
-    "Task",
-    "__version__",
-    "categorical",
-    "check",
-    "check_theorem",
-    "checks",
-    "continuous",
-    "dissect",
-    "figures",
-    "find_study",
-    "kernels",
-    "measure",
-    "measure_predictions",
-    "measures",
-    "mechanisms",
-    "models",
-    "reporting",
-    "run_study",
-    "runs",
-    "statistics",
-    "structure",
-    "studies",
-    "support",
-    "tasks",
-    "train",
-    "training",
-]
-
 if TYPE_CHECKING:
-    __version__: str
     from recombine import (
-        checks,
-        figures,
-        kernels,
-        measures,
-        mechanisms,
-        models,
-        reporting,
-        runs,
-        statistics,
-        structure,
-        studies,
-        support,
-        tasks,
-        training,
+        checks as checks,
+        figures as figures,
+        kernels as kernels,
+        measures as measures,
+        mechanisms as mechanisms,
+        models as models,
+        reporting as reporting,
+        runs as runs,
+        statistics as statistics,
+        structure as structure,
+        studies as studies,
+        support as support,
+        tasks as tasks,
+        training as training,
     )
-    from recombine.checks import check
-    from recombine.measures import check_theorem, measure
-    from recombine.mechanisms import measure_predictions
-    from recombine.models import Perceptron
-    from recombine.runs import Store
-    from recombine.space import Factor, FactorSpace, categorical, continuous
-    from recombine.structure.dissect import dissect
-    from recombine.studies import find_study, run_study
-    from recombine.support import Explicit, Region, Support
-    from recombine.tasks import FixedTask, Task
-    from recombine.training import SGD, Adam, AdamW, Ensemble, Record, train
+    from recombine.checks import check as check
+    from recombine.measures import check_theorem as check_theorem, measure as measure
+    from recombine.mechanisms import measure_predictions as measure_predictions
+    from recombine.models import Perceptron as Perceptron
+    from recombine.runs import Store as Store
+    from recombine.space import (
+        Factor as Factor,
+        FactorSpace as FactorSpace,
+        categorical as categorical,
+        continuous as continuous,
+    )
+    from recombine.structure.dissect import dissect as dissect
+    from recombine.studies import find_study as find_study, run_study as run_study
+    from recombine.support import Explicit as Explicit, Region as Region, Support as Support
+    from recombine.tasks import FixedTask as FixedTask, Task as Task
+    from recombine.training import (
+        SGD as SGD,
+        Adam as Adam,
+        AdamW as AdamW,
+        Ensemble as Ensemble,
+        Record as Record,
+        train as train,
+    )
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        return _version()
     if name in _WHERE:
         return getattr(import_module(_WHERE[name]), name)
     if name in _PACKAGES:
@@ -147,17 +103,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'recombine' has no attribute {name!r}")
 
 
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # it reads all that is installed
-
-    try:
-        return version("recombine")
-    except PackageNotFoundError:
-        return "0+unknown"
-
-
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(["InputError", "__version__", *_WHERE, *_PACKAGES])
+
+
+if not TYPE_CHECKING:  # type checkers read the imports above instead
+    __all__ = __dir__()
 
 
 def _drawn_by(module: str, function: str, **options: Any) -> Any:

@@ -6,13 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from rationals import grid, indicator, rank, supports
 
 from recombine.checks.advice import advise
-from recombine.checks.asked import stars
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.queries_asked import stars
 
 
 @settings(max_examples=60, deadline=None)

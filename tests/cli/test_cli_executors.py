@@ -76,18 +76,18 @@ def test_a_dry_run_refuses_what_a_run_refuses(call: Call, more: tuple[object, ..
 
 
 @pytest.mark.parametrize(
-    ("verb", "name"), [(("study", "run", "gradient-toy"), "conduct"), (("reproduce",), "conduct_all")]
+    ("verb", "name"), [(("study", "run", "gradient-toy"), "run_study"), (("reproduce",), "run_studies")]
 )
 def test_on_reaches_whoever_computes(
     call: Call, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...], name: str
 ) -> None:
     asked: list[Any] = []
 
-    def conduct(*_: object, on: str, **__: object) -> None:
+    def run(*_: object, on: str, **__: object) -> None:
         asked.append(on)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"recombine.studies.{name}", conduct)
+    monkeypatch.setattr(f"recombine.studies.{name}", run)
     assert call(*verb, *TOY, "--on", "processes:2")[0] == 130
     assert call(*verb, *TOY)[0] == 130
     assert asked == ["processes:2", "here"]

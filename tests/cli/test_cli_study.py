@@ -172,7 +172,7 @@ def test_other_bad_input(call: Call, tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_said_before_anything_runs(
     run: Call, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recombine.studies.conduct.obtain", lambda *_, **__: pytest.fail("ran"), raising=False)
+    monkeypatch.setattr("recombine.studies.running.get_or_compute", lambda *_, **__: pytest.fail("ran"))
     monkeypatch.setattr("recombine.runs.training.TrainingRun.compute", lambda *_: pytest.fail("ran"))
     blocked = tmp_path / "file"
     blocked.write_text("earlier results")
@@ -264,7 +264,7 @@ def test_interrupting_says_that_finished_runs_are_kept(run: Call, monkeypatch: p
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("recombine.studies.conduct", interrupted)
+    monkeypatch.setattr("recombine.studies.run_study", interrupted)
     code, out, err = run()
     assert (code, out) == (130, "")
     assert "finished runs are kept" in err
@@ -272,9 +272,9 @@ def test_interrupting_says_that_finished_runs_are_kept(run: Call, monkeypatch: p
 
 def test_verify_tells_by_its_exit_code(call: Call, store: Path, tmp_path: Path) -> None:
     from recombine.runs import Store
-    from recombine.studies import conduct
+    from recombine.studies import run_study
 
-    result = conduct(STUDIES["gradient-toy"], "smoke", store=Store(store), members=3, device="cpu")
+    result = run_study(STUDIES["gradient-toy"], "smoke", store=Store(store), members=3, device="cpu")
     folder = tmp_path / "results"
     (folder / "tables").mkdir(parents=True)
     for name, table in result.tables.items():

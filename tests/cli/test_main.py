@@ -119,7 +119,7 @@ def test_a_reader_who_has_gone_is_no_failure(tmp_path: Path, more: tuple[str, ..
     assert (child.returncode, said) == (0, b"")
 
 
-def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
+def test_the_version_is_known_without_what_is_installed() -> None:
     code = "import sys, recombine; print('importlib.metadata' in sys.modules, recombine.__version__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert re.fullmatch(r"False \d+\.\d+.*\n", done.stdout)

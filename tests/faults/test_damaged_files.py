@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 from children import call
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from injected import kill_at
 from small_study import hashes, run_study
 from sums import Sums, data_files, put
 from test_driver_killed import was_killed
 
-from recombine.runs import Store, StoreError, obtain
+from recombine.runs import Store, StoreError, get_or_compute
 from recombine.runs.manifest import Damaged, Manifest, _hash
 
 pytestmark = pytest.mark.fault
@@ -103,7 +102,7 @@ def test_damage_is_noticed_set_aside_and_redone(store: Store, caplog: pytest.Log
     assert aside.name.startswith(RUN.address)
     assert reason in (aside / "reason.txt").read_text()
 
-    found = obtain(store, {"run": RUN}, device="cpu")["run"]
+    found = get_or_compute(store, {"run": RUN}, device="cpu")["run"]
     assert data_files(found.directory) == before
     assert data_files(bystander)
     assert store.get(Sums(n=3)) is not None

@@ -13,7 +13,7 @@ from injected import kill_at, tear_at
 from small_study import assert_completes, assert_intact, finished, hashes, run_study
 from sums import Sums, data_files
 
-from recombine.runs import Store, obtain
+from recombine.runs import Store, get_or_compute
 
 pytestmark = pytest.mark.fault
 RUN = Sums(n=5)
@@ -22,7 +22,7 @@ RUN = Sums(n=5)
 def obtain_killed(root: Path, inject: Callable[[Path, int], None], moment: int) -> None:
     store = Store(root)
     inject(root, moment)
-    obtain(store, {"run": RUN}, device="cpu")
+    get_or_compute(store, {"run": RUN}, device="cpu")
 
 
 @pytest.mark.parametrize("inject", [kill_at, tear_at], ids=["between writes", "in a write"])
@@ -31,7 +31,7 @@ def test_killed_at_every_change_of_a_file(
 ) -> None:
     """fault: SIGKILL while a run is stored | injected: before every change of a file in turn (audit hook), and with
     half of every file written | outcome: no run or a whole one; asked for again, it is there with the same bytes"""
-    whole = obtain(Store(tmp_path / "whole"), {"run": RUN}, device="cpu")["run"]
+    whole = get_or_compute(Store(tmp_path / "whole"), {"run": RUN}, device="cpu")["run"]
     moment = 0
     while True:
         moment += 1
@@ -39,7 +39,7 @@ def test_killed_at_every_change_of_a_file(
         if not was_killed(obtain_killed, root, inject, moment):
             break
         assert not (root / "aside").exists()
-        found = obtain(Store(root), {"run": RUN}, device="cpu")["run"]
+        found = get_or_compute(Store(root), {"run": RUN}, device="cpu")["run"]
         assert data_files(found.directory) == data_files(whole.directory)
         assert not (root / "work" / RUN.address).exists()
     record_property("tried", moment - 1)

@@ -17,7 +17,7 @@ from sums import Sums, data_files, put
 from test_disk_full import can_mount
 
 from recombine.errors import InputError
-from recombine.runs import Store, StoreError, files, obtain
+from recombine.runs import Store, StoreError, files, get_or_compute
 
 pytestmark = pytest.mark.fault
 
@@ -97,8 +97,8 @@ def test_what_is_finished_is_served_from_a_read_only_store(store: Store, monkeyp
     monkeypatch.setattr(os, "mkdir", refuse)
     monkeypatch.setattr(files, "write", refuse)
     with pytest.raises(StoreError, match="no workspace can be made"):
-        obtain(store, {"new": Sums(n=4)}, device="cpu")
-    assert obtain(store, {"old": Sums(n=3)})["old"].table("sums").height == 3
+        get_or_compute(store, {"new": Sums(n=4)}, device="cpu")
+    assert get_or_compute(store, {"old": Sums(n=3)})["old"].table("sums").height == 3
     assert data_files(earlier)
 
 

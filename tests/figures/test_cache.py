@@ -7,8 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from recombine.figures import curves, to_svg
 from recombine.figures.cache import Cache, cached_in, recall

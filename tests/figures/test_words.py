@@ -6,8 +6,7 @@ import re
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from recombine.figures import column, drawn_for, maps, members, to_svg
 from recombine.figures.theme import WIDTHS, Width

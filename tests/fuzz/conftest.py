@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from damage import OUTCOMES
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 TRIED: dict[str, int] = {}
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import recombine.cli.forecast
 import recombine.reporting.measured
 import recombine.structure
-import recombine.studies.conducting
+import recombine.studies.running
 from recombine.cli import main
 from recombine.errors import InputError
 from recombine.models import Perceptron
@@ -80,7 +80,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def refuse(*_: object, **__: object) -> None:
         raise InputError("this would take long.")
 
-    monkeypatch.setattr(recombine.studies.conducting, "obtain", refuse)
+    monkeypatch.setattr(recombine.studies.running, "get_or_compute", refuse)
     monkeypatch.setattr(recombine.cli.forecast, "forecast", refuse)
     monkeypatch.setattr(recombine.structure, "dissect", refuse)
     monkeypatch.setattr(recombine.reporting.measured, "write_measured", lambda result, out: out)

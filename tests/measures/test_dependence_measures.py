@@ -173,14 +173,14 @@ def test_influence_by_component_is_the_norm_of_the_weights() -> None:
 
 def test_wrong_answers_snap_to_seen_pairs() -> None:
     task = Labels()
-    copies = measures.snap(fresh(reader(0.0, 60.0), task), task, 2)
+    copies = measures.nearest_seen(fresh(reader(0.0, 60.0), task), task, 2)
     # It answers with the second digit, and (b, b) was seen.
     assert copies["snapped"].to_list() == [1, 1]
     assert copies["unseen"].to_list() == [0, 0]
     assert copies["chance"].to_list() == pytest.approx([2 / 9] * 2)
     assert copies["combinations"].to_list() == [10, 10]
     assert copies["perplexity"].to_list() == pytest.approx([10, 10])
-    right = measures.snap(fresh(reader(60.0, 0.0), task), task, 2)
+    right = measures.nearest_seen(fresh(reader(60.0, 0.0), task), task, 2)
     assert right["snapped"].to_list() == [None, None]
     assert right["unseen"].to_list() == [1, 1]
     # Every one of the 80 pairs that are asked is answered as often as the others.
@@ -204,18 +204,18 @@ def constant(scores: list[float]) -> Callable[[], nn.Module]:
 def test_answers_to_both_are_a_combination() -> None:
     task = ToyBoth()
     # (1, 1) is asked; the answer is (1, 0), which training saw, as it did all that are wrong.
-    wrong = measures.snap(fresh(constant([0.0, 1.0, 1.0, 0.0]), task), task, 16).row(0, named=True)
+    wrong = measures.nearest_seen(fresh(constant([0.0, 1.0, 1.0, 0.0]), task), task, 16).row(0, named=True)
     assert wrong == {
         "member": 0, "unseen": 0.0, "snapped": 1.0, "chance": 1.0, "combinations": 1, "perplexity": 1.0
     }  # fmt: skip
-    right = measures.snap(fresh(constant([0.0, 1.0, 0.0, 1.0]), task), task, 16).row(0, named=True)
+    right = measures.nearest_seen(fresh(constant([0.0, 1.0, 0.0, 1.0]), task), task, 16).row(0, named=True)
     assert (right["unseen"], right["snapped"], right["combinations"]) == (1.0, None, 1)
     three = linear([([[0.0, 0.0]] * 3, [0.0, 1.0, 0.0])])
     with pytest.raises(InputError, match="one of 2 and of 2 classes"):
-        measures.snap(three, task, 4)
+        measures.nearest_seen(three, task, 4)
     # (1, 1) has x₁ uniform on (0, 1]; answered with (1, 1) where x₁ > ½ and with (0, 1) elsewhere: half and half.
     by_first = linear([([[0.0, 0.0], [2.0, 0.0], [0.0, 0.0], [0.0, 0.0]], [1.0, 0.0, 0.0, 1.0])])
-    halves = measures.snap(by_first, task, 4096).row(0, named=True)
+    halves = measures.nearest_seen(by_first, task, 4096).row(0, named=True)
     assert halves["combinations"] == 2
     assert halves["perplexity"] == pytest.approx(2, abs=0.01)
     assert halves["unseen"] == pytest.approx(0.5, abs=0.04)

@@ -10,8 +10,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from recombine.errors import InputError
 from recombine.mechanisms import measure_predictions

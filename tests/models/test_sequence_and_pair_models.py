@@ -23,7 +23,7 @@ from recombine.training.remedies import (
     NoisyRepresentation,
     TwoStream,
 )
-from recombine.training.sign import Sign
+from recombine.training.sign import SignSGD
 
 SMALL = PairCNN(shape=(1, 8, 16), convolutions=0)
 
@@ -124,10 +124,10 @@ def test_stacked_and_looped_sequences_agree() -> None:
 def test_sign_descent_moves_every_parameter_alike() -> None:
     task = DigitPairs()
     start = train(SMALL, task, members=1, steps=0, batch_size=8).flat
-    end = train(SMALL, task, members=1, steps=1, batch_size=8, optimizer=Sign(lr=0.5)).flat
+    end = train(SMALL, task, members=1, steps=1, batch_size=8, optimizer=SignSGD(lr=0.5)).flat
     steps = (end - start).abs()
     assert ((steps - 0.5).abs() < 1e-5).logical_or(steps == 0).all()
-    averaged = train(SMALL, task, members=1, steps=2, batch_size=8, optimizer=Sign(lr=0.5, momentum=0.9))
+    averaged = train(SMALL, task, members=1, steps=2, batch_size=8, optimizer=SignSGD(lr=0.5, momentum=0.9))
     assert torch.isfinite(averaged.flat).all()
 
 

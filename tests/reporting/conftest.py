@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from recombine.figures import Region, curves, lines_of_members, maps, members
-from recombine.measures.interval import interval
+from recombine.statistics import interval
 from recombine.studies.claims import Claim, Evidence, Order, Sign, Value
 from recombine.studies.study import Figure, Paper, Study, StudyResult
 

@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 
 from recombine.errors import InputError
-from recombine.measures.interval import Interval
 from recombine.reporting import claims_latex, claims_markdown, write_study
 from recombine.reporting.escaped import latex_text, markdown_text
+from recombine.statistics import Interval
 from recombine.studies.claims import ClaimResult
 from recombine.studies.study import StudyResult
 

@@ -13,13 +13,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sums import PROVENANCE, Sums, data_files, put, start
 
 from recombine.cli.runs import app
 from recombine.errors import InputError
-from recombine.runs import Outcome, Store, StoreError, collect, failure, files, obtain
+from recombine.runs import Outcome, Store, StoreError, collect, failure, files, get_or_compute
 from recombine.runs.failures import keep_failure
 
 DAY = 86400.0
@@ -199,7 +198,7 @@ def test_a_run_whose_workspace_was_taken_starts_again_to_the_same_result(store: 
     (store.workspace(NEW) / "steps.txt").write_text("0 1")
     age(Path(store.root))
     assert [r.what for r in collect(store, delete=True)] == ["workspace"]
-    found = obtain(store, {"new": NEW}, device="cpu")["new"]
+    found = get_or_compute(store, {"new": NEW}, device="cpu")["new"]
     assert found.notes["resumed"] == 0
     assert data_files(found.directory) == data_files(wanted)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pieces import looped, trainings
 from sums import Sums, put
 
-from recombine.runs import Context, Outcome, Run, Store, obtain
+from recombine.runs import Context, Outcome, Run, Store, get_or_compute
 from recombine.runs.calibration import Bench, Timed
 from recombine.runs.planning import forecast, makespan
 from recombine.runs.run import RunPlan
@@ -40,7 +39,7 @@ def test_no_sweep_is_faster_than_its_longest_piece_or_its_share(pieces: list[flo
 
 def test_what_is_stored_is_said_and_nothing_is_written(store: Store) -> None:
     runs = trainings()
-    obtain(store, {"redundant": runs["redundant"]}, device="cpu")
+    get_or_compute(store, {"redundant": runs["redundant"]}, device="cpu")
     before = listing(Path(str(store.root)))
     told: list[str] = []
     found = {f.name: f for f in forecast(Store(store.root, writable=False), runs, "cpu", progress=told.append)}
@@ -70,7 +69,7 @@ def test_an_estimate_is_start_steps_and_measures() -> None:
     assert unknown is not None
     assert (unknown.seconds, unknown.basis) == (None, "unknown")
     assert unknown.memory == bench.base + 400
-    names = {m.measure: 0.5 for m in run.measured}  # type: ignore[attr-defined]
+    names = {m.table: 0.5 for m in run.measured}  # type: ignore[attr-defined]
     records = sum(len(m.at) for m in run.measured)  # type: ignore[attr-defined]
     bench.timed["another training"] = Timed(1.0, 0.25, names, None, "stacked", run.model.kind, touched=200)  # type: ignore[attr-defined]
     scaled = bench.estimate(run, plan)

@@ -10,7 +10,7 @@ import pytest
 from sums import Sums, put
 
 from recombine.errors import InputError
-from recombine.runs import Context, Outcome, RunFailed, Store, StoredRun, failure, obtain
+from recombine.runs import Context, Outcome, RunFailed, Store, StoredRun, failure, get_or_compute
 
 COMPUTED: list[str] = []
 
@@ -33,29 +33,29 @@ def nothing_computed() -> None:
 def test_what_is_stored_is_not_computed(store: Store) -> None:
     runs = {"a": Noted(n=2), "b": Noted(n=3), "again": Noted(n=2)}
     done: list[tuple[str, str]] = []
-    found = obtain(store, runs, device="cpu", on_done=lambda name, stored: done.append((name, stored.address)))
+    found = get_or_compute(store, runs, device="cpu", on_done=lambda name, stored: done.append((name, stored.address)))
     assert list(found) == ["a", "b", "again"]
     assert list(COMPUTED) == [runs["a"].address, runs["b"].address]
     assert done == [(name, run.address) for name, run in runs.items()]
     assert found["a"] == found["again"]
     assert found["b"].provenance["device"] == "cpu"
-    obtain(store, runs)
+    get_or_compute(store, runs)
     assert len(COMPUTED) == 2
 
 
 def test_progress_names_the_run(store: Store) -> None:
     told: list[tuple[str, int, int, str]] = []
-    obtain(store, {"a": Sums(n=2)}, device="cpu", progress=lambda *what: told.append(what))
+    get_or_compute(store, {"a": Sums(n=2)}, device="cpu", progress=lambda *what: told.append(what))
     assert told == [("a", 1, 2, "adding"), ("a", 2, 2, "adding")]
 
 
 def test_a_device_that_is_not_there_is_said_before_anything_is_computed(store: Store) -> None:
     with pytest.raises(RunFailed, match="there is no device 'abacus'; use auto, cpu or cuda"):
-        obtain(store, {"a": Noted(n=2)}, device="abacus")
+        get_or_compute(store, {"a": Noted(n=2)}, device="abacus")
     assert not COMPUTED
-    obtain(store, {"a": Noted(n=2)}, device="cpu")
+    get_or_compute(store, {"a": Noted(n=2)}, device="cpu")
     # What is stored needs no device.
-    assert obtain(store, {"a": Noted(n=2)}, device="abacus")["a"].provenance["device"] == "cpu"
+    assert get_or_compute(store, {"a": Noted(n=2)}, device="abacus")["a"].provenance["device"] == "cpu"
 
 
 def test_a_run_that_fails_keeps_its_reason_and_the_others_finish(store: Store) -> None:
@@ -63,7 +63,7 @@ def test_a_run_that_fails_keeps_its_reason_and_the_others_finish(store: Store) -
     runs = {"one": Noted(n=2), "bad": bad, "two": Noted(n=4)}
     done: list[str] = []
     with pytest.raises(RunFailed) as caught:
-        obtain(store, runs, device="cpu", on_done=lambda name, _: done.append(name))
+        get_or_compute(store, runs, device="cpu", on_done=lambda name, _: done.append(name))
     assert str(caught.value).startswith("1 of 3 runs failed: 'bad' (ValueError: the moon is full); the others are")
     assert list(caught.value.failures) == ["bad"]
     assert isinstance(caught.value, InputError)
@@ -84,16 +84,16 @@ def test_success_forgets_the_failure(store: Store, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr(Sums, "compute", lambda *_: 1 / 0)
         with pytest.raises(RunFailed, match="ZeroDivisionError"):
-            obtain(store, {"run": run}, device="cpu")
+            get_or_compute(store, {"run": run}, device="cpu")
     assert failure(store, run) is not None
-    obtain(store, {"run": run}, device="cpu")
+    get_or_compute(store, {"run": run}, device="cpu")
     assert failure(store, run) is None
 
 
 def test_an_outcome_that_cannot_be_kept_is_a_failure_of_the_run(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Sums, "compute", lambda *_: Outcome(notes={"model": object()}))
     with pytest.raises(RunFailed, match="a object cannot be kept in the notes"):
-        obtain(store, {"run": Sums()}, device="cpu")
+        get_or_compute(store, {"run": Sums()}, device="cpu")
 
 
 def test_ctrl_c_passes_at_once_and_leaves_work_usable(store: Store) -> None:
@@ -104,10 +104,10 @@ def test_ctrl_c_passes_at_once_and_leaves_work_usable(store: Store) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        obtain(store, runs, device="cpu", progress=interrupt)
+        get_or_compute(store, runs, device="cpu", progress=interrupt)
     assert list(COMPUTED) == [runs["one"].address, runs["two"].address]
     assert not (store.root / "failed").exists()
-    found = obtain(store, runs, device="cpu")
+    found = get_or_compute(store, runs, device="cpu")
     assert found["two"].notes["resumed"] == 6
     assert found["two"].table("sums")["sum"][-1] == 45
     assert COMPUTED.count(runs["one"].address) == 1
@@ -121,7 +121,7 @@ def test_a_run_that_another_process_finished_first_is_taken_from_it(store: Store
             put(store, run)
             shutil.rmtree(store.root / "work", ignore_errors=True)
 
-    found = obtain(store, {"run": run}, device="cpu", progress=overtake)
+    found = get_or_compute(store, {"run": run}, device="cpu", progress=overtake)
     assert isinstance(found["run"], StoredRun)
     assert found["run"].provenance["seconds"] == 1.5
     assert failure(store, run) is None

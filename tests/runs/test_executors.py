@@ -16,9 +16,9 @@ from pieces import Bad, Deadly, Slow, Unwritable, looped, table_bytes, trainings
 from sums import Sums, data_files, put, start
 
 from recombine.errors import InputError
-from recombine.runs import Run, RunFailed, Store, StoreError, failure, obtain
+from recombine.runs import Run, RunFailed, Store, StoreError, failure, get_or_compute
 from recombine.runs.executors import executor
-from recombine.runs.work import Piece, do
+from recombine.runs.work import Piece, compute
 
 CPUS = 1
 """Cores of each of the two Ray nodes of these tests."""
@@ -28,7 +28,7 @@ CPUS = 1
 def here(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The trainings, computed in this process and never disturbed."""
     store = Store(tmp_path_factory.mktemp("here"))
-    obtain(store, trainings(), device="cpu")
+    get_or_compute(store, trainings(), device="cpu")
     return store
 
 
@@ -94,7 +94,7 @@ def test_processes_give_the_same_bytes_and_tell_of_every_run(store: Store, here:
     runs = trainings()
     done: list[str] = []
     told: list[str] = []
-    found = obtain(
+    found = get_or_compute(
         store, runs | {"twice": runs["looped"]}, device="cpu", on="processes:2",
         progress=lambda name, *_: told.append(name), on_done=lambda name, _: done.append(name),
     )  # fmt: skip
@@ -108,7 +108,7 @@ def test_processes_give_the_same_bytes_and_tell_of_every_run(store: Store, here:
 
 
 def test_ray_gives_the_same_bytes(store: Store, here: Store, cluster: Any) -> None:
-    found = obtain(store, trainings(), device="cpu", on="ray")
+    found = get_or_compute(store, trainings(), device="cpu", on="ray")
     assert table_bytes(store) == table_bytes(here)
     assert not any((Path(str(store.root)) / "work").iterdir())
     assert "worker" not in found["looped"].provenance["command"]
@@ -117,7 +117,7 @@ def test_ray_gives_the_same_bytes(store: Store, here: Store, cluster: Any) -> No
 def test_two_workers_on_one_run_end_with_one(store: Store, here: Store, cluster: Any) -> None:
     piece = Piece(looped(), "cpu")
     with executor("ray", "cpu") as crew:
-        answers = list(crew.each(partial(do, store), [piece, piece]))
+        answers = list(crew.each(partial(compute, store), [piece, piece]))
     assert [answer.state for answer in answers] == ["stored", "stored"]
     assert len(store.list()) == 1
     wanted = {name: data for name, data in table_bytes(here).items() if looped().address in name}
@@ -128,7 +128,7 @@ def test_a_run_that_fails_on_a_worker_keeps_its_reason_and_the_others_finish(sto
     bad = Sums(n=3, fail="the moon is full")
     runs = {"one": Sums(n=2), "bad": bad, "odd": Bad(n=5), "two": Sums(n=4)}
     with pytest.raises(RunFailed) as caught:
-        obtain(store, runs, device="cpu", on="ray")
+        get_or_compute(store, runs, device="cpu", on="ray")
     assert sorted(caught.value.failures) == ["bad", "odd"]
     assert "2 of 4 runs failed" in str(caught.value)
     assert "'bad' (ValueError: the moon is full)" in str(caught.value)
@@ -138,7 +138,7 @@ def test_a_run_that_fails_on_a_worker_keeps_its_reason_and_the_others_finish(sto
     assert kept is not None
     assert "in compute" in kept["traceback"]  # of the worker, where it happened
     with pytest.raises(StoreError, match="no space is left"):
-        obtain(store, {"store": Unwritable()}, device="cpu", on="ray")
+        get_or_compute(store, {"store": Unwritable()}, device="cpu", on="ray")
 
 
 @pytest.mark.fault
@@ -147,7 +147,7 @@ def test_a_killed_process_loses_nothing(store: Store, marks: Path) -> None:
 what is left is handed out again, the run continues from its workspace, tables equal an undisturbed run"""
     deadly = Deadly(n=20, marks=str(marks))
     runs: dict[str, Run] = {"deadly": deadly, "other": Sums(n=30), "third": Sums(n=40)}
-    found = obtain(store, runs, device="cpu", on="processes:2")
+    found = get_or_compute(store, runs, device="cpu", on="processes:2")
     assert len(list(marks.iterdir())) == 1
     assert found["deadly"].notes["resumed"] == 10
     assert same_as_undisturbed(store, deadly)
@@ -161,8 +161,8 @@ try is allowed | outcome: given up with the reason, the same command completes, 
     monkeypatch.setattr("recombine.runs.executors.processes.TRIES", 1)
     deadly = Deadly(n=20, marks=str(marks))
     with pytest.raises(InputError, match=r"killed 1 times .* use fewer, such as --on processes:1"):
-        obtain(store, {"deadly": deadly, "other": Sums(n=30)}, device="cpu", on="processes:2")
-    found = obtain(store, {"deadly": deadly, "other": Sums(n=30)}, device="cpu")
+        get_or_compute(store, {"deadly": deadly, "other": Sums(n=30)}, device="cpu", on="processes:2")
+    found = get_or_compute(store, {"deadly": deadly, "other": Sums(n=30)}, device="cpu")
     assert found["deadly"].notes["resumed"] == 10
     assert same_as_undisturbed(store, deadly)
 
@@ -172,7 +172,7 @@ def test_a_killed_ray_worker_loses_nothing(store: Store, marks: Path, cluster: A
     """fault: SIGKILL of a Ray worker | injected: the worker kills itself in the middle of a run, once | outcome: Ray \
 begins the piece again, the run continues from its workspace, tables equal an undisturbed run"""
     deadly = Deadly(n=20, marks=str(marks))
-    found = obtain(store, {"deadly": deadly, "other": Sums(n=30)}, device="cpu", on="ray")
+    found = get_or_compute(store, {"deadly": deadly, "other": Sums(n=30)}, device="cpu", on="ray")
     assert len(list(marks.iterdir())) == 1
     assert found["deadly"].notes["resumed"] == 10
     assert same_as_undisturbed(store, deadly)
@@ -181,10 +181,10 @@ begins the piece again, the run continues from its workspace, tables equal an un
 INTERRUPTED = """
 import sys
 from pieces import Slow
-from recombine.runs import Store, obtain
+from recombine.runs import Store, get_or_compute
 
 runs = {str(n): Slow(n=n, seconds=60.0, marks=sys.argv[2], weights=False) for n in (50, 60)}
-obtain(Store(sys.argv[1]), runs, device="cpu", on="processes:2")
+get_or_compute(Store(sys.argv[1]), runs, device="cpu", on="processes:2")
 """
 
 
@@ -218,7 +218,7 @@ Ray begins its pieces again on the other, tables equal an undisturbed run"""
     ended: list[Any] = []
     hold = marks / "hold"
     hold.touch()
-    driver = threading.Thread(target=lambda: ended.append(obtain(store, runs, device="cpu", on="ray")))
+    driver = threading.Thread(target=lambda: ended.append(get_or_compute(store, runs, device="cpu", on="ray")))
     driver.start()
     wait_for(lambda: len(list(marks.glob("*-*"))) == 2)
     second = next(node for node in cluster.worker_nodes)

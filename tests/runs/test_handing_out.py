@@ -13,7 +13,7 @@ from pieces import looped, table_bytes
 from sums import Sums
 
 from recombine.errors import InputError
-from recombine.runs import Context, Run, Store, obtain
+from recombine.runs import Context, Run, Store, get_or_compute
 from recombine.runs.execute import _answers
 from recombine.runs.executors import executor
 from recombine.runs.executors.here import Here
@@ -22,7 +22,7 @@ from recombine.runs.notes import Note, noted, spent
 from recombine.runs.run import RunPlan
 from recombine.runs.training import TrainingRun
 from recombine.runs.watching import watching
-from recombine.runs.work import Answer, Piece, do, look
+from recombine.runs.work import Answer, Piece, compute, plan
 
 
 class Beside:
@@ -40,7 +40,7 @@ class Beside:
 
     def each(self, work: Any, pieces: Sequence[Piece]) -> Iterator[Answer]:
         for piece in pieces:
-            if work.func is do:
+            if work.func is compute:
                 self.begun.append((piece.run.address[:6], piece.unit))
             yield work(piece)
 
@@ -49,27 +49,27 @@ class Beside:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The looped run, computed here in one piece."""
     store = Store(tmp_path_factory.mktemp("whole"))
-    obtain(store, {"looped": looped()}, device="cpu")
+    get_or_compute(store, {"looped": looped()}, device="cpu")
     return store
 
 
 def test_a_training_is_split_into_its_stacks_and_other_runs_are_not() -> None:
-    plan = looped().plan("cpu")
-    assert (plan.strategy, plan.stack, plan.units) == ("loop", 4, 2)
+    wanted = looped().plan("cpu")
+    assert (wanted.strategy, wanted.stack, wanted.units) == ("loop", 4, 2)
     assert looped(members=3).plan("cpu").units == 1
     assert looped(steps=0).plan("cpu").units == 1  # nothing to train: there would be no checkpoint to join
     assert Sums().plan("cpu") == RunPlan()
     with pytest.raises(InputError, match="one piece"):
         Sums().compute_unit(0, Context("cpu", Path()))
     piece = Piece(looped(), "cpu")
-    assert [unit.unit for unit in split(piece, plan)] == [0, 1]
-    assert split(piece, replace(plan, units=1)) == [piece]
+    assert [unit.unit for unit in split(piece, wanted)] == [0, 1]
+    assert split(piece, replace(wanted, units=1)) == [piece]
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_whoever_finishes_last_joins(order: tuple[int, int], store: Store, whole: Store) -> None:
     piece = Piece(looped(), "cpu", command="what was typed")
-    first, last = (do(store, replace(piece, unit=unit)) for unit in order)
+    first, last = (compute(store, replace(piece, unit=unit)) for unit in order)
     assert (first.state, last.state) == ("kept", "stored")
     assert table_bytes(store) == table_bytes(whole)
     stored, other = store.get(looped()), whole.get(looped())
@@ -78,19 +78,19 @@ def test_whoever_finishes_last_joins(order: tuple[int, int], store: Store, whole
     assert stored.notes == other.notes
     assert stored.provenance["command"] == "what was typed"
     assert not any((Path(str(store.root)) / "work").iterdir())
-    assert do(store, replace(piece, unit=0)).state == "stored"  # too late, and nothing happens
+    assert compute(store, replace(piece, unit=0)).state == "stored"  # too late, and nothing happens
 
 
 def test_the_time_of_all_units_counts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    compute = TrainingRun.compute_unit
+    quickly = TrainingRun.compute_unit
 
     def slowly(self: TrainingRun, unit: int, context: Context) -> bool:
         time.sleep(0.3)
-        return compute(self, unit, context)
+        return quickly(self, unit, context)
 
     monkeypatch.setattr(TrainingRun, "compute_unit", slowly)
     for unit in (0, 1):
-        do(store, Piece(looped(), "cpu", unit))
+        compute(store, Piece(looped(), "cpu", unit))
     stored = store.get(looped())
     assert stored is not None
     assert stored.provenance["seconds"] > 0.6
@@ -99,8 +99,8 @@ def test_the_time_of_all_units_counts(store: Store, monkeypatch: pytest.MonkeyPa
 def test_a_run_that_nobody_saw_complete_is_joined_in_the_end(
     store: Store, whole: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compute = TrainingRun.compute_unit
-    monkeypatch.setattr(TrainingRun, "compute_unit", lambda *given: compute(*given) and False)
+    quickly = TrainingRun.compute_unit
+    monkeypatch.setattr(TrainingRun, "compute_unit", lambda *given: quickly(*given) and False)
     crew = Beside()
     answers = list(_answers(crew, store, {"looped": looped(), "again": looped()}, None))
     assert [(name, answer.state) for name, answer in answers] == [("looped", "stored"), ("again", "stored")]
@@ -110,19 +110,19 @@ def test_a_run_that_nobody_saw_complete_is_joined_in_the_end(
 
 def test_the_longest_pieces_go_first_and_what_is_stored_is_not_handed_out(store: Store) -> None:
     runs: dict[str, Run] = {"short": looped(members=2, steps=1), "long": looped(members=2, steps=2), "sums": Sums()}
-    obtain(store, {"there": Sums(n=9)})
+    get_or_compute(store, {"there": Sums(n=9)})
     crew = Beside()
     found = {name: answer.state for name, answer in _answers(crew, store, runs | {"there": Sums(n=9)}, None)}
     assert found == dict.fromkeys([*runs, "there"], "stored")
     assert [address for address, _ in crew.begun] == [runs[name].address[:6] for name in ("sums", "long", "short")]
-    plan = RunPlan(3, "stacked", 4, touched=10)
-    assert cost(Piece(looped(members=12, steps=5), unit=1), plan) == 10 * 4 * 5
-    assert cost(Piece(looped(members=12, steps=5)), plan) == 10 * 12 * 5
+    wanted = RunPlan(3, "stacked", 4, touched=10)
+    assert cost(Piece(looped(members=12, steps=5), unit=1), wanted) == 10 * 4 * 5
+    assert cost(Piece(looped(members=12, steps=5)), wanted) == 10 * 12 * 5
 
 
 def test_a_run_that_cannot_be_planned_fails_when_it_is_computed(store: Store) -> None:
     bad = looped().replace(optimizer=looped().optimizer.replace(lr=(0.1, 0.2)))  # type: ignore[attr-defined]
-    assert look(store, Piece(bad, "cpu")).plan == RunPlan()
+    assert plan(store, Piece(bad, "cpu")).plan == RunPlan()
     ((name, answer),) = _answers(Beside(), store, {"bad": bad}, None)
     assert (name, answer.state) == ("bad", "failed")
     assert "lr has 2 entries" in str(answer.error)
@@ -167,7 +167,7 @@ def test_a_run_that_is_continued_took_what_all_attempts_took(tmp_path: Path) -> 
     interrupted = Note(store.workspace(run), None)
     interrupted.before = 100.0
     interrupted(1, 2, "")
-    answer = do(store, Piece(run, "cpu"))
+    answer = compute(store, Piece(run, "cpu"))
     assert answer.stored is not None
     assert 100.0 <= answer.stored.provenance["seconds"] < 200.0
 
@@ -177,7 +177,7 @@ def test_a_run_that_is_told_is_noted_too(tmp_path: Path) -> None:
     run = looped(steps=2)
     notes: list[bool] = []
     path = store.workspace(run) / "piece-whole.json"
-    do(store, Piece(run, "cpu"), lambda done, total, text: notes.append(path.exists()))
+    compute(store, Piece(run, "cpu"), lambda done, total, text: notes.append(path.exists()))
     assert notes
     assert all(notes)
 
@@ -198,7 +198,7 @@ def test_whoever_waits_is_told_how_far_runs_have_come(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize("on", ["", "there", "processes:0", "processes:x", "ray:", "ray://nowhere", "ray://a b:1"])
 def test_where_nothing_can_run_is_refused(on: str, store: Store) -> None:
     with pytest.raises(InputError, match="use here, processes, processes:4, ray or ray://HOST:PORT"):
-        obtain(store, {"a": Sums()}, on=on)
+        get_or_compute(store, {"a": Sums()}, on=on)
     assert not (Path(str(store.root)) / "work").exists()
 
 
@@ -209,4 +209,4 @@ def test_one_process_is_this_one() -> None:
 def test_without_ray_it_is_said_how_to_get_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with pytest.raises(InputError, match=r"pip install 'recombine\[cluster\]'"):
-        obtain(store, {"a": Sums()}, on="ray", device="cpu")
+        get_or_compute(store, {"a": Sums()}, on="ray", device="cpu")

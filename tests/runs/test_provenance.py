@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import json
 import platform
-import subprocess
 import sys
 import time
 from datetime import datetime
@@ -13,13 +12,17 @@ from pathlib import Path
 
 import pytest
 
+import recombine
 from recombine.runs import provenance, start
-from recombine.runs.provenance import _git, command, commit, version
+from recombine.runs.code import source
+from recombine.runs.provenance import command, version
 
 
 def test_what_is_recorded() -> None:
     record = provenance("cpu", start("cpu"))
     assert record["versions"]["python"] == platform.python_version()
+    assert record["versions"]["recombine"] == recombine.__version__
+    assert record["source"] == source()
     assert record["versions"]["torch"] == version("torch") is not None
     assert record["versions"]["polars"] == version("polars") is not None
     assert datetime.fromisoformat(record["started"]).tzinfo is not None
@@ -62,43 +65,3 @@ def test_a_clock_that_jumps_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> Non
     started = start()
     monkeypatch.setattr(time, "time", lambda: -1e9)
     assert 0 <= provenance("cpu", started)["seconds"] < 30
-
-
-def test_the_commit_is_that_of_this_checkout_or_none() -> None:
-    head = _git(Path(__file__).parent, "rev-parse", "--verify", "-q", "HEAD")
-    found = commit()
-    assert found is None or found.removesuffix("-dirty") == head
-
-
-def test_another_repository_around_the_package_is_not_taken_for_ours(tmp_path: Path) -> None:
-    package = tmp_path / "site" / "recombine" / "runs"
-    package.mkdir(parents=True)
-    source = sys.modules["recombine.runs.provenance"].__file__
-    assert source
-    code = Path(source).read_text(encoding="utf-8")
-    (package / "provenance.py").write_text(code, encoding="utf-8")
-    identity = ["-c", "user.name=n", "-c", "user.email=e"]
-    for step in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-q", "-m", "theirs"]):
-        subprocess.run(["git", *step], cwd=tmp_path, check=True)
-    asked = "import runpy, sys; print(runpy.run_path(sys.argv[1])['commit']())"
-    run = [sys.executable, "-c", asked, str(package / "provenance.py")]
-    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout == "None\n"
-
-    ours = tmp_path / "ours" / "src" / "recombine" / "runs"
-    ours.mkdir(parents=True)
-    (ours / "provenance.py").write_text(code, encoding="utf-8")
-    top = tmp_path / "ours"
-    for step in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-q", "-m", "ours"]):
-        subprocess.run(["git", *step], cwd=top, check=True)
-    run[-1] = str(ours / "provenance.py")
-    head = _git(top, "rev-parse", "HEAD")
-    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout == f"{head}\n"
-    (top / "results.csv").write_text("a result beside the source is no change of the source")
-    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout == f"{head}\n"
-    (ours / "more.py").write_text("")
-    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout == f"{head}-dirty\n"
-
-
-def test_no_git_is_no_commit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert _git(tmp_path, "rev-parse", "HEAD") is None

@@ -20,7 +20,7 @@ import torch
 from sums import HERE, SOURCE, Sums, data_files, put
 
 from recombine.errors import InputError
-from recombine.runs import Outcome, Store, StoreError, catalogue, collect, failure, obtain, pack, unpack
+from recombine.runs import Outcome, Store, StoreError, catalogue, collect, failure, get_or_compute, pack, unpack
 from recombine.runs.location import shown
 from recombine.runs.provenance import command
 
@@ -88,7 +88,7 @@ def test_list_find_remove_and_the_index(url: str) -> None:
 def test_the_workspace_is_on_this_machine_and_survives(url: str, tmp_path: Path) -> None:
     store = Store(url)
     with pytest.raises(InputError, match="1 of 1 runs failed"):
-        obtain(store, {"run": Sums(n=6, fail="once")}, device="cpu")
+        get_or_compute(store, {"run": Sums(n=6, fail="once")}, device="cpu")
     kept = failure(store, Sums(n=6, fail="once"))
     assert kept is not None
     assert kept["message"] == "once"
@@ -96,7 +96,7 @@ def test_the_workspace_is_on_this_machine_and_survives(url: str, tmp_path: Path)
     assert workspace.is_relative_to(tmp_path / "cache" / "recombine")
     assert Store("memory://another").workspace(Sums(n=6)) != workspace
     (workspace / "steps.txt").write_text("0 1 3")
-    found = obtain(Store(url), {"run": Sums(n=6)}, device="cpu")["run"]
+    found = get_or_compute(Store(url), {"run": Sums(n=6)}, device="cpu")["run"]
     assert found.notes["resumed"] == 3
     assert not workspace.exists()
 
@@ -113,7 +113,7 @@ def test_damage_is_noticed_set_aside_and_mended(url: str, part: str, caplog: pyt
         assert reading.get(RUN) is None
     assert name in objects(url)
     with caplog.at_level(logging.WARNING):
-        found = obtain(store, {"run": RUN}, device="cpu")["run"]
+        found = get_or_compute(store, {"run": RUN}, device="cpu")["run"]
     assert found.table("sums").height == 5
     aside = [name for name in objects(url) if name.startswith("aside/")]
     assert len(aside) == 5

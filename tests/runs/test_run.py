@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sums import SOURCE, Sums
 
 from recombine.errors import InputError

@@ -15,8 +15,8 @@ from recombine.statistics import interval
 from recombine.studies import Claim, Published, Shares, cells, rising
 from recombine.studies.claims import Evidence, Order, Sign, Test, Value
 
-KEYS = ["id", "sentence", "whose", "criterion", "nothing", "published", "published_in", "measured", "low", "high", "unit",
-        "over", "fitted", "members", "everyone", "shares", "status", "how"]  # fmt: skip
+KEYS = ["id", "sentence", "whose", "criterion", "nothing", "published", "published_in", "measured", "low", "high",
+        "unit", "over", "fitted", "members", "everyone", "shares", "status", "how"]  # fmt: skip
 
 
 def table(*groups: Sequence[float], members: int | Sequence[int] | None = None) -> dict[str, pl.DataFrame]:
@@ -28,7 +28,8 @@ def table(*groups: Sequence[float], members: int | Sequence[int] | None = None) 
         for i, group in enumerate(groups)
         for m in range(asked[i])
     ]
-    return {"t": pl.DataFrame(rows, schema={"run": pl.String, "member": pl.Int64, "x": pl.Float64, "fitted": pl.Boolean})}
+    schema = {"run": pl.String, "member": pl.Int64, "x": pl.Float64, "fitted": pl.Boolean}
+    return {"t": pl.DataFrame(rows, schema=schema)}
 
 
 def judge(test: Test, tables: dict[str, pl.DataFrame], published: float | None = None, steps: float = 1.0) -> Any:

@@ -113,7 +113,8 @@ def test_a_planted_claim_that_cannot_fail_is_found(results: StudyResult) -> None
 
     from recombine.studies import Claim, cells
 
-    made = {"made": (lambda t: pl.DataFrame({"run": t["run"][:8], "member": range(8), "x": [5.0 + 0.1 * i for i in range(8)]}),
+    large = [5.0 + 0.1 * i for i in range(8)]
+    made = {"made": (lambda t: pl.DataFrame({"run": t["run"][:8], "member": range(8), "x": large}),
                      next(iter(results.study.tables)))}  # fmt: skip
     claim = Claim("always", "It is large.", cells("x", "made").above(1.0, nothing=0.0))
     planted = replace(results.study, claims=(claim,), derived=made)

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from recombine.errors import InputError
-from recombine.runs import Store, obtain
+from recombine.runs import Store, get_or_compute
 from recombine.runs.training import TrainingRun
 from recombine.studies import STUDIES, StudyResult, find_study, run_study, verify
 from recombine.studies.committed import read_results, renew
@@ -106,7 +106,7 @@ def test_changing_a_threshold_trains_nothing(
 @pytest.mark.parametrize("name", RUNS)
 def test_tables_of_a_single_run(result: StudyResult, store: Store, name: str) -> None:
     settings = STUDY.planned("smoke", MEMBERS)
-    one = tables_of(STUDY, settings, obtain(store, {name: settings[name].run}, device="cpu"))
+    one = tables_of(STUDY, settings, get_or_compute(store, {name: settings[name].run}, device="cpu"))
     for title, table in one.items():
         assert table.equals(result.tables[title].filter(pl.col("run") == name))
 

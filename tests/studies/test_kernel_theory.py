@@ -10,7 +10,7 @@ import pytest
 
 from recombine.kernels import Kernel, fit_least_squares, problems
 from recombine.kernels.closed_forms import context_margin_least_squares
-from recombine.runs import Context, Store, obtain
+from recombine.runs import Context, Store, get_or_compute
 from recombine.runs.kernel import KernelRun, simplex
 from recombine.runs.training import TrainingRun
 from recombine.studies.claims import Claim
@@ -35,7 +35,7 @@ def test_predictions_follow_from_the_measured_salience(tmp_path: Path) -> None:
     planned = STUDY.planned("smoke")
     names = ("dense-interpolation", "dense-extrapolation", "dense-cd3-squared", "convnet-cd3-d0")
     short = {name: planned[name].run.replace(members=(0, 1), steps=3) for name in names}
-    tables = kept(STUDY, planned, obtain(Store(tmp_path), short, device="cpu"))
+    tables = kept(STUDY, planned, get_or_compute(Store(tmp_path), short, device="cpu"))
     by_run = {name: tables["networks"].filter(pl.col("run") == name) for name in names}
     two, one, dense, images = by_run.values()
     assert np.allclose(two["predicted_start"], 2 * two["s1_start"].clip(0, 0.5))

@@ -13,7 +13,7 @@ import torch
 
 from recombine.cli import main
 from recombine.reporting import study_page
-from recombine.runs import Store, obtain
+from recombine.runs import Store, get_or_compute
 from recombine.studies import SCALES, StudyResult, conduct, verify
 from recombine.studies.together import STUDY
 from recombine.studies.together.correlations import (
@@ -28,8 +28,7 @@ from recombine.studies.together.correlations import (
 )
 from recombine.studies.together.forecasts import forecasts
 from recombine.studies.together.lens_names import ALL, LENSES
-from recombine.studies.together.runs import DECAYS, RATES, SPLITS, TASKS, design, runs
-from recombine.studies.together.runs import SCALES as FIRST_WEIGHTS
+from recombine.studies.together.runs import DECAYS, RATES, SCALES as FIRST_WEIGHTS, SPLITS, TASKS, design, runs
 from recombine.studies.together.tasks import LEVELS, BumpsTask, DigitTask, SumsTask, TwoFactors
 from recombine.tasks import Draws
 
@@ -221,7 +220,7 @@ def test_a_network_learns_to_compose_the_more_it_has_seen(tmp_path: Path) -> Non
     """Twelve networks of sums: an error many deviations smaller with half of the pairs than with a tenth of them."""
     chosen = {name: run for name, run in runs("quick", 4).items() if name in ("sums-0", "sums-01247")}
     short = {name: run.replace(measured=run.measured[:2]) for name, run in chosen.items()}
-    stored = obtain(Store(tmp_path), short, device="cpu")
+    stored = get_or_compute(Store(tmp_path), short, device="cpu")
     errors = {}
     for name, run in stored.items():
         table = run.table("per_combination").filter((pl.col("step") == pl.col("step").max()) & ~pl.col("seen"))

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from recombine.errors import InputError
 from recombine.space import FactorSpace, categorical, continuous
@@ -84,7 +83,7 @@ def test_rejection_leaves_the_density_flat() -> None:
 
 
 def test_an_empty_region_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.support.region.MOST_TRIES", 3)
+    monkeypatch.setattr("recombine.support.support.MOST_TRIES", 3)
     with pytest.raises(InputError, match="found 0 of 5 points after 3 rounds"):
         Region(SPACE, {"not": {"box": {}}}).sample(5, seed=0)
 

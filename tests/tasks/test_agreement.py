@@ -22,7 +22,7 @@ from recombine.tasks.odd_one_out import (
     shared_items,
 )
 from recombine.tasks.odd_one_out.agreement import agreement, anaphora
-from recombine.tasks.odd_one_out.grammar import CLASS, MASK, PAD, UNKNOWN
+from recombine.tasks.odd_one_out.grammar import CLASS, MASK, PAD
 from recombine.tasks.odd_one_out.masked_words import BLANK
 from recombine.training import Adam, train
 
@@ -71,14 +71,10 @@ def test_sentences_are_said_as_a_person_would(row: tuple[str, ...], text: str) -
     codes = grammar.space.encode([dict(zip(grammar.space.names, row, strict=True))])
     tokens = grammar.tokens(torch.as_tensor(codes))
     assert grammar.texts(tokens) == [text]
-    assert torch.equal(grammar.encoded([text]), tokens)
+    numbers = [grammar.words.index(word) for word in text.split()]
+    assert tokens[0, 1:].tolist() == numbers + [PAD] * (grammar.longest - 1 - len(numbers))
     assert tokens[0, 0] == CLASS
     assert tokens[0, -1] in (PAD, *range(4, len(grammar.words)))
-
-
-def test_unknown_words_are_marked() -> None:
-    tokens = agreement().encoded(["the xylophone laughs"])[0]
-    assert tokens[:4].tolist() == [CLASS, agreement().words.index("the"), UNKNOWN, agreement().words.index("laughs")]
 
 
 @pytest.mark.parametrize("grammar", ["agreement", "anaphora"])
@@ -176,9 +172,10 @@ def test_texts_go_through_a_tokenizer_of_transformers() -> None:
 def test_a_small_encoder_learns_the_composition_and_asks_of_unseen_frames() -> None:
     source = Sentences()
     task = OddOneOutTask(source=source, problems=4000, held_out=600)
-    encoder = WordEncoder(words=len(source.spoken.words), width=32, longest=source.spoken.longest)
+    # One layer and two heads: products of many small matrices are most of a step, and these learn it all the same.
+    encoder = WordEncoder(words=len(source.spoken.words), layers=1, heads=2, longest=source.spoken.longest)
     ensemble = train(
-        OddOneOutNet(encoder=encoder), task, steps=300, batch_size=32, optimizer=Adam(lr=3e-3),
+        OddOneOutNet(encoder=encoder), task, steps=80, batch_size=32, optimizer=Adam(lr=3e-3),
         progress=lambda done, total: None, device="cpu",
     )  # fmt: skip
     by_kind = per_combination(ensemble, task, count=100)

@@ -7,8 +7,7 @@ from collections import Counter
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from recombine.tasks import Draws
 from recombine.tasks.draws import key

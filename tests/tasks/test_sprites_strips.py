@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from PIL import Image, ImageDraw
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx

@@ -29,7 +29,7 @@ from recombine.training.penalties import (
     Together,
     VectorVariance,
 )
-from recombine.training.sign import Sign
+from recombine.training.sign import SignSGD
 
 PENALTIES: dict[str, tuple[Penalty, str]] = {
     "CoefficientEntropy": (CoefficientEntropy(), "EmbeddingCNN"),
@@ -45,7 +45,7 @@ OPTIMIZERS: dict[str, Optimizer] = {
     "SGD": SGD(lr=(0.1, 0.2), momentum=0.9, weight_decay=0.01),
     "Adam": Adam(lr=0.01, weight_decay=(0.0, 0.1), schedule=Cosine(steps=4)),
     "AdamW": AdamW(lr=0.01, schedule=Exponential(factor_each=0.5)),
-    "Sign": Sign(lr=0.01, momentum=0.5),
+    "SignSGD": SignSGD(lr=0.01, momentum=0.5),
 }
 
 METHODS: dict[str, Method] = {

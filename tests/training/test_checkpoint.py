@@ -11,9 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
+from hypothesis import given, settings as hypothesis_settings, strategies as st
 from trainees import NET, TOY, Dropped, Normed, Tied, assert_bitwise, fixed_task, short
 
 from recombine.errors import InputError

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from recombine.errors import InputError
 from recombine.training import SGD, Adam, AdamW, Cosine, Exponential, Optimizer, Schedule
 from recombine.training.optim import PIECE, column
-from recombine.training.sign import Sign
+from recombine.training.sign import SignSGD
 
 RATES, DECAYS = (0.03, 0.1, 0.002), (0.0, 0.1, 0.5)
 CASES: list[tuple[Optimizer, Any, dict[str, Any]]] = [
@@ -98,7 +97,7 @@ def test_schedules_are_torchs(schedule: Schedule, torchs_own: Any, base: Optimiz
 
 
 @pytest.mark.parametrize(("members", "numbers"), [(3, 2 * PIECE + 3), (9, PIECE // 2 - 5)])
-@pytest.mark.parametrize("optimizer", [*(c[0] for c in CASES), Sign(lr=RATES, momentum=0.9)], ids=lambda o: o.kind)
+@pytest.mark.parametrize("optimizer", [*(c[0] for c in CASES), SignSGD(lr=RATES, momentum=0.9)], ids=lambda o: o.kind)
 def test_pieces_are_the_whole(optimizer: Optimizer, members: int, numbers: int) -> None:
     """Several pieces to a row, and several rows to a piece, with rates and decays of each member's own."""
     lr, decay = (column(value * 3, range(members), torch.empty(0)) for value in (RATES, DECAYS))

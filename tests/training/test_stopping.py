@@ -15,7 +15,7 @@ from recombine.runs.run import Context
 from recombine.runs.training import TrainingRun
 from recombine.tasks import ToyTask
 from recombine.training import SGD, Adam, train
-from recombine.training.sign import Sign
+from recombine.training.sign import SignSGD
 from recombine.training.stopping import fresh_losses
 
 EASY = ToyTask(second="uninformative")
@@ -53,7 +53,7 @@ def test_the_examples_are_the_same_for_every_optimiser_and_no_batch() -> None:
     )
     finals = [
         short(NET, steps=2000, **FRESH | {"stop_every": 1}, optimizer=optimizer).notes["final_loss"]
-        for optimizer in (SGD(lr=0.1), Sign(lr=0.003))
+        for optimizer in (SGD(lr=0.1), SignSGD(lr=0.003))
     ]
     assert all(0.9 * BOUND < loss <= BOUND for each in finals for loss in each)
 

@@ -27,6 +27,7 @@ from trainees import (
 from recombine.tasks import Draws
 from recombine.training import SGD, Adam, AdamW, Cosine, Ensemble, Optimizer
 from recombine.training.stack import initial
+from recombine.training.threads import threads
 
 OPTIMISERS = [SGD(lr=0.1), SGD(lr=0.1, momentum=0.9, weight_decay=1e-3), Adam(lr=0.01), AdamW(lr=0.01)]
 TOLERANCES = [(torch.float64, 1e-9), (torch.float32, 1e-3)]
@@ -66,6 +67,18 @@ def test_every_kind_of_model_is_the_same_either_way(model: Any, task: Any, optim
     assert_same(stacked, larger, range(4), 1e-9)
     started = short(model, task, optimizer=optimizer, steps=0)
     assert not torch.allclose(stacked.flat, started.flat)
+
+
+def test_looped_members_are_the_same_bits_on_one_thread_and_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The first block is trained one after the other, to see whether the model draws random numbers.
+    monkeypatch.setattr("recombine.training.engine.BLOCK_STEPS", 10)
+    found = []
+    for count in (1, 2, 3):
+        with threads(count):
+            found.append(short(strategy="loop", members=5))
+    for other in found[1:]:
+        assert torch.equal(found[0].flat, other.flat)
+        assert torch.equal(found[0].history["loss"], other.history["loss"])
 
 
 def plain_training(model: Any, member: int, steps: int, optimizer: Any, task: Any = TOY, size: int = 8) -> nn.Module:

@@ -10,14 +10,14 @@ import numpy as np
 
 from recombine.checks import prediction as predicting
 from recombine.checks.additivity import Additivity, additivity
-from recombine.checks.asked import Asked, ask_grid, ask_table
 from recombine.checks.collecting import Cost, plan_collection
+from recombine.checks.components import connected_components, level_groups, levels_never_seen
 from recombine.checks.confounding import confounding
 from recombine.checks.coverage import coverage
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
-from recombine.checks.pieces import connected_pieces, level_groups, levels_never_seen
 from recombine.checks.queries import describe
+from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import in_words, read, split_of
 from recombine.checks.tables import pair_tables
 from recombine.checks.verdict import CheckResult, Query
@@ -98,7 +98,7 @@ def check(
         directions=directions,
         advice=advice,
         coverage=coverage(train.codes, space.shape, test_codes),
-        pieces=connected_pieces(known, space),
+        pieces=connected_components(known, space),
         groups=level_groups(known, space),
         confounding=confounding(train, pairs, draws, seed),
         additivity=fit,

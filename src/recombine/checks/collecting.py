@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from recombine.checks import advice as advising
-from recombine.checks.asked import stars
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
+from recombine.checks.queries_asked import stars
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level
 from recombine.support.table import Table

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.checks import witness
-from recombine.checks.asked import Asked
 from recombine.checks.identifiability import DETERMINED, STATUSES, UNDETERMINED, Identifiability
 from recombine.checks.modular import Ints
 from recombine.checks.prediction import Prediction
+from recombine.checks.queries_asked import Asked
 from recombine.checks.robustness import leverage, min_cuts
 from recombine.checks.tables import Pairs
 from recombine.checks.verdict import Query

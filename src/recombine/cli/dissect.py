@@ -63,8 +63,7 @@ def dissect(
     if (learn_target is None) != (learn_other is None):
         raise InputError("give --learn-target and --learn-other, or neither.")
     tried = {"starts": _numbers(starts, "--starts"), "lrs": _numbers(rates, "--rates")}
-    from recombine.structure import MaskSettings, Protocol, grid, load_model, read_problems
-    from recombine.structure import dissect as run
+    from recombine.structure import MaskSettings, Protocol, dissect as run, grid, load_model, read_problems
     from recombine.training import pick_device
 
     def read(path: Path) -> Problems:

@@ -25,8 +25,7 @@ def forecast(
 ) -> int:
     """Print the plan of studies. Nothing is written, not even where the store would be."""
     from recombine.cli.progress import waiting
-    from recombine.runs.planning import forecast as look_ahead
-    from recombine.runs.planning import makespan
+    from recombine.runs.planning import forecast as look_ahead, makespan
     from recombine.studies.running import check_scale
     from recombine.training import pick_device
 

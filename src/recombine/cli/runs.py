@@ -78,8 +78,7 @@ def list_runs(
 
     Example: recombine runs list --where kind=training 'members>=64' --by task"""
     from recombine.runs import catalogue
-    from recombine.runs.query import summarise
-    from recombine.runs.query import where as meeting
+    from recombine.runs.query import summarise, where as meeting
 
     if limit < 1:
         raise InputError(f"--limit is at least 1, got {limit}.")
@@ -143,8 +142,7 @@ def unpack(
     """Take the runs of a packed file into a store. Every hash is verified; runs already there are kept.
 
     Example: recombine runs unpack results.zip --store shared"""
-    from recombine.runs import Store
-    from recombine.runs import unpack as unpack_runs
+    from recombine.runs import Store, unpack as unpack_runs
 
     opened = Store(store)
     done = unpack_runs(file, opened, max_bytes=max_bytes)

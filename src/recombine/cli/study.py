@@ -182,8 +182,7 @@ def verify(
     Exits with 1 where something does not agree.
 
     Example: recombine study verify results/gradient-toy"""
-    from recombine.studies import find_study
-    from recombine.studies import verify as verify_results
+    from recombine.studies import find_study, verify as verify_results
 
     name = _study_in(folder)
     found = verify_results(find_study(name), folder)

@@ -8,60 +8,34 @@ the answers that need no fit; `problems` has the task sets they speak about. Aft
 2025, arXiv 2405.16391.
 """
 
-from recombine.kernels import closed_forms, problems
-from recombine.kernels.combinations import full_grid, shared_components
+from recombine.kernels import closed_forms as closed_forms, problems as problems
+from recombine.kernels.combinations import full_grid as full_grid, shared_components as shared_components
 from recombine.kernels.moebius import (
-    count_saliences,
-    count_similarities,
-    subset_orders,
-    subset_saliences,
-    subset_similarities,
-    subsets,
+    count_saliences as count_saliences,
+    count_similarities as count_similarities,
+    subset_orders as subset_orders,
+    subset_saliences as subset_saliences,
+    subset_similarities as subset_similarities,
+    subsets as subsets,
 )
 from recombine.kernels.network import (
-    Activation,
-    Erf,
-    Gaussian,
-    LeakyReLU,
-    RectifiedQuadratic,
-    ReLU,
-    Step,
-    nngp,
-    ntk,
+    Activation as Activation,
+    Erf as Erf,
+    Gaussian as Gaussian,
+    LeakyReLU as LeakyReLU,
+    RectifiedQuadratic as RectifiedQuadratic,
+    ReLU as ReLU,
+    Step as Step,
+    nngp as nngp,
+    ntk as ntk,
 )
-from recombine.kernels.problems import Problem
-from recombine.kernels.salience import Kernel
-from recombine.kernels.shrinkage import expected_shrinkage
-from recombine.kernels.solution import Solution
-from recombine.kernels.solver import fit_hard_margin, fit_least_squares, fit_soft_margin
-from recombine.kernels.spectrum import Spectrum
-
-__all__ = [
-    "Activation",
-    "Erf",
-    "Gaussian",
-    "Kernel",
-    "LeakyReLU",
-    "Problem",
-    "ReLU",
-    "RectifiedQuadratic",
-    "Solution",
-    "Spectrum",
-    "Step",
-    "closed_forms",
-    "count_saliences",
-    "count_similarities",
-    "expected_shrinkage",
-    "fit_hard_margin",
-    "fit_least_squares",
-    "fit_soft_margin",
-    "full_grid",
-    "nngp",
-    "ntk",
-    "problems",
-    "shared_components",
-    "subset_orders",
-    "subset_saliences",
-    "subset_similarities",
-    "subsets",
-]
+from recombine.kernels.problems import Problem as Problem
+from recombine.kernels.salience import Kernel as Kernel
+from recombine.kernels.shrinkage import expected_shrinkage as expected_shrinkage
+from recombine.kernels.solution import Solution as Solution
+from recombine.kernels.solver import (
+    fit_hard_margin as fit_hard_margin,
+    fit_least_squares as fit_least_squares,
+    fit_soft_margin as fit_soft_margin,
+)
+from recombine.kernels.spectrum import Spectrum as Spectrum

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import torch
 
 from recombine.errors import InputError
-from recombine.measures.views import views_of
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 from recombine.training.stack import positional
@@ -26,7 +25,7 @@ def decoded(ensemble: Ensemble, task: Task, count: int = 512, seed: int = 0) -> 
     scores of `views` say too; a score that forgives some errors must not be told the truth after making one."""
     import polars as pl
 
-    found = views_of(task, Draws.single(seed, "views", ensemble.device), count)
+    found = task.views(Draws.single(seed, "views", ensemble.device), count)
     parts = {name: positional(inputs) for name, (inputs, _) in found.items()}
     if any(len(each) != 2 or each[1].dim() != 2 for each in parts.values()):
         raise InputError("greedy decoding needs a task whose inputs are a sequence and the answer moved by one.")

@@ -17,10 +17,11 @@ import torch
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
+from recombine.measures.activations import activations
 from recombine.measures.geometry import kernel_of, metric, orthogonality, released_score
+from recombine.measures.listed import Listed, listed
 from recombine.measures.rendering import pictures_of
 from recombine.measures.tangent import tangent_kernel
-from recombine.measures.taps import taps
 from recombine.tasks import BumpTask, Task
 from recombine.training import Ensemble
 
@@ -35,21 +36,25 @@ FLAT = 1e-12
 
 
 def factorization(
-    ensemble: Ensemble, task: Task, layers: str = "input,output", where: str = "all", tangent_levels: int = 8
+    ensemble: Ensemble,
+    task: Task,
+    layers: Listed = ("input", "output"),
+    where: Listed = "all",
+    tangent_levels: int = 8,
 ) -> pl.DataFrame:
     """Every score of every layer; one row a member and layer.
 
-    ``layers`` are names with commas between: submodules, "input", "output", "tangent" (the tangent kernel) and
+    ``layers`` are names: submodules, "input", "output", "tangent" (the tangent kernel) and
     "tangent:part" (of the parameters whose names start so), on a grid thinned to ``tangent_levels`` levels a factor.
-    ``where`` is "all", "seen" or both with a comma: "seen" looks only at a grid of training combinations (the levels of
+    ``where`` is "all", "seen" or both: "seen" looks only at a grid of training combinations (the levels of
     x that are seen with every y), so that nothing unseen enters the score. ``released`` is the score of the authors'
     code, confined to [½, 1]; ``rescaled`` is 2·released − 1; ``orthogonality`` 1 − mean |cos| between the tangents."""
     import polars as pl
 
     of = pictures_of(task)
-    names = [name.strip() for name in layers.split(",")]
+    names = listed(layers)
     rows: list[dict[str, object]] = []
-    for place in (part.strip() for part in where.split(",")):
+    for place in listed(where):
         grid = grid_levels(of, place)
         for member in ensemble.members:
             about = {"member": member, "where": place}
@@ -68,7 +73,7 @@ def _layers(
 ) -> dict[str, dict[str, object]]:
     found = {}
     xs, ys = len(grid[0]), len(grid[1])
-    for name, acts in taps(ensemble, member, task.codes(_points(grid, ensemble.device)), names).items():
+    for name, acts in activations(ensemble, member, task.codes(_points(grid, ensemble.device)), names).items():
         kernel = kernel_of(acts - acts.median(0).values, xs, ys)
         tensor = metric(kernel)
         released = released_score(tensor)

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from recombine.space import Points
 from recombine.tasks import Draws, Task
+from recombine.tasks.abilities import OnBackground
 from recombine.training import Ensemble
 from recombine.training.stack import positional
 
@@ -73,7 +74,7 @@ def points_of(task: Task, split: str, count: int, seed: int) -> Points | None:
 
 def background_of(task: Task) -> float:
     """What a picture of nothing shows; 0 where the task does not say."""
-    return float(getattr(task, "background", 0.0))
+    return task.background if isinstance(task, OnBackground) else 0.0
 
 
 def evaluated(

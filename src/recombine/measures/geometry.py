@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine.errors import InputError
+from recombine.measures.activations import activations
+from recombine.measures.listed import Listed, listed
 from recombine.measures.rendering import pictures_of
-from recombine.measures.taps import taps
 from recombine.tasks import Task
 from recombine.training import Ensemble
 
@@ -29,7 +30,7 @@ FloatArray = NDArray[np.float64]
 SMALLEST = 1e-12
 
 
-def geometry(ensemble: Ensemble, task: Task, layers: str = "output", method: str = "differences") -> pl.DataFrame:
+def geometry(ensemble: Ensemble, task: Task, layers: Listed = "output", method: str = "differences") -> pl.DataFrame:
     """One row a member, layer and place: ``volume`` = √det g and ``cosine`` of the angle between the tangents.
 
     ``method`` is "differences" or "jacobian"; the latter is exact, for the output only and a smooth code."""
@@ -38,14 +39,14 @@ def geometry(ensemble: Ensemble, task: Task, layers: str = "output", method: str
     of = pictures_of(task)
     side = of.side
     points = torch.tensor([[x, y] for x in range(side) for y in range(side)], device=ensemble.device)
-    names = [name.strip() for name in layers.split(",")]
+    names = listed(layers)
     seen = of.train.contains(points.cpu().numpy())
     frames = []
     for member in ensemble.members:
         if method == "jacobian":
             tensors = {"output": jacobian_metric(ensemble, task, member, points.double())}
         else:
-            acts = taps(ensemble, member, of.codes(points), names)
+            acts = activations(ensemble, member, of.codes(points), names)
             tensors = {name: metric(kernel_of(acts[name], side, side)) for name in names}
         frames += [
             pl.DataFrame(

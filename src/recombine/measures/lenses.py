@@ -28,6 +28,7 @@ from recombine.measures.salience import _features, _inputs
 from recombine.measures.swap import part_of
 from recombine.space import Codes
 from recombine.tasks import Draws, Task
+from recombine.tasks.abilities import AnswersInParts, SaysLevels
 from recombine.training import Ensemble
 
 if TYPE_CHECKING:
@@ -136,10 +137,9 @@ def redundant_slopes(ensemble: Ensemble, task: Task, count: int = 16, seed: int 
 
 def reading(task: Task) -> Reading | None:
     """How the level of each factor is read off the task's answers, where it can be said."""
-    says: Reading | None = getattr(task, "says", None)
-    if says is not None:
-        return says
-    place = getattr(task, "answer_part", None)
-    if place is None:
+    if isinstance(task, SaysLevels):
+        return task.says
+    if not isinstance(task, AnswersInParts):
         return None
-    return lambda outputs: tuple(outputs[..., place(k)] for k in range(len(task.space.components)))
+    places = [task.answer_part(k) for k in range(len(task.space.components))]
+    return lambda outputs: tuple(outputs[..., place] for place in places)

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from recombine.errors import InputError
 from recombine.measures.answering import answers_of, ask
-from recombine.measures.held import as_ensemble
-from recombine.measures.inside import over_members, redundant_influence, reentanglement, superposed, taken
+from recombine.measures.as_ensemble import as_ensemble
+from recombine.measures.probes_of_model import over_members, redundant_influence, reentanglement, superposed, taken
 from recombine.mechanisms import Answers, Finding, MeasureResult
 from recombine.mechanisms.judge import FITTED, MARGIN, fitted_members, judge
 from recombine.statistics import over_combinations

@@ -12,8 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from recombine.measures.activations import activations
+from recombine.measures.listed import Listed, listed
 from recombine.measures.rendering import pictures_of
-from recombine.measures.taps import taps
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 
@@ -26,7 +27,7 @@ RIDGE = 1e-4
 """Of the mean variance of a feature; fixed, so that nothing is chosen on the places that are asked."""
 
 
-def probes(ensemble: Ensemble, task: Task, layers: str = "input,output", seed: int = 0) -> pl.DataFrame:
+def probes(ensemble: Ensemble, task: Task, layers: Listed = ("input", "output"), seed: int = 0) -> pl.DataFrame:
     """One row a member and layer: ``seen`` R² on held-out training places, ``unseen`` R² on the held-out combinations,
     both of a ridge probe of (x, y) fitted to half of the training places; ``rank`` and ``rank_99`` of the
     activations."""
@@ -37,12 +38,12 @@ def probes(ensemble: Ensemble, task: Task, layers: str = "input,output", seed: i
     order = Draws.single(seed, "probe").uniform((len(train),), torch.float64).argsort().to(ensemble.device)
     half = len(train) // 2
     points = torch.cat([train[order], test])
-    names = [name.strip() for name in layers.split(",")]
+    names = listed(layers)
     rows: list[dict[str, object]] = []
     wanted = points.double().cpu().numpy()
     split = len(train) - half
     for member in ensemble.members:
-        for name, features in taps(ensemble, member, of.codes(points), names).items():
+        for name, features in activations(ensemble, member, of.codes(points), names).items():
             centred = features - features[:half].mean(0)
             gram = (centred @ centred.T).cpu().numpy()
             read = probe(gram, wanted[:half])

@@ -9,6 +9,7 @@ import numpy as np
 from recombine.errors import InputError
 from recombine.measures.generalization import evaluated, points_of
 from recombine.tasks import Task
+from recombine.tasks.abilities import Pictures
 from recombine.training import Ensemble
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ def reconstruction(ensemble: Ensemble, task: Task, examples: int = 4, seed: int 
     colours) of ``output`` and ``target``; ``row`` counts from the top."""
     import polars as pl
 
-    side = getattr(task, "side", None)
-    if side is None:
+    if not isinstance(task, Pictures):
         raise InputError("only pictures can be shown cell by cell; give a SpriteTask.")
+    side = task.side
     unseen = points_of(task, "ood", examples, seed)
     points = unseen if unseen is not None else task.space.sample(examples, seed)
     shown = ensemble.select([ensemble.members[0]])

@@ -7,7 +7,7 @@ for other compositions nothing is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor
 from recombine.errors import InputError
 from recombine.measures.generalization import points_of
 from recombine.tasks import Draws, Task
+from recombine.tasks.abilities import HasComponents
 from recombine.tasks.sprites.compose import COLOURS, Addition
 from recombine.training import Ensemble
 from recombine.training.stack import positional
@@ -24,22 +25,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class MadeOfParts(Protocol):
-    """What a task must offer: the true components (… × K × cells × channels) of points."""
-
-    def components(self, points: Tensor) -> Tensor: ...
-
-
 def recovery(ensemble: Ensemble, task: Task, count: int = 500, seed: int = 0) -> pl.DataFrame:
     """One row a member and component: ``error``, E‖φ̂_k − φ_k‖² over the spread of φ_k, on points of the whole space;
     ``raw_error``, the same with nothing removed. Only colours are compared."""
     import polars as pl
 
-    if not hasattr(task, "components"):
+    if not isinstance(task, HasComponents):
         raise InputError("recovery compares components; this task has none. Give a VectorParts or a SpriteTask.")
     points = points_of(task, "all", count, seed)
     asked = torch.as_tensor(np.array(points), device=ensemble.device)
-    truth = cast(MadeOfParts, task).components(asked)[..., :COLOURS].double()
+    truth = task.components(asked)[..., :COLOURS].double()
     inputs, _ = task.examples(asked, Draws.single(seed, "recovery", ensemble.device))
     rows: list[dict[str, object]] = []
     for member in ensemble.members:

@@ -20,6 +20,7 @@ from torch.func import functional_call, grad, vmap
 
 from recombine.errors import InputError, unknown
 from recombine.kernels import count_saliences
+from recombine.measures.listed import Listed, listed
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 
@@ -34,21 +35,21 @@ TANGENT_BYTES = 2**28
 """What the gradients of the members measured at once may take."""
 
 
-def salience(ensemble: Ensemble, task: Task, layers: str, count: int = 16, seed: int = 0) -> pl.DataFrame:
+def salience(ensemble: Ensemble, task: Task, layers: Listed, count: int = 16, seed: int = 0) -> pl.DataFrame:
     """Similarities κ_k and saliences S(k;C), k = 0 … C, of a layer's features; one row a member, layer and k.
 
-    ``layers`` names one submodule or several with commas between; ``"tangent"`` is the empirical neural tangent kernel
-    (the Gram matrix of the output's gradients by the parameters). ``violation`` says how far the representation is
-    from "similarity depends on the number of shared components only": the spread of similarities within a number of
-    shared components, root mean square over k, as a share of κ_C − κ_0. It is taken between independent groups, so
-    noise does not add to it. A ``count`` of 1 says that a combination has only one example."""
+    ``layers`` names submodules; ``"tangent"`` is the empirical neural tangent kernel (the Gram matrix of the output's
+    gradients by the parameters). ``violation`` says how far the representation is from "similarity depends on the
+    number of shared components only": the spread of similarities within a number of shared components, root mean
+    square over k, as a share of κ_C − κ_0. It is taken between independent groups, so noise does not add to it. A
+    ``count`` of 1 says that a combination has only one example."""
     import polars as pl
 
     codes = (task.train | task.test).explicit().codes
     inputs = _inputs(ensemble, task, codes, count, seed)
     shared = (codes[:, None, :] == codes[None, :, :]).sum(axis=-1)
     rows = []
-    for layer in (name.strip() for name in layers.split(",")):
+    for layer in listed(layers):
         means = _tangents(ensemble, inputs) if layer == TANGENT else _features(ensemble, layer, inputs)
         for member, groups in zip(ensemble.members, means, strict=True):
             kappa, violation = similarities(groups, shared)

@@ -21,6 +21,7 @@ from recombine.measures.component_influence import FloatArray, norms_by_part, sl
 from recombine.measures.one_step import gradient_terms
 from recombine.measures.swap import independent
 from recombine.tasks import Draws, Task
+from recombine.tasks.abilities import AnswersInParts
 from recombine.training import Ensemble
 
 if TYPE_CHECKING:
@@ -37,11 +38,10 @@ def step_matrix(
     targets have a column a component. The ensemble itself is left as it is."""
     import polars as pl
 
-    answer = getattr(task, "answer_part", None)
-    if answer is None:
+    if not isinstance(task, AnswersInParts):
         raise InputError("this task asks for one answer only; the step of a single output is measured by one_step.")
     names = ["·".join(block) for block in task.space.components]
-    places = [answer(i) for i in range(len(names))]
+    places = [task.answer_part(i) for i in range(len(names))]
     draws = Draws.single(seed, "step matrix", ensemble.device)
     inputs, targets = task.batch(draws("batch"), batch)
     if not isinstance(inputs, Tensor):

@@ -6,7 +6,7 @@ import copy
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ from recombine.measures.derivatives import Compose, derivative_blocks, jacobians
 from recombine.space import FactorSpace, Points
 from recombine.support import Support, full
 from recombine.tasks import Draws, SpriteTask, Task
+from recombine.tasks.abilities import Composed
 from recombine.tasks.sprites.compose import Composition
 from recombine.tasks.vector_parts import VectorParts
 from recombine.training.stack import positional
@@ -100,21 +101,20 @@ def check_theorem(
     Before training: for the task's own components and composition, or for a model that composes by another
     ``composition``. After training, with ``model`` (one member, which has ``components`` and ``compose``): for what it
     learned. ``settings`` are those of `sufficient_support`."""
-    made: Any = task
-    if not hasattr(task, "components") or not hasattr(task, "composition"):
+    if not isinstance(task, Composed):
         raise InputError("the theorem is about composed components; this task has none. Use sufficient_support.")
-    compose, truth = composition or made.composition, None
+    compose, truth = composition or task.composition, None
     if model is not None:
         learner: Any = model
         if not hasattr(model, "components") or not hasattr(model, "compose"):
             raise InputError("the theorem is about composed components; this model has none. Give a Compositional one.")
-        compose, parts, truth = learner.compose, _learned(learner, task), made.components
+        compose, parts, truth = learner.compose, _learned(learner, task), task.components
     else:
         # Another composition may want more channels, such as an alpha, of the same components.
-        parts = (made.replace(composition=compose) if compose != made.composition else made).components
+        parts = (cast(Any, task).replace(composition=compose) if compose != task.composition else task).components
     found: dict[str, Any] = {
         "smooth": True if model is not None or isinstance(task, VectorParts) else None,
-        "same": compose == made.composition if isinstance(compose, Composition) else None,
+        "same": compose == task.composition if isinstance(compose, Composition) else None,
         "truth": truth,
     }
     if isinstance(task, SpriteTask):

@@ -76,10 +76,9 @@ def redraw(task: Task, points: Tensor, inputs: Inputs, component: int, draws: Dr
 
 def part_of(task: Task, inputs: Inputs, component: int) -> slice | None:
     """The places of an input's last dimension that show a component, where it can be said."""
-    own = getattr(task, "part", None)
+    own = task.part(component)
     if own is not None:
-        place: slice = own(component)
-        return place
+        return own
     if isinstance(inputs, Tensor) and inputs.dim() == 2 and inputs.shape[-1] == len(task.space.components):
         return slice(component, component + 1)
     return None

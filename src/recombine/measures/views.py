@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from recombine.tasks import Draws, Inputs, Task
+from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 from recombine.training.stack import positional
 
 if TYPE_CHECKING:
     import polars as pl
-    from torch import Tensor
 
 
 def views(ensemble: Ensemble, task: Task, count: int = 512, seed: int = 0) -> pl.DataFrame:
@@ -23,7 +22,7 @@ def views(ensemble: Ensemble, task: Task, count: int = 512, seed: int = 0) -> pl
     import polars as pl
 
     rows: list[dict[str, object]] = []
-    for name, (inputs, targets) in views_of(task, Draws.single(seed, "views", ensemble.device), count).items():
+    for name, (inputs, targets) in task.views(Draws.single(seed, "views", ensemble.device), count).items():
         dtype = ensemble.flat.dtype
         parts = tuple(part.to(dtype) if part.is_floating_point() else part for part in positional(inputs))
         outputs = ensemble.predict(parts)
@@ -34,17 +33,3 @@ def views(ensemble: Ensemble, task: Task, count: int = 512, seed: int = 0) -> pl
             for i, member in enumerate(ensemble.members)
         ]
     return pl.DataFrame(rows, schema_overrides={"member": pl.Int32})
-
-
-def views_of(task: Task, draws: Draws, count: int) -> dict[str, tuple[Inputs, Tensor]]:
-    """Inputs and targets of each view of a task."""
-    own = getattr(task, "views", None)
-    if own is not None:
-        found: dict[str, tuple[Inputs, Tensor]] = own(draws, count)
-        return found
-    views = {}
-    for name, support in (("trained", task.train), ("unseen", task.test)):
-        points = torch.as_tensor(support.explicit().require_nonempty(name).codes.copy(), device=draws.keys.device)
-        chosen = points[draws(name).integers(len(points), (*draws.lead, count))]
-        views[name] = task.examples(chosen, draws(name))
-    return views

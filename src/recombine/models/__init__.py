@@ -1,56 +1,33 @@
 """What learns: each model is a frozen description that builds a plain ``nn.Module`` when called."""
 
-from recombine.models.bert import Bert
-from recombine.models.compositional import Compositional
-from recombine.models.convnet import ConvNet
-from recombine.models.coordinate import CoordinateNetwork
-from recombine.models.decoders import TransposedCNN
-from recombine.models.dense import Dense
-from recombine.models.equivariant import ShiftedNetwork
-from recombine.models.learned_composition import CellNetwork, CompositionFamily
-from recombine.models.odd_one_out import OddOneOut, OddOneOutNet
-from recombine.models.pair_cnn import PairCNN
-from recombine.models.panels import Panels
-from recombine.models.perceptron import Perceptron
-from recombine.models.pixel_transformer import PixelTransformer
-from recombine.models.rendering import EmbeddingCNN, PixelDecoder, StripeDecoder
-from recombine.models.resnet import ResNet, resnet_18, resnet_50, wide_resnet_50
-from recombine.models.seq2seq import Seq2Seq
-from recombine.models.slots import SlotAutoencoder
-from recombine.models.transformer import Transformer
-from recombine.models.upsample import Upsampler
-from recombine.models.views import Views
-from recombine.models.vit import ViT
-from recombine.models.word_encoder import WordEncoder
-
-__all__ = [
-    "Bert",
-    "CellNetwork",
-    "CompositionFamily",
-    "Compositional",
-    "ConvNet",
-    "CoordinateNetwork",
-    "Dense",
-    "EmbeddingCNN",
-    "OddOneOut",
-    "OddOneOutNet",
-    "PairCNN",
-    "Panels",
-    "Perceptron",
-    "PixelDecoder",
-    "PixelTransformer",
-    "ResNet",
-    "Seq2Seq",
-    "ShiftedNetwork",
-    "SlotAutoencoder",
-    "StripeDecoder",
-    "Transformer",
-    "TransposedCNN",
-    "Upsampler",
-    "ViT",
-    "Views",
-    "WordEncoder",
-    "resnet_18",
-    "resnet_50",
-    "wide_resnet_50",
-]
+from recombine.models.bert import Bert as Bert
+from recombine.models.compositional import Compositional as Compositional
+from recombine.models.convnet import ConvNet as ConvNet
+from recombine.models.coordinate import CoordinateNetwork as CoordinateNetwork
+from recombine.models.decoders import TransposedCNN as TransposedCNN
+from recombine.models.dense import Dense as Dense
+from recombine.models.equivariant import ShiftedNetwork as ShiftedNetwork
+from recombine.models.learned_composition import CellNetwork as CellNetwork, CompositionFamily as CompositionFamily
+from recombine.models.odd_one_out import OddOneOut as OddOneOut, OddOneOutNet as OddOneOutNet
+from recombine.models.pair_cnn import PairCNN as PairCNN
+from recombine.models.panels import Panels as Panels
+from recombine.models.perceptron import Perceptron as Perceptron
+from recombine.models.pixel_transformer import PixelTransformer as PixelTransformer
+from recombine.models.rendering import (
+    EmbeddingCNN as EmbeddingCNN,
+    PixelDecoder as PixelDecoder,
+    StripeDecoder as StripeDecoder,
+)
+from recombine.models.resnet import (
+    ResNet as ResNet,
+    resnet_18 as resnet_18,
+    resnet_50 as resnet_50,
+    wide_resnet_50 as wide_resnet_50,
+)
+from recombine.models.seq2seq import Seq2Seq as Seq2Seq
+from recombine.models.slots import SlotAutoencoder as SlotAutoencoder
+from recombine.models.transformer import Transformer as Transformer
+from recombine.models.upsample import Upsampler as Upsampler
+from recombine.models.views import Views as Views
+from recombine.models.vit import ViT as ViT
+from recombine.models.word_encoder import WordEncoder as WordEncoder

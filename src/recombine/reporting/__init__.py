@@ -22,26 +22,16 @@ _WHERE = {
     "write_study": "study",
 }
 
-__all__ = [
-    "claims_chart",
-    "claims_latex",
-    "claims_markdown",
-    "inline_svg",
-    "overview_page",
-    "render",
-    "responsive_svg",
-    "study_page",
-    "write_measured",
-    "write_overview",
-    "write_study",
-]
-
 if TYPE_CHECKING:
-    from recombine.reporting.export import claims_latex, claims_markdown
-    from recombine.reporting.html import inline_svg, render, responsive_svg
-    from recombine.reporting.measured import write_measured
-    from recombine.reporting.overview import overview_page, write_overview
-    from recombine.reporting.study import claims_chart, study_page, write_study
+    from recombine.reporting.export import claims_latex as claims_latex, claims_markdown as claims_markdown
+    from recombine.reporting.html import inline_svg as inline_svg, render as render, responsive_svg as responsive_svg
+    from recombine.reporting.measured import write_measured as write_measured
+    from recombine.reporting.overview import overview_page as overview_page, write_overview as write_overview
+    from recombine.reporting.study import (
+        claims_chart as claims_chart,
+        study_page as study_page,
+        write_study as write_study,
+    )
 
 
 def __getattr__(name: str) -> Any:
@@ -51,4 +41,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(_WHERE)
+
+
+if not TYPE_CHECKING:  # type checkers read the imports above instead
+    __all__ = __dir__()

@@ -81,7 +81,7 @@ class Bench:
             return None
         # Members of a loop are stepped one after the other; of a stack, all are held at once.
         memory = self.base + plan.touched * (1 if plan.strategy == "loop" else plan.stack)
-        records = {measured.measure: len(measured.record().steps(run.steps)) for measured in run.measured}
+        records = {measured.table: len(measured.record().steps(run.steps)) for measured in run.measured}
         timed = self.timed.get(_key(run, plan))
         if timed is not None:
             measuring = sum(count * timed.measures[name] for name, count in records.items())
@@ -121,7 +121,7 @@ def _time(run: TrainingRun, plan: RunPlan, device: str) -> Timed:
             for measured in run.measured:
                 started = _now(device)
                 measured.record().measure(ensemble, task)
-                measures[measured.measure] = _now(device) - started
+                measures[measured.table] = _now(device) - started
         return pl.DataFrame({"member": []}, {"member": pl.Int64})
 
     def tell(done: int, total: int) -> None:

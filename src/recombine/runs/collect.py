@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 
 from recombine.errors import InputError
 from recombine.runs import files
-from recombine.runs.files import StoreError, why
-from recombine.runs.listing import ADDRESS, Found, look, names, walk
-from recombine.runs.manifest import FILE
+from recombine.runs.layout import ADDRESS, FILE, Found, StoreError, why
+from recombine.runs.listing import look, names, walk
 from recombine.runs.store import Store
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from torch import Tensor
 from torch.func import functional_call, vmap
 
 from recombine.description import Description
+from recombine.runs.measured import Measured
 from recombine.runs.run import Context, Outcome, Run
-from recombine.runs.training import MEASURES, Measured
 from recombine.tasks import Draws, Task
 from recombine.training import SGD, Ensemble, train
 from recombine.training.stack import positional
@@ -82,8 +82,8 @@ class EvolutionRun(Run):
             )
         }
         for measured in self.measured:
-            table = MEASURES[measured.measure](ensemble, self.task, **measured.arguments)
-            tables[measured.measure] = table.with_columns(pl.lit(self.generations, pl.Int64).alias("step"))
+            table = measured.function()(ensemble, self.task)
+            tables[measured.table] = table.with_columns(pl.lit(self.generations, pl.Int64).alias("step"))
         return Outcome(tables, {}, {"members": self.members, "steps": self.generations, "settings": self.resolved()})
 
     def _generation(

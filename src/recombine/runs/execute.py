@@ -10,13 +10,13 @@ from functools import partial
 from recombine.errors import InputError
 from recombine.runs.executors import Executor, executor
 from recombine.runs.failures import keep_failure
-from recombine.runs.files import StoreError
 from recombine.runs.handing_out import hand_out
+from recombine.runs.layout import StoreError
 from recombine.runs.run import Run, silence
 from recombine.runs.store import Store
 from recombine.runs.stored import StoredRun
 from recombine.runs.watching import NamedProgress
-from recombine.runs.work import Answer, Piece, already, do
+from recombine.runs.work import Answer, Piece, already, compute
 
 log = logging.getLogger("recombine.runs")
 
@@ -31,7 +31,7 @@ class RunFailed(InputError):
         super().__init__(f"{count}: {reasons}; the others are stored, the reasons are kept in {where!r}.")
 
 
-def obtain(
+def get_or_compute(
     store: Store,
     runs: Mapping[str, Run],
     *,
@@ -84,7 +84,7 @@ def _answers(
     """Each run by name with its last answer: it is stored, or it failed."""
     if not crew.apart:
         for name, run in runs.items():
-            work = partial(do, store, progress=partial(progress, name) if progress else silence)
+            work = partial(compute, store, progress=partial(progress, name) if progress else silence)
             for answer in crew.each(work, [Piece(run, crew.device)]):
                 yield name, answer
         return

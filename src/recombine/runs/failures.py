@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from recombine.runs import files
+from recombine.runs.layout import why
 from recombine.runs.run import Run, plain
 from recombine.runs.store import Store
 
@@ -35,7 +36,7 @@ def keep_failure(store: Store, run: Run, error: BaseException) -> None:
         files.make(path.parent)
         files.write(path, json.dumps(plain(record), indent=1, ensure_ascii=False).encode())
     except OSError as problem:
-        log.warning("why the run %s failed cannot be kept: %s", run.address[:12], files.why(problem))
+        log.warning("why the run %s failed cannot be kept: %s", run.address[:12], why(problem))
 
 
 def failure(store: Store, run: Run) -> dict[str, Any] | None:

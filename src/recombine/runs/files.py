@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from uuid import uuid4
 
-from recombine.errors import InputError
+from recombine.runs.layout import StoreError, why
 
 if TYPE_CHECKING:
     from upath import UPath
@@ -29,10 +29,6 @@ P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
 _NO_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
-
-
-class StoreError(InputError):
-    """The store itself cannot be read or written: no space, no permission, not a store. Finished runs stay intact."""
 
 
 def anywhere(local: Callable[Concatenate[Path, P], Answer]) -> Callable[Concatenate[Location, P], Answer]:
@@ -138,11 +134,6 @@ def discard(directory: Path, unless: str) -> None:
             with suppress(OSError):  # Where a new one is there already, it is that one that counts.
                 away.rename(directory)
     delete(away)
-
-
-def why(error: OSError) -> str:
-    """The reason the operating system gave, without a path."""
-    return error.strerror or type(error).__name__
 
 
 def check_writable(root: Location, name: str) -> None:

@@ -14,12 +14,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from recombine.runs import work
+from recombine.runs.code import commit, source
 from recombine.runs.executors import Executor
 from recombine.runs.provenance import command
 from recombine.runs.run import Run, RunPlan
 from recombine.runs.store import Store
 from recombine.runs.watching import NamedProgress, watching
-from recombine.runs.work import Answer, Piece, do, look
+from recombine.runs.work import Answer, Piece
 
 
 def hand_out(
@@ -31,10 +33,10 @@ def hand_out(
 ) -> Iterator[Answer]:
     """One answer for each run by address, as they are finished: it is stored, or it failed."""
     afield = Store(store.root.resolve()) if isinstance(store.root, Path) else store
-    typed = command(sys.argv)
-    pieces = {address: Piece(run, crew.device, command=typed) for address, run in runs.items()}
+    typed, code = command(sys.argv), (commit(), source())
+    pieces = {address: Piece(run, crew.device, command=typed, code=code) for address, run in runs.items()}
     plans: dict[str, RunPlan] = {}
-    for answer in crew.each(partial(look, afield), list(pieces.values())):
+    for answer in crew.each(partial(work.plan, afield), list(pieces.values())):
         if answer.plan is not None:
             plans[answer.address] = answer.plan
         else:
@@ -47,10 +49,10 @@ def hand_out(
     left = {address: names[address][0] for address in plans}
     many = {address: plan.units for address, plan in plans.items()}
     with watching(store.work, left, many, progress) if progress else nullcontext():
-        yield from _finished(crew.each(partial(do, afield), units), left)
+        yield from _finished(crew.each(partial(work.compute, afield), units), left)
         if left:
             # Nobody saw that these were complete: a slow file system, or a stack halved because memory ran out.
-            yield from _finished(crew.each(partial(do, afield), [pieces[address] for address in left]), left)
+            yield from _finished(crew.each(partial(work.compute, afield), [pieces[address] for address in left]), left)
 
 
 def _finished(answers: Iterator[Answer], left: dict[str, str]) -> Iterator[Answer]:

@@ -12,7 +12,7 @@ import logging
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from recombine.runs import files
-from recombine.runs.files import StoreError, why
+from recombine.runs.layout import StoreError, why
 from recombine.runs.listing import marks
 from recombine.runs.manifest import Damaged
 

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from recombine.runs.files import anywhere
-from recombine.runs.manifest import FILE
-
-ADDRESS = re.compile(r"[0-9a-f]{64}")
-
-
-@dataclass(frozen=True)
-class Found:
-    """A file: its path below the directory asked for, and what is known of it unread."""
-
-    path: str
-    size: int
-    modified: float | None
-    """Seconds since 1970 by the clock of the disk or server; None where it does not say."""
+from recombine.runs.layout import ADDRESS, FILE, Found
 
 
 @anywhere

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError
-from recombine.runs.files import StoreError, sha256
+from recombine.runs.files import sha256
+from recombine.runs.layout import StoreError
 
 if TYPE_CHECKING:
     from recombine.runs.files import Location

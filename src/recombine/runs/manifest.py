@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from recombine.runs.files import sha256
+from recombine.runs.layout import FILE
 from recombine.runs.run import NAME
 
 SCHEMA = 1
-FILE = "run.json"
 _HASH = r"^[0-9a-f]{64}$"
 
 

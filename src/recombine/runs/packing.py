@@ -16,8 +16,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from recombine.errors import InputError
-from recombine.runs.files import StoreError, why
-from recombine.runs.manifest import FILE, Damaged, Entry, Manifest
+from recombine.runs.layout import FILE, StoreError, why
+from recombine.runs.manifest import Damaged, Entry, Manifest
 from recombine.runs.store import Store
 from recombine.runs.stored import StoredRun
 

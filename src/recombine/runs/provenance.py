@@ -6,20 +6,20 @@ import os
 import platform
 import re
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from importlib import metadata
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from recombine import __version__
+from recombine.runs.code import commit, source
 from recombine.runs.location import shown
 
-PACKAGES = ("recombine", "torch", "numpy", "polars")
+PACKAGES = ("torch", "numpy", "polars")
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,10 @@ def start(device: str = "cpu") -> Started:
 def provenance(device: str, started: Started) -> dict[str, Any]:
     """What was used since ``started``. Memory on a CPU is the peak of the whole process; on a GPU that of the run."""
     return {
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in PACKAGES},
+        "versions": {"python": platform.python_version(), "recombine": __version__}
+        | {name: version(name) for name in PACKAGES},
         "commit": commit(),
+        "source": source(),
         "platform": platform.platform(),
         "cpus": os.cpu_count(),
         "device": device,
@@ -61,19 +63,6 @@ def version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-@lru_cache
-def commit() -> str | None:
-    """The git commit of this package's own checkout, with "-dirty" if its source differs; None if it has none."""
-    package = Path(__file__).resolve().parents[1]
-    top = _git(package, "rev-parse", "--show-toplevel")
-    # An installed package may lie in a .venv inside somebody else's repository, whose commit says nothing about it.
-    if top is None or Path(top).resolve() / "src" / "recombine" != package:
-        return None
-    head = _git(package, "rev-parse", "HEAD")
-    dirty = _git(package, "status", "--porcelain", "--", ".")
-    return f"{head}-dirty" if head and dirty else head
 
 
 def device_name(device: str) -> str:
@@ -116,15 +105,3 @@ def _last_name(argument: str) -> str:
         value = f"…/{PureWindowsPath(value).name}"
     home = str(Path.home())
     return key + mark + (value.replace(home, "~") if len(home) > 1 else value)
-
-
-def _git(directory: Path, *arguments: str) -> str | None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        done = subprocess.run(
-            ["git", "--no-optional-locks", *arguments],
-            cwd=directory, env=environment, capture_output=True, text=True, timeout=10, check=True,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return None
-    return done.stdout.strip()

@@ -18,9 +18,7 @@ from uuid import uuid4
 
 from upath import UPath
 
-from recombine.runs.files import StoreError, why
-from recombine.runs.listing import ADDRESS, Found
-from recombine.runs.manifest import FILE
+from recombine.runs.layout import ADDRESS, FILE, Found, StoreError, why
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")

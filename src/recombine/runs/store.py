@@ -23,10 +23,10 @@ from uuid import uuid4
 from recombine.description import Description
 from recombine.errors import InputError, unknown
 from recombine.runs import files
-from recombine.runs.files import StoreError, why
-from recombine.runs.listing import ADDRESS, names
+from recombine.runs.layout import ADDRESS, FILE, StoreError, why
+from recombine.runs.listing import names
 from recombine.runs.location import local_part, locate, shown
-from recombine.runs.manifest import FILE, Damaged, Entry, Manifest
+from recombine.runs.manifest import Damaged, Entry, Manifest
 from recombine.runs.run import Outcome, plain
 from recombine.runs.stored import StoredRun
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from recombine.errors import unknown
 from recombine.runs import files
-from recombine.runs.files import StoreError, why
+from recombine.runs.layout import StoreError, why
 from recombine.runs.manifest import Damaged, Entry, Manifest
 
 if TYPE_CHECKING:

@@ -2,77 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from pydantic import Field
 
-from recombine import measures, structure
 from recombine.description import Description
-from recombine.errors import unknown
+from recombine.runs.measured import Measured
 from recombine.runs.run import Context, Outcome, Run, RunPlan
 from recombine.tasks import Task
-from recombine.training import Ensemble, Optimizer, Record, plan_training, train
+from recombine.training import Ensemble, Optimizer, plan_training, train
 from recombine.training.checkpoint import saved_step
-from recombine.training.engine import stack_folder
 from recombine.training.optim import PerMember
+from recombine.training.settings import Training, stack_folder
 
-MEASURES: dict[str, Callable[..., Any]] = {
-    "additivity": measures.additivity,
-    "boundary": measures.boundary,
-    "component_influence": measures.component_influence,
-    "composition_shares": measures.composition_shares,
-    "decision_map": measures.decision_map,
-    "decoded": measures.decoded,
-    "drawing": measures.drawing,
-    "effects": measures.effects,
-    "embedding": measures.embedding,
-    "factorization": measures.factorization,
-    "generalization": measures.generalization,
-    "geometry": measures.geometry,
-    "hard_answer": measures.hard_answer,
-    "influence": measures.influence,
-    "information": measures.information,
-    "latent_map": measures.latent_map,
-    "leak": measures.leak,
-    "lenses": measures.lenses,
-    "modularity": structure.modularity,
-    "one_step": measures.one_step,
-    "per_combination": measures.per_combination,
-    "probes": measures.probes,
-    "r_squared": measures.r_squared,
-    "recombination": measures.recombination,
-    "reconstruction": measures.reconstruction,
-    "recovery": measures.recovery,
-    "rendering": measures.rendering,
-    "salience": measures.salience,
-    "snap": measures.snap,
-    "step_matrix": measures.step_matrix,
-    "superposition": measures.superposition,
-    "swap": measures.swap,
-    "transport": measures.transport,
-    "variance": measures.variance,
-    "views": measures.views,
-}
+__all__ = ["Measured", "TrainingRun"]
 
 NOT_NOTED = ("final_loss", "stopped_at", "seconds")
 """What a training says of itself that stands in the table of members or in the provenance."""
-
-
-class Measured(Description):
-    """One measure with its arguments, taken at some steps; its name names the table."""
-
-    kind: ClassVar[str] = "measured"
-
-    measure: str
-    at: tuple[int, ...] = (-1,)
-    arguments: dict[str, float | int | str] = Field(default_factory=dict)
-
-    def record(self) -> Record:
-        if self.measure not in MEASURES:
-            raise unknown("measure", self.measure, MEASURES)
-        return Record(self.measure, partial(MEASURES[self.measure], **self.arguments), self.at)
 
 
 class TrainingRun(Run):
@@ -132,7 +79,6 @@ class TrainingRun(Run):
         return train(
             **self.how(),
             records=[m.record() for m in self.measured],
-            fit_below=self.fit_below,
             device=context.device,
             checkpoint=context.workspace,
             only=only,
@@ -140,7 +86,6 @@ class TrainingRun(Run):
         )
 
     def how(self) -> dict[str, Any]:
-        """What is trained, as `train` takes it."""
-        names = ("model", "task", "members", "steps", "batch_size", "optimizer", "seed", "init_scale", "penalty",
-                 "penalty_weight", "stop_below", "stop_on", "stop_every")  # fmt: skip
-        return {name: getattr(self, name) for name in names}
+        """What is trained, as `train` takes it: every field that describes a training."""
+        named = type(self).model_fields
+        return {field.name: getattr(self, field.name) for field in fields(Training) if field.name in named}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recombine.runs.failures import forget_failure, keep_failure
-from recombine.runs.files import StoreError, why
+from recombine.runs.layout import StoreError, why
 from recombine.runs.notes import Note, spent
 from recombine.runs.provenance import provenance, start
 from recombine.runs.run import Context, Progress, Run, RunPlan
@@ -28,6 +28,8 @@ class Piece:
     unit: int | None = None
     command: str = ""
     """What the person typed, for the provenance: a worker's own command line says nothing."""
+    code: tuple[str | None, str] = (None, "")
+    """Commit and source of whoever hands it out: a worker elsewhere with the same source may not know its commit."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Answer:
     """The run as whoever answered sees it."""
 
 
-def look(store: Store, piece: Piece) -> Answer:
+def plan(store: Store, piece: Piece) -> Answer:
     """Whether a run is stored, or else how it will be computed."""
     run = piece.run
     try:
@@ -54,17 +56,17 @@ def look(store: Store, piece: Piece) -> Answer:
     from recombine.training import pick_device
 
     try:
-        plan = run.plan(str(pick_device(piece.device)))
+        found = run.plan(str(pick_device(piece.device)))
     except Exception:
-        plan = RunPlan()  # What is wrong with it is said when it is computed.
-    return Answer(run.address, "planned", plan=plan)
+        found = RunPlan()  # What is wrong with it is said when it is computed.
+    return Answer(run.address, "planned", plan=found)
 
 
-def do(store: Store, piece: Piece, progress: Progress | None = None) -> Answer:
+def compute(store: Store, piece: Piece, progress: Progress | None = None) -> Answer:
     """Compute a piece; whoever completes a run stores it. Progress is noted in the workspace, and told if asked for."""
     run = piece.run
     try:
-        return _do(store, piece, progress)
+        return _compute(store, piece, progress)
     except StoreError as error:
         return Answer(run.address, "no store", error)
     except Exception as error:
@@ -83,7 +85,7 @@ def do(store: Store, piece: Piece, progress: Progress | None = None) -> Answer:
         return Answer(run.address, "failed", error)
 
 
-def _do(store: Store, piece: Piece, progress: Progress | None) -> Answer:
+def _compute(store: Store, piece: Piece, progress: Progress | None) -> Answer:
     run, unit = piece.run, piece.unit
     if there := already(store, run):
         return Answer(run.address, "stored", stored=there)
@@ -104,6 +106,9 @@ def _do(store: Store, piece: Piece, progress: Progress | None) -> Answer:
     origin = provenance(device, started)
     if piece.command:
         origin["command"] = piece.command
+    known, of = piece.code
+    if origin["commit"] is None and origin["source"] == of:
+        origin["commit"] = known
     origin["seconds"] = round(origin["seconds"] + note.before + spent(workspace, but=unit), 3)
     stored = store.put(run, outcome, origin)
     forget_failure(store, run)

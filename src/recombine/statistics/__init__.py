@@ -3,31 +3,23 @@
 `scipy.special` has the quantiles bit for bit as `scipy.stats` has them and loads in a third of the time.
 """
 
-from recombine.statistics._interval import T_BELOW, FloatArray, Interval
-from recombine.statistics.combinations import Statistic, Summary, over_combinations, over_examples
-from recombine.statistics.means import difference, interval, summarise
-from recombine.statistics.permutations import by_base, permutation, sign_flip, wild_cluster
-from recombine.statistics.ranks import jackknife, partial_spearman, spearman
-from recombine.statistics.shares import share_interval, shares_apart
-
-__all__ = [
-    "T_BELOW",
-    "FloatArray",
-    "Interval",
-    "Statistic",
-    "Summary",
-    "by_base",
-    "difference",
-    "interval",
-    "jackknife",
-    "over_combinations",
-    "over_examples",
-    "partial_spearman",
-    "permutation",
-    "share_interval",
-    "shares_apart",
-    "sign_flip",
-    "spearman",
-    "summarise",
-    "wild_cluster",
-]
+from recombine.statistics._interval import T_BELOW as T_BELOW, FloatArray as FloatArray, Interval as Interval
+from recombine.statistics.combinations import (
+    Statistic as Statistic,
+    Summary as Summary,
+    over_combinations as over_combinations,
+    over_examples as over_examples,
+)
+from recombine.statistics.means import difference as difference, interval as interval, summarise as summarise
+from recombine.statistics.permutations import (
+    by_base as by_base,
+    permutation as permutation,
+    sign_flip as sign_flip,
+    wild_cluster as wild_cluster,
+)
+from recombine.statistics.ranks import (
+    jackknife as jackknife,
+    partial_spearman as partial_spearman,
+    spearman as spearman,
+)
+from recombine.statistics.shares import share_interval as share_interval, shares_apart as shares_apart

@@ -43,10 +43,6 @@ class Mask:
         """The share of maskable weights that is kept."""
         return self.kept / self.count
 
-    def densities(self) -> dict[str, float]:
-        """The share kept of each parameter."""
-        return {name: float(part.float().mean()) for name, part in self.keep.items()}
-
     def complement(self) -> Mask:
         """What this mask removes."""
         return Mask({name: ~part for name, part in self.keep.items()}, 1.0, self.notes)

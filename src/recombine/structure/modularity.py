@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from recombine.errors import InputError
 from recombine.measures.lenses import Reading, reading
+from recombine.measures.listed import ListedNumbers, listed
 from recombine.structure.calling import respond
 from recombine.structure.evaluate import ablated, subnetwork
 from recombine.structure.methods import ContinuousSparsification
@@ -40,7 +41,7 @@ def modularity(
     asked: int = 256,
     epochs: int = 25,
     batch_size: int = 32,
-    penalties: str = "5,20",
+    penalties: ListedNumbers = (5, 20),
     lr: float = 0.03,
     passing: float = PASSING,
     seed: int = 0,
@@ -52,8 +53,8 @@ def modularity(
     typical mask, not the best of many. Where none passes, D_abl is null. ``passed`` is the share of masks that pass,
     ``density`` the mean share of weights that they keep.
 
-    ``penalties`` are numbers with commas between. They must be large: where factors go together in what was seen, a
-    mask that may keep much keeps the other factor's part too, and two separate halves look like one network."""
+    ``penalties`` must be large: where factors go together in what was seen, a mask that may keep much keeps the other
+    factor's part too, and two separate halves look like one network."""
     import polars as pl
 
     read = reading(task)
@@ -66,7 +67,7 @@ def modularity(
             method=ContinuousSparsification(start=0.05), optimizer=Adam(lr=lr), temperature=Geometric(per="step"),
             penalty=float(penalty), epochs=epochs, batch_size=batch_size, seed=seed,
         )
-        for penalty in penalties.split(",")
+        for penalty in listed(penalties)
     ]  # fmt: skip
     inputs, levels = shown(task, learn, "to learn", ensemble.device, seed)
     problems = [Problems(inputs, only(levels, k)) for k in range(factors)]
@@ -100,7 +101,7 @@ def shown(task: Task, count: int, purpose: str, device: torch.device, seed: int)
     draws = Draws.single(seed, f"modularity {purpose}", device)
     # Every combination in turn, so that none is missing where there are more examples than combinations.
     chosen = points[torch.arange(count, device=device) % len(points)]
-    make = getattr(task, "trained_examples", task.examples) if purpose == "to learn" else task.examples
+    make = task.trained_examples if purpose == "to learn" else task.examples
     return make(chosen, draws)[0], chosen
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from recombine.errors import InputError
-from recombine.runs import Store, StoredRun, obtain
+from recombine.runs import Store, StoredRun, get_or_compute
 from recombine.studies.study import SCALES, Scale, Setting, Study, StudyResult
 from recombine.studies.tables import tables_of
 
@@ -32,7 +32,7 @@ def run_study(
     started = time.monotonic()
     settings = study.planned(scale, members)
     runs = {name: setting.run for name, setting in settings.items()}
-    stored = obtain(store, runs, device=device, on=on, progress=progress, on_done=on_done)
+    stored = get_or_compute(store, runs, device=device, on=on, progress=progress, on_done=on_done)
     return _conclude(study, scale, members, settings, stored, started)
 
 
@@ -53,7 +53,7 @@ def run_studies(
         check_scale(study, scale, members)
     planned = {study.name: study.planned(scale, members) for study in studies}
     runs = {f"{study}/{name}": s.run for study, settings in planned.items() for name, s in settings.items()}
-    stored = obtain(store, runs, device=device, on=on, progress=progress, on_done=on_done)
+    stored = get_or_compute(store, runs, device=device, on=on, progress=progress, on_done=on_done)
     results = []
     for study in studies:
         mine = {name: stored[f"{study.name}/{name}"] for name in planned[study.name]}

@@ -13,7 +13,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from recombine.errors import InputError
-from recombine.runs import Store, obtain
+from recombine.runs import Store, get_or_compute
 from recombine.studies.committed import read_json, read_results
 from recombine.studies.study import Setting, Study, StudyResult
 from recombine.studies.tables import kept
@@ -119,7 +119,7 @@ def _again(
         return "none: no run of this study trains members", 0, []
     name = min(alone, key=lambda n: (getattr(alone[n], "steps", 0), n))
     with tempfile.TemporaryDirectory() as folder:
-        one = obtain(Store(Path(folder)), {name: alone[name]}, device=device)
+        one = get_or_compute(Store(Path(folder)), {name: alone[name]}, device=device)
         fresh = kept(study, {name: settings[name]}, one)
     compared = 0
     problems: list[str] = []

@@ -8,8 +8,7 @@ import numpy as np
 
 from recombine.errors import InputError
 from recombine.space import FactorSpace, Level
-from recombine.support.region import Region
-from recombine.support.support import ENUMERABLE, Explicit, Support
+from recombine.support.support import ENUMERABLE, Explicit, Region, Support
 
 
 def full(space: FactorSpace) -> Support:

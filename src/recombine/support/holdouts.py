@@ -12,8 +12,7 @@ import numpy as np
 from recombine.errors import InputError
 from recombine.space import FactorSpace, Level
 from recombine.support.builders import _listed
-from recombine.support.region import Region
-from recombine.support.support import Explicit, Support
+from recombine.support.support import Explicit, Region, Support
 
 
 def corner(space: FactorSpace, hole: int | float) -> Support:

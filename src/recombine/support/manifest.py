@@ -9,8 +9,8 @@ from typing import Any
 from recombine.errors import InputError
 from recombine.space import FactorSpace
 from recombine.support.planes import placed_from
-from recombine.support.region import Region, rows_of
-from recombine.support.support import Explicit, Support
+from recombine.support.rules import rows_of
+from recombine.support.support import Explicit, Region, Support
 
 SCHEMA = 1
 

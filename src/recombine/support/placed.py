@@ -16,7 +16,8 @@ import numpy as np
 
 from recombine.errors import InputError, unknown
 from recombine.space import Factor, FactorSpace, Points
-from recombine.support.region import Region, Rule
+from recombine.support.rules import Rule
+from recombine.support.support import Region
 
 SLACK = 1e-6
 """A coordinate this near to a fixed one counts as on it: points may have been rounded to float32."""

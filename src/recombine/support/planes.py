@@ -14,7 +14,8 @@ import numpy as np
 from recombine.errors import InputError
 from recombine.space import FactorSpace
 from recombine.support.placed import MARGIN, SLACK, Law, Mixture, Placed, normal_quantile
-from recombine.support.region import Region, Rule
+from recombine.support.rules import Rule
+from recombine.support.support import Region
 
 FAILURE = 1e-7
 """The share of band points for K > 2 that no try places, and that lie on the diagonal instead."""

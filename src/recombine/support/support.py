@@ -8,15 +8,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level, Points, about
-
-Mask = NDArray[np.bool_]
+from recombine.support.listed import Mask, listed, listed_in
+from recombine.support.rules import Rule, membership
 
 ENUMERABLE = 20_000_000
 """Grids up to this size are written out when a set operation needs them."""
+MOST_TRIES = 1_000
+"""Rejection sampling gives up after this many rounds without filling the request."""
 
 
 class Support:
@@ -56,8 +57,6 @@ class Support:
 
     def __invert__(self) -> Support:
         """Everything in the space that is not in this support."""
-        from recombine.support.region import Region
-
         if self.space.finite and self.space.size <= ENUMERABLE:
             mask = np.ones(self.space.size, dtype=bool)
             mask[self.space.index(self.explicit().codes)] = False
@@ -73,11 +72,8 @@ class Explicit(Support):
     """A support that lists its combinations: sorted, each once, never changed."""
 
     def __init__(self, space: FactorSpace, codes: Points | Iterable[Iterable[int]]) -> None:
-        if not space.finite:
-            raise InputError("only a space of categorical factors has combinations to list.")
-        rows = space.check(codes if isinstance(codes, np.ndarray) else [list(row) for row in codes])
         self.space = space
-        self.codes: Codes = np.unique(rows, axis=0) if len(rows) else rows.reshape(0, len(space))
+        self.codes: Codes = listed(space, codes)
         self.codes.setflags(write=False)
 
     @classmethod
@@ -89,11 +85,7 @@ class Explicit(Support):
         return len(self.codes)
 
     def contains(self, points: Points) -> Mask:
-        points = self.space.check(points)
-        if self.space.size <= 2**62:
-            return np.isin(self.space.index(points), self.space.index(self.codes))
-        mine = {row.tobytes() for row in np.ascontiguousarray(self.codes)}
-        return np.array([row.tobytes() in mine for row in np.ascontiguousarray(points)], dtype=bool)
+        return listed_in(self.space, self.codes, self.space.check(points))
 
     def sample(self, count: int, seed: int) -> Codes:
         if not len(self):
@@ -132,9 +124,58 @@ class Explicit(Support):
         return {"space": self.space.to_dict(), "combinations": self.codes.tolist()}
 
 
-def _combine(a: Support, b: Support, operation: Any, word: str) -> Support:
-    from recombine.support.region import Region
+class Region(Support):
+    """The points of a space that a rule accepts, where they are too many or too continuous to list."""
 
+    def __init__(self, space: FactorSpace, rule: Rule) -> None:
+        self.space = space
+        self._test = membership(space, rule)
+        # As JSON reads it back: a rule never changes, and one from a file equals the one that was written.
+        try:
+            self.rule: Rule = json.loads(json.dumps(rule))
+        except TypeError as error:
+            raise InputError(f"a rule is made of plain values: {error}.") from None
+
+    def contains(self, points: Points) -> Mask:
+        return self._test(self.space.check(points))
+
+    def sample(self, count: int, seed: int) -> Points:
+        """Rejection from the uniform distribution over the space."""
+        kept: list[Points] = []
+        have = 0
+        for attempt in range(MOST_TRIES):
+            points = self.space.sample(max(count, 256), seed=_spread(seed, attempt))
+            kept.append(points[self.contains(points)])
+            have += len(kept[-1])
+            if have >= count:
+                return np.concatenate(kept)[:count]
+        raise InputError(
+            f"found {have} of {count} points after {MOST_TRIES} rounds: the support is empty or very thin."
+        )
+
+    @staticmethod
+    def rule_of(support: Support) -> Rule:
+        """Any support as a rule."""
+        if isinstance(support, Region):
+            return support.rule
+        if isinstance(support, Explicit):
+            return {"points": support.codes.tolist()}
+        raise InputError(f"a {type(support).__name__} cannot be written as a rule.")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Region) and self.space == other.space and self.rule == other.rule
+
+    def __hash__(self) -> int:
+        return hash((self.space, json.dumps(self.rule, sort_keys=True)))
+
+    def __repr__(self) -> str:
+        return f"the part of {' × '.join(self.space.names)} where {json.dumps(self.rule)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"space": self.space.to_dict(), "rule": dict(self.rule)}
+
+
+def _combine(a: Support, b: Support, operation: Any, word: str) -> Support:
     space = a.space
     if space.finite and space.size <= ENUMERABLE:
         masks = []
@@ -146,3 +187,7 @@ def _combine(a: Support, b: Support, operation: Any, word: str) -> Support:
     if word == "all" and isinstance(a, Explicit):
         return Explicit(space, a.codes[b.contains(a.codes)])
     return Region(space, {word: [Region.rule_of(a), Region.rule_of(b)]})
+
+
+def _spread(seed: int, attempt: int) -> int:
+    return int(np.random.SeedSequence([seed, attempt]).generate_state(1)[0])

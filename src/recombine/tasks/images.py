@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from pydantic import Field
@@ -21,11 +21,12 @@ from recombine.space import FactorSpace
 from recombine.support import Explicit
 from recombine.tasks.data import PIXELS, Source, load_images
 from recombine.tasks.draws import Draws
+from recombine.tasks.keeping import Keeping
 from recombine.tasks.symbolic import SymbolicTask
 from recombine.tasks.task import Task
 
 
-class ImageTask(Description, Task):
+class ImageTask(Keeping, Description, Task):
     """The combinations and answers of ``symbolic``, each level a class of images of ``source``.
 
     Training draws from a fixed set of ``examples_seen`` pictures, made of ``per_class`` images a class and component;
@@ -40,9 +41,6 @@ class ImageTask(Description, Task):
     per_class: int = Field(default=100, ge=1)
     examples_seen: int = Field(default=20_000, ge=1)
     seed: int = 0
-
-    def model_post_init(self, _context: Any) -> None:
-        object.__setattr__(self, "_on", {})
 
     @property
     def space(self) -> FactorSpace:
@@ -120,7 +118,7 @@ class ImageTask(Description, Task):
 
     def _trained(self, device: torch.device) -> Tensor:
         """The training images in use ((classes · components · per_class) × channels × height × width)."""
-        return self._kept("trained", device, lambda: (
+        return self.kept("trained", device, lambda: (
             torch.as_tensor(load_images(self.source).train)[self._chosen.flatten()],
         ))[0]  # fmt: skip
 
@@ -133,7 +131,7 @@ class ImageTask(Description, Task):
             order, count = classes.argsort(stable=True), classes.bincount()
             return torch.as_tensor(images.held_out)[order], count.cumsum(0) - count, count
 
-        pool, first, count = self._kept("held out", device, make)
+        pool, first, count = self.kept("held out", device, make)
         return pool, first, count
 
     def _pictures(self, device: torch.device) -> tuple[Tensor, Tensor]:
@@ -147,13 +145,5 @@ class ImageTask(Description, Task):
             own = (self._classes[points] * components + torch.arange(components)) * self.per_class
             return points, own + number
 
-        points, images = self._kept("pictures", device, make)
+        points, images = self.kept("pictures", device, make)
         return points, images
-
-    def _kept(self, name: str, device: torch.device, make: Any) -> tuple[Tensor, ...]:
-        """Tensors made once and kept on the device they are used on."""
-        kept: dict[tuple[str, str], tuple[Tensor, ...]] = self._on  # type: ignore[attr-defined]
-        key = (name, str(device))
-        if key not in kept:
-            kept[key] = tuple(tensor.to(device) for tensor in make())
-        return kept[key]

@@ -21,7 +21,8 @@ Inputs = Tensor | tuple[Tensor, ...]
 class Task(ABC):
     """A space, a train and a test support, and a way to make examples of any combination.
 
-    A subclass gives ``space``, ``train``, ``test``, ``examples`` and ``losses``; everything else follows."""
+    A subclass gives ``space``, ``train``, ``test``, ``examples`` and ``losses``; everything else follows. What only
+    some tasks can do has a name in `abilities`."""
 
     @property
     @abstractmethod
@@ -55,6 +56,24 @@ class Task(ABC):
         points = self._train_points(draws.keys.device)
         chosen = draws("combination").integers(len(points), (*draws.lead, size))
         return self.examples(points[chosen], draws)
+
+    def trained_examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
+        """Examples of the kind that training shows, where a task shows other ones afterwards."""
+        return self.examples(points, draws)
+
+    def views(self, draws: Draws, count: int) -> Mapping[str, tuple[Inputs, Tensor]]:
+        """Inputs and targets of each way to look at the task, ``count`` of each; its two supports unless it has more to
+        tell apart."""
+        found = {}
+        for name, support in (("trained", self.train), ("unseen", self.test)):
+            points = torch.as_tensor(support.explicit().require_nonempty(name).codes.copy(), device=draws.keys.device)
+            chosen = points[draws(name).integers(len(points), (*draws.lead, count))]
+            found[name] = self.examples(chosen, draws(name))
+        return found
+
+    def part(self, component: int) -> slice | None:
+        """The places of an input's last dimension that show a component; None where the task does not say."""
+        return None
 
     def whole(self, device: torch.device | str = "cpu") -> tuple[Inputs, Tensor]:
         """The whole training set, for full-batch training: each combination once."""

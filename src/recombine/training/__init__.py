@@ -1,42 +1,25 @@
 """How it learns: one engine that trains many members at once."""
 
-from recombine.training.engine import plan_training, train
-from recombine.training.ensemble import Ensemble
-from recombine.training.optim import SGD, Adam, AdamW, Cosine, Exponential, Optimizer, Schedule
-from recombine.training.penalties import (
-    CoefficientEntropy,
-    MapVariance,
-    NuclearNorm,
-    Orthogonality,
-    Together,
-    VectorVariance,
+from recombine.training.engine import plan_training as plan_training, train as train
+from recombine.training.ensemble import Ensemble as Ensemble
+from recombine.training.optim import (
+    SGD as SGD,
+    Adam as Adam,
+    AdamW as AdamW,
+    Cosine as Cosine,
+    Exponential as Exponential,
+    Optimizer as Optimizer,
+    Schedule as Schedule,
 )
-from recombine.training.pretraining import pretrain, starting_from
-from recombine.training.record import Record, powers_of_two
-from recombine.training.settings import pick_device
-from recombine.training.threads import one_thread_each
-
-__all__ = [
-    "SGD",
-    "Adam",
-    "AdamW",
-    "CoefficientEntropy",
-    "Cosine",
-    "Ensemble",
-    "Exponential",
-    "MapVariance",
-    "NuclearNorm",
-    "Optimizer",
-    "Orthogonality",
-    "Record",
-    "Schedule",
-    "Together",
-    "VectorVariance",
-    "one_thread_each",
-    "pick_device",
-    "plan_training",
-    "powers_of_two",
-    "pretrain",
-    "starting_from",
-    "train",
-]
+from recombine.training.penalties import (
+    CoefficientEntropy as CoefficientEntropy,
+    MapVariance as MapVariance,
+    NuclearNorm as NuclearNorm,
+    Orthogonality as Orthogonality,
+    Together as Together,
+    VectorVariance as VectorVariance,
+)
+from recombine.training.pretraining import pretrain as pretrain, starting_from as starting_from
+from recombine.training.record import Record as Record, powers_of_two as powers_of_two
+from recombine.training.settings import pick_device as pick_device
+from recombine.training.threads import one_thread_each as one_thread_each

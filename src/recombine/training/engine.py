@@ -6,61 +6,53 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from typing import Any
+from functools import partial, wraps
+from inspect import signature
+from typing import ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
 
-from recombine.tasks import Draws, Task
+from recombine.tasks import Draws
 from recombine.training.checkpoint import load_checkpoint, save_checkpoint
 from recombine.training.ensemble import Ensemble
 from recombine.training.failures import in_short, whole_or_halves
 from recombine.training.layout import Layout
 from recombine.training.log import Log
-from recombine.training.optim import Optimizer, PerMember
-from recombine.training.plan import LOOP_STACK, ChunkSize, Plan, make_plan
-from recombine.training.progress import Progress, reporter
-from recombine.training.record import Record
-from recombine.training.settings import Settings, resolve
-from recombine.training.stack import Model, Penalty, Stack, cast, initial, positional, stack_members
+from recombine.training.plan import LOOP_STACK, Plan, make_plan
+from recombine.training.progress import reporter
+from recombine.training.settings import Training
+from recombine.training.stack import Stack, cast, initial, positional, stack_members
 from recombine.training.stopping import NEVER
 from recombine.training.strategies import strategy_for
 from recombine.training.strategies.stacked import member_step
 from recombine.training.threads import threads
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
 
 BLOCK_STEPS = 64
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 2**30}
 """Batches are drawn for a block of steps at once, within these bounds: drawing one step costs as many launches."""
 
 
-def train(
-    model: Model,
-    task: Task,
-    *,
-    members: int | Sequence[int] = 1,
-    steps: int,
-    batch_size: int | None = 64,
-    optimizer: Optimizer | None = None,
-    seed: int = 0,
-    init_scale: PerMember = 1.0,
-    penalty: Penalty | None = None,
-    penalty_weight: PerMember = 0.0,
-    records: Sequence[Record] = (),
-    fit_below: float | None = None,
-    stop_below: float | None = None,
-    stop_on: int | None = None,
-    stop_every: int = 1,
-    device: str | torch.device = "auto",
-    dtype: torch.dtype | None = None,
-    strategy: str = "auto",
-    chunk_size: ChunkSize = "auto",
-    checkpoint: str | Path | None = None,
-    checkpoint_seconds: float = 30.0,
-    only: int | None = None,
-    progress: Progress | None = None,
-) -> Ensemble:
+def describing(described: Callable[P, Training]) -> Callable[[Callable[[Training], Answer]], Callable[P, Answer]]:
+    """A function of a training, to be called with the arguments that describe one."""
+
+    def decorate(work: Callable[[Training], Answer]) -> Callable[P, Answer]:
+        @wraps(work)
+        def call(*given: P.args, **named: P.kwargs) -> Answer:
+            return work(described(*given, **named))
+
+        shown = signature(described).replace(return_annotation=signature(work).return_annotation)
+        call.__signature__ = shown  # type: ignore[attr-defined]
+        return call
+
+    return decorate
+
+
+@describing(Training)
+def train(training: Training) -> Ensemble:
     """Train ``members`` members of ``model`` on ``task`` for ``steps`` steps.
 
     ``model`` is a function that builds an ``nn.Module``, or a module to be drawn anew for each member. ``members`` is a
@@ -76,17 +68,12 @@ def train(
     the one to train, and a call without it joins what it finds. ``progress(done, total)`` counts member-steps; without
     it a bar is shown on a terminal and nothing elsewhere.
     """
-    settings, ids = resolve(
-        model, task, members=members, steps=steps, batch_size=batch_size, optimizer=optimizer, seed=seed,
-        init_scale=init_scale, penalty=penalty, penalty_weight=penalty_weight, records=records, fit_below=fit_below,
-        stop_below=stop_below, stop_on=stop_on, stop_every=stop_every, device=device, dtype=dtype,
-        checkpoint=checkpoint, checkpoint_seconds=checkpoint_seconds,
-    )  # fmt: skip
-    plan = _plan(settings, ids, strategy, chunk_size)
-    stacks = plan.stacks(ids) if only is None else (plan.stacks(ids)[only],)
+    plan = _plan(training)
+    stacks = plan.stacks(training.ids)
+    stacks = stacks if training.only is None else (stacks[training.only],)
     started = time.monotonic()
-    with reporter(progress, total=sum(map(len, stacks)) * steps) as report, threads(plan.threads):
-        work = partial(_train_stack, settings, plan, report)
+    with reporter(training.progress, total=sum(map(len, stacks)) * training.steps) as report, threads(plan.threads):
+        work = partial(_train_stack, training, plan, report)
         parts = [part for stack in stacks for part in whole_or_halves(work, list(stack))]
     ensemble = _join(parts)
     ensemble.notes |= {
@@ -94,44 +81,43 @@ def train(
         "stack": plan.stack,
         "reason": plan.reason,
         "stacks": [len(part) for part in parts],
-        "device": settings.device.type,
+        "device": training.on.type,
         "seconds": time.monotonic() - started,
     }
     return ensemble
 
 
-def plan_training(
-    model: Model, task: Task, *, strategy: str = "auto", chunk_size: ChunkSize = "auto", **how: Any
-) -> tuple[Plan, list[int]]:
+@describing(Training)
+def plan_training(training: Training) -> tuple[Plan, list[int]]:
     """How `train`, called with the same arguments, will run which members."""
-    settings, ids = resolve(model, task, **how)
-    return _plan(settings, ids, strategy, chunk_size), ids
+    return _plan(training), training.ids
 
 
-def _plan(settings: Settings, ids: list[int], strategy: str, chunk_size: ChunkSize) -> Plan:
-    module = initial(settings.model, ids[0], settings.seed, settings.dtype).to(settings.device).train()
+def _plan(training: Training) -> Plan:
+    ids = training.ids
+    module = initial(training.model, ids[0], training.seed, training.dtype).to(training.on).train()
     Layout.of(module)
-    inputs, targets = _batches(settings, ids[:1], range(1), next(module.parameters()).dtype)
-    one = (inputs, targets) if settings.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
-    state = settings.optimizer.start(torch.zeros(1, 1))
+    inputs, targets = _batches(training, ids[:1], range(1), next(module.parameters()).dtype)
+    one = (inputs, targets) if training.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
+    state = training.optimizer.start(torch.zeros(1, 1))
     plan = make_plan(
-        module, settings.objective, one, members=len(ids), steps=settings.steps, state_tensors=len(state),
-        device=settings.device, strategy=strategy, chunk_size=chunk_size,
+        module, training.objective, one, members=len(ids), steps=training.steps, state_tensors=len(state),
+        device=training.on, strategy=training.strategy, chunk_size=training.chunk_size,
     )  # fmt: skip
-    if strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(settings, ids[:2])) is not None:
+    if training.strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(training, ids[:2])) is not None:
         reason = f"torch.vmap cannot batch this model: {reason}"
         return replace(plan, strategy="loop", stack=min(len(ids), LOOP_STACK), reason=reason)
     return plan
 
 
-def _refusal(settings: Settings, ids: list[int]) -> str | None:
+def _refusal(training: Training, ids: list[int]) -> str | None:
     """Why a small stack cannot take its first step, or None where it can."""
-    stack = _stack(settings, ids)
-    inputs, targets = _batches(settings, ids, range(1), stack.flat.dtype)
-    shared = settings.batch_size is None
+    stack = _stack(training, ids)
+    inputs, targets = _batches(training, ids, range(1), stack.flat.dtype)
+    shared = training.batch_size is None
     x, y = (inputs, targets) if shared else (tuple(part[0] for part in inputs), targets[0])
     try:
-        member_step(stack, settings.objective, shared)(
+        member_step(stack, training.objective, shared)(
             list(stack.layout.split(stack.flat).values()), list(stack.buffers.values()), x, y, stack.weight
         )
     except (RuntimeError, NotImplementedError, ValueError) as error:
@@ -139,68 +125,63 @@ def _refusal(settings: Settings, ids: list[int]) -> str | None:
     return None
 
 
-def _stack(settings: Settings, ids: Sequence[int]) -> Stack:
+def _stack(training: Training, ids: Sequence[int]) -> Stack:
     return stack_members(
-        settings.model, ids, optimizer=settings.optimizer, seed=settings.seed, device=settings.device,
-        dtype=settings.dtype, init_scale=settings.init_scale, penalty_weight=settings.penalty_weight,
-        stop_below=NEVER if settings.judged_fresh else settings.stop_below,
+        training.model, ids, optimizer=training.optimizer, seed=training.seed, device=training.on,
+        dtype=training.dtype, init_scale=training.init_scale, penalty_weight=training.penalty_weight,
+        stop_below=NEVER if training.judged_fresh else training.stop_below,
     )  # fmt: skip
 
 
 def _batches(
-    settings: Settings, ids: Sequence[int], block: range, dtype: torch.dtype
+    training: Training, ids: Sequence[int], block: range, dtype: torch.dtype
 ) -> tuple[tuple[Tensor, ...], Tensor]:
     """The batches of a block, (steps × members × batch …), or the whole set once where training is full-batch."""
-    task, size = settings.task, settings.batch_size
+    task, size = training.task, training.batch_size
     if size is None:
-        inputs, targets = task.whole(settings.device)
+        inputs, targets = task.whole(training.on)
     else:
-        inputs, targets = task.batch(Draws.of(ids, block, settings.seed, settings.device), size)
+        inputs, targets = task.batch(Draws.of(ids, block, training.seed, training.on), size)
     return tuple(cast(part, dtype) for part in positional(inputs)), cast(targets, dtype)
 
 
-def _train_stack(settings: Settings, plan: Plan, report: Callable[[int], None], ids: list[int]) -> Ensemble:
-    stack = _stack(settings, ids)
-    log = Log(stack, settings, looped=plan.strategy == "loop")
-    folder = stack_folder(settings.checkpoint, ids) if settings.checkpoint is not None else None
-    inputs, targets = _batches(settings, ids, range(1), stack.flat.dtype)
-    key = settings.key(stack, inputs, targets) if folder is not None else ""
+def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], ids: list[int]) -> Ensemble:
+    stack = _stack(training, ids)
+    log = Log(stack, training, looped=plan.strategy == "loop")
+    folder = training.folder(ids)
+    inputs, targets = _batches(training, ids, range(1), stack.flat.dtype)
+    key = training.key(stack, inputs, targets) if folder is not None else ""
     step = 0
-    saved = load_checkpoint(folder, key, str(settings.device)) if folder is not None else None
+    saved = load_checkpoint(folder, key, str(training.on)) if folder is not None else None
     if saved is not None and log.fits(saved):
         step = log.restore(saved)
         report(step * len(ids))
     else:
         log.record(0)
-    shared = settings.batch_size is None
-    strategy = strategy_for(plan.strategy, stack, settings.objective, shared)
-    at_once = BLOCK_STEPS if shared else block_steps(inputs, targets, settings.device)
+    shared = training.batch_size is None
+    strategy = strategy_for(plan.strategy, stack, training.objective, shared)
+    at_once = BLOCK_STEPS if shared else block_steps(inputs, targets, training.on)
     saved_at = time.monotonic()
-    while step < settings.steps:
+    while step < training.steps:
         block = range(step, min(step + at_once, log.next_stop(step)))
         if not shared:
-            inputs, targets = _batches(settings, ids, block, stack.flat.dtype)
-        hyper = settings.optimizer.hyper(block).to(stack.flat)
+            inputs, targets = _batches(training, ids, block, stack.flat.dtype)
+        hyper = training.optimizer.hyper(block).to(stack.flat)
         losses = strategy.advance(inputs, targets, hyper, block.start)
         step = block.stop
         log.losses(block, losses)
         log.judge(step)
         log.record(step)
         report(len(block) * len(ids))
-        if stack.stopped and step < settings.steps:
-            report((settings.steps - step) * len(ids))
+        if stack.stopped and step < training.steps:
+            report((training.steps - step) * len(ids))
             step = log.skip_to_end(step)
-        if folder is not None and (step == settings.steps or time.monotonic() - saved_at > settings.checkpoint_seconds):
+        if folder is not None and (step == training.steps or time.monotonic() - saved_at > training.checkpoint_seconds):
             # Another process that trains the same stack may tidy the folder up meanwhile; then there is no checkpoint.
             with suppress(FileNotFoundError):
                 save_checkpoint(folder, key, log.checkpoint(step))
             saved_at = time.monotonic()
     return log.ensemble()
-
-
-def stack_folder(checkpoint: Path, members: Sequence[int]) -> Path:
-    """Where the checkpoints of a stack lie."""
-    return checkpoint / f"stack-{members[0]}-{members[-1]}"
 
 
 def block_steps(inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device) -> int:

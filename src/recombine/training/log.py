@@ -10,7 +10,7 @@ from torch import Tensor
 
 from recombine.training.checkpoint import Checkpoint
 from recombine.training.ensemble import Ensemble
-from recombine.training.settings import Settings
+from recombine.training.settings import Training
 from recombine.training.stack import Stack
 from recombine.training.stopping import Stopping, fresh_losses
 
@@ -25,21 +25,21 @@ TAIL = 50
 class Log:
     """Binned losses, first divergence, recorded measures."""
 
-    def __init__(self, stack: Stack, settings: Settings, looped: bool) -> None:
-        self.stack, self.settings, self.looped = stack, settings, looped
+    def __init__(self, stack: Stack, training: Training, looped: bool) -> None:
+        self.stack, self.training, self.looped = stack, training, looped
         # A module of its own: measuring puts it into evaluation mode, training goes on in training mode.
         self.module = copy.deepcopy(stack.module).eval()
-        self.bins = max(1, min(settings.steps, HISTORY_BINS))
+        self.bins = max(1, min(training.steps, HISTORY_BINS))
         self.sums = torch.zeros(len(stack), self.bins, dtype=torch.float64)
         self.counts = torch.zeros(self.bins, dtype=torch.float64)
         self.diverged = torch.full((len(stack),), -1, dtype=torch.int64)
-        self.tables: dict[str, list[pl.DataFrame]] = {record.name: [] for record in settings.records}
-        self.due = {record.name: record.steps(settings.steps) for record in settings.records}
-        self.stops = sorted(set().union(*self.due.values(), {settings.steps}))
+        self.tables: dict[str, list[pl.DataFrame]] = {record.name: [] for record in training.records}
+        self.due = {record.name: record.steps(training.steps) for record in training.records}
+        self.stops = sorted(set().union(*self.due.values(), {training.steps}))
         self.stopping: Stopping | None = None
-        if settings.stop_below is not None and settings.stop_on is not None:
-            losses = fresh_losses(settings.task, settings.stop_on, settings.seed, stack.flat)
-            self.stopping = Stopping(stack, losses, settings.stop_below, settings.stop_every)
+        if training.stop_below is not None and training.stop_on is not None:
+            losses = fresh_losses(training.task, training.stop_on, training.seed, stack.flat)
+            self.stopping = Stopping(stack, losses, training.stop_below, training.stop_every)
 
     def next_stop(self, step: int) -> int:
         stop = min(stop for stop in self.stops if stop > step)
@@ -47,12 +47,12 @@ class Log:
 
     def judge(self, step: int) -> None:
         """Stop the members that have learnt enough, where fresh examples say so and are asked at this step."""
-        if self.stopping is not None and step in (self.stopping.due(step - 1), self.settings.steps):
+        if self.stopping is not None and step in (self.stopping.due(step - 1), self.training.steps):
             self.stopping.judge(self._ensemble(), step)
 
     def losses(self, block: range, losses: Tensor) -> None:
         values = losses.detach().double().cpu().T
-        bins = torch.arange(block.start, block.stop) * self.bins // self.settings.steps
+        bins = torch.arange(block.start, block.stop) * self.bins // self.training.steps
         self.sums.index_add_(1, bins, values)
         self.counts.index_add_(0, bins, torch.ones(len(block), dtype=torch.float64))
         bad = ~torch.isfinite(values)
@@ -61,19 +61,19 @@ class Log:
 
     def skip_to_end(self, step: int) -> int:
         """All members have stopped: what is left of training would change nothing."""
-        for start in range(step, self.settings.steps, HISTORY_BINS):
-            block = range(start, min(start + HISTORY_BINS, self.settings.steps))
+        for start in range(step, self.training.steps, HISTORY_BINS):
+            block = range(start, min(start + HISTORY_BINS, self.training.steps))
             self.losses(block, self.stack.held.expand(len(block), -1))
         for stop in [stop for stop in self.stops if stop > step]:
             self.record(stop)
-        return self.settings.steps
+        return self.training.steps
 
     def record(self, step: int) -> None:
-        for record in self.settings.records:
+        for record in self.training.records:
             if step in self.due[record.name]:
                 import polars as pl
 
-                table = record.measure(self._ensemble(), self.settings.task)
+                table = record.measure(self._ensemble(), self.training.task)
                 self.tables[record.name].append(table.with_columns(pl.lit(step, pl.Int64).alias("step")))
 
     def checkpoint(self, step: int) -> Checkpoint:
@@ -114,16 +114,16 @@ class Log:
         ensemble = self._ensemble()
         losses = self.sums / self.counts.clamp(min=1)
         tail = max(1, self.bins // TAIL)
-        final = losses[:, -tail:].mean(1) if self.settings.steps else losses.new_full((len(self.stack),), torch.nan)
-        if self.stopping is not None and self.settings.steps:
+        final = losses[:, -tail:].mean(1) if self.training.steps else losses.new_full((len(self.stack),), torch.nan)
+        if self.stopping is not None and self.training.steps:
             final = self.stopping.loss
-        limit = self.settings.fit_below if self.settings.steps else None
+        limit = self.training.fit_below if self.training.steps else None
         ensemble.diverged_at = tuple(int(d) if d >= 0 else None for d in self.diverged)
         ensemble.fitted = tuple(
             None if limit is None else bool(f <= limit) and d is None
             for f, d in zip(final.tolist(), ensemble.diverged_at, strict=True)
         )
-        ends = (torch.arange(1, self.bins + 1) * self.settings.steps + self.bins - 1) // self.bins
+        ends = (torch.arange(1, self.bins + 1) * self.training.steps + self.bins - 1) // self.bins
         ensemble.history = {"step": ends, "loss": losses}
         ensemble.records = self._joined()
         ensemble.notes = {"final_loss": [f if f == f and abs(f) != float("inf") else None for f in final.tolist()]}

@@ -10,7 +10,7 @@ which draws the one and adds the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from pydantic import Field
@@ -54,11 +54,14 @@ class _Around(Description, Task):
     def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
         return self.task.scores(outputs, targets)
 
-    def __getattr__(self, name: str) -> Any:
-        # What a task has besides (views, part) is that of the task inside.
-        if name in ("views", "part", "shape", "trained_examples"):
-            return getattr(object.__getattribute__(self, "task"), name)
-        return super().__getattr__(name)  # type: ignore[misc]
+    def trained_examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
+        return self.task.trained_examples(points, draws)
+
+    def views(self, draws: Draws, count: int) -> Mapping[str, tuple[Inputs, Tensor]]:
+        return self.task.views(draws, count)
+
+    def part(self, component: int) -> slice | None:
+        return self.task.part(component)
 
 
 class ComponentDropout(_Around):
@@ -89,9 +92,7 @@ class GroupBalanced(_Around):
     def batch(self, draws: Draws, size: int) -> tuple[Inputs, Tensor]:
         points = self.task._train_points(draws.keys.device)
         chosen = points[draws("combination").integers(len(points), (*draws.lead, size))]
-        make = getattr(self.task, "trained_examples", self.task.examples)
-        found: tuple[Inputs, Tensor] = make(chosen, draws)
-        return found
+        return self.task.trained_examples(chosen, draws)
 
 
 class Charged(_Around):
@@ -215,10 +216,9 @@ class _Streams(nn.Module):
 
 
 def _part(task: Task, inputs: Tensor, component: int, lead: int) -> slice:
-    own = getattr(task, "part", None)
+    own = task.part(component)
     if own is not None:
-        place: slice = own(component)
-        return place
+        return own
     if inputs.dim() == lead + 1 and inputs.shape[-1] == len(task.space.components):
         return slice(component, component + 1)
     raise InputError("component dropout needs a task that says which part of an input shows which component.")

@@ -1,11 +1,12 @@
-"""Everything of a call to `train` that all of its stacks share, checked."""
+"""A training, described once and checked."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -14,32 +15,81 @@ from torch import Tensor
 from recombine.errors import InputError
 from recombine.tasks import Task
 from recombine.training.optim import SGD, Optimizer, PerMember
+from recombine.training.plan import ChunkSize
+from recombine.training.progress import Progress
 from recombine.training.record import Record
 from recombine.training.stack import Model, Objective, Penalty, Stack
 
+UNLESS_GIVEN = SGD(lr=0.1)
 
-@dataclass(frozen=True)
-class Settings:
-    """The arguments of `train`, checked and resolved."""
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What is trained and how, once for all that ask: `train`, which says what each means, `plan_training` and runs."""
 
     model: Model
     task: Task
-    objective: Objective
+    _: KW_ONLY
+    members: int | Sequence[int] = 1
     steps: int
-    batch_size: int | None
-    optimizer: Optimizer
-    seed: int
-    init_scale: PerMember
-    penalty_weight: PerMember
-    records: tuple[Record, ...]
-    fit_below: float | None
-    stop_below: float | None
-    stop_on: int | None
-    stop_every: int
-    device: torch.device
-    dtype: torch.dtype | None
-    checkpoint: Path | None
-    checkpoint_seconds: float
+    batch_size: int | None = 64
+    optimizer: Optimizer = UNLESS_GIVEN
+    seed: int = 0
+    init_scale: PerMember = 1.0
+    penalty: Penalty | None = None
+    penalty_weight: PerMember = 0.0
+    records: Sequence[Record] = ()
+    fit_below: float | None = None
+    stop_below: float | None = None
+    stop_on: int | None = None
+    stop_every: int = 1
+    device: str | torch.device = "auto"
+    dtype: torch.dtype | None = None
+    strategy: str = "auto"
+    chunk_size: ChunkSize = "auto"
+    checkpoint: str | Path | None = None
+    checkpoint_seconds: float = 30.0
+    only: int | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("init_scale", "penalty_weight"):
+            object.__setattr__(self, name, _per_member(getattr(self, name)))
+        object.__setattr__(self, "records", tuple(self.records))
+        last = max(self.ids)
+        if self.steps < 0:
+            raise InputError(f"steps must not be negative, got {self.steps}.")
+        if self.batch_size is not None and self.batch_size < 1:
+            raise InputError(f"batch_size must be at least 1, got {self.batch_size}.")
+        if self.stop_every < 1 or (self.stop_on is not None and self.stop_on < 1):
+            raise InputError("stop_on and stop_every are whole numbers from 1 on.")
+        for record in self.records:
+            record.steps(self.steps)
+        for name, value in (("lr", self.optimizer.lr), ("weight_decay", self.optimizer.weight_decay),
+                            ("init_scale", self.init_scale), ("penalty_weight", self.penalty_weight)):  # fmt: skip
+            if isinstance(value, tuple) and len(value) <= last:
+                raise InputError(f"{name} has {len(value)} entries, member {last} has none.")
+
+    @cached_property
+    def ids(self) -> list[int]:
+        """The numbers of its members."""
+        ids = list(range(self.members)) if isinstance(self.members, int) else [int(m) for m in self.members]
+        if not ids or min(ids) < 0 or len(set(ids)) != len(ids):
+            raise InputError(f"members must be a positive number or distinct member numbers, got {self.members!r}.")
+        return ids
+
+    @cached_property
+    def on(self) -> torch.device:
+        """The device it is trained on."""
+        return pick_device(self.device)
+
+    @cached_property
+    def objective(self) -> Objective:
+        return Objective(self.task, self.penalty)
+
+    def folder(self, members: Sequence[int]) -> Path | None:
+        """Where the checkpoints of a stack lie."""
+        return stack_folder(Path(self.checkpoint), members) if self.checkpoint is not None else None
 
     @property
     def judged_fresh(self) -> bool:
@@ -64,50 +114,9 @@ class Settings:
         return digest.hexdigest()
 
 
-def resolve(
-    model: Model,
-    task: Task,
-    *,
-    members: int | Sequence[int] = 1,
-    steps: int,
-    batch_size: int | None = 64,
-    optimizer: Optimizer | None = None,
-    seed: int = 0,
-    init_scale: PerMember = 1.0,
-    penalty: Penalty | None = None,
-    penalty_weight: PerMember = 0.0,
-    records: Sequence[Record] = (),
-    fit_below: float | None = None,
-    stop_below: float | None = None,
-    stop_on: int | None = None,
-    stop_every: int = 1,
-    device: str | torch.device = "auto",
-    dtype: torch.dtype | None = None,
-    checkpoint: str | Path | None = None,
-    checkpoint_seconds: float = 30.0,
-) -> tuple[Settings, list[int]]:
-    """The settings of a call to `train`, which says what they mean, and the numbers of its members."""
-    ids = _member_numbers(members)
-    if steps < 0:
-        raise InputError(f"steps must not be negative, got {steps}.")
-    if batch_size is not None and batch_size < 1:
-        raise InputError(f"batch_size must be at least 1, got {batch_size}.")
-    if stop_every < 1 or (stop_on is not None and stop_on < 1):
-        raise InputError("stop_on and stop_every are whole numbers from 1 on.")
-    for record in records:
-        record.steps(steps)
-    optimizer = optimizer or SGD(lr=0.1)
-    init_scale, penalty_weight = _per_member(init_scale), _per_member(penalty_weight)
-    for name, value in (("lr", optimizer.lr), ("weight_decay", optimizer.weight_decay), ("init_scale", init_scale),
-                        ("penalty_weight", penalty_weight)):  # fmt: skip
-        if isinstance(value, tuple) and len(value) <= max(ids):
-            raise InputError(f"{name} has {len(value)} entries, member {max(ids)} has none.")
-    settings = Settings(
-        model, task, Objective(task, penalty), steps, batch_size, optimizer, seed, init_scale, penalty_weight,
-        tuple(records), fit_below, stop_below, stop_on, stop_every, pick_device(device), dtype,
-        Path(checkpoint) if checkpoint is not None else None, checkpoint_seconds,
-    )  # fmt: skip
-    return settings, ids
+def stack_folder(checkpoint: Path, members: Sequence[int]) -> Path:
+    """Where the checkpoints of a stack lie, within those of its training."""
+    return checkpoint / f"stack-{members[0]}-{members[-1]}"
 
 
 def pick_device(device: str | torch.device) -> torch.device:
@@ -125,10 +134,3 @@ def pick_device(device: str | torch.device) -> torch.device:
 
 def _per_member(value: PerMember | Sequence[float]) -> PerMember:
     return tuple(float(v) for v in value) if isinstance(value, Sequence) else float(value)
-
-
-def _member_numbers(members: int | Sequence[int]) -> list[int]:
-    ids = list(range(members)) if isinstance(members, int) else [int(m) for m in members]
-    if not ids or min(ids) < 0 or len(set(ids)) != len(ids):
-        raise InputError(f"members must be a positive number or distinct member numbers, got {members!r}.")
-    return ids

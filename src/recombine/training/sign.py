@@ -10,7 +10,7 @@ from torch import Tensor, zeros_like
 from recombine.training.optim import Hyper, Optimizer, State
 
 
-class Sign(Optimizer):
+class SignSGD(Optimizer):
     """The sign of the gradient, or with ``momentum`` of its running mean (Bernstein et al. 2018)."""
 
     kind: ClassVar[str] = "sign"

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 
 from recombine.errors import InputError
-from recombine.runs.executors.executor import Executor
+from recombine.runs.executors.executor import Executor as Executor
 from recombine.runs.executors.here import Here
-
-__all__ = ["Executor", "executor"]
 
 _PROCESSES = re.compile(r"processes(?::(?P<count>[1-9]\d{0,3}))?")
 _RAY = re.compile(r"ray(?:://[^\s/]+:\d+)?")

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 from recombine.errors import InputError
-from recombine.runs.executors.afar import WorkerError, afar
 from recombine.runs.executors.executor import Work
+from recombine.runs.executors.worker import WorkerError, in_worker
 from recombine.runs.work import Answer, Piece
 
 RETRIES = 3
@@ -89,7 +89,7 @@ def quiet() -> None:
 
 
 def _one(work: Work, piece: Piece) -> Answer:
-    return afar(work, piece)
+    return in_worker(work, piece)
 
 
 def _answer(ray: Any, reference: Any, piece: Piece) -> Answer:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 from recombine.errors import InputError
-from recombine.runs.executors.afar import afar, end_with_parent
 from recombine.runs.executors.executor import Work
+from recombine.runs.executors.worker import end_with_parent, in_worker
 from recombine.runs.work import Answer, Piece
 
 TRIES = 4
@@ -74,4 +74,4 @@ def share(device: str) -> int:
 
 def _one(work: Work, place: int, piece: Piece, parent: int) -> tuple[int, Answer]:
     end_with_parent(parent)
-    return place, afar(work, piece, lane=place)
+    return place, in_worker(work, piece, lane=place)

@@ -179,8 +179,8 @@ SCAN = (
     ),
     Claim(
         "scan-resistance-without",
-        "The structure of commands with “jump” is answered worse in A, which shows “jump” alone, than in B′, which never "
-        "shows it.",
+        "The structure of commands with “jump” is answered worse in A, which shows “jump” alone, than in B′, which "
+        "never shows it.",
         _resists("scan-a", "scan-without", "decoded", "structure"),
         whose="ours", unit="accuracy of the structure",
         source="a word that is never shown says nothing of the structure, and no tested command was seen; decoded "
@@ -338,7 +338,8 @@ REMEDIES = (
     ),
     _helps("remedy-dropout", "Hiding the redundant digit half of the time helps.", UNTREATED, DROPOUT),
     _helps("remedy-gradient", "A penalty on the gradient at the redundant digit helps.", UNTREATED, GRADIENT),
-    _helps("remedy-balanced", "Where one example in ten is free, drawing all combinations alike helps.", LOOSE, BALANCED),
+    _helps("remedy-balanced", "Where one example in ten is free, drawing all combinations alike helps.",
+           LOOSE, BALANCED),
 )  # fmt: skip
 
 CLAIMS = (*PAIRS, *SCAN, *STEPS, *STRENGTH, *OPTIMIZERS, *REMEDIES)

@@ -69,12 +69,13 @@ FIGURES = (
     ),
     _right_digit(
         "influence", "The same by gradients",
-        f"The right digit's share of the input gradient, {MEANS}, the measure of the paper's propositions: it tells the "
-        "settings apart far less well, because noise in the pixels keeps it above zero.",
+        f"The right digit's share of the input gradient, {MEANS}, the measure of the paper's propositions: it tells "
+        "the settings apart far less well, because noise in the pixels keeps it above zero.",
         "share", "share of X₂ in the influence E‖∂ŷ/∂X‖",
     ),
     dots(
-        "parts", "Whose variance the scores carry", "ANOVA over the grid of both digits; zero for a compositional network.",
+        "parts", "Whose variance the scores carry",
+        "ANOVA over the grid of both digits; zero for a compositional network.",
         pl.col("part").is_in(["2", "1·2"]), table="parts", group="setting", value="share", fitted=False,
         prepare=lambda t: t.group_by("setting", "member", maintain_order=True).agg(pl.col("share").sum()),
         axis="share of X₂, alone or with X₁, in the variance of the scores",
@@ -88,8 +89,8 @@ FIGURES = (
     ),
     dots(
         "both", "The toy with both answers asked: every network at the end",
-        "Share of the unseen quarter for which both answers are right, one dot per member. Trained without it, networks "
-        "name one of the combinations they know.",
+        "Share of the unseen quarter for which both answers are right, one dot per member. Trained without it, "
+        "networks name one of the combinations they know.",
         UNSEEN, LAST, table="both", group="setting", value="accuracy", fitted=False,
         keep=["setting", "member", "accuracy"], axis="both answers right on the unseen quarter", domain=(0, 1),
     ),

@@ -25,7 +25,7 @@ from recombine.training.remedies import (
     NoisyRepresentation,
     TwoStream,
 )
-from recombine.training.sign import Sign
+from recombine.training.sign import SignSGD
 
 STRENGTHS = (0.0, 0.5, 0.75, 0.9, 0.95, 1.0)
 BOUND = 0.9
@@ -33,13 +33,13 @@ BOUND = 0.9
 
 DIGIT_OPTIMIZERS: dict[str, dict[str, Optimizer]] = {
     "digits": {"SGD": SGD(lr=0.1), "momentum": SGD(lr=0.02, momentum=0.9), "Adam": Adam(lr=0.003),
-               "sign": Sign(lr=0.001)},
+               "sign": SignSGD(lr=0.001)},
     "mnist": {"SGD": SGD(lr=0.1), "momentum": SGD(lr=0.01, momentum=0.9), "Adam": Adam(lr=0.001),
-              "sign": Sign(lr=0.0002)},
+              "sign": SignSGD(lr=0.0002)},
 }  # fmt: skip
 """Rates at which each optimiser gets there within a few hundred steps, for the perceptron and for the CNN."""
 TOY_OPTIMIZERS: dict[str, Optimizer] = {
-    "SGD": SGD(lr=0.1), "momentum": SGD(lr=0.03, momentum=0.9), "Adam": Adam(lr=0.01), "sign": Sign(lr=0.003),
+    "SGD": SGD(lr=0.1), "momentum": SGD(lr=0.03, momentum=0.9), "Adam": Adam(lr=0.01), "sign": SignSGD(lr=0.003),
 }  # fmt: skip
 EVOLUTION = "evolution (no gradient)"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from recombine.measures.interval import summarise
+from recombine.statistics import summarise
 from recombine.studies.charts import curves, dots, drawn, scatter
 
 LOG_SIGMA = "log₁₀ σ  (rich ← → lazy)"

@@ -74,16 +74,6 @@ class Grammar:
         rows = tokens.reshape(-1, tokens.shape[-1]).tolist()
         return [" ".join(self.words[n] for n in row if n not in (PAD, CLASS)) for row in rows]
 
-    def encoded(self, sentences: Sequence[str]) -> Tensor:
-        """Any sentences as numbers of words, cut to the longest of the grammar; what is no word of it is [UNK]."""
-        place = {word: number for number, word in enumerate(self.words)}
-        rows = torch.full((len(sentences), self.longest), PAD, dtype=torch.int64)
-        rows[:, 0] = CLASS
-        for row, sentence in zip(rows, sentences, strict=True):
-            spoken = [place.get(word, UNKNOWN) for word in sentence.split()][: self.longest - 1]
-            row[1 : 1 + len(spoken)] = torch.tensor(spoken, dtype=torch.int64)
-        return rows
-
     @cached_property
     def _phrases(self) -> dict[str, list[list[str]]]:
         """What each slot of each structure can say, in the order of the combinations of its factors."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from pydantic import Field
@@ -14,6 +14,7 @@ from recombine.description import Description
 from recombine.space import FactorSpace
 from recombine.support import Explicit
 from recombine.tasks.draws import Draws
+from recombine.tasks.keeping import Keeping
 from recombine.tasks.odd_one_out.grammar import CLASS, MASK, SPECIALS
 from recombine.tasks.odd_one_out.problems import Split
 from recombine.tasks.odd_one_out.sentences import Sentences
@@ -23,7 +24,7 @@ BLANK = -1
 """The target where nothing is asked."""
 
 
-class MaskedWords(Description, Task):
+class MaskedWords(Keeping, Description, Task):
     """Grammatical sentences of ``source`` in which a ``share`` of the words is asked for: of those, 8 in 10 are shown
     as [MASK], 1 in 10 as any word, 1 in 10 as they are. Structures are drawn equally often.
 
@@ -34,9 +35,6 @@ class MaskedWords(Description, Task):
 
     source: Sentences = Sentences()
     share: float = Field(default=0.15, gt=0, lt=1)
-
-    def model_post_init(self, _context: Any) -> None:
-        object.__setattr__(self, "_on", {})
 
     @cached_property
     def space(self) -> FactorSpace:
@@ -91,13 +89,12 @@ class MaskedWords(Description, Task):
 
     def _sentences(self, split: Split, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
         """The sentences of a split by structure, where each structure begins, and how many it has."""
-        kept: dict[tuple[str, str], tuple[Tensor, ...]] = self._on  # type: ignore[attr-defined]
-        key = (split, str(device))
-        if key not in kept:
+
+        def make() -> tuple[Tensor, ...]:
             codes = torch.as_tensor(self.source.grammatical(split))
             codes = codes[codes[:, 0].argsort(stable=True)]
             count = codes[:, 0].bincount(minlength=len(self.space.factors[0]))
-            made = self.source.spoken.tokens(codes), count.cumsum(0) - count, count
-            kept[key] = tuple(part.to(device) for part in made)
-        tokens, first, count = kept[key]
+            return self.source.spoken.tokens(codes), count.cumsum(0) - count, count
+
+        tokens, first, count = self.kept(split, device, make)
         return tokens, first, count

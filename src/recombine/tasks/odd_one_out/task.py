@@ -15,6 +15,7 @@ from recombine.errors import InputError
 from recombine.space import FactorSpace, categorical
 from recombine.support import Explicit
 from recombine.tasks.draws import Draws
+from recombine.tasks.keeping import Keeping
 from recombine.tasks.losses import correct, cross_entropy
 from recombine.tasks.odd_one_out.problems import Family, ProblemSet, Source, Split, build
 from recombine.tasks.task import Task
@@ -22,7 +23,7 @@ from recombine.tasks.task import Task
 LEVELS = ("broken", "kept")
 
 
-class OddOneOutTask(Description, Task):
+class OddOneOutTask(Keeping, Description, Task):
     """Problems of ``family`` made of items of ``source``; the answer is the place of the odd one.
 
     Training draws from ``problems`` fixed ones in an order reshuffled each epoch; everything that is measured is asked
@@ -41,7 +42,6 @@ class OddOneOutTask(Description, Task):
         if not isinstance(self.source, Source):
             raise InputError(f"items come from Contours, Sentences or a FactorTable, not {type(self.source).__name__}.")
         self.family.odd_kinds(self.source.rules)
-        object.__setattr__(self, "_on", {})
 
     @cached_property
     def space(self) -> FactorSpace:
@@ -58,11 +58,10 @@ class OddOneOutTask(Description, Task):
 
     def split(self, name: Split) -> ProblemSet:
         """The problems of a split."""
-        made: dict[str, ProblemSet] = self._on  # type: ignore[attr-defined]
-        if name not in made:
+        if name not in self._made:
             count = self.problems if name == "train" else self.held_out
-            made[name] = build(self.source, self.family, count, split=name, seed=self.seed)
-        return made[name]
+            self._made[name] = build(self.source, self.family, count, split=name, seed=self.seed)
+        return self._made[name]
 
     def batch(self, draws: Draws, size: int) -> tuple[Tensor, Tensor]:
         order = draws("order").shuffled(self.problems, size)
@@ -96,9 +95,10 @@ class OddOneOutTask(Description, Task):
 
     def _tensors(self, name: Split, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
         """Inputs, targets and odd kinds of a split, kept on the device they are used on."""
-        kept: dict[Any, tuple[Tensor, Tensor, Tensor]] = self._on  # type: ignore[attr-defined]
-        key = (name, str(device))
-        if key not in kept:
-            problems = self.split(name)
-            kept[key] = (problems.inputs.to(device), problems.targets.to(device), problems.odd.to(device))
-        return kept[key]
+        problems = self.split(name)
+        inputs, targets, odd = self.kept(name, device, lambda: (problems.inputs, problems.targets, problems.odd))
+        return inputs, targets, odd
+
+    @cached_property
+    def _made(self) -> dict[Split, ProblemSet]:
+        return {}

@@ -15,14 +15,15 @@ from recombine.description import Description
 from recombine.space import FactorSpace, categorical
 from recombine.support import Explicit, full
 from recombine.tasks.draws import Draws
+from recombine.tasks.keeping import Keeping
 from recombine.tasks.odd_one_out.contour_items import Contours
-from recombine.tasks.odd_one_out.problems import Family, build
+from recombine.tasks.odd_one_out.problems import Family, Split, build
 from recombine.tasks.task import Task
 
 LUMA = (0.299, 0.587, 0.114)
 
 
-class TwoViews(Description, Task):
+class TwoViews(Keeping, Description, Task):
     """Two views each of ``panels`` training panels of ``source``; the model gives a vector a view (batch × 2 × d).
 
     Changes as in Lepori et al. (2023): left–right flip; contrast and saturation by up to half; turned by up to 30°,
@@ -36,9 +37,6 @@ class TwoViews(Description, Task):
     held_out: int = Field(default=1_024, ge=2)
     temperature: float = Field(default=0.07, gt=0)
     seed: int = 0
-
-    def model_post_init(self, _context: Any) -> None:
-        object.__setattr__(self, "_on", {})
 
     @property
     def space(self) -> FactorSpace:
@@ -55,11 +53,11 @@ class TwoViews(Description, Task):
 
     def batch(self, draws: Draws, size: int) -> tuple[Tensor, Tensor]:
         order = draws("order").shuffled(self.panels, size)
-        return self._pairs(self._kept("train", order.device)[order], draws)
+        return self._pairs(self._panels("train", order.device)[order], draws)
 
     def examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
         chosen = draws("panel").integers(self.held_out, points.shape[:-1])
-        return self._pairs(self._kept("test", points.device)[chosen], draws)
+        return self._pairs(self._panels("test", points.device)[chosen], draws)
 
     def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """−log of the share of the other view of the same panel, averaged over both views of it."""
@@ -84,13 +82,13 @@ class TwoViews(Description, Task):
         both = torch.stack([changed(panels, draws("one")), changed(panels, draws("other"))], -4)
         return both, torch.zeros(panels.shape[:-3], dtype=torch.int64, device=panels.device)
 
-    def _kept(self, split: str, device: torch.device) -> Tensor:
-        kept: dict[tuple[str, str], Tensor] = self._on  # type: ignore[attr-defined]
-        if (split, str(device)) not in kept:
+    def _panels(self, split: Split, device: torch.device) -> Tensor:
+        def make() -> tuple[Tensor]:
             count = self.panels if split == "train" else self.held_out
-            made = build(self.source, Family(), math.ceil(count / 4), split=split, seed=self.seed)  # type: ignore[arg-type]
-            kept[split, str(device)] = made.inputs.flatten(0, 1)[:count].to(device)
-        return kept[split, str(device)]
+            made = build(self.source, Family(), math.ceil(count / 4), split=split, seed=self.seed)
+            return (made.inputs.flatten(0, 1)[:count],)
+
+        return self.kept(split, device, make)[0]
 
 
 def changed(panels: Tensor, draws: Draws) -> Tensor:

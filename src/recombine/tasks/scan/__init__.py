@@ -1,22 +1,13 @@
 """SCAN: its grammar, its splits, and the task."""
 
-from recombine.tasks.scan.grammar import ACTIONS, OUTPUTS, WORDS, commands, frame_of, frames, interpret
-from recombine.tasks.scan.splits import SPLITS, Split, find_split, read_mcd
-from recombine.tasks.scan.task import END, START, ScanTask
-
-__all__ = [
-    "ACTIONS",
-    "END",
-    "OUTPUTS",
-    "SPLITS",
-    "START",
-    "WORDS",
-    "ScanTask",
-    "Split",
-    "commands",
-    "find_split",
-    "frame_of",
-    "frames",
-    "interpret",
-    "read_mcd",
-]
+from recombine.tasks.scan.grammar import (
+    ACTIONS as ACTIONS,
+    OUTPUTS as OUTPUTS,
+    WORDS as WORDS,
+    commands as commands,
+    frame_of as frame_of,
+    frames as frames,
+    interpret as interpret,
+)
+from recombine.tasks.scan.splits import SPLITS as SPLITS, Split as Split, find_split as find_split, read_mcd as read_mcd
+from recombine.tasks.scan.task import END as END, START as START, ScanTask as ScanTask

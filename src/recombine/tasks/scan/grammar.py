@@ -21,7 +21,7 @@ JOINTS = ("and", "after")
 OPEN = "?"
 
 OUTPUTS = (*(f"I_{action.upper()}" for action in ACTIONS), "I_TURN_LEFT", "I_TURN_RIGHT")
-LONGEST_COMMAND, LONGEST_ANSWER = 9, 48
+LONGEST_ANSWER = 48
 
 
 @cache

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -24,6 +24,7 @@ from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace
 from recombine.support import Explicit
 from recombine.tasks.draws import Draws
+from recombine.tasks.keeping import Keeping
 from recombine.tasks.scan.grammar import ACTIONS, LONGEST_ANSWER, OPEN, OUTPUTS, WORDS, frame_of, frames, interpret
 from recombine.tasks.scan.splits import Split, find_split, oversample
 from recombine.tasks.task import Task
@@ -34,7 +35,7 @@ END, START = len(OUTPUTS), len(OUTPUTS) + 1
 Example = tuple[tuple[Tensor, Tensor], Tensor]
 
 
-class ScanTask(Description, Task):
+class ScanTask(Keeping, Description, Task):
     """Commands of ``split`` with at most ``longest`` actions; ``words="uniform"`` is setting B, ``"apart"`` and
     ``"without"`` are B′.
 
@@ -52,9 +53,6 @@ class ScanTask(Description, Task):
     """Whether commands joined by "and" and "after" are there at all."""
     seed: int = 0
     own: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-
-    def model_post_init(self, _context: Any) -> None:
-        object.__setattr__(self, "_on", {})
 
     @cached_property
     def space(self) -> FactorSpace:
@@ -89,7 +87,7 @@ class ScanTask(Description, Task):
         return Explicit(self.space, self._codes(self.commands.test))
 
     def examples(self, points: Tensor, draws: Draws) -> Example:
-        words, answers = self._kept_on(points.device, "frames", self._templates)
+        words, answers = self.kept("frames", points.device, self._templates)
         frame, first, second = points.unbind(-1)
         chosen = torch.stack([first, second], -1)
         answer = _filled(answers[frame], chosen, 0)
@@ -98,9 +96,7 @@ class ScanTask(Description, Task):
 
     def batch(self, draws: Draws, size: int) -> Example:
         """Commands uniform over the training set with its repetitions."""
-        (points,) = self._kept_on(
-            draws.keys.device, "train", lambda: (torch.as_tensor(self._codes(self.commands.train)),)
-        )
+        points = self._points("train", draws.keys.device)
         return self.examples(self._drawn(points, draws, (*draws.lead, size)), draws)
 
     def views(self, draws: Draws, count: int) -> dict[str, Example]:
@@ -108,9 +104,8 @@ class ScanTask(Description, Task):
         the unseen commands. In A the command of the split alone is a tenth of the first view, and learnt long before
         any other."""
         device = draws.keys.device
-        (points,) = self._kept_on(device, "train", lambda: (torch.as_tensor(self._codes(self.commands.train)),))
+        points, asked = self._points("train", device), self._points("test", device)
         several = points[points[:, 0] != self._frames.index(OPEN)]
-        (asked,) = self._kept_on(device, "test", lambda: (torch.as_tensor(self._codes(self.commands.test)),))
         shape = (*draws.lead, count)
         views = {
             "trained": self._drawn(points, draws("trained"), shape),
@@ -141,7 +136,7 @@ class ScanTask(Description, Task):
         frame = chosen[..., :1]
         if self.words == "uniform":
             return torch.cat([frame, draws("words").integers(len(ACTIONS), (*shape, 2))], -1)
-        fillings, count = self._kept_on(draws.keys.device, "fillings", self._fillings)
+        fillings, count = self.kept("fillings", draws.keys.device, self._fillings)
         at = (draws("words").uniform(shape, torch.float64) * count[frame[..., 0]]).long()
         return torch.cat([frame, fillings[frame[..., 0], at]], -1)
 
@@ -212,12 +207,9 @@ class ScanTask(Description, Task):
                 answers[i, j] = {"I_WALK": -1, "I_LOOK": -2}.get(action, OUTPUTS.index(action))
         return words, answers
 
-    def _kept_on(self, device: torch.device, name: str, make: Any) -> tuple[Tensor, ...]:
-        kept: dict[tuple[str, str], tuple[Tensor, ...]] = self._on  # type: ignore[attr-defined]
-        key = (name, str(device))
-        if key not in kept:
-            kept[key] = tuple(tensor.to(device) for tensor in make())
-        return kept[key]
+    def _points(self, part: Literal["train", "test"], device: torch.device) -> Tensor:
+        """The commands of a part as points, with their repetitions."""
+        return self.kept(part, device, lambda: (torch.as_tensor(self._codes(getattr(self.commands, part))),))[0]
 
 
 def _marked(frame: str) -> str:

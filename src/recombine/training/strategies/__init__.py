@@ -1,10 +1,10 @@
 """How a stack is stepped: member by member, all at once, from a captured graph, or from a compiled one."""
 
 from recombine.training.stack import Objective, Stack
-from recombine.training.strategies.captured import Captured
-from recombine.training.strategies.compiled import Compiled, can_compile
-from recombine.training.strategies.loop import Loop, draws_inside
-from recombine.training.strategies.stacked import Stacked, member_step
+from recombine.training.strategies.captured import Captured as Captured
+from recombine.training.strategies.compiled import Compiled as Compiled, can_compile as can_compile
+from recombine.training.strategies.loop import Loop as Loop, draws_inside as draws_inside
+from recombine.training.strategies.stacked import Stacked as Stacked, member_step
 
 STRATEGIES: dict[str, type[Loop] | type[Stacked]] = {
     "loop": Loop,
@@ -20,6 +20,3 @@ def strategy_for(name: str, stack: Stack, objective: Objective, shared: bool) ->
     if issubclass(kind, Stacked):
         return kind(stack, member_step(stack, objective, shared), shared)
     return kind(stack, objective, shared)
-
-
-__all__ = ["STRATEGIES", "Captured", "Compiled", "Loop", "Stacked", "can_compile", "draws_inside", "strategy_for"]

@@ -15,7 +15,7 @@ from recombine.training import Ensemble
 INPUT, OUTPUT = "input", "output"
 
 
-def taps(ensemble: Ensemble, member: int, inputs: Tensor, layers: Sequence[str]) -> dict[str, Tensor]:
+def activations(ensemble: Ensemble, member: int, inputs: Tensor, layers: Sequence[str]) -> dict[str, Tensor]:
     """Activations (examples × numbers) of one member at each of ``layers``: names of submodules, "input" or
     "output"."""
     names = [name for name in layers if name not in (INPUT, OUTPUT)]

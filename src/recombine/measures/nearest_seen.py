@@ -17,13 +17,14 @@ from recombine.errors import InputError
 from recombine.measures.gaps import _evaluate
 from recombine.space import Codes
 from recombine.tasks import Task
+from recombine.tasks.abilities import AnswersInParts
 from recombine.training import Ensemble
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def snap(ensemble: Ensemble, task: Task, count: int = 32, seed: int = 0) -> pl.DataFrame:
+def nearest_seen(ensemble: Ensemble, task: Task, count: int = 32, seed: int = 0) -> pl.DataFrame:
     """Answers to unseen combinations. One row a member.
 
     A task that says which outputs answer a component (``answer_part(i)``) is answered with a whole combination; for any
@@ -38,7 +39,7 @@ def snap(ensemble: Ensemble, task: Task, count: int = 32, seed: int = 0) -> pl.D
     strides = np.asarray(space._strides)
     seen = task.train.contains(space.grid())
     asked = points @ strides
-    answered = len(space) if hasattr(task, "answer_part") else 1
+    answered = len(space) if isinstance(task, AnswersInParts) else 1
     totals = np.zeros((3, len(ensemble)))
     counts = np.zeros((len(ensemble), len(seen)))
     for outputs, _, rows in _evaluate(ensemble, task, points, count, seed):
@@ -64,8 +65,9 @@ def snap(ensemble: Ensemble, task: Task, count: int = 32, seed: int = 0) -> pl.D
 
 def _answers(task: Task, outputs: Tensor) -> NDArray[np.int64]:
     """The level that is answered for each factor: (members × examples × answered factors)."""
-    answer = getattr(task, "answer_part", None)
-    places = [slice(None)] if answer is None else [answer(i) for i in range(len(task.space))]
+    places = [slice(None)]
+    if isinstance(task, AnswersInParts):
+        places = [task.answer_part(i) for i in range(len(task.space))]
     parts = [outputs[..., place] for place in places] if outputs.dim() == 3 else []
     wanted = task.space.shape[: len(places)]
     if tuple(part.shape[-1] for part in parts) != wanted:

@@ -1,4 +1,4 @@
-"""A support given by a rule: a membership test and a sampler, for spaces too large or too continuous to list.
+"""Rules that say which points are in a support, and the membership test that each means.
 
 A rule is plain data, so that it can be hashed, stored and read back without running anything:
 
@@ -10,7 +10,6 @@ A rule is plain data, so that it can be hashed, stored and read back without run
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,75 +17,16 @@ import numpy as np
 
 from recombine.errors import InputError, unknown
 from recombine.space import LARGEST_INDEX, FactorSpace, Points
-from recombine.support.support import Explicit, Mask, Support
+from recombine.support.listed import Mask, listed, listed_in
 
 Rule = Mapping[str, Any]
-
-MOST_TRIES = 1_000
-"""Rejection sampling gives up after this many rounds without filling the request."""
-
-
-class Region(Support):
-    """The points of a space that a rule accepts."""
-
-    def __init__(self, space: FactorSpace, rule: Rule) -> None:
-        self.space = space
-        self._test = _membership(space, rule)
-        # As JSON reads it back: a rule never changes, and one from a file equals the one that was written.
-        try:
-            self.rule: Rule = json.loads(json.dumps(rule))
-        except TypeError as error:
-            raise InputError(f"a rule is made of plain values: {error}.") from None
-
-    def contains(self, points: Points) -> Mask:
-        return self._test(self.space.check(points))
-
-    def sample(self, count: int, seed: int) -> Points:
-        """Rejection from the uniform distribution over the space."""
-        kept: list[Points] = []
-        have = 0
-        for attempt in range(MOST_TRIES):
-            points = self.space.sample(max(count, 256), seed=_spread(seed, attempt))
-            kept.append(points[self.contains(points)])
-            have += len(kept[-1])
-            if have >= count:
-                return np.concatenate(kept)[:count]
-        raise InputError(
-            f"found {have} of {count} points after {MOST_TRIES} rounds: the support is empty or very thin."
-        )
-
-    @staticmethod
-    def rule_of(support: Support) -> Rule:
-        """Any support as a rule."""
-        if isinstance(support, Region):
-            return support.rule
-        if isinstance(support, Explicit):
-            return {"points": support.codes.tolist()}
-        raise InputError(f"a {type(support).__name__} cannot be written as a rule.")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Region) and self.space == other.space and self.rule == other.rule
-
-    def __hash__(self) -> int:
-        return hash((self.space, json.dumps(self.rule, sort_keys=True)))
-
-    def __repr__(self) -> str:
-        return f"the part of {' × '.join(self.space.names)} where {json.dumps(self.rule)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"space": self.space.to_dict(), "rule": dict(self.rule)}
-
-
 def _short(value: object, limit: int = 80) -> str:
     text = repr(value)
     return text if len(text) <= limit else text[:limit] + "…"
 
 
-def _spread(seed: int, attempt: int) -> int:
-    return int(np.random.SeedSequence([seed, attempt]).generate_state(1)[0])
-
-
-def _membership(space: FactorSpace, rule: Rule) -> Callable[[Points], Mask]:
+def membership(space: FactorSpace, rule: Rule) -> Callable[[Points], Mask]:
+    """For each point, whether the rule accepts it; an error where it is no rule."""
     if not isinstance(rule, Mapping) or len(rule) != 1:
         raise InputError(f"a rule is one of {', '.join(_RULES)} with its argument, got {_short(rule)}.")
     ((word, argument),) = rule.items()
@@ -115,7 +55,8 @@ def _ends(name: str, side: Any) -> tuple[float, float]:
 
 
 def _points(space: FactorSpace, rows: Any) -> Callable[[Points], Mask]:
-    return Explicit(space, rows_of(rows)).contains
+    codes = listed(space, rows_of(rows))
+    return lambda points: listed_in(space, codes, points)
 
 
 def rows_of(rows: Any) -> list[list[int]]:
@@ -151,7 +92,7 @@ def _near(space: FactorSpace, argument: Any) -> Callable[[Points], Mask]:
 def _tests(space: FactorSpace, rules: Any) -> list[Callable[[Points], Mask]]:
     if not isinstance(rules, Sequence) or isinstance(rules, str) or not rules:
         raise InputError(f"'any' and 'all' need a list of rules, got {_short(rules)}.")
-    return [_membership(space, rule) for rule in rules]
+    return [membership(space, rule) for rule in rules]
 
 
 def _any(space: FactorSpace, rules: Any) -> Callable[[Points], Mask]:
@@ -165,7 +106,7 @@ def _all(space: FactorSpace, rules: Any) -> Callable[[Points], Mask]:
 
 
 def _not(space: FactorSpace, rule: Rule) -> Callable[[Points], Mask]:
-    test = _membership(space, rule)
+    test = membership(space, rule)
     return lambda points: ~test(points)
 
 

@@ -17,7 +17,7 @@ class WorkerError(Exception):
     """What a run raised on a worker, in words, where the error itself cannot leave its process."""
 
 
-def afar(work: Work, piece: Piece, lane: int = 0) -> Answer:
+def in_worker(work: Work, piece: Piece, lane: int = 0) -> Answer:
     """``work`` on a piece in a process that belongs to another."""
     import torch
 

@@ -13,12 +13,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from recombine.measures.activations import INPUT, activations
 from recombine.measures.factorization import additive
 from recombine.measures.gaps import _evaluate
 from recombine.measures.geometry import kernel_of
 from recombine.measures.superposition import share
 from recombine.measures.swap import swap
-from recombine.measures.taps import INPUT, taps
 from recombine.mechanisms import Answers, Finding
 from recombine.mechanisms.finding import HALF, LIFT
 from recombine.mechanisms.names import brief
@@ -157,7 +157,7 @@ def reentanglement(ensemble: Ensemble, task: Task, seed: int) -> Finding | str:
         return "it looks at models of one input of numbers"
     drops, start = [], []
     for member in ensemble.members[:16]:
-        acts = taps(ensemble, member, inputs, [INPUT, *names])
+        acts = activations(ensemble, member, inputs, [INPUT, *names])
         if any(a.shape[0] != space.size for a in acts.values()):
             return "a layer does not give one activation an example"
         scores = {n: additive(kernel_of(a - a.median(0).values, *space.shape)) for n, a in acts.items()}

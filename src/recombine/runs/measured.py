@@ -1,0 +1,121 @@
+"""What is measured along a training, described: a measure of this package, or any function that can be imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any, ClassVar, cast
+
+from pydantic import Field
+
+from recombine import measures, structure
+from recombine.description import Description
+from recombine.errors import InputError, unknown
+from recombine.runs.run import check_name
+from recombine.training import Record
+
+MEASURES: dict[str, Callable[..., Any]] = {
+    "additivity": measures.additivity,
+    "boundary": measures.boundary,
+    "component_influence": measures.component_influence,
+    "composition_shares": measures.composition_shares,
+    "decision_map": measures.decision_map,
+    "decoded": measures.decoded,
+    "drawing": measures.drawing,
+    "effects": measures.effects,
+    "embedding": measures.embedding,
+    "factorization": measures.factorization,
+    "generalization": measures.generalization,
+    "geometry": measures.geometry,
+    "hard_answer": measures.hard_answer,
+    "influence": measures.influence,
+    "information": measures.information,
+    "latent_map": measures.latent_map,
+    "leak": measures.leak,
+    "lenses": measures.lenses,
+    "modularity": structure.modularity,
+    "one_step": measures.one_step,
+    "per_combination": measures.per_combination,
+    "probes": measures.probes,
+    "r_squared": measures.r_squared,
+    "recombination": measures.recombination,
+    "reconstruction": measures.reconstruction,
+    "recovery": measures.recovery,
+    "rendering": measures.rendering,
+    "salience": measures.salience,
+    "snap": measures.nearest_seen,
+    "step_matrix": measures.step_matrix,
+    "superposition": measures.superposition,
+    "swap": measures.swap,
+    "transport": measures.transport,
+    "variance": measures.variance,
+    "views": measures.views,
+}
+
+
+Argument = float | int | str
+
+
+class Measured(Description):
+    """One measure with its arguments, taken at some steps.
+
+    ``measure`` is one of `MEASURES`, or "package.module:function", which is imported when the run is computed. Such a
+    name is only ever taken from a description that a program makes: what a store holds is read as text. The function's
+    code is no part of the address: one that comes to measure something else needs another name."""
+
+    kind: ClassVar[str] = "measured"
+
+    measure: str
+    at: tuple[int, ...] = (-1,)
+    arguments: dict[str, Argument | tuple[Argument, ...]] = Field(default_factory=dict)
+    name: str | None = None
+    """What its table is called; unless given, as the function is."""
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[..., Any],
+        at: tuple[int, ...] = (-1,),
+        name: str | None = None,
+        **arguments: Argument | Sequence[Argument],
+    ) -> Measured:
+        """A function of (ensemble, task), with more arguments where it takes them."""
+        known = next((known for known, of in MEASURES.items() if of is function), None)
+        return cls(measure=known or _whereabouts(function), at=at, arguments=arguments, name=name)
+
+    @property
+    def table(self) -> str:
+        return check_name(self.name or self.measure.rpartition(":")[2])
+
+    def function(self) -> Callable[..., Any]:
+        """What measures: called with (ensemble, task), it returns a table."""
+        return partial(_imported(self.measure) if ":" in self.measure else _registered(self.measure), **self.arguments)
+
+    def record(self) -> Record:
+        return Record(self.table, self.function(), self.at)
+
+
+def _registered(name: str) -> Callable[..., Any]:
+    if name not in MEASURES:
+        raise unknown("measure", name, MEASURES)
+    return MEASURES[name]
+
+
+def _imported(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    try:
+        found = getattr(import_module(module), function, None)
+    except (ImportError, ValueError) as error:
+        raise InputError(f"the measure {name[:80]!r} cannot be imported: {str(error)[:200]}.") from None
+    if not callable(found):
+        raise InputError(f"the module {module[:80]!r} has no function {function[:80]!r} to measure with.")
+    return cast("Callable[..., Any]", found)
+
+
+def _whereabouts(function: Callable[..., Any]) -> str:
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    # Two programs may each have a function of that name, and a worker has neither.
+    if module in (None, "__main__") or not name.isidentifier():
+        raise InputError(f"{name or function!r} cannot be found again: write it as a function of a module with a name.")
+    return f"{module}:{name}"
