@@ -32,9 +32,7 @@ STUDY: Study[Scale] = Study(
     "factor is rendered into the picture's own space.",
     paper=Paper(
         title="Compositional Generalization via Forced Rendering of Disentangled Latents",
-        authors="Qiyao Liang, Daoyuan Qian, Liu Ziyin, Ila Fiete",
-        year=2025,
-        venue="ICML 2025",
+        authors="Qiyao Liang, Daoyuan Qian, Liu Ziyin, Ila Fiete", year=2025, venue="ICML 2025",
         url="https://arxiv.org/abs/2501.18797",
     ),
     scales={"smoke": "smoke", "quick": "quick", "paper": "paper"},

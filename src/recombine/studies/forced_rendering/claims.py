@@ -58,8 +58,33 @@ def _fails(
     return Claim(f"fails-{run}", sentence, _net(run).above(0.5, nothing=AS_SEEN), whose, published, source, OVER)
 
 
+def _tells(id: str, sentence: str, name: str, where: str) -> Claim:
+    rho = cells("rho", "by_kind", score=name, where=where, unit="run", limits=CORRELATION)
+    return Claim(id, sentence, rho.below(-0.5, nothing=0.0), "ours",
+                 source="no score was ever compared with the error it should predict",
+                 unit="Spearman's ρ over networks, interval over kinds")  # fmt: skip
+
+
+def _grows(id: str, kind: str, stripes: bool, power: int, to: str) -> Claim:
+    what = "with every stripe" if stripes else "of bumps alone"
+    slope = cells("slope", "slopes", kind=kind, with_stripes=stripes, criterion=to, unit="member")
+    do, when = {"placed": ("place", "90 % of unseen bumps are within one pixel"),
+                "drawn": ("draw", "the unseen error is half a blank picture's")}[to]  # fmt: skip
+    return Claim(id, f"The examples {what} that a {kind} needs to {do} unseen bumps grow as N^{power}.",
+                 slope.near(0.5), published=Published(power, README, "released"), unit="log-log slope",
+                 source=f"needed: the fewest examples, all stripes counted, at which {when}")  # fmt: skip
+
+
+def _few(id: str, kind: str, without: float) -> Claim:
+    """``without``: what is placed with no stripe, by the fewest bumps that were tried."""
+    placed = cells("located", "need", pl.col("stripes") > 0, kind=kind, bumps=4, unit="member", take="min")
+    return Claim(id, f"With every stripe four bumps are enough for a {kind} to place unseen bumps, whatever the side: "
+                 "examples grow as N.", placed.above(LOCATED, nothing=without), source=README,
+                 unit="of unseen bumps, at the side where fewest are placed")  # fmt: skip
+
+
 NOTEBOOK = Published(3.11e-3 / (math.pi / 784), "a notebook: 3.11e-3, 256 channels, 10 layers, a 9 × 9 box", "released")
-FAILURE = (
+CLAIMS = (
     _fails("mlp-one-hot", "perceptron on one-hot codes"),
     _fails("mlp-population", "perceptron on population codes"),
     _fails("mlp-fourier", "perceptron on Fourier codes", whose="ours", source="a code that the paper does not try"),
@@ -77,9 +102,6 @@ FAILURE = (
     Claim("released-score-blind", "The released factorization score gives a failing perceptron more than .9 of 1.",
           _layer("last hidden", "released").above(0.9, nothing=0.5), "ours",
           source="the authors' formula, which lies between .5 and 1, on our failing networks"),
-)  # fmt: skip
-
-MEMORY = (
     Claim("superposition",
           "What a failing perceptron draws is mostly a sum of what it draws for training combinations.",
           # A decoder that composes has .22.
@@ -104,9 +126,6 @@ MEMORY = (
     Claim("kernel-sums-of-stripes", "Where the answer is the sum of the stripes instead of their product, the same "
           "regression composes.", _kernel("one-hot, sums", "over_blank").below(0.1, nothing=BLANK), "ours",
           source="the control that says what fails is the product, not the unseen", unit=OVER),
-)  # fmt: skip
-
-REMEDIES = (
     Claim("variance-penalty", "Forcing each factor's picture to be a stripe cuts the unseen error at least 50 times.",
           _cut("pixel", "pixel-variance"), "ours",
           source="the authors' penalty, on a decoder of ours; their weights show 190 times", unit="powers of ten"),
@@ -128,53 +147,17 @@ REMEDIES = (
           _net("pixel-stripes", "located").above(0.9, nothing=COPIED), "ours", source="the paper gives no location"),
     Claim("stripes-compose", "Stripes in the training set make a decoder compose.",
           _net("pixel-stripes").below(0.1, nothing=BLANK), source=README, unit=OVER),
-)  # fmt: skip
-
-
-def _tells(id: str, sentence: str, name: str, where: str) -> Claim:
-    rho = cells("rho", "by_kind", score=name, where=where, unit="run", limits=CORRELATION)
-    return Claim(id, sentence, rho.below(-0.5, nothing=0.0), "ours",
-                 source="no score was ever compared with the error it should predict",
-                 unit="Spearman's ρ over networks, interval over kinds")  # fmt: skip
-
-
-SCORES = (
     _tells("score-output", "The product share of the output's kernel tells composing networks from failing ones.",
            "multiplicative, output", "all"),
     _tells("score-released", "So does the released score, at the last hidden layer.", "rescaled, last hidden", "all"),
     _tells("score-seen", "The product share of the tangent kernel tells them apart from seen combinations alone.",
            "multiplicative, tangent kernel", "seen"),
-)  # fmt: skip
-
-
-def _grows(id: str, kind: str, stripes: bool, power: int, to: str) -> Claim:
-    what = "with every stripe" if stripes else "of bumps alone"
-    slope = cells("slope", "slopes", kind=kind, with_stripes=stripes, criterion=to, unit="member")
-    do, when = {"placed": ("place", "90 % of unseen bumps are within one pixel"),
-                "drawn": ("draw", "the unseen error is half a blank picture's")}[to]  # fmt: skip
-    return Claim(id, f"The examples {what} that a {kind} needs to {do} unseen bumps grow as N^{power}.",
-                 slope.near(0.5), published=Published(power, README, "released"), unit="log-log slope",
-                 source=f"needed: the fewest examples, all stripes counted, at which {when}")  # fmt: skip
-
-
-def _few(id: str, kind: str, without: float) -> Claim:
-    """``without``: what is placed with no stripe, by the fewest bumps that were tried."""
-    placed = cells("located", "need", pl.col("stripes") > 0, kind=kind, bumps=4, unit="member", take="min")
-    return Claim(id, f"With every stripe four bumps are enough for a {kind} to place unseen bumps, whatever the side: "
-                 "examples grow as N.", placed.above(LOCATED, nothing=without), source=README,
-                 unit="of unseen bumps, at the side where fewest are placed")  # fmt: skip
-
-
-NEED = (
     _grows("need-kernel-bumps", KERNEL, False, 3, "placed"),
     _few("need-kernel-stripes", KERNEL, 0.32),
     _grows("need-kernel-stripes-picture", KERNEL, True, 1, "drawn"),
     _grows("need-cnn-bumps", CNN, False, 3, "placed"),
     _few("need-cnn-stripes", CNN, 0.69),
     _grows("need-cnn-stripes-picture", CNN, True, 1, "drawn"),
-)
-
-PAPER = (
     Claim("embedding-penalty",
           "The authors' penalty cuts the unseen error of their embedding network at least 50 times.",
           _cut("embedding", "embedding-regularised"),
@@ -193,5 +176,3 @@ PAPER = (
           _net("cnn-stripes", "located").above(0.9, nothing=COPIED), "ours", source="the paper gives no location"),
     _fails("transformer", "pixel transformer"),
 )  # fmt: skip
-
-CLAIMS = (*FAILURE, *MEMORY, *REMEDIES, *SCORES, *NEED, *PAPER)

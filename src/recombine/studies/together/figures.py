@@ -8,18 +8,9 @@ import polars as pl
 
 from recombine.studies.charts import drawn, scatter
 from recombine.studies.study import Figure
-from recombine.studies.together.lenses import (
-    ACROSS,
-    ALL,
-    ALL_TASKS,
-    GIVEN_OTHERS,
-    GIVEN_SUPPORT,
-    LENSES,
-    POOLED,
-    SAME_ROWS,
-)
+from recombine.studies.together import lenses as of
 
-LABELS = {lens: about.label for lens, about in ALL.items()}
+LABELS = {lens: about.label for lens, about in of.ALL.items()}
 TASK, KIND, LENS = pl.col("task"), pl.col("kind"), pl.col("lens")
 
 
@@ -27,7 +18,7 @@ def _forest(id: str, title: str, caption: str, kinds: dict[str, str], axis: str)
     """Lenses and tasks in the order in which the study names them, the figure over all tasks last."""
 
     def rows(table: pl.DataFrame) -> pl.DataFrame:
-        order = KIND.cast(pl.Enum(list(kinds))), LENS.cast(pl.Enum(list(ALL))), TASK == ALL_TASKS
+        order = KIND.cast(pl.Enum(list(kinds))), LENS.cast(pl.Enum(list(of.ALL))), TASK == of.ALL_TASKS
         return table.sort(*order, maintain_order=True).with_columns(LENS.replace_strict(LABELS))
 
     def draw(rows: pl.DataFrame) -> Any:
@@ -41,9 +32,10 @@ def _forest(id: str, title: str, caption: str, kinds: dict[str, str], axis: str)
 
 def _wide(table: pl.DataFrame) -> pl.DataFrame:
     """One row per lens: ρ over all tasks with its interval, for each kind of comparison."""
-    wide = pl.DataFrame({"lens": list(ALL), "named": [f"{about.label}: {about.sentence}" for about in ALL.values()]})
-    for name, kind in (("same_rows", SAME_ROWS), ("across", ACROSS), ("pooled", POOLED)):
-        found = table.filter((TASK == ALL_TASKS) & KIND.eq(kind))
+    named = {lens: f"{about.label}: {about.sentence}" for lens, about in of.ALL.items()}
+    wide = pl.DataFrame({"lens": list(named), "named": list(named.values())})
+    for name, kind in (("same_rows", of.SAME_ROWS), ("across", of.ACROSS), ("pooled", of.POOLED)):
+        found = table.filter((TASK == of.ALL_TASKS) & KIND.eq(kind))
         figure = found.select("lens", pl.col("rho").alias(name), **{f"{name}_{end}": end for end in ("low", "high")})
         wide = wide.join(figure, on="lens", how="left", maintain_order="left")
     return wide.drop("lens").rename({"named": "lens"})
@@ -61,7 +53,7 @@ def _fitted(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _through(table: pl.DataFrame) -> pl.DataFrame:
-    long = _fitted(table).unpivot(list(LENSES), index=["task", "error"], variable_name="lens")
+    long = _fitted(table).unpivot(list(of.LENSES), index=["task", "error"], variable_name="lens")
     return long.with_columns(LENS.replace_strict(LABELS))
 
 
@@ -78,7 +70,7 @@ FIGURES = (
             "lens should point, with 95 % intervals over settings (a task and a split). Left: all networks of a task, "
             "whatever they were trained on. Right: one ρ per setting, over networks that saw the same rows and differ "
             "in first weights, learning rate and weight decay; there, support and count are the same for all.",
-            {ACROSS: "across the splits of a task", SAME_ROWS: "networks trained on the same rows"}, "ρ"),
+            {of.ACROSS: "across the splits of a task", of.SAME_ROWS: "networks trained on the same rows"}, "ρ"),
     drawn("table", "The lenses, and how well each orders networks",
           "Means over tasks with 95 % intervals over settings. Pooled: all networks of all tasks in one order. It "
           "mixes how tasks differ with how networks differ (Simpson's paradox) and is here for comparison only.",
@@ -96,6 +88,6 @@ FIGURES = (
     _forest("beyond", "What a lens adds to the others",
             "Partial rank correlations across the splits of a task: what is left of ρ when the support verdict, or all "
             "other lenses, are held still. Wide intervals: seven splits per task say little about five lenses at once.",
-            {GIVEN_SUPPORT: "with the support verdict held still", GIVEN_OTHERS: "with the other four held still"},
-            "partial ρ"),
+            {of.GIVEN_SUPPORT: "with the support verdict held still",
+             of.GIVEN_OTHERS: "with the other four held still"}, "partial ρ"),
 )  # fmt: skip
