@@ -30,15 +30,18 @@ def curves(
     prepare: Prepare | None = None,
     fitted: bool = True,
     names: Mapping[str, Mapping[str, str]] | None = None,
+    sort: bool = True,
     **look: Any,
 ) -> Figure:
     """The mean of ``y`` with its interval over ``x``, a line for each ``by`` and a panel for each ``facet``.
 
-    ``prepare`` changes the table first, ``names`` what values of a column are called; ``look`` goes to the chart."""
+    ``prepare`` changes the table first, ``names`` what values of a column are called; ``look`` goes to the chart.
+    Without ``sort`` lines and panels stay in the order of the table."""
     keys = [name for name in (facet, by, x) if name]
 
     def rows(given: pl.DataFrame) -> pl.DataFrame:
-        return summarise(shown(given, where, prepare, fitted, names), y, keys).sort(keys, maintain_order=True)
+        found = summarise(shown(given, where, prepare, fitted, names), y, keys)
+        return found.sort(keys, maintain_order=True) if sort else found
 
     def draw(drawn: pl.DataFrame) -> Any:
         from recombine import figures

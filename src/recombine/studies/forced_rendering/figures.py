@@ -1,0 +1,130 @@
+"""What is drawn of the study's tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from recombine.studies.charts import curves, dots, drawn, scatter
+from recombine.studies.forced_rendering.needed import LOCATED
+from recombine.studies.forced_rendering.networks import KINDS
+
+RUN = pl.col("run")
+SHOWN = RUN.is_in(["mlp-one-hot", "cnn", "pixel", "pixel-stripes", "pixel-variance", "embedding",
+                   "embedding-regularised", "stripe-decoder", "coordinate", "cnn-stripes"])  # fmt: skip
+LAYERED = RUN.is_in(["mlp-one-hot", "pixel", "pixel-variance", "stripe-decoder", "coordinate", "cnn"])
+ROLES = ("input", "first hidden", "last hidden", "output")
+ERROR = "log₁₀ of the unseen error over a blank picture's"
+
+
+def _ordered(table: pl.DataFrame) -> pl.DataFrame:
+    """Kinds in the order in which the study names them, and the error on a logarithmic line where there is one."""
+    found = table.sort(RUN.cast(pl.Enum(list(KINDS))), maintain_order=True)
+    return found.with_columns(error=pl.col("over_blank").log10()) if "over_blank" in found.columns else found
+
+
+def _aside(table: pl.DataFrame) -> pl.DataFrame:
+    """Networks that have not fitted are set aside, unless none has: then all are shown, as after a few steps."""
+    found = _ordered(table)
+    if not found["fitted"].any():
+        return found
+    return found.with_columns(pl.when("fitted").then(pl.col("error", "nonnegative")).otherwise(None))
+
+
+def _layers(table: pl.DataFrame) -> pl.DataFrame:
+    at = pl.col("role").replace_strict({role: i for i, role in enumerate(ROLES)}).alias("layer_number")
+    scores, index = ["additive", "multiplicative", "released"], ["kind", "member", "layer_number"]
+    return _ordered(table).with_columns(at).unpivot(scores, index=index, variable_name="score")
+
+
+def _strongest(table: pl.DataFrame) -> pl.DataFrame:
+    best = table.group_by("score", "where", maintain_order=True).agg(pl.col("rho").mean().abs().alias("strength"))
+    kept = best.drop_nulls("strength").sort("strength", descending=True).head(14)
+    mark = pl.when(pl.col("where") == "seen").then(pl.lit(" (seen only)")).otherwise(pl.lit(""))
+    rows = kept.join(table, on=["score", "where"], how="left", maintain_order="left")
+    return rows.with_columns(label=pl.concat_str("score", mark))
+
+
+def _sets(table: pl.DataFrame) -> pl.DataFrame:
+    of = pl.when(pl.col("stripes") > 0).then(pl.lit("bumps and stripes")).otherwise(pl.lit("bumps alone"))
+    return table.with_columns(facet=pl.format("{}, side {}", "kind", "side"), set=of)
+
+
+def _draw_pictures(rows: pl.DataFrame) -> Any:
+    shown = []
+    # What is held out differs between kinds, and with it the combination asked for: each has its target beside it.
+    for part in rows.with_columns(cells=pl.len().over("run")).partition_by("cells", "x", "y", maintain_order=True):
+        first = part.filter(pl.col("run") == part["run"][0])
+        target = first.select(pl.lit("the target").alias("kind"), "column", "row", output="target")
+        shown.append(pl.concat([target, part.select("kind", "column", "row", "output")]))
+    return _maps(shown, "column", "row", "output", "what is drawn; 0 is the background")
+
+
+def _draw_volume(rows: pl.DataFrame) -> Any:
+    # Sides differ between kinds at quick scale: those of one side are drawn together.
+    parts = rows.partition_by("side", maintain_order=True)
+    return _maps(parts, "x", "y", "relative", "log₁₀ of the volume over its mean")
+
+
+def _maps(parts: list[pl.DataFrame], x: str, y: str, value: str, title: str) -> Any:
+    """One map per kind, those of a part together; the middle of the square is 0."""
+    from recombine.figures import column, maps
+
+    middle = pl.col(x).max().over("kind") / 2
+    most = max(part["kind"].n_unique() for part in parts)
+    charts = [maps(part.with_columns(pl.col(x, y) - middle), x, y, value, "kind", domain=(-1.0, 1.0), boundary=False,
+                   sized_for=most, x_title="x", y_title="y", value_title=title) for part in parts]  # fmt: skip
+    return charts[0] if len(charts) == 1 else column(*charts)
+
+
+FIGURES = (
+    drawn("pictures", "What is drawn for a combination that was never seen",
+          "One network of each kind, at the unseen combination in the middle of what is held out from it, after the "
+          "target of each set. Failing decoders draw parts of seen bumps around the box; stripes add a bump that is "
+          "too strong, and leave a cross.",
+          SHOWN, pl.col("member") == pl.col("member").min(), table="drawings", draw=_draw_pictures, prepare=_ordered),
+    dots("errors", "Every network: the error on unseen combinations",
+         "0 is a blank picture. Networks that had not fitted the seen combinations (error above .01 of blank) are set "
+         "aside: they say nothing about composition.",
+         table="networks", group="kind", value="error", prepare=_aside, fitted=False, axis=ERROR, reference=0.0),
+    scatter("where-and-what", "Where the bump is, and what is drawn",
+            "One dot per network. The two disagree: with stripes nearly every unseen bump is in its place, in a "
+            "picture that may be worse than a blank one.",
+            table="networks", x="error", y="located", by="remedy", prepare=_aside, fitted=False, diagonal=False,
+            x_title=ERROR, y_title="unseen bumps within one pixel"),
+    curves("training", "While the seen error falls",
+           "log₁₀ of the error over a blank picture's, mean over members with its 95 % interval. In decoders that fail "
+           "the error on unseen combinations stays where it is, or rises, while the error on seen ones falls.",
+           LAYERED, pl.col("step") > 1, table="training", x="step", y="error", by="split", facet="kind", sort=False,
+           prepare=_ordered, fitted=False, log_x=True, reference=0.0, x_title="step", y_title="log₁₀ error",
+           names={"split": {"seen": "seen combinations", "unseen": "unseen combinations"}}),
+    curves("layers", "Re-entanglement, layer by layer",
+           "Mean over members with its 95 % interval. The released score stays near 1 whatever the network does.",
+           LAYERED, pl.col("where") == "all", pl.col("role").is_in(ROLES), table="layers", x="layer_number", y="value",
+           by="score", facet="kind", sort=False, prepare=_layers, fitted=False, y_domain=(0, 1), y_title="score",
+           x_title="layer: 0 input, 1 first hidden, 2 last hidden, 3 output",
+           names={"score": {"additive": "share of a sum over factors", "released": "the released score",
+                            "multiplicative": "share of a product of kernels"}}),
+    dots("superposition", "Memorization as superposition",
+         "How much of the energy of an output for an unseen combination is a non-negative sum of the same network's "
+         "outputs for the seen ones. Blank outputs have no such share.",
+         table="networks", group="kind", value="nonnegative", prepare=_aside, fitted=False,
+         axis="share of an unseen output that is a sum of seen outputs", domain=(0, 1)),
+    dots("scores", "Which score predicts composition",
+         "Each dot is Spearman's ρ between a score and the unseen error over the kinds of networks, one network of "
+         "each kind; the fourteen strongest. A score that looks at all combinations has seen the failure it predicts; "
+         "those marked ‘seen only’ have not. A score of factorization should lie left of 0. Dots differ by seed alone; "
+         "what other kinds might show is less certain, and the claims are judged by that.",
+         table="replicates", group="label", value="rho", prepare=_strongest, fitted=False,
+         axis="Spearman's ρ with the unseen error, over kinds", domain=(-1, 1), reference=0.0),
+    curves("need", "Examples needed, with and without stripes",
+           "The share of unseen bumps that are placed within one pixel. Bumps are drawn from the whole square; mean "
+           "over samples with its 95 % interval; the line is the criterion.",
+           table="need", x="examples", y="located", by="set", facet="facet", sort=False, prepare=_sets, fitted=False,
+           log_x=True, y_domain=(0, 1), reference=LOCATED, y_title="placed",
+           x_title="training examples, stripes counted"),
+    drawn("volume", "Volume of the last hidden layer over the square",
+          "√det g by finite differences, mean over members. The box in the middle was not trained on.",
+          table="volume", draw=_draw_volume, prepare=_ordered),
+)  # fmt: skip

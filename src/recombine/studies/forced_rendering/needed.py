@@ -1,0 +1,173 @@
+"""How many examples a learner needs before it composes, at several sides, with and without stripes.
+
+The learners are exact regression with the tangent kernel of a wide network, and a transposed CNN.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+
+from recombine.measures.rendering import FIT, inside, located
+from recombine.measures.superposition import predictions, regress
+from recombine.measures.tangent import wide_tangent_kernel
+from recombine.models import TransposedCNN
+from recombine.runs import Context, Outcome, Run
+from recombine.runs.training import Measured, TrainingRun
+from recombine.studies.study import Scale, Setting
+from recombine.tasks import BumpTask, Draws, Population
+from recombine.training import AdamW, Cosine
+
+KERNEL, CNN = "tangent kernel", "transposed CNN"
+LOCATED, DRAWN = 0.9, 0.5
+"""Unseen bumps are placed once this share of them is within one pixel, and drawn once the error falls to this share of
+a blank picture's."""
+
+BUMPS: dict[Scale, dict[tuple[int, str], tuple[int, ...]]] = {
+    "smoke": {(8, "bumps"): (8, 32), (8, "stripes"): (8,)},
+    "quick": {},
+    "paper": {(12, "bumps"): (16, 32, 64, 104), (20, "bumps"): (40, 80, 160, 288), (28, "bumps"): (72, 160, 320, 576),
+              (12, "stripes"): (4, 24, 64), (20, "stripes"): (4, 48, 160), (28, "stripes"): (4, 72, 320)},
+}  # fmt: skip
+"""Numbers of bumps that a CNN is given at each side, alone or with every stripe; a quarter of the square is held out
+and never drawn from."""
+
+
+class OverlapRun(Run):
+    """Each task by exact regression at each depth: where the unseen bumps are put, and at which error."""
+
+    kind: ClassVar[str] = "overlap kernel"
+
+    tasks: dict[str, BumpTask] = Field(min_length=1)
+    depths: tuple[int, ...] = (1, 2, 3, 4)
+
+    def compute(self, context: Context) -> Outcome:
+        rows = []
+        for done, (name, task) in enumerate(self.tasks.items()):
+            seen, unseen = task.train.explicit().codes, task.test.explicit().codes
+            points, kept = torch.as_tensor(unseen.copy()), torch.as_tensor(inside(seen, unseen))
+            target = task.signal(task.pictures(points)).double()
+            for depth in self.depths:
+                drawn = torch.as_tensor(predictions(task, seen, unseen, depth)).reshape(target.shape)
+                hit = located(drawn, points).double()
+                rows.append({
+                    "problem": name, "side": task.side, "depth": depth, "located": float(hit.mean()),
+                    "located_inside": float(hit[kept].mean()) if kept.any() else None,
+                    "over_blank": float((drawn - target).square().mean()) / task.blank_error,
+                })  # fmt: skip
+            context.progress(done + 1, len(self.tasks), "problems")
+        return Outcome({"kernels": pl.DataFrame(rows)}, {}, {"members": len(self.depths)})
+
+
+class NeedRun(Run):
+    """Location and error on unseen combinations against the number of bumps, drawn anew ``samples`` times from the
+    whole square; with and without every stripe. The tangent kernel of ``depth`` layers on the paper's bump code."""
+
+    kind: ClassVar[str] = "data need"
+
+    sides: tuple[int, ...] = (8, 12, 16)
+    samples: int = Field(default=8, ge=1)
+    depth: int = Field(default=3, ge=1)
+
+    def compute(self, context: Context) -> Outcome:
+        parts: list[pl.DataFrame] = []
+        for done, side in enumerate(self.sides):
+            parts += [self._one(side, stripes, sample) for stripes in (0, 2 * side) for sample in range(self.samples)]
+            context.progress(done + 1, len(self.sides), "sides")
+        return Outcome({"need": pl.concat(parts)}, {}, {"members": self.samples})
+
+    def _one(self, side: int, stripes: int, sample: int) -> pl.DataFrame:
+        task = BumpTask(side=side, holdout="none", hole=0, encoding=Population(), stripes=stripes)
+        grid = torch.as_tensor(task.space.grid()).double()
+        points = torch.cat([grid, task.stripe_points().double()])
+        kernel = wide_tangent_kernel(task.codes(points).numpy(), self.depth)
+        pictures = task.pictures(points).flatten(1).numpy()
+        order = Draws.single(sample, f"need {side}").uniform((len(grid),), torch.float64).argsort().numpy()
+        rows = []
+        for bumps in counts(side):
+            train, asked = np.concatenate([order[:bumps], np.arange(len(grid), len(points))]), order[bumps:]
+            both = np.concatenate([train, asked])
+            drawn = torch.as_tensor(regress(kernel[np.ix_(both, both)], pictures[train])).reshape(-1, side, side)
+            target = torch.as_tensor(pictures[asked]).reshape(-1, side, side)
+            rows.append({
+                "side": side, "stripes": stripes, "member": sample, "bumps": bumps, "examples": len(train),
+                "located": float(located(drawn, grid[asked]).double().mean()),
+                "over_blank": float((drawn - target).square().mean()) / task.blank_error,
+            })  # fmt: skip
+        return pl.DataFrame(rows, schema_overrides={"member": pl.Int32})
+
+
+def counts(side: int) -> list[int]:
+    """Numbers of bumps, √2 apart, from 4 up to four fifths of the square."""
+    last = int(0.8 * side**2)
+    return [*sorted({v for k in range(40) if (v := round(4 * 2 ** (k / 2))) < last}), last]
+
+
+def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
+    side, hole = (28, (6.0, 22.0)) if scale == "paper" else (16, 10)
+    tasks = {
+        "one-hot": BumpTask(side=side, hole=hole),
+        "one-hot, stripes": BumpTask(side=side, hole=hole, stripes=2 * side),
+        "one-hot, sums": BumpTask(side=side, hole=hole, compose="sum"),
+        "population": BumpTask(side=side, hole=hole, encoding=Population()),
+        "population, stripes": BumpTask(side=side, hole=hole, encoding=Population(), stripes=2 * side),
+    }
+    sides = {"smoke": (6, 8), "quick": (8, 12, 16, 20), "paper": (8, 12, 16, 24, 28)}[scale]
+    need = NeedRun(sides=sides, samples=members or (2 if scale == "smoke" else 8))
+    return {"overlap-kernel": Setting(OverlapRun(tasks=tasks), {"kind": KERNEL}),
+            "kernel-need": Setting(need, {"kind": KERNEL})}  # fmt: skip
+
+
+def cnn_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
+    return {
+        f"need-{side}-{of}-{bumps}": _setting(side, bumps, 2 * side if of == "stripes" else 0, scale, members)
+        for (side, of), counts in BUMPS[scale].items()
+        for bumps in counts
+    }
+
+
+def _setting(side: int, bumps: int, stripes: int, scale: Scale, members: int | None) -> Setting:
+    task = BumpTask(side=side, holdout="random", hole=side**2 * 3 // 4, bumps=bumps, stripes=stripes,
+                    encoding=Population())  # fmt: skip
+    steps, many = (30, 2) if scale == "smoke" else (1000, 8)
+    run = TrainingRun(
+        task=task, model=TransposedCNN(inputs=2 * side, side=side, channels=32 if scale == "paper" else 4, depth=4),
+        members=members or many, steps=steps, batch_size=32,
+        optimizer=AdamW(lr=2e-3, weight_decay=0.01, schedule=Cosine(steps=steps, floor=0.02)),
+        fit_below=FIT * task.blank_error * (bumps + side * stripes) / (bumps + stripes),
+        measured=(Measured(measure="rendering", at=(1, -1)),),
+    )  # fmt: skip
+    return Setting(run, {"kind": CNN, "side": side, "stripes": stripes, "bumps": bumps})
+
+
+def slopes(need: pl.DataFrame) -> pl.DataFrame:
+    """d log(examples needed) / d log N for each learner, training set and sample; null where a side never gets there,
+    or gets there with the fewest examples that were tried."""
+    rows: list[dict[str, object]] = []
+    sides = dict(need.group_by("kind").agg(pl.col("side").n_unique()).iter_rows())
+    keyed = need.with_columns(pl.col("stripes") > 0, drawn=-pl.col("over_blank")).rename({"stripes": "with_stripes"})
+    for key, part in keyed.group_by("kind", "with_stripes", "member", maintain_order=True):
+        for criterion, share, enough in (("placed", "located", LOCATED), ("drawn", "drawn", -DRAWN)):
+            at = part.filter("fitted").sort("examples").group_by("side", maintain_order=True)
+            counts = {side: first_enough(of["examples"].to_numpy(), of[share].to_numpy(), enough) for (side,), of in at}
+            found = {side: count for side, count in counts.items() if count is not None}
+            known = len(found) == sides[key[0]] > 1
+            slope = float(np.polyfit(np.log(list(found)), np.log(list(found.values())), 1)[0]) if known else None
+            rows.append(dict(zip(("kind", "with_stripes", "member"), key, strict=True))
+                        | {"criterion": criterion, "slope": slope, "sides": len(found)})  # fmt: skip
+    return pl.DataFrame(rows, schema_overrides={"slope": pl.Float64}, infer_schema_length=None)
+
+
+def first_enough(examples: NDArray[np.float64], share: NDArray[np.float64], enough: float) -> float | None:
+    """Where the share first reaches ``enough``, between counts on a logarithmic line; None where it never does, and
+    where the smallest count is enough, since fewer might have been."""
+    at = int(np.argmax(share >= enough))
+    if at == 0:
+        return None
+    part = (enough - share[at - 1]) / (share[at] - share[at - 1])
+    return float(examples[at - 1] * (examples[at] / examples[at - 1]) ** part)

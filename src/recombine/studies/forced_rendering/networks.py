@@ -1,0 +1,166 @@
+"""The decoders of the study, each as it is or with a remedy, at three scales."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from recombine import models
+from recombine.description import Description
+from recombine.runs.training import Measured, TrainingRun
+from recombine.studies.faithful import Faithful
+from recombine.studies.study import Scale, Setting
+from recombine.tasks import BumpTask, Encoding, Fourier, OneHot, Population, Ramp
+from recombine.training import AdamW, CoefficientEntropy, Cosine, MapVariance, Together, VectorVariance
+
+PLAIN, STRIPES, FORCED, COORDINATES = "as it is", "stripes", "rendering forced", "coordinates"
+
+# Epochs × batches of 32: of 2000 draws (1000 in the notebook), or of the 624 and 588 combinations outside a corner.
+SWEEP = Faithful(steps=20 * 63, members=1, size=("task.side", 28))
+CNN_SWEEP = Faithful(steps=50 * 63, members=1, size=("task.side", 28))
+NOTEBOOK = Faithful(steps=250 * 32, members=1, size=("model.channels", 256))
+EMBEDDING = Faithful(steps=1000 * 20, members=1, size=("task.side", 32))
+SPATIAL = Faithful(steps=2000 * 19, members=1, size=("task.side", 28))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A decoder, what it is given, the authors' own setting of it where they have one, the layers of a CNN at paper
+    scale, and whether the volume of the last hidden layer is mapped."""
+
+    title: str
+    network: str
+    code: Encoding = field(default_factory=OneHot)
+    remedy: str = PLAIN
+    faithful: Faithful | None = None
+    depth: int = 4
+    mapped: bool = False
+
+
+KINDS = {
+    "mlp-one-hot": Kind("perceptron, one-hot", "perceptron", mapped=True),
+    "mlp-population": Kind("perceptron, population", "perceptron", Population(), faithful=SWEEP),
+    "mlp-fourier": Kind("perceptron, Fourier", "perceptron", Fourier()),
+    "mlp-ramp": Kind("perceptron, ramp", "perceptron", Ramp(), faithful=SWEEP),
+    "cnn": Kind("transposed CNN", "cnn", Population(), faithful=NOTEBOOK, mapped=True),
+    "cnn-shallow": Kind("transposed CNN, 2 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=2),
+    "cnn-deep": Kind("transposed CNN, 8 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=8),
+    "cnn-stripes": Kind("transposed CNN + stripes", "cnn", Population(), STRIPES),
+    "transformer": Kind("pixel transformer", "transformer", Population(), faithful=SWEEP),
+    "pixel": Kind("pixel decoder", "pixel"),
+    "pixel-stripes": Kind("pixel decoder + stripes", "pixel", remedy=STRIPES),
+    "pixel-variance": Kind("pixel decoder + variance penalty", "pixel", remedy=FORCED),
+    "embedding": Kind("embedding CNN", "embedding", faithful=EMBEDDING),
+    "embedding-regularised": Kind("embedding CNN + penalty", "embedding", remedy=FORCED, faithful=EMBEDDING),
+    "stripe-decoder": Kind("hard rank-1 rendering", "stripe", remedy=FORCED),
+    "coordinate": Kind("coordinate network", "coordinate", remedy=COORDINATES, faithful=SPATIAL, mapped=True),
+}
+
+
+class Training(NamedTuple):
+    """A square, what is held out of it, and how long and at which rate a decoder is trained on it."""
+
+    side: int
+    hole: int | tuple[float, float]
+    steps: int
+    lr: float
+    batch: int = 32
+    members: int = 8
+
+
+BOX = (6.0, 22.0)
+SMALL = [name for name in KINDS if name not in ("cnn-deep", "cnn-shallow", "transformer")]
+TRAININGS: dict[Scale, dict[str, Training]] = {
+    "smoke": dict.fromkeys(SMALL, Training(8, 4, 30, 1e-2, 16, 2)),
+    "quick": {
+        **dict.fromkeys(("pixel", "pixel-variance", "pixel-stripes"), Training(16, 10, 1000, 1e-2, 16)),
+        "stripe-decoder": Training(16, 10, 1000, 2e-2, 16),
+        **dict.fromkeys(("mlp-one-hot", "mlp-population", "mlp-fourier"), Training(12, 8, 1000, 5e-3, 16)),
+        "mlp-ramp": Training(8, 5, 1500, 5e-3, 16),
+        "coordinate": Training(12, 6, 2000, 1e-2, 8),
+        "cnn": Training(12, 8, 900, 5e-3, 10),
+    },
+    "paper": {
+        **dict.fromkeys(("embedding", "embedding-regularised"), Training(32, 12, 20_000, 1e-3)),
+        "coordinate": Training(28, 14, 15_000, 1e-3),
+        **dict.fromkeys(("cnn", "cnn-stripes"), Training(28, BOX, 3000, 1e-3)),
+        **dict.fromkeys(("pixel", "pixel-variance", "pixel-stripes"), Training(28, BOX, 5000, 3e-3)),
+        "stripe-decoder": Training(28, BOX, 5000, 1e-2),
+        **dict.fromkeys(("mlp-one-hot", "mlp-population", "mlp-fourier"), Training(28, BOX, 8000, 1e-3)),
+        "mlp-ramp": Training(28, BOX, 20_000, 1e-3),
+        "transformer": Training(28, BOX, 1500, 1e-3, 16, 3),
+        **dict.fromkeys(("cnn-deep", "cnn-shallow"), Training(28, BOX, 3000, 1e-3, members=4)),
+    },
+}
+
+
+def network_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
+    """Every kind that the scale has, the telling ones first."""
+    return {name: _setting(KINDS[name], at, scale == "paper", members) for name, at in TRAININGS[scale].items()}
+
+
+def _setting(kind: Kind, at: Training, paper: bool, members: int | None) -> Setting:
+    corner = paper and kind.network in ("embedding", "coordinate")
+    # The small CNN without stripes has the simpler code: it fits in seconds.
+    code = kind.code if paper or kind.network != "cnn" or kind.remedy == STRIPES else OneHot()
+    task = BumpTask(
+        side=at.side, sigma=1.5 if paper and kind.network == "embedding" else 1.0, encoding=code,
+        holdout="ell" if corner else "donut", hole=at.hole,
+        stripes=(20 if paper else 4) * at.side if kind.remedy == STRIPES else 0,
+    )  # fmt: skip
+    model, hidden = _model(kind, task, paper)
+    penalty, schedule = _penalty(kind, at.side), Cosine(steps=at.steps, floor=0.02)
+    run = TrainingRun(
+        task=task, model=model, members=members or at.members, steps=at.steps, batch_size=at.batch,
+        optimizer=AdamW(lr=at.lr, weight_decay=1e-4 if corner else 0.0, schedule=schedule),
+        penalty=penalty, penalty_weight=1.0 if penalty else 0.0, measured=_measured(kind, at.steps, hidden, paper),
+    )  # fmt: skip
+    return Setting(run, {"kind": kind.title, "remedy": kind.remedy, "side": at.side}, kind.faithful)
+
+
+def _model(kind: Kind, task: BumpTask, paper: bool) -> tuple[Description, list[str]]:
+    """The network, and its first and last hidden layer."""
+    of = {"side": task.side, "inputs": 2 * task.encoding.size(task.side)}
+    match kind.network:
+        case "perceptron":
+            # The pictures that a perceptron draws span no more directions than its last hidden layer has units, and
+            # one: with the paper's 256 a fit of .01 of a blank picture's error is hardly to be reached.
+            ramp = isinstance(kind.code, Ramp)
+            hidden = ((256 if ramp else 512) if paper else 96,) * (3 if paper or ramp else 2)
+            widths = (of["inputs"], *hidden, task.side**2)
+            return models.Perceptron(widths=widths), ["1", f"{2 * len(hidden) - 1}"]
+        case "cnn":
+            depth = kind.depth if paper else 2
+            return models.TransposedCNN(**of, channels=64 if paper else 16, depth=depth), ["relu_0", f"relu_{depth}"]
+        case "embedding":
+            return models.EmbeddingCNN(side=task.side), ["cnn.0", "cnn.4"]
+        case "transformer":
+            return models.PixelTransformer(**of, feed_forward=512), ["context", "layers.layer_2"]
+        case "coordinate":
+            return models.CoordinateNetwork(**of, width=128 if paper else 16), ["layers.act_1", "layers.act_2"]
+        case "stripe":
+            return models.StripeDecoder(**of, channels=2, hidden=32), ["pixel.0", "pixel.1"]
+    return models.PixelDecoder(**of, channels=4 if paper else 6), ["seed", "pixel.1"]
+
+
+def _penalty(kind: Kind, side: int) -> Description | None:
+    if kind.remedy != FORCED or kind.network == "stripe":
+        return None
+    # The paper's .1 and .01 are sums over 2·side levels and 4·side² vectors; ours are means.
+    rank = Together(parts=((0.1 * 2 * side, CoefficientEntropy()), (0.01 * 4 * side**2, VectorVariance())))
+    return MapVariance(side=side) if kind.network == "pixel" else rank
+
+
+def _measured(kind: Kind, steps: int, hidden: list[str], paper: bool) -> tuple[Measured, ...]:
+    attention, few = kind.network == "transformer", 8 if paper else 12
+    layers = ",".join(["input", *hidden, "output", *([] if attention else ["tangent"])])
+    taken: dict[str, dict[str, float | int | str]] = {
+        "factorization": {"layers": layers, "where": "all,seen", "tangent_levels": 6},
+        "superposition": {"most": few}, "transport": {"most": few}, "probes": {"layers": f"input,{hidden[-1]}"},
+        "drawing": {}, **({"embedding": {}} if kind.network in ("pixel", "stripe", "embedding") else {}),
+        **({"geometry": {"layers": hidden[-1]}} if kind.mapped else {}),
+    }  # fmt: skip
+    # Attention over all pixels of all combinations at once would take tens of gigabytes.
+    chunk: dict[str, float | int | str] = {"chunk": 128} if attention else {}
+    along = Measured(measure="rendering", at=(1, steps // 16, steps // 4, -1), arguments=chunk)
+    return (along, *(Measured(measure=name, arguments=arguments) for name, arguments in taken.items()))

@@ -1,0 +1,178 @@
+"""How well each lens orders networks by their error on unseen combinations: among networks trained on the same rows,
+across the splits of a task, pooled over tasks, and beyond what other lenses say.
+
+ρ is Spearman's, turned so that +1 is the way the lens should point. Only fitted networks enter. *Same rows* has one ρ
+per setting. For the others a setting stands for its networks by a jackknife pseudo-value (`measures.ranks`): of the ρ
+of its own task (*across splits*), or of all networks with tasks ignored (*pooled*) — where tasks differ in both numbers
+this shows how tasks differ, not networks (Simpson's paradox).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recombine.measures.interval import interval
+from recombine.measures.ranks import jackknife, partial_spearman, spearman
+
+
+@dataclass(frozen=True)
+class Lens:
+    """``sign``: +1 where a larger value should go with a larger error on unseen combinations, −1 with a smaller one."""
+
+    label: str
+    sign: int
+    sentence: str
+
+
+LENSES = {
+    "support": Lens("support", -1, "share of unseen combinations whose answer the seen ones determine, if factors add"),
+    "kernel": Lens("kernel", 1, "error that regression on the network's representation foretells, if factors add"),
+    "factorization": Lens("factorization", -1, "share of the representation that is a sum of one part per factor"),
+    "influence": Lens("influence", 1, "share of each answer part's slopes that belong to the other factor"),
+    "structure": Lens("structure", 1, "D_abl: own minus other accuracy once the part for a factor is taken out"),
+}
+"""The five."""
+ALL = LENSES | {
+    "share_seen": Lens("combinations seen", -1, "share of all combinations that training saw"),
+    "kernel_start": Lens("kernel, untrained", 1, "the kernel lens on the same network before training"),
+}
+"""With what a lens should be better than: a count, and what could be said before training."""
+
+ALL_TASKS = "all tasks"
+FEWEST_NETWORKS, FEWEST_SETTINGS = 5, 3
+"""A setting with fewer fitted networks has no order to speak of, nor can fewer settings foretell one."""
+
+SAME_ROWS, ACROSS, POOLED = "same rows", "across splits", "pooled"
+GIVEN_SUPPORT, GIVEN_OTHERS, ELSEWHERE = "given support", "given the others", "chosen on the other tasks"
+SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
+          "networks": pl.Int64}  # fmt: skip
+Statistic = Callable[[pl.DataFrame, str], float | None]
+FloatArray = NDArray[np.float64]
+
+
+def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
+    """One row per kind of comparison, lens and setting; no value where it cannot be made."""
+    fitted = networks.filter("fitted")
+    settings = networks.select("run", "task", "split").unique(maintain_order=True)
+    tasks = {task: rows for (task,), rows in settings.group_by("task", maintain_order=True)}
+    rows = []
+    for run, task, split in settings.iter_rows():
+        part = fitted.filter(pl.col("run") == run)
+        enough = len(part) >= FEWEST_NETWORKS
+        rows += [{"kind": SAME_ROWS, "lens": lens, "task": task, "split": split, "networks": len(part),
+                  "rho": _rho(part, lens) if enough else None} for lens in ALL]  # fmt: skip
+    kinds: dict[str, tuple[Statistic, list[str]]] = {
+        ACROSS: (_rho, list(ALL)),
+        GIVEN_SUPPORT: (_given_support, list(ALL)),
+        GIVEN_OTHERS: (_given_others, list(LENSES)),
+    }
+    for kind, (statistic, lenses) in kinds.items():
+        for task, mine in tasks.items():
+            for lens in lenses:
+                rows += _pseudo(kind, lens, fitted.filter(pl.col("task") == task), mine, statistic)
+    for lens in ALL:
+        rows += _pseudo(POOLED, lens, fitted, settings, _rho)
+    found = pl.DataFrame(rows, schema=SCHEMA)
+    return pl.concat([found, *(_elsewhere(found, str(task)) for task in tasks)])
+
+
+def _pseudo(
+    kind: str, lens: str, networks: pl.DataFrame, settings: pl.DataFrame, statistic: Statistic
+) -> list[dict[str, object]]:
+    runs = networks["run"].to_list()
+    values = jackknife(lambda rows: statistic(networks[rows.tolist()], lens), runs) or {}
+    return [
+        {"kind": kind, "lens": lens, "task": task, "split": split, "rho": values.get(run), "networks": runs.count(run)}
+        for run, task, split in settings.iter_rows()
+    ]
+
+
+def _elsewhere(values: pl.DataFrame, task: str) -> pl.DataFrame:
+    """The lens that tells most on the same rows of the other tasks, in the settings of a task that had no say in it."""
+    same = values.filter((pl.col("kind") == SAME_ROWS) & pl.col("lens").is_in(list(LENSES)))
+    others = same.filter(pl.col("task") != task).group_by("task", "lens").agg(pl.col("rho").mean())
+    best = others.group_by("lens").agg(pl.col("rho").mean()).drop_nulls().sort("rho", "lens", descending=True)
+    mine = same.filter(pl.col("task") == task).join(best.head(1), on="lens", how="semi", maintain_order="left")
+    return mine.with_columns(kind=pl.lit(ELSEWHERE))
+
+
+def summary(values: pl.DataFrame) -> pl.DataFrame:
+    """Mean and interval over settings, for each task and over all of them."""
+    rows = []
+    for (kind, lens), part in values.group_by("kind", "lens", maintain_order=True):
+        own = [] if kind == POOLED else [(task, rows) for (task,), rows in part.group_by("task", maintain_order=True)]
+        for task, some in [(ALL_TASKS, part), *own]:
+            # A bootstrap hangs on the order of its values: this is the one in which claims read them.
+            found = some.sort("task", "split")["rho"].drop_nulls()
+            figure = interval(found)
+            rows.append({"kind": kind, "lens": lens, "task": task, "rho": figure.mean, "low": figure.low,
+                         "high": figure.high, "settings": len(found), "networks": some["networks"].sum()})  # fmt: skip
+    # A correlation lies between −1 and 1, and so does its interval.
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(
+        pl.col("rho", "low", "high").cast(pl.Float64).fill_nan(None).clip(-1.0, 1.0)
+    )
+
+
+def _known(networks: pl.DataFrame, *lenses: str) -> pl.DataFrame:
+    """The networks that have a value of every one of these lenses."""
+    return networks.filter(pl.all_horizontal(pl.col(*lenses, "error").is_finite().fill_null(False)))
+
+
+def _rho(networks: pl.DataFrame, lens: str) -> float | None:
+    kept = _known(networks, lens)
+    return _turned(spearman(kept[lens], kept["error"]), lens)
+
+
+def _given_support(networks: pl.DataFrame, lens: str) -> float | None:
+    kept = _known(networks, lens, "support")
+    return None if kept.is_empty() else _turned(partial_spearman(kept[lens], kept["error"], kept["support"]), lens)
+
+
+def _given_others(networks: pl.DataFrame, lens: str) -> float | None:
+    kept = _known(networks, *LENSES)
+    others = kept.select(name for name in LENSES if name != lens).to_numpy()
+    enough = len(kept) > len(LENSES) + 2
+    return _turned(partial_spearman(kept[lens], kept["error"], others), lens) if enough else None
+
+
+def _turned(rho: float | None, lens: str) -> float | None:
+    return None if rho is None else ALL[lens].sign * rho
+
+
+def forecasts(networks: pl.DataFrame) -> pl.DataFrame:
+    """Can networks of a new setting be ranked from those of the others? One row per setting: the mean distance in rank,
+    from 0 to 1, between error and forecast, for a single lens, for all five, and for the middle rank, which is no news.
+
+    A linear fit of ranks in the other settings of the task foretells those in the one left out. The single lens is the
+    one that orders those others best, so neither forecast has seen the setting that it is judged on."""
+    rows: list[dict[str, object]] = []
+    for (task,), mine in _known(networks.filter("fitted"), *LENSES).group_by("task", maintain_order=True):
+        splits = mine["split"].unique(maintain_order=True).to_list()
+        lenses, error = {lens: _ranks(mine[lens]) for lens in LENSES}, _ranks(mine["error"])
+        for split in splits if len(splits) >= FEWEST_SETTINGS else []:
+            left = (mine["split"] == split).to_numpy()
+            strength = {lens: abs(spearman(ranks[~left], error[~left]) or 0.0) for lens, ranks in lenses.items()}
+            best = max(strength, key=lambda lens: strength[lens])
+            found = {"single": _fitted([lenses[best]], error, ~left), "middle": np.full(len(error), 0.5),
+                     "together": _fitted(list(lenses.values()), error, ~left)}  # fmt: skip
+            off = {name: float(np.abs(value - error)[left].mean()) for name, value in found.items()}
+            rows.append({"task": task, "split": split, "chosen": best, **off, "networks": int(left.sum())})
+    texts, numbers = ("task", "split", "chosen"), ("single", "together", "middle")
+    schema = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64), "networks": pl.Int64}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _ranks(values: pl.Series) -> FloatArray:
+    """From 0 for the smallest to 1 for the largest."""
+    ranks = values.rank("average").to_numpy().astype(np.float64)
+    return np.asarray((ranks - 1) / max(len(ranks) - 1, 1))
+
+
+def _fitted(columns: list[FloatArray], error: FloatArray, rows: NDArray[np.bool_]) -> FloatArray:
+    design = np.column_stack([np.ones(len(error)), *columns])
+    return np.asarray(np.clip(design @ np.linalg.lstsq(design[rows], error[rows], rcond=None)[0], 0.0, 1.0))

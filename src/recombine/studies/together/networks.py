@@ -1,0 +1,118 @@
+"""The networks: three tasks × seven splits, in each several networks that were trained on the same rows, and what is
+kept of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import polars as pl
+import torch
+
+from recombine.mechanisms.judge import FITTED
+from recombine.models import Perceptron
+from recombine.runs import StoredRun
+from recombine.runs.training import Measured, TrainingRun
+from recombine.studies.study import Scale, Setting
+from recombine.studies.together.tasks import LEVELS, BumpsTask, DigitTask, SumsTask, TwoFactors
+from recombine.studies.verification import EARLY
+from recombine.tasks import Draws
+from recombine.training import AdamW, Cosine
+
+TASKS: dict[str, type[TwoFactors]] = {"digits": DigitTask, "bumps": BumpsTask, "sums": SumsTask}
+SPLITS: dict[str, tuple[int, ...]] = {
+    "0": (0,), "05": (0, 5), "02468": (0, 2, 4, 6, 8), "02": (0, 2), "01": (0, 1), "012": (0, 1, 2),
+    "01247": (0, 1, 2, 4, 7),
+}  # fmt: skip
+"""Offsets that are seen. Half of all combinations can leave every unseen one open (02468: even and odd levels never
+meet), and a fifth can determine them all (01), so what is determined is not how much is seen."""
+
+MADE = {"init_scale": (0.4, 2.5), "lr": (2e-3, 8e-3), "weight_decay": (0.01, 1.0)}
+"""From which members draw the size of their first weights, their learning rate and their weight decay."""
+
+PENALTIES = "5,20"
+"""Of masks. With these a planted network of two separate halves reads −.65 to −.9 on every split; with 1, 0 to −.9."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """What the scales differ in; ``examples`` are the images of each pair of digits that a lens looks at."""
+
+    members: int
+    width: int
+    steps: int
+    examples: int
+    epochs: int
+    splits: tuple[str, ...] = tuple(SPLITS)
+
+
+SIZES: dict[Scale, Size] = {
+    "smoke": Size(members=5, width=12, steps=40, examples=2, epochs=1, splits=("05", "01", "01247")),
+    "quick": Size(members=8, width=48, steps=800, examples=16, epochs=40),
+    "paper": Size(members=32, width=256, steps=4000, examples=32, epochs=100),
+}
+
+
+def settings(size: Size, members: int | None) -> dict[str, Setting]:
+    """One run per task and split."""
+    made = design(members or size.members)
+    return {
+        f"{task}-{split}": Setting(_run(of(offsets=SPLITS[split]), size, made), {"task": task, "split": split, **made})
+        for task, of in TASKS.items()
+        for split in size.splits
+    }
+
+
+def _run(task: TwoFactors, size: Size, made: dict[str, tuple[float, ...]]) -> TrainingRun:
+    inputs, outputs = task.numbers
+    count = size.examples if isinstance(task, DigitTask) else 1
+    early = max(1, min(EARLY, size.steps // 50))
+    schedule = Cosine(steps=size.steps, floor=0.02)
+    return TrainingRun(
+        task=task, model=Perceptron(widths=(inputs, size.width, size.width, outputs)), members=len(made["lr"]),
+        steps=size.steps, batch_size=32, init_scale=made["init_scale"],
+        optimizer=AdamW(lr=made["lr"], weight_decay=made["weight_decay"], schedule=schedule),
+        measured=(
+            Measured(measure="per_combination", at=(early, size.steps // 4, -1), arguments={"count": count}),
+            Measured(measure="lenses", at=(0, -1), arguments={"layer": "3", "count": count}),
+            Measured(measure="modularity", arguments={"epochs": size.epochs, "penalties": PENALTIES}),
+        ),
+    )  # fmt: skip
+
+
+def design(members: int) -> dict[str, tuple[float, ...]]:
+    """How each member is made: a Latin hypercube, even on a logarithmic scale.
+
+    The three are dealt independently, so that no lens can stand for one of them alone."""
+    draws, found = Draws.single(0, "members of together"), {}
+    for name, of in zip(MADE, ("scale", "rate", "decay"), strict=True):
+        low, high = MADE[name]
+        places = torch.argsort(draws(of).uniform((members,))).tolist()
+        span = math.log(high / low)
+        found[name] = tuple(float(f"{low * math.exp(span * (p + 0.5) / members):.4g}") for p in places)
+    return found
+
+
+def training(run: StoredRun, _: Setting) -> pl.DataFrame:
+    """Errors on seen and on unseen combinations along training, of every network, and whether it fits in the end."""
+    error, seen = pl.col("error"), pl.col("seen")
+    by = run.table("per_combination").group_by("member", "step", maintain_order=True)
+    table = by.agg(seen_error=error.filter(seen).mean(), error=error.filter(~seen).mean())
+    last = table.filter(pl.col("step") == pl.col("step").max()).join(run.table("members"), on="member", how="left")
+    fitted = ((pl.col("seen_error") < FITTED) & pl.col("diverged_at").is_null()).fill_null(False)
+    return table.join(last.select("member", fitted=fitted), on="member", how="left", maintain_order="left")
+
+
+def networks(run: StoredRun, setting: Setting) -> pl.DataFrame:
+    """One row per network: what it does on seen and unseen combinations, and every lens."""
+    step, lenses = pl.col("step"), run.table("lenses")
+    table = training(run, setting).filter(step == step.max())
+    masks = run.table("modularity").select("member", "passed", "density", "d_sub", structure="d_abl")
+    start = lenses.filter(step == 0).select("member", kernel_start="kernel")
+    for part in (lenses.filter(step == step.max()).drop("step"), start, masks):
+        table = table.join(part, on="member", how="left", maintain_order="left")
+    share = len(setting.run.task.offsets) / LEVELS  # type: ignore[attr-defined]
+    return table.with_columns(share_seen=pl.lit(share)).select(
+        "member", "fitted", "seen_error", "error", "support", "kernel", "factorization", "influence", "structure",
+        "share_seen", "kernel_start", "passed", "density", "d_sub",
+    )  # fmt: skip
