@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recombine.measures.ranks import jackknife, partial_spearman, spearman
+from recombine.statistics import jackknife, partial_spearman, spearman
 from recombine.runs import StoredRun
-from recombine.structure.statistics import by_base, sign_flip, wild_cluster
+from recombine.statistics import by_base, sign_flip, wild_cluster
 from recombine.studies.study import Setting
 
 SCORES = ("sub_target", "sub_other", "abl_target", "abl_other")

@@ -11,7 +11,7 @@ from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.faithful import Faithful
 from recombine.studies.study import Scale, Setting
 from recombine.tasks import BumpTask, Encoding, Fourier, OneHot, Population, Ramp
-from recombine.training import AdamW, CoefficientEntropy, Cosine, MapVariance, Together, VectorVariance
+from recombine.training import AdamW, CoefficientEntropy, Cosine, MapVariance, Schedule, Together, VectorVariance
 
 PLAIN, STRIPES, FORCED, COORDINATES = "as it is", "stripes", "rendering forced", "coordinates"
 
@@ -41,7 +41,9 @@ KINDS = {
     "mlp-one-hot": Kind("perceptron, one-hot", "perceptron", mapped=True),
     "mlp-population": Kind("perceptron, population", "perceptron", Population(), faithful=SWEEP),
     "mlp-fourier": Kind("perceptron, Fourier", "perceptron", Fourier()),
-    "mlp-ramp": Kind("perceptron, ramp", "perceptron", Ramp(), faithful=SWEEP),
+    "mlp-ramp": Kind("perceptron, scaled coordinates", "perceptron", Ramp()),
+    "mlp-ramp-scaled": Kind("perceptron, scaled coordinates", "perceptron", Ramp()),
+    "mlp-ramp-raw": Kind("perceptron, raw coordinates", "perceptron", Ramp(scaled=False), faithful=SWEEP),
     "cnn": Kind("transposed CNN", "cnn", Population(), faithful=NOTEBOOK, mapped=True),
     "cnn-shallow": Kind("transposed CNN, 2 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=2),
     "cnn-deep": Kind("transposed CNN, 8 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=8),
@@ -69,7 +71,7 @@ class Training(NamedTuple):
 
 
 BOX = (6.0, 22.0)
-SMALL = [name for name in KINDS if name not in ("cnn-deep", "cnn-shallow", "transformer")]
+SMALL = [name for name in KINDS if name not in ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-raw")]
 TRAININGS: dict[Scale, dict[str, Training]] = {
     "smoke": dict.fromkeys(SMALL, Training(8, 4, 30, 1e-2, 16, 2)),
     "quick": {
@@ -82,13 +84,13 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
     },
     "paper": {
         **dict.fromkeys(("embedding", "embedding-regularised"), Training(32, 12, 20_000, 1e-3)),
-        "coordinate": Training(28, 14, 15_000, 1e-3),
+        "coordinate": Training(28, 14, 37_000, 1e-3),
         **dict.fromkeys(("cnn", "cnn-stripes"), Training(28, BOX, 3000, 1e-3)),
         **dict.fromkeys(("pixel", "pixel-variance", "pixel-stripes"), Training(28, BOX, 5000, 3e-3)),
         "stripe-decoder": Training(28, BOX, 5000, 1e-2),
         **dict.fromkeys(("mlp-one-hot", "mlp-population", "mlp-fourier"), Training(28, BOX, 8000, 1e-3)),
-        "mlp-ramp": Training(28, BOX, 20_000, 1e-3),
-        "transformer": Training(28, BOX, 1500, 1e-3, 16, 3),
+        **dict.fromkeys(("mlp-ramp-scaled", "mlp-ramp-raw"), Training(28, BOX, 20_000, 1e-3)),
+        "transformer": Training(28, BOX, 8000, 3e-4, members=5),
         **dict.fromkeys(("cnn-deep", "cnn-shallow"), Training(28, BOX, 3000, 1e-3, members=4)),
     },
 }
@@ -109,7 +111,9 @@ def _setting(kind: Kind, at: Training, paper: bool, members: int | None) -> Sett
         stripes=(20 if paper else 4) * at.side if kind.remedy == STRIPES else 0,
     )  # fmt: skip
     model, hidden = _model(kind, task, paper)
-    penalty, schedule = _penalty(kind, at.side), Cosine(steps=at.steps, floor=0.02)
+    penalty = _penalty(kind, at.side)
+    constant = paper and kind.network == "embedding"
+    schedule = Schedule() if constant else Cosine(steps=at.steps, floor=0.02)
     run = TrainingRun(
         task=task, model=model, members=members or at.members, steps=at.steps, batch_size=at.batch,
         optimizer=AdamW(lr=at.lr, weight_decay=1e-4 if corner else 0.0, schedule=schedule),
@@ -126,16 +130,17 @@ def _model(kind: Kind, task: BumpTask, paper: bool) -> tuple[Description, list[s
             # The pictures that a perceptron draws span no more directions than its last hidden layer has units, and
             # one: with the paper's 256 a fit of .01 of a blank picture's error is hardly to be reached.
             ramp = isinstance(kind.code, Ramp)
-            hidden = ((256 if ramp else 512) if paper else 96,) * (3 if paper or ramp else 2)
+            hidden = (512 if paper else 96,) * (3 if paper or ramp else 2)
             widths = (of["inputs"], *hidden, task.side**2)
             return models.Perceptron(widths=widths), ["1", f"{2 * len(hidden) - 1}"]
         case "cnn":
             depth = kind.depth if paper else 2
             return models.TransposedCNN(**of, channels=64 if paper else 16, depth=depth), ["relu_0", f"relu_{depth}"]
         case "embedding":
-            return models.EmbeddingCNN(side=task.side), ["cnn.0", "cnn.4"]
+            start = "small" if paper else "standard"
+            return models.EmbeddingCNN(side=task.side, start=start), ["cnn.0", "cnn.4"]
         case "transformer":
-            return models.PixelTransformer(**of, feed_forward=512), ["context", "layers.layer_2"]
+            return models.PixelTransformer(**of), ["context", "layers.layer_2"]
         case "coordinate":
             return models.CoordinateNetwork(**of, width=128 if paper else 16), ["layers.act_1", "layers.act_2"]
         case "stripe":

@@ -2,7 +2,7 @@
 across the splits of a task, pooled over tasks, and beyond what other lenses say.
 
 ρ is Spearman's, turned so that +1 is the way the lens should point. Only fitted networks enter. *Same rows* has one ρ
-per setting. For the others a setting stands for its networks by a jackknife pseudo-value (`measures.ranks`): of the ρ
+per setting. For the others a setting stands for its networks by a jackknife pseudo-value (`statistics.ranks`): of the ρ
 of its own task (*across splits*), or of all networks with tasks ignored (*pooled*) — where tasks differ in both numbers
 this shows how tasks differ, not networks (Simpson's paradox).
 """
@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recombine.measures.interval import interval
-from recombine.measures.ranks import jackknife, partial_spearman, spearman
+from recombine.statistics import interval
+from recombine.statistics import jackknife, partial_spearman, spearman
 
 
 @dataclass(frozen=True)
