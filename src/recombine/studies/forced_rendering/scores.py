@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from recombine.statistics import interval
-from recombine.statistics import jackknife, spearman
+from recombine.statistics import interval, jackknife, spearman
 
 FEWEST_KINDS = 5
 LAYER_SCORES = ("multiplicative", "additive", "combined", "rescaled", "orthogonality")
