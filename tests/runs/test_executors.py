@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from pieces import Bad, Deadly, Slow, Unwritable, looped, table_bytes, trainings
-from sums import Sums, data_files, put, start
+from sums import HERE, SOURCE, Sums, data_files, put, start
 
 from recombine.errors import InputError
 from recombine.runs import Run, RunFailed, Store, StoreError, failure, get_or_compute
@@ -42,7 +42,7 @@ def cluster() -> Iterator[Any]:
 
     quiet()
     tests = pytest.MonkeyPatch()
-    tests.setenv("PYTHONPATH", str(Path(__file__).parent))  # workers must know the runs of these tests
+    tests.setenv("PYTHONPATH", f"{SOURCE}{os.pathsep}{HERE}")  # workers must know the runs of these tests
     needs = {"num_cpus": CPUS, "object_store_memory": 80 * 2**20}
     soon = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 1000, "health_check_failure_threshold": 3}
     head = needs | {"include_dashboard": False, "_system_config": soon}
@@ -218,7 +218,10 @@ Ray begins its pieces again on the other, tables equal an undisturbed run"""
     ended: list[Any] = []
     hold = marks / "hold"
     hold.touch()
-    driver = threading.Thread(target=lambda: ended.append(get_or_compute(store, runs, device="cpu", on="ray")))
+    # A daemon: where this test fails, the driver waits for ever for a cluster that is gone.
+    driver = threading.Thread(
+        target=lambda: ended.append(get_or_compute(store, runs, device="cpu", on="ray")), daemon=True
+    )
     driver.start()
     wait_for(lambda: len(list(marks.glob("*-*"))) == 2)
     second = next(node for node in cluster.worker_nodes)

@@ -27,7 +27,7 @@ from trainees import (
 from recombine.tasks import Draws
 from recombine.training import SGD, Adam, AdamW, Cosine, Ensemble, Optimizer
 from recombine.training.stack import initial
-from recombine.training.threads import threads
+from recombine.training.threads import one_thread_each, threads
 
 OPTIMISERS = [SGD(lr=0.1), SGD(lr=0.1, momentum=0.9, weight_decay=1e-3), Adam(lr=0.01), AdamW(lr=0.01)]
 TOLERANCES = [(torch.float64, 1e-9), (torch.float32, 1e-3)]
@@ -74,7 +74,7 @@ def test_looped_members_are_the_same_bits_on_one_thread_and_side_by_side(monkeyp
     monkeypatch.setattr("recombine.training.engine.BLOCK_STEPS", 10)
     found = []
     for count in (1, 2, 3):
-        with threads(count):
+        with threads(count), one_thread_each():
             found.append(short(strategy="loop", members=5))
     for other in found[1:]:
         assert torch.equal(found[0].flat, other.flat)
