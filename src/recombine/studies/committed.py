@@ -56,7 +56,7 @@ def renew(folder: Path, store: Store) -> tuple[StudyResult, tuple[str, ...]]:
     settings = before.study.planned(before.scale, before.members)
     stored = {name: run for name, s in settings.items() if (run := store.get(s.run)) is not None}
     fresh = {name: run for name, run in stored.items() if not _same(before, name, run)}
-    tables = renewed(before.study, before.tables, kept(before.study, settings, fresh))
+    tables = renewed(before.study, settings, before.tables, kept(before.study, settings, fresh))
     return _with(before, settings, tables, fresh), tuple(fresh)
 
 

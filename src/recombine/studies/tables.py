@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from recombine.runs import StoredRun
-from recombine.studies.cells import Tables
+from recombine.studies.readings import Tables
 from recombine.studies.study import Label, Setting, Study
 
 
@@ -48,12 +48,15 @@ def tables_of(
     return derived(study, kept(study, settings, stored))
 
 
-def renewed(study: Study[Any], committed: Tables, fresh: Tables) -> dict[str, pl.DataFrame]:
-    """Committed tables with the rows of fresh runs in place of theirs."""
+def renewed(
+    study: Study[Any], settings: Mapping[str, Setting], committed: Tables, fresh: Tables
+) -> dict[str, pl.DataFrame]:
+    """Committed tables with the rows of fresh runs in place of theirs; runs that are no longer declared go."""
     new = {run for table in fresh.values() for run in table["run"].unique()}
+    stay = [run for run in settings if run not in new]
     found = {}
     for name in study.tables:
-        old = committed[name].filter(~pl.col("run").is_in(list(new))) if name in committed else None
+        old = committed[name].filter(pl.col("run").is_in(stay)) if name in committed else None
         parts = [part for part in (old, fresh.get(name)) if part is not None]
         if parts:
             found[name] = pl.concat(parts, how="diagonal_relaxed")

@@ -90,7 +90,7 @@ def _paper(members: int | None) -> dict[str, Setting]:
     few, all_layers = (grid(starts=FEW, choices=(Choice(names=layers[0]),), lrs=RATES, base=COMPRESSED)
                        for layers in (BERT_LAYERS, RESNET_LAYERS))  # fmt: skip
     searched = Protocol(settings=few, seeds=1, random=0, shuffled=False)
-    two, three, five, six = (min(members or most, most) for most in (2, 3, 5, 6))
+    two, three, five, six, ten = (min(members or most, most) for most in (2, 3, 5, 6, 10))
     number, inside, rules = (_contours(*which) for which in (("number",), ("inside",), ("inside", "number")))
     fresh, narrow, middle, wide = _resnet(16), *(_resnet(width, halve_first=True) for width in (8, 16, 32))
     # Made for larger pictures, it reads these with its first convolution at full resolution.
@@ -108,6 +108,7 @@ def _paper(members: int | None) -> dict[str, Setting]:
         "bert-scratch": bert("4 × 512, from scratch", searched, six, untrained=three),
         "bert-slow": bert("4 × 512, low rate", searched, six, lr=1e-4, steps=4000),
         "bert-pretrained": bert("4 × 512, pretrained", searched, six, words),
+        "bert-slow-pretrained": bert("4 × 512, low rate, pretrained", searched, ten, words, lr=1e-4, steps=4000),
         "resnet18-number-contact": contours("18 layers", middle, number, three),
         "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
         "resnet18-narrow": contours("18 layers, half as wide", narrow, number, five),

@@ -14,9 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recombine.statistics import jackknife, partial_spearman, spearman
 from recombine.runs import StoredRun
-from recombine.statistics import by_base, sign_flip, wild_cluster
+from recombine.statistics import by_base, jackknife, partial_spearman, sign_flip, spearman, wild_cluster
 from recombine.studies.study import Setting
 
 SCORES = ("sub_target", "sub_other", "abl_target", "abl_other")

@@ -16,8 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recombine.statistics import interval
-from recombine.statistics import jackknife, partial_spearman, spearman
+from recombine.statistics import interval, jackknife, partial_spearman, spearman
 
 
 @dataclass(frozen=True)
