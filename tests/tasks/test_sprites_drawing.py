@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 import colorsys
 import math
+import platform
 
 import numpy as np
 import pytest
