@@ -51,13 +51,12 @@ def _weights(value: float, what: str) -> Published:
 
 
 def _fails(
-    run: str, what: str, published: Published | None = None, whose: Whose = "paper", source: str = ABSTRACT,
-    also: str = "",
-) -> Claim:  # fmt: skip
+    run: str, what: str, whose: Whose = "paper", source: str = ABSTRACT, also: str = ""
+) -> Claim:
     """Above one half a picture is nearer to nothing than to the target. ``also``: the run at another scale."""
     sentence = f"A {what} that fits what it saw draws unseen combinations about as badly as a blank picture."
     test = _net([run, also]).above(0.5, nothing=AS_SEEN)
-    return Claim(f"fails-{run}", sentence, test, whose, published, source, OVER)
+    return Claim(f"fails-{run}", sentence, test, whose, None, source, OVER)
 
 
 def _tells(id: str, sentence: str, name: str, where: str) -> Claim:
@@ -85,8 +84,8 @@ def _few(id: str, kind: str, without: float) -> Claim:
                  unit="of unseen bumps, at the side where fewest are placed")  # fmt: skip
 
 
-NOTEBOOK = (f"{ABSTRACT}. A released notebook has .78 of a blank picture's error, with 256 channels, 10 layers and a 9 × 9 "
-            "box")  # fmt: skip
+NOTEBOOK = (f"{ABSTRACT}. A released notebook has .78 of a blank picture's error, with 256 channels, 10 layers and a "
+            "9 × 9 box")  # fmt: skip
 CLAIMS = (
     _fails("mlp-one-hot", "perceptron on one-hot codes"),
     _fails("mlp-population", "perceptron on population codes"),
