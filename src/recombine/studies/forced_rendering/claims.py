@@ -50,9 +50,7 @@ def _weights(value: float, what: str) -> Published:
     return Published(value, f"the authors' weights evaluated again: {what}", "released")
 
 
-def _fails(
-    run: str, what: str, whose: Whose = "paper", source: str = ABSTRACT, also: str = ""
-) -> Claim:
+def _fails(run: str, what: str, whose: Whose = "paper", source: str = ABSTRACT, also: str = "") -> Claim:
     """Above one half a picture is nearer to nothing than to the target. ``also``: the run at another scale."""
     sentence = f"A {what} that fits what it saw draws unseen combinations about as badly as a blank picture."
     test = _net([run, also]).above(0.5, nothing=AS_SEEN)
