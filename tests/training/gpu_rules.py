@@ -132,8 +132,6 @@ def stepped(model: Any, task: Task, optimizer: Optimizer, penalty: Penalty | Non
 
 @pytest.mark.parametrize("name", MODELS)
 def test_models(gpu: PretendGPU, name: str) -> None:
-    if name == "Bert":
-        pytest.importorskip("transformers")
     model, task = MODELS[name]
     losses = stepped(model, task, SGD(lr=0.1))
     assert losses.device == DEVICE
