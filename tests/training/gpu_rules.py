@@ -20,8 +20,8 @@ from torch.utils import _pytree as pytree
 
 import recombine.models
 import recombine.structure.stack
-import recombine.studies.together.tasks
 import recombine.tasks
+import recombine.tasks.two_factors
 import recombine.training
 from recombine.errors import InputError
 from recombine.measures import check_theorem, measure

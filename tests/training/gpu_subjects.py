@@ -38,7 +38,6 @@ from recombine.models import (
     wide_resnet_50,
 )
 from recombine.space import FactorSpace
-from recombine.studies.together.tasks import BumpsTask, DigitTask, SumsTask
 from recombine.tasks import (
     BumpReading,
     BumpTask,
@@ -64,6 +63,7 @@ from recombine.tasks import (
 )
 from recombine.tasks.odd_one_out.problems import Source
 from recombine.tasks.sprites.compose import Addition, Over, SoftOcclusion
+from recombine.tasks.two_factors import BumpsTask, DigitTask, SumsTask
 from recombine.training.remedies import (
     Charged,
     ComponentDropout,
