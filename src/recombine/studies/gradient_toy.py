@@ -236,41 +236,21 @@ def _both_sides(table: pl.DataFrame) -> pl.DataFrame:
 
 
 IN_BOTH = pl.col("setting").is_in(BOTH)
-MEANS = "mean over members with its 95 % interval"
 FIGURES = (
-    drawn(
-        "decision-map", "Where the networks answer 1, step by step",
-        "X₂ redundant. Colour: the share of members whose answer is 1; the line is where the majority changes its "
-        "mind. The right half is correct. In the first steps the unseen quarter is given away almost whole; later it "
-        "is won back from the right, never quite to the line X₁ = 0.",
-        pl.col("run") == "redundant", table="map", draw=_draw_map,
-    ),
-    drawn(
-        "boundaries", "The boundary of each network at the end",
-        f"One line per member, {LINES_OF} members. A compositional network would draw the vertical X₁ = 0.",
-        LAST, IN_BOTH, table="boundary", draw=_draw_boundary,
-    ),
-    curves(
-        "accuracy", "Accuracy along training",
-        f"{MEANS.capitalize()}. With X₂ uninformative the quarter (1, 1) is trained on too, so the right panel is a "
-        "control for what the network can do, not for what it has not seen.",
-        IN_BOTH, table="accuracy", x="step", y="value", by="where", facet="setting", prepare=_both_sides, fitted=False,
-        names={"where": {"other_quarters": "the three seen quarters", "quarter_11": "the quarter (1, 1)"}},
-        log_x=True, x_title="step", y_title="accuracy", y_domain=(0, 1),
-    ),
-    dots(
-        "members", "Every network at the end",
-        "Accuracy on the quarter (1, 1), one dot per member: a distribution, where the paper shows a few seeds.",
-        LAST, table="accuracy", group="setting", value="quarter_11", fitted=False,
-        keep=["setting", "member", "quarter_11"], axis="accuracy on the quarter (1, 1) at the end", domain=(0.5, 1),
-    ),
-    curves(
-        "influence", "What moves the answer",
-        f"E|∂Ŷ₁/∂X_j|, inputs drawn from all four combinations alike; {MEANS}. The redundant X₂ gains influence while "
-        "it helps and loses most of it again once X₁ does the work.",
-        IN_BOTH, table="influence", x="step", y="influence", by="input", facet="setting", fitted=False,
-        names={"input": {"x1": "X₁", "x2": "X₂"}}, log_x=True, x_title="step", y_title="E|∂Ŷ₁/∂X|",
-    ),
+    drawn("decision-map", "Where the networks answer 1, step by step", pl.col("run") == "redundant", table="map",
+          draw=_draw_map),
+    drawn("boundaries", "The boundary of each network at the end", LAST, IN_BOTH, table="boundary",
+          draw=_draw_boundary),
+    curves("accuracy", "Accuracy along training", IN_BOTH, table="accuracy", x="step", y="value", by="where",
+           facet="setting", prepare=_both_sides, fitted=False,
+           names={"where": {"other_quarters": "the three seen quarters", "quarter_11": "the quarter (1, 1)"}},
+           log_x=True, x_title="step", y_title="accuracy", y_domain=(0, 1)),
+    dots("members", "Every network at the end", LAST, table="accuracy", group="setting", value="quarter_11",
+         fitted=False, keep=["setting", "member", "quarter_11"], axis="accuracy on the quarter (1, 1) at the end",
+         domain=(0.5, 1)),
+    curves("influence", "What moves the answer", IN_BOTH, table="influence", x="step", y="influence", by="input",
+           facet="setting", fitted=False, names={"input": {"x1": "X₁", "x2": "X₂"}}, log_x=True, x_title="step",
+           y_title="E|∂Ŷ₁/∂X|"),
 )  # fmt: skip
 
 STUDY = Study(

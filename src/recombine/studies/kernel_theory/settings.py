@@ -132,7 +132,8 @@ def kernels(size: Size) -> dict[str, Setting]:
     asked = {name: sets.equivalence(*chosen) for name, chosen in sets.EQUIVALENCES.items()}
     add("equivalence", asked, _spaced(0.05, 0.5, 10))
     order = {"ordering": problems.transitive_ordering(),
-             "ordering with an exception": problems.ordering_with_exceptions(), "invariance": problems.invariance(), "partial exposure": problems.partial_exposure()}  # fmt: skip
+             "ordering with an exception": problems.ordering_with_exceptions(),
+             "invariance": problems.invariance(), "partial exposure": problems.partial_exposure()}  # fmt: skip
     asked = {name: sets.task(problem) for name, problem in order.items()}
     add("order", asked, (*_spaced(0.1, 0.4, 4), shallow), allow_unseen=True)
     return found
