@@ -1,11 +1,12 @@
-"""NNGP and NTK recursions against the printed depth tables, quadrature and Price's theorem."""
+"""The NNGP recursion against the printed depth tables and quadrature."""
 
 import numpy as np
 import pytest
+from activations import Erf, Step
 from scipy.special import erf
 
 from recombine.errors import InputError
-from recombine.kernels import Erf, Gaussian, Kernel, LeakyReLU, RectifiedQuadratic, ReLU, Step, nngp, ntk
+from recombine.kernels import Gaussian, Kernel, LeakyReLU, RectifiedQuadratic, ReLU, nngp
 
 DEPTHS = [0, 1, 2, 3, 5, 10, 20, 50, 100]
 HALF = 0.5e-4 + 1e-12
@@ -17,7 +18,6 @@ TWO_COMPONENTS = {
     RectifiedQuadratic(): [0.5, 0.3654, 0.2671, 0.1942, 0.1010, 0.0187, 0.0006, 0, 0],
     Gaussian(): [0.5, 0.1776, 0.1287, 0.1060, 0.0847, 0.0684, 0.0631, 0.0625, 0.0625],
 }
-ACTIVATIONS = [ReLU(), LeakyReLU(0.3), RectifiedQuadratic(), Erf(), Gaussian(0.7)]
 FUNCTIONS = {
     ReLU(): lambda u: np.maximum(u, 0),
     LeakyReLU(0.3): lambda u: np.where(u > 0, u, 0.3 * u),
@@ -39,15 +39,6 @@ def test_three_component_relu_table():
     first = [1 / 3, 0.2707, 0.2314, 0.2035, 0.1655, 0.1149, 0.0727, 0.0353, 0.0192]
     second = [0, 0.0559, 0.0814, 0.0942, 0.1038, 0.0999, 0.0796, 0.0464, 0.0271]
     np.testing.assert_allclose(got, np.stack([first, second], axis=1), atol=HALF)
-
-
-def test_ntk_tables():
-    two = ntk(Kernel.one_hot(2), ReLU(), 10).normalized[DEPTHS[:6], 0]
-    np.testing.assert_allclose(two, [0.5, 0.3711, 0.2877, 0.2305, 0.1594, 0.0836], atol=HALF)
-    three = ntk(Kernel.one_hot(3), ReLU(), 10).normalized[DEPTHS[:6], :2]
-    first = [1 / 3, 0.2303, 0.1712, 0.1334, 0.0891, 0.0450]
-    second = [0, 0.0718, 0.0913, 0.0935, 0.0835, 0.0558]
-    np.testing.assert_allclose(three, np.stack([first, second], axis=1), atol=HALF)
 
 
 def test_representations_marked_in_the_paper():
@@ -76,18 +67,9 @@ def test_moments_by_quadrature(activation, variance, correlation):
     assert activation.moment(variance, np.array(correlation)) == pytest.approx(expected, abs=2e-3 * max(1, variance**2))
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS, ids=repr)
-@pytest.mark.parametrize("variance", [0.5, 1.0, 3.0])
-def test_slopes_by_prices_theorem(activation, variance):
-    """d E[phi(u) phi(v)] / d cov(u, v) = E[phi'(u) phi'(v)]."""
-    x, step = np.array([-0.7, -0.1, 0.4, 0.9]), 1e-5
-    difference = activation.moment(variance, x + step) - activation.moment(variance, x - step)
-    np.testing.assert_allclose(difference / (2 * step * variance), activation.slope_moment(variance, x), rtol=1e-7)
-
-
 def test_plain_and_unit_variance_recursions_agree_for_relu():
-    unit = ntk(Kernel.one_hot(3), ReLU(), 4)
-    plain = ntk(Kernel.one_hot(3), ReLU(), 4, weight_variance=2.0)
+    unit = nngp(Kernel.one_hot(3), ReLU(), 4)
+    plain = nngp(Kernel.one_hot(3), ReLU(), 4, weight_variance=2.0)
     np.testing.assert_allclose(plain[1:].normalized, unit[1:].normalized, atol=1e-12)
 
 
@@ -96,10 +78,8 @@ def test_biases_by_hand_for_one_relu_layer():
     x = (w * np.array([0, 0.5, 1]) + b) / (w + b)
     relu = (np.sqrt(1 - x**2) + (np.pi - np.arccos(x)) * x) / (2 * np.pi)
     sigma = w * (w + b) * relu + b
-    theta = sigma + w * (np.pi - np.arccos(x)) / (2 * np.pi) * (w + b) * x
     options = {"weight_variance": w, "bias_variance": b}
     np.testing.assert_allclose(nngp(Kernel.one_hot(2), ReLU(), 1, **options)[1].similarities, sigma, atol=1e-14)
-    np.testing.assert_allclose(ntk(Kernel.one_hot(2), ReLU(), 1, **options)[1].similarities, theta, atol=1e-14)
 
 
 def test_unit_variance_holds_with_biases():
@@ -118,7 +98,6 @@ def test_unequal_components_stay_unequal():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ntk(Kernel.one_hot(2), Step(), 1), "no derivative"),
         (lambda: nngp(Kernel.one_hot(2), ReLU(), -1), "depth is -1"),
         (lambda: nngp(nngp(Kernel.one_hot(2), ReLU(), 2), ReLU(), 1), "pass one kernel"),
         (lambda: nngp(Kernel.one_hot(2), ReLU(), 1, bias_variance=1.0), "bias_variance is 1.0"),

@@ -75,7 +75,7 @@ def test_gram_counts_what_is_shared():
 
 
 def test_gram_with_a_similarity_per_subset():
-    kernel = Kernel.from_subset_similarities({(): 0.0, (0,): 0.3, (1,): 0.1, (0, 1): 1.0})
+    kernel = Kernel(subset_saliences([0.0, 0.3, 0.1, 1.0]))
     np.testing.assert_allclose(kernel.gram([[0, 0]], [[0, 0], [0, 1], [1, 0], [1, 1]]), [[1, 0.3, 0.1, 0]], atol=1e-15)
     np.testing.assert_allclose(kernel.subset_saliences, [0, 0.3, 0.1, 0.6], atol=1e-15)
     with pytest.raises(InputError, match="unequally"):
@@ -134,7 +134,6 @@ def test_the_authors_grid_keeps_1728_of_2500_kernels():
         (lambda: Kernel(np.zeros(6)), "6 entries"),
         (lambda: Kernel(np.array(1.0)), "table of finite numbers"),
         (lambda: Kernel.from_saliences(0.5), "single number"),
-        (lambda: Kernel.from_subset_similarities({(): 0.0, (0, 1): 1.0}), r"sharing components \(0,\)"),
         (lambda: Kernel.from_subset_saliences({(1, 0): 0.3}, 2), r"names the subset \(1, 0\)"),
         (lambda: Kernel.from_saliences(np.zeros(40)), "39 components"),
         (lambda: Kernel.from_similarities([1.0, 1.0, 1.0]).normalized, "no scale"),

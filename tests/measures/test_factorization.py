@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from recombine.errors import InputError
+from recombine.kernels import Kernel
 from recombine.measures import factorization, geometry
 from recombine.measures.factorization import additive, combined, grid_levels, multiplicative
 from recombine.measures.geometry import cosine, kernel_of, metric, released_score, volume
@@ -117,13 +118,21 @@ def _middle():
     return pl.col("x").is_between(3, 8) & pl.col("y").is_between(3, 8)
 
 
-def test_the_wide_tangent_kernel_is_the_known_one_for_equal_norms() -> None:
-    from recombine.kernels import Kernel, ReLU, ntk
-
-    codes = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1]], dtype=float)
-    ours = wide_tangent_kernel(codes, 3, bias=0.0)
-    theirs = ntk(Kernel.one_hot(2), ReLU(), 3).subset_similarities[3]
-    np.testing.assert_allclose(ours[0] / ours[0, 0], theirs[[3, 1, 0]] / theirs[3], rtol=1e-7)
+@pytest.mark.parametrize(
+    ("components", "printed"),
+    [
+        (2, [[0.5], [0.3711], [0.2877], [0.2305], [0.1594], [0.0836]]),
+        (3, [[1 / 3, 0], [0.2303, 0.0718], [0.1712, 0.0913], [0.1334, 0.0935], [0.0891, 0.0835], [0.0450, 0.0558]]),
+    ],
+)
+def test_the_wide_tangent_kernel_has_the_printed_saliences(components: int, printed: list[list[float]]) -> None:
+    # The first combination, and one that shares all, all but one, … none of its components.
+    shown = np.stack([np.arange(components) >= components - shared for shared in range(components, -1, -1)])
+    codes = np.stack([shown, ~shown], axis=-1).reshape(len(shown), -1).astype(float)
+    for depth, expected in zip((0, 1, 2, 3, 5, 10), printed, strict=True):
+        by_shared = wide_tangent_kernel(codes, depth, bias=0.0)[0][::-1]
+        got = Kernel.from_similarities(by_shared).normalized[: components - 1]
+        np.testing.assert_allclose(got, expected, atol=0.5e-4 + 1e-12)
 
 
 def test_the_empirical_tangent_kernel_of_a_linear_map() -> None:

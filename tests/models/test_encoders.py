@@ -1,9 +1,8 @@
-"""Encoders under the odd-one-out head: sizes, what they read, that they stack, pretraining, and BERT from files."""
+"""Encoders under the odd-one-out head: sizes, what they read, that they stack, and pretraining."""
 
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 
 import pytest
 import torch
@@ -12,14 +11,12 @@ from torch import nn
 from recombine.description import Description
 from recombine.errors import InputError
 from recombine.models import (
-    Bert,
     OddOneOutNet,
     Panels,
     ResNet,
     Views,
     ViT,
     WordEncoder,
-    resnet_18,
     resnet_50,
     wide_resnet_50,
 )
@@ -49,7 +46,6 @@ def test_instance_norm_makes_panels_independent_of_each_other() -> None:
     assert torch.allclose(module(x)[2:3], module(x[2:3]), atol=1e-5)
     assert torch.allclose(module.train()(x), module.eval()(x), atol=1e-6)
     assert not list(module.buffers())
-    assert resnet_18(64)()(torch.randn(1, 3, 64, 64)).shape == (1, 128)
 
 
 def test_instance_norm_is_that_of_torch_with_its_gradient() -> None:
@@ -92,13 +88,10 @@ def test_what_follows_the_end_of_a_sentence_is_not_read() -> None:
         (Panels(encoder=ViT(shape=(3, 32, 32), patch=8, dim=8, depth=1, heads=2, head_dim=4, mlp=8, dropout=0.0,
                             outputs=6)), torch.randint(0, 256, (3, 4, 3, 32, 32), dtype=torch.uint8)),
         (WORDS, torch.randint(0, 20, (3, 4, 7))),
-        (Bert(words=20, width=8, heads=2, layers=1, longest=7), torch.randint(1, 20, (3, 4, 7))),
     ],
-    ids=["resnet", "vit", "words", "bert"],
+    ids=["resnet", "vit", "words"],
 )  # fmt: skip
 def test_encoders_stack_under_the_head_and_under_views(encoder: Description, items: torch.Tensor) -> None:
-    if isinstance(encoder, Bert):
-        pytest.importorskip("transformers")
     torch.manual_seed(0)
     module = OddOneOutNet(encoder=encoder)().eval()
     assert module(items).shape == (3, 4)
@@ -114,34 +107,10 @@ def test_encoders_stack_under_the_head_and_under_views(encoder: Description, ite
     assert Views(encoder=encoder)()(items[:, :2]).shape[:2] == (3, 2)
 
 
-def test_bert_is_read_from_a_directory_without_its_pooler(tmp_path: Path) -> None:
-    transformers = pytest.importorskip("transformers")
-    config = transformers.BertConfig(
-        vocab_size=30, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=16
-    )
-    torch.manual_seed(0)
-    saved = transformers.BertModel(config).eval()
-    saved.save_pretrained(tmp_path)
-    tokens = torch.tensor([[2, 7, 8, 9], [2, 5, 0, 0]])
-    states = saved(input_ids=tokens, attention_mask=(tokens != 0).long()).last_hidden_state
-    first, mean = (Bert(weights=str(tmp_path), pooling=p)().eval()(tokens) for p in ("first", "mean"))  # type: ignore[arg-type]
-    assert torch.allclose(first, states[:, 0], atol=1e-5)
-    assert torch.allclose(mean[1], states[1, :2].mean(0), atol=1e-5)
-    assert not [name for name, _ in Bert(weights=str(tmp_path))().named_parameters() if "pooler" in name]
-
-
-def test_what_cannot_be_built_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_built_is_said() -> None:
     with pytest.raises(InputError, match="one pixel cannot be normalised"):
-        resnet_18(32)
+        resnet_50(32)
     with pytest.raises(InputError, match="at least one block for each of 2 stages"):
         ResNet(shape=(3, 32, 32), channels=(4, 8), blocks=(1, 1, 1))
     with pytest.raises(InputError, match="3 heads cannot share"):
         WordEncoder(words=10, width=8, heads=3)
-    with pytest.raises(InputError, match="has no tokenizer"):
-        Bert().tokenizer()
-    pytest.importorskip("transformers")
-    with pytest.raises(InputError, match=r"directory with config.json"):
-        Bert(weights=str(tmp_path))()
-    monkeypatch.setitem(__import__("sys").modules, "transformers", None)
-    with pytest.raises(InputError, match="pip install transformers"):
-        Bert()()

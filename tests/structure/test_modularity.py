@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from recombine.errors import InputError
 from recombine.structure import modularity
 from recombine.structure.modularity import NOT_ASKED, asked_loss, only, shown
-from recombine.studies.together.tasks import LEVELS, DigitTask, SumsTask
 from recombine.tasks import ToyTask, cross_entropy
+from recombine.tasks.two_factors import LEVELS, DigitTask, SumsTask
 from recombine.training import Ensemble
 
 WIDTH = 2 * LEVELS

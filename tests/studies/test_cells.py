@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import polars as pl
 import pytest
 
-from recombine.studies import LAST, Faithful, Setting, Shares, cells
+from recombine.errors import InputError
+from recombine.studies import LAST, Faithful, Figure, Setting, Shares, Study, cells
+from recombine.studies.charts import curves, dots, drawn
 from recombine.studies.notes import Notes, parse_notes
 from recombine.studies.tables import labelled
+
+STUDY: Study[int] = Study("s", "S", "Why?", None, {"smoke": 1}, lambda size, members: {}, {}, ())
+PICTURE = Figure("one", "One", "", "t", lambda rows: rows)
 
 ROWS = {
     "t": pl.DataFrame(
@@ -106,6 +112,11 @@ def test_notes_are_read_from_markdown() -> None:
   over two lines.
 - Another.
 
+# Figures
+## picture
+What is
+seen.
+
 # Why
 ## first
 Because.
@@ -120,4 +131,21 @@ Unknown.
     assert notes.of("first") == ("Because.", "an experiment.")
     assert notes.of("second") == ("Unknown.", "")
     assert notes.of("third") == ("", "")
+    assert notes.captions == {"picture": "What is seen."}
     assert parse_notes("") == Notes()
+
+
+def test_a_figure_takes_its_caption_from_the_notes() -> None:
+    told = replace(STUDY, notes=Notes(captions={"one": "Said."}), figures=(PICTURE, replace(PICTURE, caption="Own.")))
+    assert [figure.caption for figure in told.figures] == ["Said.", "Own."]
+    with pytest.raises(InputError, match="the figure 'one' has no caption"):
+        replace(STUDY, figures=(PICTURE,))
+
+
+def test_a_figure_shows_the_rows_it_names() -> None:
+    """Only fitted members, unless told otherwise; what else is given goes to the chart."""
+    table = pl.DataFrame({"a": ["x", "x", "y"], "v": [1.0, 2.0, 4.0], "fitted": [True, False, None]})
+    figure = dots("d", "D", pl.col("v") > 0, table="t", group="a", value="v", keep=["a", "v"], names={"a": {"x": "X"}})
+    assert figure.rows(table).rows() == [("X", 1.0), ("y", 4.0)]
+    assert curves("c", "C", table="t", x="a", y="v", fitted=False).rows(table)["mean"].to_list() == [1.5, 4.0]
+    assert drawn("o", "O", table="t", draw=lambda rows: rows).rows(table).height == 3

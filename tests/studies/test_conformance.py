@@ -74,6 +74,7 @@ def test_names_are_given_once(study: Study[Any]) -> None:
         assert len(set(names)) == len(names)
     ids = {claim.id for claim in study.claims}
     assert set(study.notes.reasons) <= ids, set(study.notes.reasons) - ids
+    assert set(study.notes.captions) <= {figure.id for figure in study.figures}
     assert study.notes.deviations
 
 

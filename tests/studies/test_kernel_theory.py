@@ -89,7 +89,7 @@ def test_learning_rates_are_stable_for_the_lazy_kernel() -> None:
 
 
 def test_exceptions_are_trained_against_the_order() -> None:
-    plain, odd = problems.transitive_ordering(5), sets.ordering_with_exceptions(5, ((0, 4),))
+    plain, odd = problems.transitive_ordering(5), problems.ordering_with_exceptions(5, ((0, 4),))
     assert len(odd.train) == len(plain.train) + 2
     told = {tuple(c): y for c, y in zip(odd.train.tolist(), odd.targets.tolist(), strict=True)}
     assert (told[0, 4], told[4, 0]) == (-1.0, 1.0)

@@ -25,8 +25,8 @@ from recombine.studies.together.lenses import (
     summary,
 )
 from recombine.studies.together.networks import MADE, SPLITS, TASKS, design
-from recombine.studies.together.tasks import LEVELS, BumpsTask, DigitTask, SumsTask, TwoFactors
 from recombine.tasks import Draws
+from recombine.tasks.two_factors import LEVELS, BumpsTask, DigitTask, SumsTask, TwoFactors
 
 
 def planted(order: dict[str, tuple[float, float]], networks: int = 8, noise: float = 0.0) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from recombine.errors import InputError
 from recombine.support.support import Explicit
-from recombine.support.table import read_tables, support_from_table
+from recombine.support.table import read_tables
 
 
 def levels(table, *factors, **options):
@@ -53,8 +53,8 @@ def test_arrays_are_columns_by_number():
     assert levels(records, "name", "n") == [("a", "b"), (1, 2)]
 
 
-def test_support_from_table():
-    support = support_from_table(FRAME, ["shape", "size"])
+def test_a_table_as_a_support():
+    support = read_tables([FRAME], ["shape", "size"])[0].support()
     assert isinstance(support, Explicit)
     assert {"shape": "square", "size": 2} in support
     assert {"shape": "square", "size": 1} not in support

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 import torch
 from hypothesis import given, settings, strategies as st
@@ -22,7 +19,6 @@ from recombine.tasks.scan import (
     frame_of,
     frames,
     interpret,
-    read_mcd,
 )
 
 COUNTS = {
@@ -144,60 +140,6 @@ def test_splits_follow_their_rules() -> None:
     assert find_split("simple") == find_split("simple", 0)
     with pytest.raises(InputError, match="did you mean 'jump'"):
         find_split("jmp")
-
-
-def tasks_file(folder: Path, count: int = 50) -> Path:
-    path = folder / "tasks.txt"
-    path.write_text("\n".join(f"IN: {c} OUT: {' '.join(interpret(c))}" for c in commands()[:count]))
-    return path
-
-
-@pytest.mark.parametrize(
-    ("train", "test"),
-    [("trainIdxs", "testIdxs"), ("train_idxs", "test_idxs"), ("trainIndices", "testIndices"), ("TRAIN", "Test")],
-)
-def test_official_index_files_are_read_whatever_the_keys_are_called(tmp_path: Path, train: str, test: str) -> None:
-    index = tmp_path / "mcd1.json"
-    index.write_text(json.dumps({train: [3, 1], "devIdxs": [2], test: [0], "comment": "made up"}))
-    split = read_mcd(index, tasks_file(tmp_path))
-    assert split.train == (commands()[3], commands()[1])
-    assert split.test == (commands()[0],)
-    assert len(ScanTask(own=(split.train, split.test)).train) == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ({"trainIdxs": [99], "testIdxs": []}, "there is no line 99"),
-        ({"trainIdxs": [-1], "testIdxs": [0]}, "there is no line -1"),
-        ({"trainIdxs": [1, 2], "testIdxs": [2]}, "on both sides"),
-        ({"training": [1], "devIdxs": [2]}, "begins with 'test', such as testIdxs; its keys: 'training', 'devIdxs'"),
-        ({"trainIdxs": [1], "train_idxs": [1], "testIdxs": [0]}, "one key that begins with 'train'"),
-        ({}, "its keys: none"),
-        ([[1], [2]], "a JSON object is needed, found a list"),
-        ({"trainIdxs": {"0": 1}, "testIdxs": [0]}, "a list of line numbers under 'trainIdxs'"),
-        ({"trainIdxs": [1.0], "testIdxs": [0]}, "a list of line numbers"),
-        ({"trainIdxs": [True], "testIdxs": [0]}, "a list of line numbers"),
-    ],
-)
-def test_index_files_that_make_no_sense_get_a_clear_error(tmp_path: Path, content: object, message: str) -> None:
-    index = tmp_path / "mcd1.json"
-    index.write_text(json.dumps(content))
-    with pytest.raises(InputError, match=message):
-        read_mcd(index, tasks_file(tmp_path))
-
-
-def test_the_lines_that_an_index_numbers_are_checked(tmp_path: Path) -> None:
-    tasks, index = tmp_path / "tasks.txt", tmp_path / "mcd1.json"
-    index.write_text(json.dumps({"trainIdxs": [0], "testIdxs": []}))
-    tasks.write_text("IN: jump OUT: I_WALK")
-    with pytest.raises(InputError, match="another meaning"):
-        read_mcd(index, tasks)
-    tasks.write_text("jump I_JUMP")
-    with pytest.raises(InputError, match="line 1 of the SCAN file is not"):
-        read_mcd(index, tasks)
-    with pytest.raises(InputError, match="cannot be read"):
-        read_mcd(tmp_path / "none.json", tasks)
 
 
 def test_examples_say_what_the_interpreter_says() -> None:

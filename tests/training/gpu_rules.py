@@ -20,8 +20,8 @@ from torch.utils import _pytree as pytree
 
 import recombine.models
 import recombine.structure.stack
-import recombine.studies.together.tasks
 import recombine.tasks
+import recombine.tasks.two_factors
 import recombine.training
 from recombine.errors import InputError
 from recombine.measures import check_theorem, measure
@@ -132,8 +132,6 @@ def stepped(model: Any, task: Task, optimizer: Optimizer, penalty: Penalty | Non
 
 @pytest.mark.parametrize("name", MODELS)
 def test_models(gpu: PretendGPU, name: str) -> None:
-    if name == "Bert":
-        pytest.importorskip("transformers")
     model, task = MODELS[name]
     losses = stepped(model, task, SGD(lr=0.1))
     assert losses.device == DEVICE

@@ -9,7 +9,6 @@ import torch
 from trainees import fixed_task
 
 from recombine.models import (
-    Bert,
     CellNetwork,
     Compositional,
     CompositionFamily,
@@ -35,12 +34,10 @@ from recombine.models import (
     Views,
     ViT,
     WordEncoder,
-    resnet_18,
     resnet_50,
     wide_resnet_50,
 )
 from recombine.space import FactorSpace
-from recombine.studies.together.tasks import BumpsTask, DigitTask, SumsTask
 from recombine.tasks import (
     BumpReading,
     BumpTask,
@@ -66,6 +63,7 @@ from recombine.tasks import (
 )
 from recombine.tasks.odd_one_out.problems import Source
 from recombine.tasks.sprites.compose import Addition, Over, SoftOcclusion
+from recombine.tasks.two_factors import BumpsTask, DigitTask, SumsTask
 from recombine.training.remedies import (
     Charged,
     ComponentDropout,
@@ -161,8 +159,6 @@ CHARGED = Charged(task=DIGITS, outputs=10, numbers=64)
 NET = PairCNN(shape=DIGITS.shape, filters=4)
 
 MODELS: dict[str, tuple[Any, Task]] = {
-    "Bert": (OddOneOutNet(encoder=Bert(**(WORDS | {"layers": 1, "longest": 16, "pooling": "mean"}))),
-             OddOneOutTask(source=AGREEMENT, problems=16, held_out=16)),
     "CellNetwork": (Compositional(component=CELL, composition=CellNetwork()), PARTS),
     "CompositionFamily": (Compositional(component=CELL, composition=CompositionFamily()), PARTS),
     "Compositional": (Compositional(component=SPRITE, composition=SoftOcclusion(), shared=True), SPRITES),
@@ -195,7 +191,6 @@ MODELS: dict[str, tuple[Any, Task]] = {
               TwoViews(source=PANELS, panels=4, held_out=4)),
     "WordEncoder": (WordEncoder(masked_words=True, **WORDS), MaskedWords(source=AGREEMENT)),
     "both answers": (Perceptron(widths=(2, 8, 4), activation="tanh"), BOTH),
-    "resnet_18": (OddOneOutNet(encoder=Panels(encoder=resnet_18(32, **SMALL))), DRAWN),
     "resnet_50": (OddOneOutNet(encoder=Panels(encoder=resnet_50(32, **SMALL))), DRAWN),
     "wide_resnet_50": (OddOneOutNet(encoder=Panels(encoder=wide_resnet_50(32, **SMALL))), DRAWN),
 }  # fmt: skip

@@ -7,7 +7,7 @@ with a level never seen a cross, and a cell to collect a ring.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -79,36 +79,20 @@ def _grid(
 ) -> alt.LayerChart | alt.FacetChart:
     names = [f.name for f in result.space.factors] + [""]
     angle = -40 if any(len(level(result, k, c)) * 6 > size for c in columns) else 0
+    plain: dict[str, Any] = {"ticks": False, "domain": False, "labelLimit": 110, "grid": False,
+                             "labelOverlap": "greedy" if size < 11 else False}  # fmt: skip
     x = alt.X(
         "column:N",
         sort=[level(result, k, c) for c in columns],
         title=names[k],
-        axis=alt.Axis(
-            orient="top",
-            title=names[k] or None,
-            labelAngle=angle,
-            ticks=False,
-            domain=False,
-            labelLimit=110,
-            grid=False,
-            labelOverlap="greedy" if size < 11 else False,
-        ),
+        axis=alt.Axis(orient="top", title=names[k] or None, labelAngle=angle, **plain),
         scale=alt.Scale(paddingInner=0.06, paddingOuter=0.03),
     )
     y = alt.Y(
         "row:N",
         sort=[level(result, j, c) for c in rows],
         title=names[j],
-        axis=alt.Axis(
-            title=names[j] or None,
-            titleAlign="right",
-            titleX=-4,
-            ticks=False,
-            domain=False,
-            labelLimit=110,
-            grid=False,
-            labelOverlap="greedy" if size < 11 else False,
-        ),
+        axis=alt.Axis(title=names[j] or None, titleAlign="right", titleX=-4, **plain),
         scale=alt.Scale(paddingInner=0.06, paddingOuter=0.03),
     )
     colour = alt.Color("status:N", legend=None, scale=alt.Scale(domain=list(FILL), range=list(FILL.values())))

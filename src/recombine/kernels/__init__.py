@@ -1,11 +1,10 @@
 """What kernel machines do on unseen combinations, exactly.
 
 A kernel whose similarity depends only on the shared components is a table of saliences, one per conjunction
-(`Kernel`). `nngp` and `ntk` give the table of a wide random network by depth; `fit_least_squares`,
-`fit_hard_margin` and `fit_soft_margin` solve for the function it learns from any training set, for whole
-batches of kernels and sets, and a `Solution` splits that function into its conjunctions. `closed_forms` has
-the answers that need no fit; `problems` has the task sets they speak about. After Lippl & Stachenfeld, ICLR
-2025, arXiv 2405.16391.
+(`Kernel`). `nngp` gives the table of a wide random network by depth; `fit_least_squares` and `fit_hard_margin`
+solve for the function it learns from any training set, for whole batches of kernels and sets, and a `Solution`
+splits that function into its conjunctions. `closed_forms` has the answers that need no fit; `problems` has the
+task sets they speak about. After Lippl & Stachenfeld, ICLR 2025, arXiv 2405.16391.
 """
 
 from recombine.kernels import closed_forms as closed_forms, problems as problems
@@ -20,14 +19,11 @@ from recombine.kernels.moebius import (
 )
 from recombine.kernels.network import (
     Activation as Activation,
-    Erf as Erf,
     Gaussian as Gaussian,
     LeakyReLU as LeakyReLU,
     RectifiedQuadratic as RectifiedQuadratic,
     ReLU as ReLU,
-    Step as Step,
     nngp as nngp,
-    ntk as ntk,
 )
 from recombine.kernels.problems import Problem as Problem
 from recombine.kernels.salience import Kernel as Kernel
@@ -36,6 +32,5 @@ from recombine.kernels.solution import Solution as Solution
 from recombine.kernels.solver import (
     fit_hard_margin as fit_hard_margin,
     fit_least_squares as fit_least_squares,
-    fit_soft_margin as fit_soft_margin,
 )
 from recombine.kernels.spectrum import Spectrum as Spectrum

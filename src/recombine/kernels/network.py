@@ -23,9 +23,6 @@ class Activation(Protocol):
     def moment(self, variance: float, correlation: FloatArray) -> FloatArray:
         """E[phi(u) phi(v)]."""
 
-    def slope_moment(self, variance: float, correlation: FloatArray) -> FloatArray:
-        """E[phi'(u) phi'(v)]."""
-
 
 @dataclass(frozen=True)
 class LeakyReLU:
@@ -38,26 +35,12 @@ class LeakyReLU:
         rectified = (np.sqrt(1 - correlation**2) + (np.pi - angle) * correlation) / (2 * np.pi)
         return variance * ((1 - self.leak) ** 2 * rectified + self.leak * correlation)
 
-    def slope_moment(self, variance: float, correlation: FloatArray) -> FloatArray:
-        return (1 - self.leak) ** 2 * (np.pi - np.arccos(correlation)) / (2 * np.pi) + self.leak
-
 
 @dataclass(frozen=True)
 class ReLU(LeakyReLU):
     """phi(u) = max(u, 0); the arc-cosine kernel of order 1."""
 
     leak: float = field(default=0.0, init=False, repr=False)
-
-
-@dataclass(frozen=True)
-class Step:
-    """phi(u) = 1 if u > 0 else 0; the arc-cosine kernel of order 0."""
-
-    def moment(self, variance: float, correlation: FloatArray) -> FloatArray:
-        return (np.pi - np.arccos(correlation)) / (2 * np.pi)
-
-    def slope_moment(self, variance: float, correlation: FloatArray) -> FloatArray:
-        raise InputError("the step function has no derivative, so it has no tangent kernel; use nngp instead of ntk.")
 
 
 @dataclass(frozen=True)
@@ -69,20 +52,6 @@ class RectifiedQuadratic:
         sine = np.sqrt(1 - correlation**2)
         return variance**2 * (3 * sine * correlation + (np.pi - angle) * (1 + 2 * correlation**2)) / (2 * np.pi)
 
-    def slope_moment(self, variance: float, correlation: FloatArray) -> FloatArray:
-        return 4 * ReLU().moment(variance, correlation)
-
-
-@dataclass(frozen=True)
-class Erf:
-    """phi(u) = erf(u)."""
-
-    def moment(self, variance: float, correlation: FloatArray) -> FloatArray:
-        return 2 / np.pi * np.arcsin(2 * variance * correlation / (1 + 2 * variance))
-
-    def slope_moment(self, variance: float, correlation: FloatArray) -> FloatArray:
-        return 4 / np.pi / np.sqrt((1 + 2 * variance) ** 2 - (2 * variance * correlation) ** 2)
-
 
 @dataclass(frozen=True)
 class Gaussian:
@@ -92,9 +61,6 @@ class Gaussian:
 
     def moment(self, variance: float, correlation: FloatArray) -> FloatArray:
         return self._spread(variance, correlation) ** -0.5
-
-    def slope_moment(self, variance: float, correlation: FloatArray) -> FloatArray:
-        return 4 * self.sharpness**2 * variance * correlation * self._spread(variance, correlation) ** -1.5
 
     def _spread(self, variance: float, correlation: FloatArray) -> FloatArray:
         a = 2 * self.sharpness * variance
@@ -115,33 +81,6 @@ def nngp(
     kernels. With `weight_variance=None` each layer gets the w that keeps its variance at 1, which is the
     paper's kappa_k <- g(kappa_k / kappa_C) and, for ReLU without biases, the usual w = 2.
     """
-    return _layers(inputs, activation, depth, weight_variance, bias_variance, tangent=False)
-
-
-def ntk(
-    inputs: Kernel,
-    activation: Activation,
-    depth: int,
-    *,
-    weight_variance: float | None = None,
-    bias_variance: float = 0.0,
-) -> Kernel:
-    """Theta_0 = Sigma_0,  Theta_{l+1} = Sigma_{l+1} + w E[phi' phi'] Theta_l: the tangent kernel by depth.
-
-    NTK parameterisation, all layers trained; arguments and result as for `nngp`.
-    """
-    return _layers(inputs, activation, depth, weight_variance, bias_variance, tangent=True)
-
-
-def _layers(
-    inputs: Kernel,
-    activation: Activation,
-    depth: int,
-    weight_variance: float | None,
-    bias_variance: float,
-    *,
-    tangent: bool,
-) -> Kernel:
     if inputs.batch_shape:
         raise InputError(f"inputs is a batch of {inputs.batch_shape} kernels; pass one kernel, such as inputs[0].")
     if depth < 0:
@@ -154,17 +93,12 @@ def _layers(
     sigma = inputs.subset_similarities
     if sigma[-1] <= 0:
         raise InputError("identical inputs have no positive similarity; give an input kernel with kappa_C > 0.")
-    theta = np.zeros_like(sigma)
-    slopes = np.ones_like(sigma)
     rows = []
     for layer in range(depth + 1):
         if layer:
             variance = float(sigma[-1])
-            correlation = np.clip(sigma / variance, -1.0, 1.0)
-            slopes = activation.slope_moment(variance, correlation) if tangent else slopes
-            sigma = activation.moment(variance, correlation)
+            sigma = activation.moment(variance, np.clip(sigma / variance, -1.0, 1.0))
         weight = (1 - bias_variance) / sigma[-1] if weight_variance is None else weight_variance
         sigma = weight * sigma + bias_variance
-        theta = sigma + weight * slopes * theta
-        rows.append(theta if tangent else sigma)
+        rows.append(sigma)
     return Kernel(subset_saliences(np.stack(rows)))

@@ -1,4 +1,5 @@
-"""The task sets of Lippl & Stachenfeld (2025) as integer combinations, exactly as their configurations state them."""
+"""The task sets of Lippl & Stachenfeld (2025) as integer combinations, exactly as their configurations state them,
+and random ones."""
 
 from __future__ import annotations
 
@@ -77,6 +78,16 @@ def transitive_ordering(items: int = 7) -> Problem:
     return _split(pairs[different], np.sign(distance[different]).astype(np.float64), np.abs(distance[different]) == 1)
 
 
+def ordering_with_exceptions(items: int = 7, exceptions: tuple[tuple[int, int], ...] = ((0, 6),)) -> Problem:
+    """Adjacent pairs train, and so do ``exceptions`` in both orders, with the answer against the order of ranks."""
+    plain = transitive_ordering(items)
+    turned = {pair for i, j in exceptions for pair in ((i, j), (j, i))}
+    moved = np.array([tuple(row) in turned for row in plain.test.tolist()])
+    train = np.concatenate([plain.train, plain.test[moved]])
+    targets = np.concatenate([plain.targets, -plain.test_targets[moved]])
+    return Problem(plain.levels, train, targets, plain.test[~moved], plain.test_targets[~moved])
+
+
 def invariance() -> Problem:
     """Binary items: (-,-) is -1 and (+,-) is +1; the second item never varies, then takes its other value."""
     pairs = full_grid((2, 2))
@@ -87,6 +98,19 @@ def partial_exposure() -> Problem:
     """As `invariance`, with (-,+) = -1 trained too; only (+,+) is asked."""
     pairs = full_grid((2, 2))
     return _split(pairs, np.array([-1.0, -1.0, 1.0, 1.0]), ~pairs.all(axis=1))
+
+
+def random_problem(components: int, seed: int) -> Problem:
+    """A random answer to half of all combinations, each level among them; the other half is asked."""
+    rng = np.random.default_rng([components, seed])
+    levels = tuple(int(n) for n in rng.integers(2, 5, size=components))
+    grid = full_grid(levels)
+    while True:
+        trained = rng.random(len(grid)) < 0.5
+        if all(len(np.unique(grid[trained, c])) == n for c, n in enumerate(levels)) and not trained.all():
+            break
+    answers = rng.normal(size=len(grid))
+    return Problem(levels, grid[trained], answers[trained], grid[~trained], answers[~trained])
 
 
 def check_anchors(anchors: Sequence[int], items: int) -> None:

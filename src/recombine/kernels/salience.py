@@ -67,18 +67,6 @@ class Kernel:
         return cls.from_saliences(np.concatenate([first[..., None], lower, last[..., None]], axis=-1))
 
     @classmethod
-    def from_subset_similarities(cls, similarities: ArrayLike | SubsetTable) -> Kernel:
-        """K = kappa_I with I the set of shared components: an array (..., 2**C), or a mapping with every subset."""
-        if isinstance(similarities, Mapping):
-            components = 1 + max((c for subset in similarities for c in subset), default=0)
-            moebius.check_components(components)
-            missing = [subset for subset in moebius.subsets(components) if subset not in similarities]
-            if missing:
-                raise InputError(f"no similarity is given for sharing components {missing[0]}; give every subset.")
-            similarities = [similarities[subset] for subset in moebius.subsets(components)]
-        return cls(moebius.subset_saliences(similarities))
-
-    @classmethod
     def from_subset_saliences(cls, saliences: SubsetTable, components: int) -> Kernel:
         """s_J from a mapping {(0,): .3, (0, 1): .1, …} of sorted tuples; subsets left out have salience 0."""
         moebius.check_components(components)

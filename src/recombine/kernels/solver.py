@@ -1,4 +1,4 @@
-"""Exact kernel machines on combinations: least squares, hard margin and soft margin.
+"""Exact kernel machines on combinations: least squares and hard margin.
 
 Leading axes of the kernel, the training sets (..., n, C) and the targets (..., n) broadcast against each
 other as in numpy, so fifty training sets of shape (50, 1, n, C) and a batch of 51 kernels make 2 550 fits in
@@ -69,47 +69,6 @@ def fit_hard_margin(
     levels: Sequence[int] | None = None,
 ) -> Solution:
     """min |f|^2 subject to y_i (f(z^i) + b) >= 1, for labels +1 and -1; b = 0 unless `bias`."""
-    solution, solved = _fit_margin(kernel, train, labels, np.inf, levels, bias=bias)
-    if not solved.all():
-        index = tuple(int(i) for i in np.argwhere(~solved)[0])
-        where = f"kernel {index} of the batch" if index else "the kernel"
-        raise InputError(
-            f"{where} cannot separate the training labels, so there is no hard margin; "
-            "use fit_soft_margin, or a kernel with salience on the full conjunction."
-        )
-    return solution
-
-
-def fit_soft_margin(
-    kernel: Kernel,
-    train: ArrayLike,
-    labels: ArrayLike,
-    *,
-    cost: float = 1.0,
-    bias: bool = False,
-    levels: Sequence[int] | None = None,
-) -> Solution:
-    """min ½ |f|^2 + cost * sum_i max(0, 1 - y_i (f(z^i) + b)), for labels +1 and -1; `cost` is the C of libsvm.
-
-    Where the optimum leaves an interval for the bias, one of its points is returned.
-    """
-    if not (np.isfinite(cost) and cost > 0):
-        raise InputError(f"cost is {cost}; give a positive finite number, or use fit_hard_margin.")
-    solution, solved = _fit_margin(kernel, train, labels, cost, levels, bias=bias)
-    if not solved.all():
-        raise InputError("the soft margin did not reach its optimality conditions; lower the cost.")
-    return solution
-
-
-def _fit_margin(
-    kernel: Kernel,
-    train: ArrayLike,
-    labels: ArrayLike,
-    cost: float,
-    levels: Sequence[int] | None,
-    *,
-    bias: bool,
-) -> tuple[Solution, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
     problem = _Problem.check(kernel, train, labels, levels)
     wrong = np.abs(problem.targets) != 1.0
     if wrong.any():
@@ -120,16 +79,18 @@ def _fit_margin(
     signs = np.sign(system.targets)
     hessian = np.broadcast_to(signs[..., :, None] * system.gram * signs[..., None, :], (*batch, size, size))
     equality = np.broadcast_to(system.targets, (*batch, size)).reshape(-1, size) if bias else None
-    count = int(np.prod(batch))
-    dual = solve_margin(
-        hessian.reshape(-1, size, size),
-        np.broadcast_to(system.ones, (count, size)),
-        np.broadcast_to(cost * system.ones, (count, size)),
-        equality,
-    )
+    ones = np.broadcast_to(system.ones, (int(np.prod(batch)), size))
+    dual = solve_margin(hessian.reshape(-1, size, size), ones, np.full(ones.shape, np.inf), equality)
+    solved = dual.solved.reshape(batch)
+    if not solved.all():
+        index = tuple(int(i) for i in np.argwhere(~solved)[0])
+        where = f"kernel {index} of the batch" if index else "the kernel"
+        raise InputError(
+            f"{where} cannot separate the training labels, so there is no hard margin; "
+            "use a kernel with salience on the full conjunction."
+        )
     alpha = signs * dual.alpha.reshape(*batch, size)
-    solution = Solution(kernel, problem.train, system.unfold(alpha), dual.bias.reshape(batch))
-    return solution, dual.solved.reshape(batch)
+    return Solution(kernel, problem.train, system.unfold(alpha), dual.bias.reshape(batch))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from recombine.errors import InputError
+from recombine.measures.views import means
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 from recombine.training.stack import positional
@@ -36,11 +37,7 @@ def decoded(ensemble: Ensemble, task: Task, count: int = 512, seed: int = 0) -> 
     rows: list[dict[str, object]] = []
     for (name, (_, targets)), answers in zip(found.items(), outputs.split(count, 1), strict=True):
         each = torch.vmap(lambda o, t=targets: dict(task.scores(o, t)))(answers)
-        means = {score: value.double().mean(1).tolist() for score, value in each.items()}
-        rows += [
-            {"member": member, "view": name, **{score: value[i] for score, value in means.items()}}
-            for i, member in enumerate(ensemble.members)
-        ]
+        rows += means(ensemble, name, each)
     return pl.DataFrame(rows, schema_overrides={"member": pl.Int32})
 
 

@@ -1,7 +1,6 @@
 """Tangent kernels: of an infinitely wide ReLU network on any inputs, exactly, and of a trained one, by its gradients.
 
 Θ_0 = Σ_0 = xᵀx′/d + b,  Σ_{l+1} = 2 E[relu relu] + b,  Θ_{l+1} = Σ_{l+1} + 2 E[relu′ relu′] Θ_l (Jacot et al. 2018).
-`kernels.ntk` has the same for codes of equal norm; an absent factor makes norms unequal.
 """
 
 from __future__ import annotations

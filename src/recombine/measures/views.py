@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
@@ -27,9 +29,14 @@ def views(ensemble: Ensemble, task: Task, count: int = 512, seed: int = 0) -> pl
         parts = tuple(part.to(dtype) if part.is_floating_point() else part for part in positional(inputs))
         outputs = ensemble.predict(parts)
         each = torch.vmap(lambda o, t=targets: {"loss": task.losses(o, t), **task.scores(o, t)})(outputs)
-        means = {score: value.double().mean(1).tolist() for score, value in each.items()}
-        rows += [
-            {"member": member, "view": name, **{score: value[i] for score, value in means.items()}}
-            for i, member in enumerate(ensemble.members)
-        ]
+        rows += means(ensemble, name, each)
     return pl.DataFrame(rows, schema_overrides={"member": pl.Int32})
+
+
+def means(ensemble: Ensemble, view: str, each: Mapping[str, Tensor]) -> list[dict[str, object]]:
+    """A row per member: the mean of each score (members × examples) on a view."""
+    found = {score: value.double().mean(1).tolist() for score, value in each.items()}
+    return [
+        {"member": member, "view": view, **{score: value[i] for score, value in found.items()}}
+        for i, member in enumerate(ensemble.members)
+    ]

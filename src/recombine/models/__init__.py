@@ -1,6 +1,5 @@
 """What learns: each model is a frozen description that builds a plain ``nn.Module`` when called."""
 
-from recombine.models.bert import Bert as Bert
 from recombine.models.compositional import Compositional as Compositional
 from recombine.models.convnet import ConvNet as ConvNet
 from recombine.models.coordinate import CoordinateNetwork as CoordinateNetwork
@@ -20,7 +19,6 @@ from recombine.models.rendering import (
 )
 from recombine.models.resnet import (
     ResNet as ResNet,
-    resnet_18 as resnet_18,
     resnet_50 as resnet_50,
     wide_resnet_50 as wide_resnet_50,
 )

@@ -20,7 +20,7 @@ class ResNet(Description):
     The defaults are those of Lippl & Stachenfeld (2025) for CIFAR: .70 million parameters. Layers are called ``stem``,
     ``stage_1``, …, ``mean``, ``readout``; with ``hidden`` layers the readout is a perceptron. ``norm="instance"`` has
     neither weights nor running statistics, so what a panel gives does not depend on the panels beside it (Lepori et al.
-    2023). See `resnet_18`, `resnet_50` and `wide_resnet_50` for the networks of that name."""
+    2023). See `resnet_50` and `wide_resnet_50` for the networks of that name."""
 
     kind: ClassVar[str] = "resnet"
 
@@ -93,14 +93,8 @@ class ResNet(Description):
         return nn.Sequential(*layers, nn.Linear(width, self.outputs))
 
 
-def resnet_18(side: int, **changes: Any) -> ResNet:
-    """ResNet-18 as Lepori et al. (2023) would use it: instance norm, and a perceptron to 128 numbers."""
-    given: dict[str, Any] = {"channels": (64, 128, 256, 512), "hidden": (512,), **_ENCODING}
-    return ResNet(shape=(3, side, side), **(given | changes))
-
-
 def resnet_50(side: int, **changes: Any) -> ResNet:
-    """Their ResNet-50: bottlenecks, and a perceptron 2048 → 2048 → 128."""
+    """ResNet-50 as Lepori et al. (2023) use it: instance norm, bottlenecks, and a perceptron 2048 → 2048 → 128."""
     given: dict[str, Any] = {
         "channels": (64, 128, 256, 512), "blocks": (3, 4, 6, 3), "block": "bottleneck", "hidden": (2048,), **_ENCODING,
     }  # fmt: skip

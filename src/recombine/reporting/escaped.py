@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -42,3 +43,20 @@ def latex_text(text: str) -> str:
 def markdown_text(text: str) -> str:
     """The text as Markdown shows it, on one line."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def latex_frame(columns: str, head: Sequence[str], rows: Sequence[Sequence[str]], caption: str, label: str) -> str:
+    """A booktabs table of cells that are LaTeX already."""
+    lines = [
+        r"% needs \usepackage{booktabs,array} and \usepackage[T1]{fontenc}",
+        r"\begin{table}",
+        r"\centering\small",
+        rf"\caption{{{latex_text(caption)}}}",
+        rf"\label{{{re.sub('[^A-Za-z0-9:-]', '-', label)}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        " & ".join(head) + r" \\",
+        r"\midrule",
+        *(" & ".join(row) + r" \\" for row in rows),
+    ]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from recombine.figures.data import decimals_for, number
-from recombine.reporting.escaped import latex_text, markdown_text
+from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
 from recombine.studies.claims import READ_FROM, ClaimResult
 
 SIGN = {"holds": "✓", "fails": "✗", "not fitted": "–"}
@@ -83,27 +82,12 @@ def claims_markdown(claims: Sequence[ClaimResult]) -> str:
 
 def claims_latex(claims: Sequence[ClaimResult], caption: str, label: str) -> str:
     """A booktabs table; a measured figure is bold where its claim holds, and nowhere else."""
-    lines = [
-        r"% needs \usepackage{booktabs,array} and \usepackage[T1]{fontenc}",
-        r"\begin{table}",
-        r"\centering\small",
-        rf"\caption{{{latex_text(caption)}}}",
-        rf"\label{{{re.sub('[^A-Za-z0-9:-]', '-', label)}}}",
-        r"\begin{tabular}{>{\raggedright\arraybackslash}p{0.45\linewidth}rrrl}",
-        r"\toprule",
-        r"Claim & Published & Measured (95\,\% interval) & Members & Status \\",
-        r"\midrule",
-    ]
+    rows = []
     for claim in claims:
-        measured = latex_text(measured_text(claim))
+        said = (of(claim) for of in (published_text, measured_text, members_text, status_text))
+        cells = [latex_text(text) for text in (claim.claim.sentence, *said)]
         if claim.status == "holds":
-            measured = rf"\textbf{{{measured}}}"
-        cells = (
-            latex_text(claim.claim.sentence),
-            latex_text(published_text(claim)),
-            measured,
-            latex_text(members_text(claim)),
-            latex_text(status_text(claim)),
-        )
-        lines.append(" & ".join(cells) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+            cells[2] = rf"\textbf{{{cells[2]}}}"
+        rows.append(cells)
+    head = ("Claim", "Published", r"Measured (95\,\% interval)", "Members", "Status")
+    return latex_frame(r">{\raggedright\arraybackslash}p{0.45\linewidth}rrrl", head, rows, caption, label)

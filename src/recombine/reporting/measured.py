@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from recombine.figures.measured import measured_figure, measured_rows
 from recombine.mechanisms.names import brief
 from recombine.mechanisms.result import ERROR_WORDS
 from recombine.mechanisms.rules import BEHAVIOUR
-from recombine.reporting.escaped import latex_text, markdown_text
+from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
 from recombine.reporting.html import render, responsive_svg
 
 if TYPE_CHECKING:
@@ -141,23 +140,8 @@ def latex_table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str
     columns = (
         "l" + (r">{\raggedright\arraybackslash}p{0.3\linewidth}" if len(head) > 4 else "l") + "l" * (len(head) - 2)
     )
-    lines = [
-        r"% needs \usepackage{booktabs,array} and \usepackage[T1]{fontenc}",
-        r"\begin{table}",
-        r"\centering\small",
-        rf"\caption{{{latex_text(caption)}}}",
-        rf"\label{{{re.sub('[^A-Za-z0-9:-]', '-', name)}}}",
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        " & ".join(latex_text(cell) for cell in head) + r" \\",
-        r"\midrule",
-        *(" & ".join(latex_text(cell) for cell in row) + r" \\" for row in rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-        "",
-    ]
-    return "\n".join(lines)
+    cells = [[latex_text(cell) for cell in row] for row in (head, *rows)]
+    return latex_frame(columns, cells[0], cells[1:], caption, name)
 
 
 def _errors_csv(result: MeasureResult) -> bytes:

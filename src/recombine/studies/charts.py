@@ -1,12 +1,14 @@
 """The usual figures of a study, from names of columns: curves, dots of members, two numbers against each other.
 
-Each filters a table (only fitted members unless told otherwise), summarises it where the chart shows means, and hands
-the rows to `recombine.figures`; the drawing libraries are imported when something is drawn.
+Each filters a table, summarises it where the chart shows means, and hands the rows to `recombine.figures`; the drawing
+libraries are imported when something is drawn. All take the options of `Shown`; what else they are given goes to the
+chart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import polars as pl
@@ -17,122 +19,80 @@ from recombine.studies.study import Figure
 Prepare = Callable[[pl.DataFrame], pl.DataFrame]
 
 
-def curves(
-    id: str,
-    title: str,
-    caption: str,
-    *where: pl.Expr,
-    table: str,
-    x: str,
-    y: str,
-    by: str | None = None,
-    facet: str | None = None,
-    prepare: Prepare | None = None,
-    fitted: bool = True,
-    names: Mapping[str, Mapping[str, str]] | None = None,
-    sort: bool = True,
-    **look: Any,
-) -> Figure:
-    """The mean of ``y`` with its interval over ``x``, a line for each ``by`` and a panel for each ``facet``.
+@dataclass(frozen=True)
+class Shown:
+    """The rows of ``table`` that a figure shows: of ``fitted`` members, unless told otherwise, what ``prepare`` makes;
+    ``names`` says what values of a column are called. Without ``caption`` the notes have one for the figure."""
 
-    ``prepare`` changes the table first, ``names`` what values of a column are called; ``look`` goes to the chart.
-    Without ``sort`` lines and panels stay in the order of the table."""
-    keys = [name for name in (facet, by, x) if name]
+    table: str
+    caption: str = ""
+    prepare: Prepare = lambda table: table
+    fitted: bool = True
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def rows(given: pl.DataFrame) -> pl.DataFrame:
-        found = summarise(shown(given, where, prepare, fitted, names), y, keys)
-        return found.sort(keys, maintain_order=True) if sort else found
+    def of(self, table: pl.DataFrame, where: Sequence[pl.Expr]) -> pl.DataFrame:
+        if self.fitted and "fitted" in table.columns:
+            where = (*where, pl.col("fitted").fill_null(True))
+        found = self.prepare(table.filter(pl.all_horizontal(*where)) if where else table)
+        return found.with_columns(pl.col(column).replace(words) for column, words in self.names.items())
 
-    def draw(drawn: pl.DataFrame) -> Any:
+
+OPTIONS = {option.name for option in fields(Shown)}
+
+
+def chart(kind: str, *columns: Any, **look: Any) -> Callable[[pl.DataFrame], Any]:
+    """A chart of `recombine.figures`, which is imported when something is drawn."""
+
+    def draw(rows: pl.DataFrame) -> Any:
         from recombine import figures
 
-        return figures.curves(drawn, x, "mean", by, "low", "high", facet=facet, **look)
+        return getattr(figures, kind)(rows, *columns, **look)
 
-    return Figure(id, title, caption, table, draw, rows)
+    return draw
+
+
+def curves(
+    id: str, title: str, *where: pl.Expr, x: str, y: str, by: str | None = None, facet: str | None = None,
+    sort: bool = True, **options: Any,
+) -> Figure:  # fmt: skip
+    """The mean of ``y`` with its interval over ``x``, a line for each ``by`` and a panel for each ``facet``. Without
+    ``sort`` lines and panels stay in the order of the table."""
+    keys = [name for name in (facet, by, x) if name]
+
+    def means(rows: pl.DataFrame) -> pl.DataFrame:
+        found = summarise(rows, y, keys)
+        return found.sort(keys, maintain_order=True) if sort else found
+
+    return _figure(id, title, where, "curves", (x, "mean", by, "low", "high"), {"facet": facet, **options}, means)
 
 
 def dots(
-    id: str,
-    title: str,
-    caption: str,
-    *where: pl.Expr,
-    table: str,
-    value: str,
-    group: str | None = None,
-    prepare: Prepare | None = None,
-    fitted: bool = True,
-    names: Mapping[str, Mapping[str, str]] | None = None,
-    keep: Sequence[str] | None = None,
-    axis: str | None = None,
-    **look: Any,
-) -> Figure:
+    id: str, title: str, *where: pl.Expr, value: str, group: str | None = None, keep: Sequence[str] | None = None,
+    axis: str | None = None, **options: Any,
+) -> Figure:  # fmt: skip
     """Every member as a dot in a row per ``group``, with mean and interval; ``axis`` names what is measured."""
-
-    def rows(given: pl.DataFrame) -> pl.DataFrame:
-        found = shown(given, where, prepare, fitted, names)
-        return found.select(keep) if keep is not None else found
-
-    def draw(drawn: pl.DataFrame) -> Any:
-        from recombine import figures
-
-        return figures.members(drawn, group, value, title=axis, **look)
-
-    return Figure(id, title, caption, table, draw, rows)
+    kept: Prepare = (lambda rows: rows) if keep is None else lambda rows: rows.select(keep)
+    return _figure(id, title, where, "members", (group, value), {"title": axis, **options}, kept)
 
 
 def scatter(
-    id: str,
-    title: str,
-    caption: str,
-    *where: pl.Expr,
-    table: str,
-    x: str,
-    y: str,
-    by: str | None = None,
-    facet: str | None = None,
-    prepare: Prepare | None = None,
-    fitted: bool = True,
-    names: Mapping[str, Mapping[str, str]] | None = None,
-    **look: Any,
-) -> Figure:
+    id: str, title: str, *where: pl.Expr, x: str, y: str, by: str | None = None, facet: str | None = None,
+    **options: Any,
+) -> Figure:  # fmt: skip
     """One dot per row at (``x``, ``y``), coloured ``by``, in panels by ``facet``."""
-
-    def rows(given: pl.DataFrame) -> pl.DataFrame:
-        return shown(given, where, prepare, fitted, names)
-
-    def draw(drawn: pl.DataFrame) -> Any:
-        from recombine import figures
-
-        return figures.scatter(drawn, x, y, by, facet, **look)
-
-    return Figure(id, title, caption, table, draw, rows)
+    return _figure(id, title, where, "scatter", (x, y, by, facet), options)
 
 
-def drawn(
-    id: str,
-    title: str,
-    caption: str,
-    *where: pl.Expr,
-    table: str,
-    draw: Callable[[pl.DataFrame], Any],
-    prepare: Prepare | None = None,
-    fitted: bool = False,
-    names: Mapping[str, Mapping[str, str]] | None = None,
-) -> Figure:
-    """A figure with a chart of its own."""
-    return Figure(id, title, caption, table, draw, lambda given: shown(given, where, prepare, fitted, names))
+def drawn(id: str, title: str, *where: pl.Expr, draw: Callable[[pl.DataFrame], Any], **options: Any) -> Figure:
+    """A figure with a chart of its own; all members, unless told otherwise."""
+    shown = Shown(**{"fitted": False, **options})
+    return Figure(id, title, shown.caption, shown.table, draw, lambda table: shown.of(table, where))
 
 
-def shown(
-    table: pl.DataFrame,
-    where: Sequence[pl.Expr],
-    prepare: Prepare | None,
-    fitted: bool,
-    names: Mapping[str, Mapping[str, str]] | None,
-) -> pl.DataFrame:
-    """The rows of a table that a figure shows."""
-    if fitted and "fitted" in table.columns:
-        where = (*where, pl.col("fitted").fill_null(True))
-    found = table.filter(pl.all_horizontal(*where)) if where else table
-    found = prepare(found) if prepare else found
-    return found.with_columns(pl.col(column).replace(words) for column, words in (names or {}).items())
+def _figure(
+    id: str, title: str, where: Sequence[pl.Expr], kind: str, columns: Sequence[str | None], options: Mapping[str, Any],
+    then: Prepare = lambda rows: rows,
+) -> Figure:  # fmt: skip
+    shown = Shown(**{name: value for name, value in options.items() if name in OPTIONS})
+    draw = chart(kind, *columns, **{name: value for name, value in options.items() if name not in OPTIONS})
+    return Figure(id, title, shown.caption, shown.table, draw, lambda table: then(shown.of(table, where)))

@@ -75,8 +75,18 @@ class Evidence:
         return min(range(len(sizes)), key=lambda i: (sizes[i][0] / sizes[i][1] if sizes[i][1] else 0.0, sizes[i][1]))
 
 
+class _OfOne:
+    """A criterion of the first group: of its mean, or of a share where units are counted."""
+
+    def figure(self, evidence: Evidence) -> Interval:
+        values = evidence.groups[0]
+        found = share_interval(values) if evidence.counted else interval(values)
+        least, most = evidence.limits
+        return replace(found, low=max(found.low, least), high=min(found.high, most))
+
+
 @dataclass(frozen=True)
-class Sign:
+class Sign(_OfOne):
     """Holds if the interval lies wholly on the claimed side of ``than``."""
 
     side: Literal["above", "below"]
@@ -84,9 +94,6 @@ class Sign:
 
     def __str__(self) -> str:
         return f"sign: the interval lies {self.side} {self.than:g}"
-
-    def figure(self, evidence: Evidence) -> Interval:
-        return _one(evidence)
 
     def holds(self, figure: Interval, published: float | None) -> bool:
         return figure.low > self.than if self.side == "above" else figure.high < self.than
@@ -113,7 +120,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Value:
+class Value(_OfOne):
     """Holds if the published figure lies within ``tolerance`` of the measured one and the interval is no wider. What we
     worked out of a formula is no published figure: it is named as what ``theory`` gives."""
 
@@ -124,9 +131,6 @@ class Value:
         t = f"{self.tolerance:g}"
         figure = "the published figure" if self.theory is None else f"{self.theory:g}, the figure of theory"
         return f"value: within {t} of {figure}, by an interval no wider than ±{t}"
-
-    def figure(self, evidence: Evidence) -> Interval:
-        return _one(evidence)
 
     def holds(self, figure: Interval, published: float | None) -> bool:
         wanted = published if self.theory is None else self.theory
@@ -200,7 +204,6 @@ class Claim:
     def evaluate(self, tables: Tables, shares: Mapping[str, Shares] | None = None) -> ClaimResult:
         """Judge it. ``shares``: how much of the paper's setting each run has."""
         evidence = self.test.read(tables)
-        everyone = self.test.read(tables, everyone=True)
         enough = evidence.members > 0 and evidence.fitted >= max(1, math.ceil(FITTED_SHARE * evidence.members))
         figure = self._figure(evidence)
         # One unit has no interval, so nothing can be said for or against.
@@ -210,15 +213,8 @@ class Claim:
         if enough:
             status = "holds" if self.test.criterion.holds(figure, published) else "fails"
         known = [shares[run] for run in (self.runs or sorted(evidence.runs)) if shares and run in shares]
-        return ClaimResult(
-            claim=self,
-            figure=figure,
-            everyone=self._figure(everyone),
-            fitted=evidence.fitted,
-            members=evidence.members,
-            status=status,
-            shares=Shares.least(known),
-        )
+        all_of_them = self._figure(self.test.read(tables, everyone=True))
+        return ClaimResult(self, figure, evidence.fitted, evidence.members, status, all_of_them, Shares.least(known))
 
     def _figure(self, evidence: Evidence) -> Interval:
         if not all(evidence.groups):
@@ -285,11 +281,3 @@ class ClaimResult:
 
 def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _one(evidence: Evidence) -> Interval:
-    """The interval of the first group: of a mean, or of a share where units are counted."""
-    values = evidence.groups[0]
-    found = share_interval(values) if evidence.counted else interval(values)
-    least, most = evidence.limits
-    return replace(found, low=max(found.low, least), high=min(found.high, most))

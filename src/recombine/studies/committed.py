@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from recombine.errors import InputError
 from recombine.runs import Store, StoredRun
 from recombine.studies.finding import find_study
 from recombine.studies.running import origin
-from recombine.studies.study import Setting, Study, StudyResult
+from recombine.studies.study import Study, StudyResult
 from recombine.studies.tables import derived, kept, renewed
 
 Verdicts = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -42,7 +43,7 @@ def read_results(folder: Path, study: Study[Any] | None = None) -> StudyResult:
             claims=found.judge(tables, settings),
             tables=tables,
             provenance=record["runs"],
-            seconds=sum(float(run.get("seconds") or 0.0) for run in record["runs"].values()),
+            seconds=_seconds(record["runs"]),
             command=record["command"],
         )
     except (OSError, KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
@@ -57,30 +58,20 @@ def renew(folder: Path, store: Store) -> tuple[StudyResult, tuple[str, ...]]:
     stored = {name: run for name, s in settings.items() if (run := store.get(s.run)) is not None}
     fresh = {name: run for name, run in stored.items() if not _same(before, name, run)}
     tables = renewed(before.study, settings, before.tables, kept(before.study, settings, fresh))
-    return _with(before, settings, tables, fresh), tuple(fresh)
+    known = {name: origin(fresh[name]) if name in fresh else before.provenance.get(name) for name in settings}
+    runs = {name: run for name, run in known.items() if run is not None}
+    claims = before.study.judge(tables, settings)
+    return replace(before, claims=claims, tables=tables, provenance=runs, seconds=_seconds(runs)), tuple(fresh)
+
+
+def _seconds(runs: Mapping[str, Mapping[str, Any]]) -> float:
+    return sum(float(run.get("seconds") or 0.0) for run in runs.values())
 
 
 def _same(before: StudyResult, name: str, run: StoredRun) -> bool:
     """Whether a run is the very one that was committed: computed at the same moment."""
     old = before.provenance.get(name, {})
     return old.get("address") == run.address and old.get("started") == run.provenance.get("started")
-
-
-def _with(
-    before: StudyResult, settings: Mapping[str, Setting], tables: Mapping[str, pl.DataFrame], fresh: Mapping[str, Any]
-) -> StudyResult:
-    known = {name: before.provenance[name] for name in settings if name in before.provenance}
-    runs = known | {name: origin(run) for name, run in fresh.items()}
-    return StudyResult(
-        study=before.study,
-        scale=before.scale,
-        members=before.members,
-        claims=before.study.judge(tables, settings),
-        tables=tables,
-        provenance={name: runs[name] for name in settings if name in runs},
-        seconds=sum(float(run.get("seconds") or 0.0) for run in runs.values()),
-        command=before.command,
-    )
 
 
 def read_tables(study: Study[Any], folder: Path) -> dict[str, pl.DataFrame]:

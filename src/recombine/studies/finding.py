@@ -15,15 +15,10 @@ from recombine.studies.study import Study
 GROUP = "recombine.studies"
 """The entry points by which an installed package offers studies of its own."""
 
-_OURS = {
-    "gradient-toy": "gradient_toy",
-    "gradient-descent": "gradient_descent",
-    "kernel-theory": "kernel_theory",
-    "forced-rendering": "forced_rendering",
-    "first-principles": "first_principles",
-    "break-it-down": "break_it_down",
-    "together": "together",
-}
+_OURS = {name.replace("_", "-"): name for name in (
+    "gradient_toy", "gradient_descent", "kernel_theory", "forced_rendering", "first_principles", "break_it_down",
+    "together",
+)}  # fmt: skip
 
 
 class _Studies(Mapping[str, "Study[Any]"]):
@@ -70,11 +65,10 @@ def _from_file(path: Path) -> Study[Any]:
     try:
         spec.loader.exec_module(module)
         return _study_in(module, str(path))
-    except InputError:
-        del sys.modules[name]
-        raise
     except Exception as error:
         del sys.modules[name]
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{str(path)!r} cannot be read as a study: {type(error).__name__}: {error}.") from error
 
 

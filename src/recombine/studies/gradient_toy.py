@@ -139,32 +139,18 @@ FIRST = QUARTER.filter(pl.col("step") == 1).first().over("run", "member")
 """Accuracy on the quarter after the first update."""
 
 CLAIMS = (
-    Claim(
-        "toy-wrong-quarter",
-        "Most trained networks are wrong on part of the unseen quarter.",
-        _of("redundant", (QUARTER < 1 - WRONG).cast(pl.Float64), counted=True).above(0.5, nothing=0.5),
-        source="section 6 and figure 6: “the trained model do not have compositionality”; boundaries, no numbers. "
-        "Judged by networks that misplace more than 5 % of the quarter",
-        unit="of members",
-    ),
-    Claim(
-        "toy-gap",
-        "Accuracy on the unseen combination stays below that on the seen ones.",
-        _of("redundant", GAP).above(0),
-        source="section 6, figures 5 and 6",
-    ),
-    Claim(
-        "toy-resistance",
-        "With X₂ made uninformative, the same networks do better on the same quarter.",
-        rising(_of("redundant"), _of("uninformative"), names=BOTH, pair="member"),
-        source="settings A and B of section 5, applied to the toy",
-    ),
-    Claim(
-        "toy-bend",
-        "The redundant input bends the boundary into the unseen quarter.",
-        rising(_of("uninformative", "bend"), _of("redundant", "bend"), names=BOTH[::-1], pair="member"),
-        source="figure 6: no boundary is vertical; measured as its shift between X₂ < 0 and X₂ > 0",
-    ),
+    Claim("toy-wrong-quarter", "Most trained networks are wrong on part of the unseen quarter.",
+          _of("redundant", (QUARTER < 1 - WRONG).cast(pl.Float64), counted=True).above(0.5, nothing=0.5),
+          source="section 6 and figure 6: “the trained model do not have compositionality”; boundaries, no numbers. "
+          "Judged by networks that misplace more than 5 % of the quarter", unit="of members"),
+    Claim("toy-gap", "Accuracy on the unseen combination stays below that on the seen ones.",
+          _of("redundant", GAP).above(0), source="section 6, figures 5 and 6"),
+    Claim("toy-resistance", "With X₂ made uninformative, the same networks do better on the same quarter.",
+          rising(_of("redundant"), _of("uninformative"), names=BOTH, pair="member"),
+          source="settings A and B of section 5, applied to the toy"),
+    Claim("toy-bend", "The redundant input bends the boundary into the unseen quarter.",
+          rising(_of("uninformative", "bend"), _of("redundant", "bend"), names=BOTH[::-1], pair="member"),
+          source="figure 6: no boundary is vertical; measured as its shift between X₂ < 0 and X₂ > 0"),
     Claim(
         "toy-first-step",
         "The first update already moves the unseen quarter to the wrong side.",
@@ -173,12 +159,9 @@ CLAIMS = (
         .below(0),
         source="section 6: samples “push the updated boundary in step 1 to the middle of upper right area”",
     ),
-    Claim(
-        "toy-stable",
-        "After the first update the boundary remains stable.",
-        _of("redundant", (QUARTER - FIRST).abs()).below(0.1, nothing=0.1),
-        source="section 6: “in the following steps … the boundary remains stable”",
-    ),
+    Claim("toy-stable", "After the first update the boundary remains stable.",
+          _of("redundant", (QUARTER - FIRST).abs()).below(0.1, nothing=0.1),
+          source="section 6: “in the following steps … the boundary remains stable”"),
     Claim(
         "toy-dip",
         "On the way, accuracy on the unseen quarter dips more than one half below where it ends.",
@@ -198,18 +181,13 @@ CLAIMS = (
         ),
         source="proposition 4: ∂Ŷ/∂X₂ ≠ 0 for a redundant X₂; it proves “not zero”, never how large",
     ),
-    Claim(
-        "toy-playground",
-        "The resistance does not hang on the loss: the playground's squared loss shows it too.",
-        rising(_of("redundant-playground"), _of("uninformative-playground"), names=BOTH, pair="member"),
-        source="appendix C names the playground, whose loss is squared error after tanh",
-    ),
-    Claim(
-        "toy-epochs",
-        "If the paper's 1024 steps are epochs (25 600 updates), accuracy on the quarter still stays below the rest.",
-        _of("redundant-epochs", GAP).above(0),
-        source="appendix C says steps; in the playground's source a step is a pass over the training points",
-    ),
+    Claim("toy-playground", "The resistance does not hang on the loss: the playground's squared loss shows it too.",
+          rising(_of("redundant-playground"), _of("uninformative-playground"), names=BOTH, pair="member"),
+          source="appendix C names the playground, whose loss is squared error after tanh"),
+    Claim("toy-epochs",
+          "If the paper's 1024 steps are epochs (25 600 updates), accuracy on the quarter still stays below the rest.",
+          _of("redundant-epochs", GAP).above(0),
+          source="appendix C says steps; in the playground's source a step is a pass over the training points"),
 )  # fmt: skip
 
 
@@ -236,41 +214,21 @@ def _both_sides(table: pl.DataFrame) -> pl.DataFrame:
 
 
 IN_BOTH = pl.col("setting").is_in(BOTH)
-MEANS = "mean over members with its 95 % interval"
 FIGURES = (
-    drawn(
-        "decision-map", "Where the networks answer 1, step by step",
-        "X₂ redundant. Colour: the share of members whose answer is 1; the line is where the majority changes its "
-        "mind. The right half is correct. In the first steps the unseen quarter is given away almost whole; later it "
-        "is won back from the right, never quite to the line X₁ = 0.",
-        pl.col("run") == "redundant", table="map", draw=_draw_map,
-    ),
-    drawn(
-        "boundaries", "The boundary of each network at the end",
-        f"One line per member, {LINES_OF} members. A compositional network would draw the vertical X₁ = 0.",
-        LAST, IN_BOTH, table="boundary", draw=_draw_boundary,
-    ),
-    curves(
-        "accuracy", "Accuracy along training",
-        f"{MEANS.capitalize()}. With X₂ uninformative the quarter (1, 1) is trained on too, so the right panel is a "
-        "control for what the network can do, not for what it has not seen.",
-        IN_BOTH, table="accuracy", x="step", y="value", by="where", facet="setting", prepare=_both_sides, fitted=False,
-        names={"where": {"other_quarters": "the three seen quarters", "quarter_11": "the quarter (1, 1)"}},
-        log_x=True, x_title="step", y_title="accuracy", y_domain=(0, 1),
-    ),
-    dots(
-        "members", "Every network at the end",
-        "Accuracy on the quarter (1, 1), one dot per member: a distribution, where the paper shows a few seeds.",
-        LAST, table="accuracy", group="setting", value="quarter_11", fitted=False,
-        keep=["setting", "member", "quarter_11"], axis="accuracy on the quarter (1, 1) at the end", domain=(0.5, 1),
-    ),
-    curves(
-        "influence", "What moves the answer",
-        f"E|∂Ŷ₁/∂X_j|, inputs drawn from all four combinations alike; {MEANS}. The redundant X₂ gains influence while "
-        "it helps and loses most of it again once X₁ does the work.",
-        IN_BOTH, table="influence", x="step", y="influence", by="input", facet="setting", fitted=False,
-        names={"input": {"x1": "X₁", "x2": "X₂"}}, log_x=True, x_title="step", y_title="E|∂Ŷ₁/∂X|",
-    ),
+    drawn("decision-map", "Where the networks answer 1, step by step", pl.col("run") == "redundant", table="map",
+          draw=_draw_map),
+    drawn("boundaries", "The boundary of each network at the end", LAST, IN_BOTH, table="boundary",
+          draw=_draw_boundary),
+    curves("accuracy", "Accuracy along training", IN_BOTH, table="accuracy", x="step", y="value", by="where",
+           facet="setting", prepare=_both_sides, fitted=False,
+           names={"where": {"other_quarters": "the three seen quarters", "quarter_11": "the quarter (1, 1)"}},
+           log_x=True, x_title="step", y_title="accuracy", y_domain=(0, 1)),
+    dots("members", "Every network at the end", LAST, table="accuracy", group="setting", value="quarter_11",
+         fitted=False, keep=["setting", "member", "quarter_11"], axis="accuracy on the quarter (1, 1) at the end",
+         domain=(0.5, 1)),
+    curves("influence", "What moves the answer", IN_BOTH, table="influence", x="step", y="influence", by="input",
+           facet="setting", fitted=False, names={"input": {"x1": "X₁", "x2": "X₂"}}, log_x=True, x_title="step",
+           y_title="E|∂Ŷ₁/∂X|"),
 )  # fmt: skip
 
 STUDY = Study(

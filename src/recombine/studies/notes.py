@@ -1,8 +1,13 @@
-"""The prose of a study, kept beside its code as Markdown: how it differs from the paper, and why claims do not hold.
+"""The prose of a study, kept beside its code as Markdown: how it differs from the paper, what its figures show, and why
+claims do not hold.
 
 # Where this differs
 - One point, over as many
   lines as it needs.
+
+# Figures
+## id-of-a-figure
+Its caption.
 
 # Why
 ## id-of-a-claim
@@ -17,15 +22,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-DIFFERS, WHY, SETTLES = "# Where this differs", "# Why", "Settles: "
+DIFFERS, FIGURES, WHY, SETTLES = "Where this differs", "Figures", "Why", "Settles: "
 
 
 @dataclass(frozen=True)
 class Notes:
-    """``deviations``, and for each claim that does not hold an explanation and what would settle it."""
+    """``deviations``, captions of figures, and for each claim that does not hold an explanation and what would settle
+    it."""
 
     deviations: tuple[str, ...] = ()
     reasons: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    captions: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, claim: str) -> tuple[str, str]:
         return self.reasons.get(claim, ("", ""))
@@ -41,18 +48,20 @@ def read_notes(code: str) -> Notes:
 
 def parse_notes(text: str) -> Notes:
     """See the head of this file for the form."""
-    before, _, why = text.partition(f"\n{WHY}\n")
-    points = _paragraph(before.partition(DIFFERS)[2]).split("\n- ")[1:] if DIFFERS in before else []
-    reasons = {}
-    for part in f"\n{why}".split("\n## ")[1:]:
-        claim, _, body = part.partition("\n")
-        explanation, _, settles = body.partition(SETTLES)
-        reasons[claim.strip()] = (_joined(explanation), _joined(settles))
-    return Notes(tuple(_joined(point) for point in points), reasons)
+    of = _headed(text, "# ")
+    points = f"\n{of.get(DIFFERS, '').strip()}".split("\n- ")[1:]
+    reasons = {claim: body.partition(SETTLES) for claim, body in _headed(of.get(WHY, ""), "## ").items()}
+    return Notes(
+        tuple(map(_joined, points)),
+        {claim: (_joined(explanation), _joined(settles)) for claim, (explanation, _, settles) in reasons.items()},
+        {figure: _joined(caption) for figure, caption in _headed(of.get(FIGURES, ""), "## ").items()},
+    )
 
 
-def _paragraph(text: str) -> str:
-    return "\n" + text.strip()
+def _headed(text: str, mark: str) -> dict[str, str]:
+    """What stands under each heading."""
+    parts = (part.partition("\n") for part in f"\n{text}".split(f"\n{mark}")[1:])
+    return {head.strip(): body for head, _, body in parts}
 
 
 def _joined(text: str) -> str:

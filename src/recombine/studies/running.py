@@ -90,7 +90,7 @@ def _conclude(
         tables=tables,
         provenance={name: origin(run) for name, run in stored.items()},
         seconds=time.monotonic() - started,
-        command=_command(study, scale, members),
+        command=f"recombine study run {study.name} --scale {scale}" + (f" --members {members}" if members else ""),
     )
 
 
@@ -100,7 +100,3 @@ def origin(run: StoredRun) -> dict[str, Any]:
     # How the study is made again is said once, for the whole of it.
     rest = {name: value for name, value in run.provenance.items() if name != "command"}
     return {"address": run.address, **chosen, **rest}
-
-
-def _command(study: Study[Any], scale: Scale, members: int | None) -> str:
-    return f"recombine study run {study.name} --scale {scale}" + (f" --members {members}" if members else "")

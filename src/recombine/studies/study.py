@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import polars as pl
 
+from recombine.errors import InputError
 from recombine.result import Result
 from recombine.runs import Run, StoredRun
 from recombine.studies.claims import WHOSE, Claim, ClaimResult, Status, Whose
@@ -55,7 +56,8 @@ class Paper:
 class Figure:
     """A picture of a study: which rows of which table it shows, and how they are drawn, as an Altair chart.
 
-    `recombine.studies.charts` makes the usual ones from names of columns."""
+    `recombine.studies.charts` makes the usual ones from names of columns. A study fills an empty caption in from its
+    notes."""
 
     id: str
     title: str
@@ -86,13 +88,19 @@ class Study(Generic[Size]):
     derived: Mapping[str, Derived] = field(default_factory=dict)
     """Tables made of tables, in order."""
     notes: Notes = field(default_factory=Notes)
-    """Where our setting differs from the paper's, and why claims do not hold: prose, beside the code."""
+    """Where our setting differs from the paper's, captions, and why claims do not hold: prose, beside the code."""
     says: str = ""
     """What the paper says, in one sentence."""
     lead: str = ""
     """The figure that stands for the study where there is room for one; the first where nothing is said."""
     in_short: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows
     """Which of that figure's rows are drawn where there is little room: what a stranger takes in at a glance."""
+
+    def __post_init__(self) -> None:
+        said = (f if f.caption else replace(f, caption=self.notes.captions.get(f.id, "")) for f in self.figures)
+        object.__setattr__(self, "figures", tuple(said))
+        if silent := [figure.id for figure in self.figures if not figure.caption]:
+            raise InputError(f"the figure {silent[0]!r} has no caption; give it one, or write it into the notes.")
 
     @property
     def ships(self) -> bool:

@@ -18,9 +18,4 @@ from recombine.support.manifest import load_manifest as load_manifest, save_mani
 from recombine.support.placed import Mixture as Mixture, Placed as Placed
 from recombine.support.planes import Band as Band, band as band, everywhere as everywhere, planes as planes
 from recombine.support.support import Explicit as Explicit, Region as Region, Support as Support
-from recombine.support.table import (
-    Table as Table,
-    Target as Target,
-    read_tables as read_tables,
-    support_from_table as support_from_table,
-)
+from recombine.support.table import Table as Table, Target as Target, read_tables as read_tables

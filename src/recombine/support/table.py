@@ -117,21 +117,6 @@ def read_tables(
     return [_group(space, encoders, frame, lost, target, answers) for frame, lost in zip(frames, dropped, strict=True)]
 
 
-def support_from_table(
-    table: Any,
-    factors: Sequence[str],
-    *,
-    bins: Mapping[str, int] | None = None,
-    missing: Missing = "error",
-    max_rows: int | None = None,
-    max_bytes: int | None = None,
-) -> Explicit:
-    """The distinct combinations of a table's columns as a support."""
-    return read_tables([table], factors, bins=bins, missing=missing, max_rows=max_rows, max_bytes=max_bytes)[
-        0
-    ].support()
-
-
 def _factor_names(factors: Sequence[str], target: str | None) -> list[str]:
     names = [f.strip() for f in factors.split(",")] if isinstance(factors, str) else [str(f) for f in factors]
     names = [n for n in names if n.strip()]
@@ -311,4 +296,4 @@ def _unpack(keys: NDArray[np.int64], space: FactorSpace) -> Codes:
     return codes
 
 
-__all__ = ["Table", "Target", "read_tables", "support_from_table"]
+__all__ = ["Table", "Target", "read_tables"]

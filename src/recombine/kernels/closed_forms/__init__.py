@@ -4,15 +4,5 @@ from recombine.kernels.closed_forms.context import (
     context_margin_hard as context_margin_hard,
     context_margin_least_squares as context_margin_least_squares,
 )
-from recombine.kernels.closed_forms.exposure import (
-    invariance_margin as invariance_margin,
-    partial_exposure_margin as partial_exposure_margin,
-)
 from recombine.kernels.closed_forms.graph_filter import GraphFilter as GraphFilter
 from recombine.kernels.closed_forms.leak import Leak as Leak, memorization_leak as memorization_leak
-from recombine.kernels.closed_forms.relations import (
-    EquivalenceOutputs as EquivalenceOutputs,
-    margins_by_distance as margins_by_distance,
-    transitive_equivalence_outputs as transitive_equivalence_outputs,
-    transitive_ordering_margins as transitive_ordering_margins,
-)

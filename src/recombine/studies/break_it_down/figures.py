@@ -67,66 +67,26 @@ def _predictors(along: pl.DataFrame) -> pl.DataFrame:
 ALONG = {"trained": "accuracy as trained", "unseen": "accuracy on unseen pairs", "d_sub_all": "D_sub",
          "d_abl_all": "D_abl"}  # fmt: skip
 FIGURES = (
-    drawn(
-        "parts", "With the part alone, and without it",
-        "Mean over subroutines and bases. A part that is there and can be removed has its filled dot far right of its "
-        "hollow one on the left, and far left of it on the right. Untrained networks have had the same search; where "
-        "none of their masks passes, none is chosen.",
-        table="summary", prepare=_parts, draw=_draw("label", "title"),
-    ),
-    drawn(
-        "cells", "Published cells and ours",
-        "One panel per task and subroutine: the networks of the paper (means over three bases and three mask seeds, "
-        "recomputed from the released results; agreement is the mean of singular and plural), then ours, by the mask "
-        "chosen on validation; where none passes there is no row. Untrained networks have the trained ones' settings "
-        "there, and here the mean of all settings.",
-        table="cells", draw=_draw("network", "cell"),
-    ),
-    dots(
-        "searches", "The whole grid, not the winner",
-        "D_abl of every mask of every setting, whether or not it passed, with untrained networks, masks for shuffled "
-        "answers and random masks of the chosen size. Left of zero: the subroutine suffers more than the others when "
-        "its part is removed. What is counted are masks, and the interval is over masks: for bases see the claims.",
-        pl.col("role").is_in(list(KINDS)) & ~((pl.col("role") == "same size") & UNTRAINED),
-        table="masks", group="group", value="d_abl", prepare=_searches, axis="D_abl, every mask", **LOOK,
-    ),
-    scatter(
-        "two-tests", "Two tests: the part alone, and what is left without it",
-        "One dot per mask. D_sub is the accuracy on its own subroutine less that on the others with the part alone, "
-        "D_abl the same without the part: to the right, the part alone does its own; downwards, it can be lost alone. "
-        "Untrained networks get to the right too where the search has weights enough (the toy); few get down.",
-        SEARCH, table="masks", x="d_sub", y="d_abl", by="network", facet="title",
-        prepare=lambda masks: masks.with_columns(TITLE.alias("title")), diagonal=False, domain=(-0.8, 0.8),
-        x_title="D_sub", y_title="D_abl",
-    ),
-    dots(
-        "layers", "In which layers parts can be removed",
-        "D_abl of every mask of trained bases, by the layers that it covers, in the runs that search several. At paper "
-        "scale a mask over all layers of a residual network takes away what every rule needs of the first ones; one of "
-        "the last stage can be lost alone, though not in the ResNet-50 that passes the gate.",
-        SEARCH & ~UNTRAINED, table="masks", group="group", value="d_abl", prepare=_layers, axis="D_abl", **LOOK,
-    ),
-    scatter(
-        "overlap", "How alike masks are",
-        "Weights in both masks over weights in either, against what independent masks of the same size would share; on "
-        "the line, no more than chance.",
-        pl.col("iou").is_not_null(), table="overlap", x="expected", y="iou", by="between",
-        names={"between": {"seeds": "same subroutine, other seed", "subroutines": "other subroutine"}},
-        x_title="expected by chance", y_title="shared weights (IoU)",
-    ),
-    scatter(
-        "predicts", "Does removable structure go with generalization?",
-        "Digit pairs with a redundant second digit; one dot per member that does its own task. Members differ in the "
-        "size of the weights that they start from (right), which predicts what they do better than D_abl does.",
-        table="along", x="value", y="unseen", facet="score", prepare=_predictors, names={"score": PREDICTORS},
-        diagonal=False, own_x=True, x_title="score", y_title="accuracy on unseen pairs",
-    ),
-    curves(
-        "along", "Along training",
-        "Digit pairs, mean over members with its 95 % interval; D_sub and D_abl over all settings. Step 0 is the "
-        "untrained network with its own search.",
-        table="along", x="step", y="value", by="what", names={"what": ALONG},
-        prepare=lambda t: t.unpivot(list(ALONG), index=["member", "step"], variable_name="what").drop_nulls("value"),
-        log_x=True, reference=0.0, x_title="step", y_title="mean over members",
-    ),
+    drawn("parts", "With the part alone, and without it", table="summary", prepare=_parts,
+          draw=_draw("label", "title")),
+    drawn("cells", "Published cells and ours", table="cells", draw=_draw("network", "cell")),
+    dots("searches", "The whole grid, not the winner",
+         pl.col("role").is_in(list(KINDS)) & ~((pl.col("role") == "same size") & UNTRAINED), table="masks",
+         group="group", value="d_abl", prepare=_searches, axis="D_abl, every mask", **LOOK),
+    scatter("two-tests", "Two tests: the part alone, and what is left without it", SEARCH, table="masks", x="d_sub",
+            y="d_abl", by="network", facet="title", prepare=lambda masks: masks.with_columns(TITLE.alias("title")),
+            diagonal=False, domain=(-0.8, 0.8), x_title="D_sub", y_title="D_abl"),
+    dots("layers", "In which layers parts can be removed", SEARCH & ~UNTRAINED, table="masks", group="group",
+         value="d_abl", prepare=_layers, axis="D_abl", **LOOK),
+    scatter("overlap", "How alike masks are", pl.col("iou").is_not_null(), table="overlap", x="expected", y="iou",
+            by="between",
+            names={"between": {"seeds": "same subroutine, other seed", "subroutines": "other subroutine"}},
+            x_title="expected by chance", y_title="shared weights (IoU)"),
+    scatter("predicts", "Does removable structure go with generalization?", table="along", x="value", y="unseen",
+            facet="score", prepare=_predictors, names={"score": PREDICTORS}, diagonal=False, own_x=True,
+            x_title="score", y_title="accuracy on unseen pairs"),
+    curves("along", "Along training", table="along", x="step", y="value", by="what", names={"what": ALONG},
+           prepare=lambda t: t.unpivot(list(ALONG), index=["member", "step"],
+                                       variable_name="what").drop_nulls("value"), log_x=True, reference=0.0,
+           x_title="step", y_title="mean over members"),
 )  # fmt: skip

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-from recombine.studies.charts import Prepare, dots, drawn, scatter
+from recombine.studies.charts import Prepare, chart, dots, drawn, scatter
 from recombine.studies.first_principles.runs import ABLATIONS, ROWS, VECTORS
 from recombine.studies.first_principles.tables import ASSUMPTIONS
 
@@ -16,17 +16,6 @@ PANELS = {"vectors": 0, "sprites": 1, "small sprites": 2}
 SHOWN = {"orthogonal": "compositional", "orthogonal-monolithic": "monolithic"}
 MAPPED = {"orthogonal": "compositional", "gap": "compositional, gap in x1", "orthogonal-monolithic": "monolithic"}
 FITTED_ALONG = ["vector", "vector-monolithic", "vector-soft", "vector-gap-40"]
-
-
-def _chart(kind: str, *columns: Any, **look: Any) -> Callable[[pl.DataFrame], Any]:
-    """A chart of `recombine.figures`, which is imported when something is drawn."""
-
-    def draw(rows: pl.DataFrame) -> Any:
-        from recombine import figures
-
-        return getattr(figures, kind)(rows, *columns, **look)
-
-    return draw
 
 
 def _in_order(labels: Mapping[str, str]) -> Prepare:
@@ -92,62 +81,39 @@ def _pictures(table: pl.DataFrame) -> pl.DataFrame:
 
 OUTSIDE = "R² strictly outside the training support"
 FIGURES = (
-    drawn("foretold", "Did the verdict before training predict the outcome?",
-          "One dot per network: how much R² it loses between what it saw and what it did not. Beside each setting, the "
-          "assumptions that fail: A0 the model's composition made the data, A1 derivatives, A2 each component's values "
-          "are all seen, A3 rank, A4 the support is connected (that the model is right at one point is never given).",
-          table="foretold", draw=_draw_foretold, prepare=_foretold),
-    drawn("verdicts", "The verdict before training, and what was measured",
-          "For each support and composition: ✓ an assumption holds, ✗ it fails, – it cannot be known before training "
-          "(A4: the support is connected, but nothing says that the model is right at one of its points). R² is the "
-          "mean over members with its 95 % interval, collapsed members included.", table="verdicts", prepare=_verdicts,
-          draw=_chart("verdict_table", "setting", ASSUMPTIONS, {"seen": "R² seen", "unseen": "R² outside"})),
-    dots("rows", "The published table, row by row",
-         "One dot per network, all members kept; the diamond is their mean with its 95 % interval. In brackets, the "
-         "published figure.", table="networks", group="label", value="r2_all", fitted=False, reference=0.0,
-         axis="R² on the whole cube", prepare=_in_order({
-             run: f"{row.kind} ({row.published[0]:.2f})".replace("-0", "−0")
-             for run, row in ROWS.items() if row.published
-         })),
-    drawn("pictures", "Three combinations that were never seen",
-          "The target, and what the first member of either model draws, as brightness. Both were trained on the three "
-          "planes.", table="pictures", prepare=_pictures,
-          draw=_chart("maps", "x", "y", "shown", "panel", domain=(-0.6, 0.6), boundary=False, x_title="x", y_title="y",
-                      value_title="brightness; 0 is the background")),
-    drawn("maps", "Where the error is",
-          "Squared error over the positions of both sprites, all other latents left to vary; 1 is what the mean "
-          "picture would give. Training fixes one sprite at a corner or in the middle.", table="maps", prepare=_maps,
-          draw=_chart("maps", "x", "y", "error", "model", domain=(0.0, 2.0), x_title="x of the front sprite",
+    drawn("foretold", "Did the verdict before training predict the outcome?", table="foretold", draw=_draw_foretold,
+          prepare=_foretold),
+    drawn("verdicts", "The verdict before training, and what was measured", table="verdicts", prepare=_verdicts,
+          draw=chart("verdict_table", "setting", ASSUMPTIONS, {"seen": "R² seen", "unseen": "R² outside"})),
+    dots("rows", "The published table, row by row", table="networks", group="label", value="r2_all", fitted=False,
+         reference=0.0, axis="R² on the whole cube",
+         prepare=_in_order({run: f"{row.kind} ({row.published[0]:.2f})".replace("-0", "−0")
+                            for run, row in ROWS.items() if row.published})),
+    drawn("pictures", "Three combinations that were never seen", table="pictures", prepare=_pictures,
+          draw=chart("maps", "x", "y", "shown", "panel", domain=(-0.6, 0.6), boundary=False, x_title="x",
+                      y_title="y", value_title="brightness; 0 is the background")),
+    drawn("maps", "Where the error is", table="maps", prepare=_maps,
+          draw=chart("maps", "x", "y", "error", "model", domain=(0.0, 2.0), x_title="x of the front sprite",
                       y_title="x of the rear sprite",
                       value_title="squared error over the spread of the pictures; the line is at 1")),
-    dots("ablations", "Composition, sharing, match and shifts apart",
-         "Small sprites, one dot per network. Rows differ in how the model composes, whether both parts share weights, "
-         "whether it composes as the data were made, and whether a part is shifted exactly.",
-         table="networks", group="label", value="r2_ood", fitted=False, axis=OUTSIDE, reference=0.0,
+    dots("ablations", "Composition, sharing, match and shifts apart", table="networks", group="label", value="r2_ood",
+         fitted=False, axis=OUTSIDE, reference=0.0,
          prepare=_in_order({name: part.kind for name, part in ABLATIONS.items()})),
-    dots("vectors", "Vectors, where every assumption can hold",
-         "One dot per network. “One plane each”: each component is seen with the other at one value; “two planes "
-         "each”: at two.", table="networks", group="label", value="r2_ood", fitted=False, axis=OUTSIDE, reference=0.0,
+    dots("vectors", "Vectors, where every assumption can hold", table="networks", group="label", value="r2_ood",
+         fitted=False, axis=OUTSIDE, reference=0.0,
          prepare=_in_order({name: part.kind for name, part in VECTORS.items() if part.support != "random"})),
-    drawn("widths", "How wide a band or a gap may be",
-          "One line per member. Every band satisfies A2 and A3 and no gap A2; in narrow bands members of one setting "
-          "differ much more than in wide ones.", pl.col("r2_ood").is_not_null(), table="widths",
+    drawn("widths", "How wide a band or a gap may be", pl.col("r2_ood").is_not_null(), table="widths",
           prepare=lambda table: table.sort("curve", "member", "width"),
-          draw=lambda rows: _chart(
-              "lines_of_members", "width", "r2_ood", "member", "curve", x_title="width of the band or gap",
-              y_title="R² outside", y_domain=(min([0.0, *rows["r2_ood"].to_list()]), 1.02), own_x=True)(rows)),
-    scatter("fit", "Does a better fit generalize better?",
-            "Every network at five moments of its training. On the line, what is not explained outside is what is not "
-            "explained inside.", pl.col("run").is_in(FITTED_ALONG), table="fit", x="seen", y="unseen", by="kind",
-            prepare=lambda table: table.with_columns(pl.col("seen", "unseen").log10()), fitted=False,
-            x_title="log₁₀ of 1 − R² on the training support", y_title="log₁₀ of 1 − R² outside"),
-    dots("learned", "What a learned composition becomes",
-         "A softmax over addition and soft occlusion, learned with the components. Both settings fit.",
-         pl.col("candidate") == "soft_occlusion", table="shares", group="kind", value="share", fitted=False,
-         axis="learned weight of soft occlusion, which made the data", domain=(0, 1)),
-    dots("slots", "Without latents",
-         "Autoencoders with an additive decoder, trained near the diagonal: reconstruction, and what the decoder draws "
-         "when slots of different observations are put together.", table="slots", group="what", value="value",
+          draw=lambda rows: chart("lines_of_members", "width", "r2_ood", "member", "curve",
+                                   x_title="width of the band or gap", y_title="R² outside",
+                                   y_domain=(min([0.0, *rows["r2_ood"].to_list()]), 1.02), own_x=True)(rows)),
+    scatter("fit", "Does a better fit generalize better?", pl.col("run").is_in(FITTED_ALONG), table="fit", x="seen",
+            y="unseen", by="kind", prepare=lambda table: table.with_columns(pl.col("seen", "unseen").log10()),
+            fitted=False, x_title="log₁₀ of 1 − R² on the training support", y_title="log₁₀ of 1 − R² outside"),
+    dots("learned", "What a learned composition becomes", pl.col("candidate") == "soft_occlusion", table="shares",
+         group="kind", value="share", fitted=False, axis="learned weight of soft occlusion, which made the data",
+         domain=(0, 1)),
+    dots("slots", "Without latents", table="slots", group="what", value="value",
          prepare=lambda table: table.unpivot(["r2_seen", "r2"], index="member", variable_name="what"), fitted=False,
          names={"what": {"r2_seen": "reconstruction", "r2": "recombined slots"}}, axis="R²", domain=(0, 1)),
 )  # fmt: skip

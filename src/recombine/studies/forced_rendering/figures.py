@@ -79,52 +79,31 @@ def _maps(parts: list[pl.DataFrame], x: str, y: str, value: str, title: str) -> 
 
 
 FIGURES = (
-    drawn("pictures", "What is drawn for a combination that was never seen",
-          "One network of each kind, at the unseen combination in the middle of what is held out from it, after the "
-          "target of each set. Failing decoders draw parts of seen bumps around the box; stripes add a bump that is "
-          "too strong, and leave a cross.",
-          SHOWN, pl.col("member") == pl.col("member").min(), table="drawings", draw=_draw_pictures, prepare=_ordered),
-    dots("errors", "Every network: the error on unseen combinations",
-         "0 is a blank picture. Networks that had not fitted the seen combinations (error above .01 of blank) are set "
-         "aside: they say nothing about composition.",
-         table="networks", group="kind", value="error", prepare=_aside, fitted=False, axis=ERROR, reference=0.0),
-    scatter("where-and-what", "Where the bump is, and what is drawn",
-            "One dot per network. The two disagree: with stripes nearly every unseen bump is in its place, in a "
-            "picture that may be worse than a blank one.",
-            table="networks", x="error", y="located", by="remedy", prepare=_aside, fitted=False, diagonal=False,
-            x_title=ERROR, y_title="unseen bumps within one pixel"),
-    curves("training", "While the seen error falls",
-           "log₁₀ of the error over a blank picture's, mean over members with its 95 % interval. In decoders that fail "
-           "the error on unseen combinations stays where it is, or rises, while the error on seen ones falls.",
-           LAYERED, pl.col("step") > 1, table="training", x="step", y="error", by="split", facet="kind", sort=False,
-           prepare=_ordered, fitted=False, log_x=True, reference=0.0, x_title="step", y_title="log₁₀ error",
+    drawn("pictures", "What is drawn for a combination that was never seen", SHOWN,
+          pl.col("member") == pl.col("member").min(), table="drawings", draw=_draw_pictures, prepare=_ordered),
+    dots("errors", "Every network: the error on unseen combinations", table="networks", group="kind", value="error",
+         prepare=_aside, fitted=False, axis=ERROR, reference=0.0),
+    scatter("where-and-what", "Where the bump is, and what is drawn", table="networks", x="error", y="located",
+            by="remedy", prepare=_aside, fitted=False, diagonal=False, x_title=ERROR,
+            y_title="unseen bumps within one pixel"),
+    curves("training", "While the seen error falls", LAYERED, pl.col("step") > 1, table="training", x="step",
+           y="error", by="split", facet="kind", sort=False, prepare=_ordered, fitted=False, log_x=True, reference=0.0,
+           x_title="step", y_title="log₁₀ error",
            names={"split": {"seen": "seen combinations", "unseen": "unseen combinations"}}),
-    curves("layers", "Re-entanglement, layer by layer",
-           "Mean over members with its 95 % interval. The released score stays near 1 whatever the network does.",
-           LAYERED, pl.col("where") == "all", pl.col("role").is_in(ROLES), table="layers", x="layer_number", y="value",
-           by="score", facet="kind", sort=False, prepare=_layers, fitted=False, y_domain=(0, 1), y_title="score",
+    curves("layers", "Re-entanglement, layer by layer", LAYERED, pl.col("where") == "all",
+           pl.col("role").is_in(ROLES), table="layers", x="layer_number", y="value", by="score", facet="kind",
+           sort=False, prepare=_layers, fitted=False, y_domain=(0, 1), y_title="score",
            x_title="layer: 0 input, 1 first hidden, 2 last hidden, 3 output",
            names={"score": {"additive": "share of a sum over factors", "released": "the released score",
                             "multiplicative": "share of a product of kernels"}}),
-    dots("superposition", "Memorization as superposition",
-         "How much of the energy of an output for an unseen combination is a non-negative sum of the same network's "
-         "outputs for the seen ones. Blank outputs have no such share.",
-         table="networks", group="kind", value="nonnegative", prepare=_aside, fitted=False,
-         axis="share of an unseen output that is a sum of seen outputs", domain=(0, 1)),
-    dots("scores", "Which score predicts composition",
-         "Each dot is Spearman's ρ between a score and the unseen error over the kinds of networks, one network of "
-         "each kind; the fourteen strongest. A score that looks at all combinations has seen the failure it predicts; "
-         "those marked ‘seen only’ have not. A score of factorization should lie left of 0. Dots differ by seed alone; "
-         "what other kinds might show is less certain, and the claims are judged by that.",
-         table="replicates", group="label", value="rho", prepare=_strongest, fitted=False,
-         axis="Spearman's ρ with the unseen error, over kinds", domain=(-1, 1), reference=0.0),
-    curves("need", "Examples needed, with and without stripes",
-           "The share of unseen bumps that are placed within one pixel. Bumps are drawn from the whole square; mean "
-           "over samples with its 95 % interval; the line is the criterion.",
-           table="need", x="examples", y="located", by="set", facet="facet", sort=False, prepare=_sets, fitted=False,
-           log_x=True, y_domain=(0, 1), reference=LOCATED, y_title="placed",
-           x_title="training examples, stripes counted"),
-    drawn("volume", "Volume of the last hidden layer over the square",
-          "√det g by finite differences, mean over members. The box in the middle was not trained on.",
-          table="volume", draw=_draw_volume, prepare=_ordered),
+    dots("superposition", "Memorization as superposition", table="networks", group="kind", value="nonnegative",
+         prepare=_aside, fitted=False, axis="share of an unseen output that is a sum of seen outputs", domain=(0, 1)),
+    dots("scores", "Which score predicts composition", table="replicates", group="label", value="rho",
+         prepare=_strongest, fitted=False, axis="Spearman's ρ with the unseen error, over kinds", domain=(-1, 1),
+         reference=0.0),
+    curves("need", "Examples needed, with and without stripes", table="need", x="examples", y="located", by="set",
+           facet="facet", sort=False, prepare=_sets, fitted=False, log_x=True, y_domain=(0, 1), reference=LOCATED,
+           y_title="placed", x_title="training examples, stripes counted"),
+    drawn("volume", "Volume of the last hidden layer over the square", table="volume", draw=_draw_volume,
+          prepare=_ordered),
 )  # fmt: skip

@@ -10,7 +10,6 @@ from recombine.statistics import summarise
 from recombine.studies.charts import curves, dots, drawn, scatter
 
 LOG_SIGMA = "log₁₀ σ  (rich ← → lazy)"
-MEAN = "mean over seeds with its 95 % interval"
 DENSE, CONVNET, TASK = pl.col("network") == "dense", pl.col("network") == "convnet", pl.col("task")
 LAZY, RICH, ADDS = pl.col("sigma") == 1, pl.col("sigma") <= 0.01, pl.col("anchors").is_not_null()
 SQUARED = pl.col("loss") == "squared error"
@@ -77,64 +76,23 @@ def _draw_distance(rows: pl.DataFrame) -> Any:
 
 
 FIGURES = (
-    scatter(
-        "predicted-observed", "Predicted and observed slope, one dot per network",
-        "The share of the additive rule that each network applies to unseen pairs, against the share that Eq. 3 "
-        "predicts from the similarities of its last hidden layer, before and after training, or of its gradients "
-        "before training (tangent kernel, networks on codes only). On the line, the theory is right. Lazy networks "
-        "(σ = 1) lie close to it before and after training. Rich ones leave it, and come back to it with their trained "
-        "features, but for the asymmetric set (lowest). Networks on images leak more than their features say; part of "
-        "that is no leak, since they are asked with new images.",
-        ADDS, table="networks", x="predicted", y="slope", by="kind", facet="when", prepare=_by_kind,
-        names={"when": WHEN}, x_title="slope predicted from features", y_title="observed slope", domain=(0.2, 1.1),
-    ),
-    drawn(
-        "phase", "Which kernels solve context dependence",
-        "Every kernel of three components is a point: the saliences of single components and of pairs. Dots: "
-        "infinitely wide ReLU networks, by number of hidden layers; R² is the rectified quadratic network of three "
-        "layers. Between the two losses, ReLU networks of one to five layers change sides.",
-        table="phase", draw=_draw_phase, names={"fit": FITS},
-    ),
-    curves(
-        "slopes", "The memorization leak from rich to lazy",
-        f"Networks with one hidden layer, {MEAN}. Kernel theory for σ = 1: .743 with one anchor (extrapolation, "
-        "asymmetric), .853 with two. Dashed: no leak.",
-        DENSE, ADDS, table="networks", x="log_sigma", y="slope", by="task", prepare=_sigma,
-        x_title=LOG_SIGMA, y_title="slope on unseen pairs", reference=1.0,
-    ),
-    curves(
-        "equivalence", "Transitive equivalence from rich to lazy",
-        f"{MEAN.capitalize()}. The dashed line is chance, where every kernel is. Networks leave it as soon as they "
-        "learn features.",
-        DENSE, TASK == "equivalence", table="networks", x="log_sigma", y="right", by="loss", prepare=_sigma,
-        x_title=LOG_SIGMA, y_title="share of unseen pairs answered rightly", y_domain=(0, 1), reference=0.5,
-    ),
-    curves(
-        "context", "Context dependence from rich to lazy",
-        f"The share of unseen combinations answered rightly, {MEAN}. Lazy networks follow their kernels: by squared "
-        "error they solve CD-3, by logistic loss they take the shortcut through context and are wrong on all of it.",
-        DENSE, TASK.is_in(list(CD)), table="networks", x="log_sigma", y="right", by="task", facet="loss",
-        prepare=_sigma, names={"task": CD}, x_title=LOG_SIGMA, y_title="share right", y_domain=(0, 1),
-    ),
-    drawn(  # All of them: a figure that leaves out networks short of fitting could be empty after a few steps.
-        "distance", "What the distance between images changes",
-        "ConvNets on images, mean over members with its 95 % interval. Farther apart, single components are more "
-        "salient: the leak is smaller, equivalence and CD-1 are easier, the shortcut of CD-3 is stronger, and answers "
-        "are closer to additive.",
-        CONVNET, table="networks", draw=_draw_distance, names={"task": CD},
-    ),
-    dots(
-        "additivity", "Which networks are conjunction-wise additive",
-        "R² of a sum of values of seen sub-combinations, over unseen combinations only. Equivalence is solved by "
-        "leaving additivity behind.",
-        table="networks", group="setting", value="additivity", prepare=_picked,
-        axis="additivity on unseen combinations (R²)", domain=(0, 1),
-    ),
-    curves(
-        "dispersed", "Dispersed training pairs",
-        "Exact interpolation, mean over training sets with its 95 % interval; the error is zero only where the "
-        "representation is additive, S = ½.",
-        pl.col("sweep") == "dispersed", table="kernels", x="s1", y="error",
-        x_title="salience of single components, S(1;2)", y_title="squared error on unseen pairs",
-    ),
+    scatter("predicted-observed", "Predicted and observed slope, one dot per network", ADDS, table="networks",
+            x="predicted", y="slope", by="kind", facet="when", prepare=_by_kind, names={"when": WHEN},
+            x_title="slope predicted from features", y_title="observed slope", domain=(0.2, 1.1)),
+    drawn("phase", "Which kernels solve context dependence", table="phase", draw=_draw_phase, names={"fit": FITS}),
+    curves("slopes", "The memorization leak from rich to lazy", DENSE, ADDS, table="networks", x="log_sigma",
+           y="slope", by="task", prepare=_sigma, x_title=LOG_SIGMA, y_title="slope on unseen pairs", reference=1.0),
+    curves("equivalence", "Transitive equivalence from rich to lazy", DENSE, TASK == "equivalence", table="networks",
+           x="log_sigma", y="right", by="loss", prepare=_sigma, x_title=LOG_SIGMA,
+           y_title="share of unseen pairs answered rightly", y_domain=(0, 1), reference=0.5),
+    curves("context", "Context dependence from rich to lazy", DENSE, TASK.is_in(list(CD)), table="networks",
+           x="log_sigma", y="right", by="task", facet="loss", prepare=_sigma, names={"task": CD}, x_title=LOG_SIGMA,
+           y_title="share right", y_domain=(0, 1)),
+    # All of them: a figure that leaves out networks short of fitting could be empty after a few steps.
+    drawn("distance", "What the distance between images changes", CONVNET, table="networks", draw=_draw_distance,
+          names={"task": CD}),
+    dots("additivity", "Which networks are conjunction-wise additive", table="networks", group="setting",
+         value="additivity", prepare=_picked, axis="additivity on unseen combinations (R²)", domain=(0, 1)),
+    curves("dispersed", "Dispersed training pairs", pl.col("sweep") == "dispersed", table="kernels", x="s1",
+           y="error", x_title="salience of single components, S(1;2)", y_title="squared error on unseen pairs"),
 )  # fmt: skip

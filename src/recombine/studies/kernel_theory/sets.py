@@ -1,4 +1,4 @@
-"""The training sets of the study, as tasks: `recombine.kernels.problems` with a loss, and two sets it does not have."""
+"""The training sets of the study as tasks, `recombine.kernels.problems` with a loss, and the kernels it asks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from recombine.kernels import Kernel, Problem, RectifiedQuadratic, ReLU, full_grid, nngp, problems
+from recombine.kernels import Kernel, Problem, RectifiedQuadratic, ReLU, nngp, problems
 from recombine.tasks import SymbolicTask
 from recombine.tasks.symbolic import Loss
 
@@ -36,29 +36,6 @@ def context(left_out: int, loss: Loss) -> SymbolicTask:
 
 def equivalence(classes: tuple[int, int], anchors: tuple[int, int], loss: Loss = "squared error") -> SymbolicTask:
     return task(problems.transitive_equivalence(classes, anchors), loss)
-
-
-def ordering_with_exceptions(items: int = 7, exceptions: tuple[tuple[int, int], ...] = ((0, 6),)) -> Problem:
-    """Adjacent pairs train, and so do ``exceptions`` in both orders, with the answer against the order of ranks."""
-    plain = problems.transitive_ordering(items)
-    turned = {pair for i, j in exceptions for pair in ((i, j), (j, i))}
-    moved = np.array([tuple(row) in turned for row in plain.test.tolist()])
-    train = np.concatenate([plain.train, plain.test[moved]])
-    targets = np.concatenate([plain.targets, -plain.test_targets[moved]])
-    return Problem(plain.levels, train, targets, plain.test[~moved], plain.test_targets[~moved])
-
-
-def random_problem(components: int, seed: int) -> Problem:
-    """A random answer to half of all combinations, each level among them; the other half is asked."""
-    rng = np.random.default_rng([components, seed])
-    levels = tuple(int(n) for n in rng.integers(2, 5, size=components))
-    grid = full_grid(levels)
-    while True:
-        trained = rng.random(len(grid)) < 0.5
-        if all(len(np.unique(grid[trained, c])) == n for c, n in enumerate(levels)) and not trained.all():
-            break
-    answers = rng.normal(size=len(grid))
-    return Problem(levels, grid[trained], answers[trained], grid[~trained], answers[~trained])
 
 
 def random_saliences(components: int, count: int) -> tuple[tuple[float, ...], ...]:

@@ -119,7 +119,7 @@ def kernels(size: Size) -> dict[str, Setting]:
         )
 
     for c in (2, 3, 4):
-        asked = {f"random {i}": sets.task(sets.random_problem(c, i)) for i in range(4 if size.thin else 20)}
+        asked = {f"random {i}": sets.task(problems.random_problem(c, i)) for i in range(4 if size.thin else 20)}
         add("random", asked, sets.random_saliences(c, 10), f"random-{c}")
     asked = {name: sets.task(problems.addition(anchors)) for name, anchors in sets.LEAKS.items()}
     add("leak", asked, (*_spaced(0.1, 0.5, 5), shallow))
@@ -131,7 +131,8 @@ def kernels(size: Size) -> dict[str, Setting]:
         add("depth", cd, by_depth, f"depth-{name}", fit=fit, effects=True)
     asked = {name: sets.equivalence(*chosen) for name, chosen in sets.EQUIVALENCES.items()}
     add("equivalence", asked, _spaced(0.05, 0.5, 10))
-    order = {"ordering": problems.transitive_ordering(), "ordering with an exception": sets.ordering_with_exceptions(),
+    order = {"ordering": problems.transitive_ordering(),
+             "ordering with an exception": problems.ordering_with_exceptions(),
              "invariance": problems.invariance(), "partial exposure": problems.partial_exposure()}  # fmt: skip
     asked = {name: sets.task(problem) for name, problem in order.items()}
     add("order", asked, (*_spaced(0.1, 0.4, 4), shallow), allow_unseen=True)
@@ -158,7 +159,7 @@ def dense(size: Size, members: int | None) -> dict[str, Setting]:
     others = {"invariance": problems.invariance(), "exposure": problems.partial_exposure(),
               "ordering": problems.transitive_ordering()}  # fmt: skip
     if not size.small:
-        others |= {"exception": sets.ordering_with_exceptions(), "dispersed": problems.dispersed_addition(1)}
+        others |= {"exception": problems.ordering_with_exceptions(), "dispersed": problems.dispersed_addition(1)}
     return found | {f"dense-{name}": make(name, sets.task(other), size.widths[0]) for name, other in others.items()}
 
 

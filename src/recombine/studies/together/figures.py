@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from recombine.studies.charts import drawn, scatter
+from recombine.studies.charts import chart, drawn, scatter
 from recombine.studies.study import Figure
 from recombine.studies.together import lenses as of
 
@@ -14,7 +14,7 @@ LABELS = {lens: about.label for lens, about in of.ALL.items()}
 TASK, KIND, LENS = pl.col("task"), pl.col("kind"), pl.col("lens")
 
 
-def _forest(id: str, title: str, caption: str, kinds: dict[str, str], axis: str) -> Figure:
+def _forest(id: str, title: str, kinds: dict[str, str], axis: str) -> Figure:
     """Lenses and tasks in the order in which the study names them, the figure over all tasks last."""
 
     def rows(table: pl.DataFrame) -> pl.DataFrame:
@@ -27,7 +27,7 @@ def _forest(id: str, title: str, caption: str, kinds: dict[str, str], axis: str)
         named = rows.with_columns(KIND.replace(kinds))
         return forest(named, "lens", "rho", "task", facet="kind", title=axis, domain=(-1, 1), reference=0.0)
 
-    return drawn(id, title, caption, KIND.is_in(list(kinds)), table="summary", draw=draw, prepare=rows)
+    return drawn(id, title, KIND.is_in(list(kinds)), table="summary", draw=draw, prepare=rows)
 
 
 def _wide(table: pl.DataFrame) -> pl.DataFrame:
@@ -39,12 +39,6 @@ def _wide(table: pl.DataFrame) -> pl.DataFrame:
         figure = found.select("lens", pl.col("rho").alias(name), **{f"{name}_{end}": end for end in ("low", "high")})
         wide = wide.join(figure, on="lens", how="left", maintain_order="left")
     return wide.drop("lens").rename({"named": "lens"})
-
-
-def _draw_table(rows: pl.DataFrame) -> Any:
-    from recombine.figures import verdict_table
-
-    return verdict_table(rows, "lens", (), {"same_rows": "same rows", "across": "across splits", "pooled": "pooled"})
 
 
 def _fitted(table: pl.DataFrame) -> pl.DataFrame:
@@ -66,28 +60,17 @@ def _counted(table: pl.DataFrame) -> pl.DataFrame:
 
 FIGURES = (
     _forest("lenses", "Which lens tells networks that compose from networks that fail",
-            "Spearman's ρ between each lens and the error on unseen combinations, turned so that +1 is the way the "
-            "lens should point, with 95 % intervals over settings (a task and a split). Left: all networks of a task, "
-            "whatever they were trained on. Right: one ρ per setting, over networks that saw the same rows and differ "
-            "in first weights, learning rate and weight decay; there, support and count are the same for all.",
             {of.ACROSS: "across the splits of a task", of.SAME_ROWS: "networks trained on the same rows"}, "ρ"),
-    drawn("table", "The lenses, and how well each orders networks",
-          "Means over tasks with 95 % intervals over settings. Pooled: all networks of all tasks in one order. It "
-          "mixes how tasks differ with how networks differ (Simpson's paradox) and is here for comparison only.",
-          table="summary", draw=_draw_table, prepare=_wide),
-    scatter("networks", "Every network through every lens",
-            "One mark per network that fitted. An error of 1 is that of a learner that always gives the same answer. "
-            "The table beside this picture has one row per network, those that did not fit among them.",
-            table="networks", x="value", y="error", by="task", facet="lens", prepare=_through, fitted=False,
-            diagonal=False, own_x=True, x_title="what the lens says", y_title="unseen error"),
-    scatter("counts", "How much was seen, and how much that determines",
-            "One mark per network that fitted. At the same number of combinations seen, colours show how many of the "
-            "others the seen ones determine if factors add up.",
-            table="networks", x="beside", y="error", by="verdict", facet="task", prepare=_counted, fitted=False,
-            diagonal=False, x_title="share of combinations seen", y_title="unseen error"),
+    drawn("table", "The lenses, and how well each orders networks", table="summary", prepare=_wide,
+          draw=chart("verdict_table", "lens", (),
+                     {"same_rows": "same rows", "across": "across splits", "pooled": "pooled"})),
+    scatter("networks", "Every network through every lens", table="networks", x="value", y="error", by="task",
+            facet="lens", prepare=_through, fitted=False, diagonal=False, own_x=True, x_title="what the lens says",
+            y_title="unseen error"),
+    scatter("counts", "How much was seen, and how much that determines", table="networks", x="beside", y="error",
+            by="verdict", facet="task", prepare=_counted, fitted=False, diagonal=False,
+            x_title="share of combinations seen", y_title="unseen error"),
     _forest("beyond", "What a lens adds to the others",
-            "Partial rank correlations across the splits of a task: what is left of ρ when the support verdict, or all "
-            "other lenses, are held still. Wide intervals: seven splits per task say little about five lenses at once.",
             {of.GIVEN_SUPPORT: "with the support verdict held still",
              of.GIVEN_OTHERS: "with the other four held still"}, "partial ρ"),
 )  # fmt: skip

@@ -14,9 +14,9 @@ from recombine.models import Perceptron
 from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.study import Scale, Setting
-from recombine.studies.together.tasks import LEVELS, BumpsTask, DigitTask, SumsTask, TwoFactors
 from recombine.studies.verification import EARLY
 from recombine.tasks import Draws
+from recombine.tasks.two_factors import LEVELS, BumpsTask, DigitTask, SumsTask, TwoFactors
 from recombine.training import AdamW, Cosine
 
 TASKS: dict[str, type[TwoFactors]] = {"digits": DigitTask, "bumps": BumpsTask, "sums": SumsTask}

@@ -7,9 +7,8 @@ from recombine.tasks.odd_one_out.problems import (
     ProblemSet as ProblemSet,
     Source as Source,
     build as build,
-    shared_items as shared_items,
 )
-from recombine.tasks.odd_one_out.sentences import Sentences as Sentences, retokenized as retokenized
+from recombine.tasks.odd_one_out.sentences import Sentences as Sentences
 from recombine.tasks.odd_one_out.table import FactorTable as FactorTable
 from recombine.tasks.odd_one_out.task import OddOneOutTask as OddOneOutTask
 from recombine.tasks.odd_one_out.views import TwoViews as TwoViews

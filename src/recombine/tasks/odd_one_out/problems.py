@@ -122,11 +122,6 @@ class ProblemSet(Problems):
         return frozenset(row.tobytes() for row in flat)
 
 
-def shared_items(one: ProblemSet, other: ProblemSet) -> int:
-    """How many distinct items are in both sets: 0 where nothing leaks from one to the other."""
-    return len(one.distinct & other.distinct)
-
-
 def build(
     source: Source, family: Family, count: int, *, split: Split = "train", seed: int = 0, device: str = "cpu"
 ) -> ProblemSet:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -17,7 +16,7 @@ from recombine.space import Codes
 from recombine.tasks.draws import Draws
 from recombine.tasks.odd_one_out.agreement import NUMBERS, agreement, anaphora
 from recombine.tasks.odd_one_out.grammar import Grammar
-from recombine.tasks.odd_one_out.problems import ProblemSet, Source, Split
+from recombine.tasks.odd_one_out.problems import Source, Split
 from recombine.tasks.odd_one_out.table import FactorTable
 
 GRAMMARS: dict[str, Callable[[], Grammar]] = {"agreement": agreement, "anaphora": anaphora}
@@ -65,10 +64,6 @@ class Sentences(Description, Source):
     def items(self, kept: Tensor, draws: Draws, split: Split) -> tuple[Tensor, Tensor]:
         return self.table.items(kept, draws, split)
 
-    def texts(self, items: Tensor) -> list[str]:
-        """Items as plain text, one sentence after the other."""
-        return self.spoken.texts(items)
-
     def grammatical(self, split: Split) -> Codes:
         """The codes of every grammatical sentence of a split: what a language model may be trained on."""
         used = self.spoken.codes[self._used]
@@ -95,12 +90,3 @@ class Sentences(Description, Source):
         levels = self.spoken.space.factors[0].levels or ()
         used = [level for level in levels if self.structures is None or level in self.structures]
         return np.isin(self.spoken.codes[:, 0], [levels.index(level) for level in used])
-
-
-def retokenized(problems: ProblemSet, source: Sentences, tokenizer: Any, length: int = 50) -> ProblemSet:
-    """The same problems with the word numbers of a ``transformers`` tokenizer, padded to ``length``."""
-    coded = tokenizer(
-        source.texts(problems.inputs), padding="max_length", truncation=True, max_length=length, return_tensors="pt"
-    )
-    inputs = coded["input_ids"].reshape(*problems.inputs.shape[:2], -1)
-    return replace(problems, inputs=inputs)

@@ -9,5 +9,5 @@ from recombine.tasks.scan.grammar import (
     frames as frames,
     interpret as interpret,
 )
-from recombine.tasks.scan.splits import SPLITS as SPLITS, Split as Split, find_split as find_split, read_mcd as read_mcd
+from recombine.tasks.scan.splits import SPLITS as SPLITS, Split as Split, find_split as find_split
 from recombine.tasks.scan.task import END as END, START as START, ScanTask as ScanTask

@@ -1,20 +1,17 @@
 """The splits of SCAN by rule: which commands train, how often, and which are asked.
 
 Each rule gives exactly the published files (brendenlake/SCAN) as sets; those were checked once and their counts are
-tested. The published "simple" split is a random draw and cannot be derived: ours is our own draw, seeded. The splits of
-maximal compound divergence (Keysers et al. 2020) are read from their official index files.
+tested. The published "simple" split is a random draw and cannot be derived: ours is our own draw, seeded.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from recombine.errors import InputError, unknown
+from recombine.errors import unknown
 from recombine.tasks.draws import Draws
 from recombine.tasks.scan.grammar import ACTIONS, commands, interpret
 
@@ -100,55 +97,6 @@ def find_split(name: str, seed: int = 0) -> Split:
     if name not in SPLITS:
         raise unknown("split of SCAN", name, SPLITS)
     return SPLITS[name](seed)
-
-
-def read_mcd(index: str | Path, tasks: str | Path) -> Split:
-    """An official MCD split: ``index`` its JSON file, ``tasks`` the file SCAN/tasks.txt that the indices number line by
-    line, from 0. Every line is checked against the grammar and the interpreter.
-
-    Keys are matched by prefix, whatever their case: one that begins with "train" and one that begins with "test"
-    (trainIdxs and testIdxs, train_indices, Train …). Others, such as devIdxs, are not used."""
-    try:
-        chosen = json.loads(Path(index).read_text(encoding="utf-8"))
-        lines = Path(tasks).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise InputError(f"the MCD split cannot be read: {error}.") from None
-    parts = [_numbers(chosen, part, str(index)) for part in ("train", "test")]
-    found = [_read_line(number, line) for number, line in enumerate(lines, 1)]
-    for number in (i for part in parts for i in part):
-        if not 0 <= number < len(found):
-            raise InputError(f"{str(index)!r} does not number lines of {str(tasks)!r}: there is no line {number}.")
-    train, test = (tuple(found[i] for i in part) for part in parts)
-    if shared := set(train) & set(test):
-        raise InputError(f"{str(index)!r} has {min(shared)!r} on both sides; training and test must be apart.")
-    return Split(train, test)
-
-
-def _numbers(chosen: object, part: str, where: str) -> list[int]:
-    """The line numbers under the one key that begins with ``part``."""
-    if not isinstance(chosen, dict):
-        raise InputError(f"{where!r} is no MCD split: a JSON object is needed, found a {type(chosen).__name__}.")
-    keys = [key for key in chosen if key.lower().startswith(part)]
-    if len(keys) != 1:
-        held = ", ".join(repr(key) for key in chosen) or "none"
-        raise InputError(
-            f"{where!r} must have one key that begins with {part!r}, such as {part}Idxs; its keys: {held}."
-        )
-    numbers = chosen[keys[0]]
-    # A bool is an int to Python; in a list of lines it is a mistake.
-    if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
-        raise InputError(f"{where!r} must have a list of line numbers under {keys[0]!r}.")
-    return numbers
-
-
-def _read_line(number: int, line: str) -> str:
-    match = re.fullmatch(r"IN: (.+) OUT: (.+)", line.strip())
-    if match is None:
-        raise InputError(f"line {number} of the SCAN file is not 'IN: … OUT: …': {line[:80]!r}.")
-    command, answer = match[1], tuple(match[2].split())
-    if interpret(command) != answer:
-        raise InputError(f"line {number} of the SCAN file gives {command!r} another meaning than the grammar.")
-    return command
 
 
 def _divide(asked: Callable[[str], bool], allowed: Callable[[str], bool] = lambda c: True) -> Split:

@@ -19,7 +19,11 @@ from torch import Tensor
 from recombine.description import Description
 from recombine.space import FactorSpace, categorical
 from recombine.support import Explicit
-from recombine.tasks import BumpTask, DigitPairs, Draws, Task, cross_entropy
+from recombine.tasks.bumps import BumpTask
+from recombine.tasks.digit_pairs import DigitPairs
+from recombine.tasks.draws import Draws
+from recombine.tasks.losses import cross_entropy
+from recombine.tasks.task import Task
 
 LEVELS = 10
 SHARP = 8.0

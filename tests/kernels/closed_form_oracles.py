@@ -1,4 +1,10 @@
-"""Relations between two items: equivalence, which no kernel can extend, and order, which every kernel extends."""
+"""Closed forms that the solver must agree with, for tasks that no page of ours asks about.
+
+Exposure: two binary items, one of which decides the label; kappa_0 = 0, kappa_2 = 1, kappa_1 = k = S(1;2), no bias.
+Every training point is a support vector for k <= 1/2, so least squares and the hard margin agree (Lippl & Stachenfeld
+2025, partial-exposure figure). Relations between two items: equivalence, which no kernel can extend, and order, which
+every kernel extends.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +14,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recombine.errors import InputError
 from recombine.kernels.closed_forms.leak import check_salience
 from recombine.kernels.moebius import FloatArray
+
+
+def invariance_margin(salience: ArrayLike) -> FloatArray:
+    """k / (1 - k) on (., +) after training (-,-) = -1 and (+,-) = +1."""
+    k = check_salience(salience)
+    return k / (1 - k)
+
+
+def partial_exposure_margin(salience: ArrayLike) -> FloatArray:
+    """2k^2 / (1 - 2k^2) on (+,+) after training (-,+) = -1 as well."""
+    k = check_salience(salience)
+    return 2 * k**2 / (1 - 2 * k**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +56,7 @@ def transitive_equivalence_outputs(
     equivalence.
     """
     a = check_salience(salience)
-    if len(classes) != 2 or len(anchors) != 2 or any(not 0 <= w < n for w, n in zip(anchors, classes, strict=True)):
-        raise InputError(
-            f"classes {tuple(classes)} and anchors {tuple(anchors)} must be two sizes, each class with fewer anchors "
-            "than items."
-        )
     n, p = sum(classes), sum(anchors)
-    if p == 0:
-        raise InputError("there is no anchor, so no pair is trained; give at least one.")
     c = 1 - 2 * a
     d, total = anchors[0] - anchors[1], classes[0] - classes[1]
     system = np.stack([np.stack([a * p, a * n + c], -1), np.stack([a * p + c, a * (n - 2 * p) - c], -1)], -2)
@@ -65,8 +75,6 @@ def transitive_ordering_margins(salience: ArrayLike, items: int = 7) -> FloatArr
     cos(pi k / n) and cosine modes. Entry (i, j) is the output on the pair; it is the margin of unseen pairs
     with j > i + 1.
     """
-    if items < 3:
-        raise InputError(f"items is {items}; an order needs at least three to leave a pair unseen.")
     s = check_salience(salience)[..., None]
     ranks = np.arange(items)
     waves = np.cos(np.pi * np.outer(ranks + 0.5, np.arange(1, items)) / items) * np.sqrt(2.0 / items)
