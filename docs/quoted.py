@@ -5,12 +5,12 @@
 A mark names a study and a claim; what stands between it and ``<!--/-->`` is its measured figure. ``:interval`` is that
 with its interval, ``:range`` “from low to high”; ``:low``, ``:high``, ``:members``, ``:fitted`` and ``:published`` are
 other columns, and a minus before the study turns the sign. ``study@table:column:mean:run=a,step=4`` is a mean (or
-``count``, ``n_unique``, ``min``, ``max``) over the rows of a committed table where columns have these values, ``layers^stage`` those
-that begin so; ``_`` stands for a space. ``measured.3`` and ``mean.3`` have three decimals. ``run:STUDY/RUN:members`` is
-what ``study.json`` records of a run, ``runs:all`` and ``runs:cuda`` how many there are, ``seconds:STUDY`` their time on
-a GPU. ``<!--= table -->`` is the table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them.
-``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that nothing would change.
-A mark that begins a line would end its paragraph (in CommonMark, a comment there is a block of its own).
+``count``, ``n_unique``, ``min``, ``max``) over the rows of a committed table where columns have these values, with
+``layers^stage`` those that begin so; ``_`` stands for a space. ``measured.3`` and ``mean.3`` have three decimals.
+``run:STUDY/RUN:members`` is what ``study.json`` records of a run, ``runs:all`` and ``runs:cuda`` how many there are,
+``seconds:STUDY`` their time on a GPU. ``<!--= table -->`` is the table of all studies, ``<!--= count:WHOSE:STATUS -->``
+a number over all of them. A mark that began a line would end its paragraph. ``python docs/quoted.py`` fills in every
+page and what the package carries; a test asserts that nothing would change.
 """
 
 from __future__ import annotations
