@@ -5,9 +5,12 @@
 A mark names a study and a claim; what stands between it and ``<!--/-->`` is its measured figure. ``:interval`` is that
 with its interval, ``:range`` “from low to high”; ``:low``, ``:high``, ``:members``, ``:fitted`` and ``:published`` are
 other columns, and a minus before the study turns the sign. ``study@table:column:mean:run=a,step=4`` is a mean (or
-``count``, ``min``, ``max``) over the rows of a committed table where columns have these values. ``<!--= table -->`` is
-the table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them. ``python docs/quoted.py`` fills in
-every page and what the package carries; a test asserts that nothing would change.
+``count``, ``n_unique``, ``min``, ``max``) over the rows of a committed table where columns have these values, with
+``layers^stage`` those that begin so; ``_`` stands for a space. ``measured.3`` and ``mean.3`` have three decimals.
+``run:STUDY/RUN:members`` is what ``study.json`` records of a run, ``runs:all`` and ``runs:cuda`` how many there are,
+``seconds:STUDY`` their time on a GPU. ``<!--= table -->`` is the table of all studies, ``<!--= count:WHOSE:STATUS -->``
+a number over all of them. A mark that began a line would end its paragraph. ``python docs/quoted.py`` fills in every
+page and what the package carries; a test asserts that nothing would change.
 """
 
 from __future__ import annotations
@@ -58,7 +61,13 @@ def claims(study: str) -> dict[str, dict[str, Any]]:
 
 def short(number: float, digits: int = 2) -> str:
     """As in a sentence: .46, −.46, 1.00."""
-    return re.sub(r"^(-?)0\.", r"\1.", f"{number:.{digits}f}").replace("-", "−")
+    return re.sub(r"^(-?)0\.", r"\1.", f"{round(number, digits) + 0.0:.{digits}f}").replace("-", "−")
+
+
+def runs(study: str) -> dict[str, dict[str, Any]]:
+    """What was recorded of the committed runs of a study, by name."""
+    told = json.loads((ROOT / "results" / study / "study.json").read_text(encoding="utf-8"))
+    return dict(told["runs"])
 
 
 def _value(key: str) -> str:
@@ -67,17 +76,25 @@ def _value(key: str) -> str:
     name, *rest = key.split(":")
     if name == "count":
         return str(sum(_count(study, rest[0], rest[1].replace("-", " ")) for study in PAPERS))
+    if name == "run":
+        study, _, run = rest[0].partition("/")
+        told = runs(study)[run][rest[1]]
+        return f"{told:.0f}" if isinstance(told, float) else str(told)
+    if name == "runs":
+        return str(sum(rest[0] in ("all", run["device"]) for study in PAPERS for run in runs(study).values()))
+    if name == "seconds":
+        return f"{sum(run['seconds'] for run in runs(rest[0]).values() if run['device'] == 'cuda'):.0f}"
     if "@" in name:
         return _from_table(*name.split("@"), *rest)
     sign = -1 if name.startswith("-") else 1
     study, _, claim = name.lstrip("-").partition("/")
-    row, column = claims(study)[claim], rest[0] if rest else "measured"
+    row, (column, _, places) = claims(study)[claim], (rest[0] if rest else "measured").partition(".")
     if column in ("members", "fitted"):
         return str(row[column])
     if column == "published":
         return short(sign * row[column])
     low, mean, high = sorted(sign * row[name] for name in ("low", "measured", "high"))
-    digits = max(2, decimals_for(low, high) or 0)
+    digits = int(places) if places else max(2, decimals_for(low, high) or 0)
     if column == "range":
         return f"from {short(low, digits)} to {short(high, digits)}"
     if column == "interval":
@@ -89,12 +106,18 @@ def _from_table(study: str, table: str, column: str, how: str, where: str = "") 
     """A figure over the rows of a committed table."""
     rows = pl.read_parquet(ROOT / "results" / study / "tables" / f"{table}.parquet")
     for condition in where.split(",") if where else ():
-        name, _, wanted = condition.partition("=")
-        rows = rows.filter(pl.col(name).cast(pl.String) == wanted.replace("_", " "))
+        name, sign, wanted = re.split("([=^])", condition, maxsplit=1)
+        told = pl.col(name).cast(pl.String).str.replace_all(" ", "_")
+        rows = rows.filter(told == wanted if sign == "=" else told.str.starts_with(wanted))
+    if rows.is_empty():
+        raise KeyError(f"{study}@{table} has no row where {where}")
     values = rows[column].drop_nulls()
+    if how == "n_unique":
+        return str(values.n_unique())
     if how == "count":
         return str(values.sum() if values.dtype == pl.Boolean else len(values))
-    return short(float(getattr(values.cast(pl.Float64), how)()))
+    how, _, places = how.partition(".")
+    return short(float(getattr(values.cast(pl.Float64), how)()), int(places or 2))
 
 
 def _count(study: str, whose: str, status: str) -> int:
@@ -108,10 +131,10 @@ def _table() -> str:
              "not fitted", "members"]  # fmt: skip
     rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for study, paper in PAPERS.items():
-        runs = json.loads((ROOT / "results" / study / "study.json").read_text(encoding="utf-8"))["runs"].values()
         first, *others = (str(_count(study, "paper", status)) for status in STATUSES)
         ours = [str(_count(study, "ours", status)) for status in STATUSES]
-        matched, members = _count(study, "paper", "value matched"), sum(run["members"] or 0 for run in runs)
+        matched = _count(study, "paper", "value matched")
+        members = sum(run["members"] or 0 for run in runs(study).values())
         rows.append(f"| {' | '.join([f'`{study}`', paper, first, str(matched), *others, *ours, str(members)])} |")
     return "\n\n" + "\n".join(rows) + "\n\n"
 

@@ -1,0 +1,85 @@
+"""Marks of ``docs/quoted.py`` that read tables and records of runs, on results made up here."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import polars as pl
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("quoted_here", ROOT / "docs" / "quoted.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    folder = tmp_path / "results" / "one"
+    (folder / "tables").mkdir(parents=True)
+    claim = {"id": "c", "measured": 0.99942, "low": 0.9993, "high": 0.9995, "members": 8, "fitted": 7}
+    (folder / "claims.json").write_text(json.dumps({"claims": [claim]}), encoding="utf-8")
+    run = {"members": 4, "steps": 200, "strategy": "captured", "device": "cuda", "seconds": 19.6}
+    runs = {"a": run, "b": run | {"device": "cpu"}, "c": run | {"seconds": 1.2}}
+    (folder / "study.json").write_text(json.dumps({"runs": runs}), encoding="utf-8")
+    rows = {
+        "run": ["a", "a", "a", "b"],
+        "layers": ["stage_4|readout", "stage_[34]|readout", r"layers\.3\.", "all of them"],
+        "step": [4, 4, 8, 8],
+        "passed": [True, False, True, None],
+        "gap": [-0.5, -0.25, -0.001, None],
+    }
+    pl.DataFrame(rows).write_parquet(folder / "tables" / "masks.parquet")
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "PAPERS", {"one": ""})
+    return module
+
+
+@pytest.mark.parametrize(
+    ("mark", "shown"),
+    [
+        ("one@masks:gap:mean", "−.25"),
+        ("one@masks:gap:mean.4", "−.2503"),
+        ("one@masks:gap:mean:run=a,step=4", "−.38"),
+        ("one@masks:gap:mean.3:run=a,step=4", "−.375"),
+        ("one@masks:gap:min:run=a", "−.50"),
+        ("one@masks:gap:max:run=a", ".00"),
+        ("one@masks:gap:count", "3"),
+        ("one@masks:passed:count:run=a", "2"),
+        ("one@masks:passed:count:layers^stage_[34]", "0"),
+        ("one@masks:layers:count:layers=all_of_them", "1"),
+        ("one@masks:layers:count:layers=stage_4|readout", "1"),
+        ("one@masks:layers:count:layers^stage_", "2"),
+        (r"one@masks:layers:count:layers^layers\.", "1"),
+        ("one@masks:run:n_unique", "2"),
+        ("one/c", ".99942"),
+        ("one/c:measured.3", ".999"),
+        ("one/c:interval.2", "1.00 [1.00, 1.00]"),
+        ("run:one/a:members", "4"),
+        ("run:one/a:seconds", "20"),
+        ("run:one/a:strategy", "captured"),
+        ("runs:all", "3"),
+        ("runs:cuda", "2"),
+        ("seconds:one", "21"),
+    ],
+)
+def test_a_figure_of_a_table_or_of_a_run_is_filled_in(quoted: ModuleType, mark: str, shown: str) -> None:
+    assert quoted.filled(f"a <!--= {mark} -->0<!--/--> b") == f"a <!--= {mark} -->{shown}<!--/--> b"
+
+
+@pytest.mark.parametrize("mark", ["one@masks:gap:count:run=gone", "run:one/gone:steps", "one/gone"])
+def test_what_is_not_there_is_an_error_and_never_a_zero(quoted: ModuleType, mark: str) -> None:
+    with pytest.raises(KeyError, match="gone"):
+        quoted.filled(f"<!--= {mark} -->0<!--/-->")
+
+
+def test_no_mark_begins_a_line() -> None:
+    """A comment at the beginning of a line ends the paragraph; the table of studies is meant to."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+    lines = (line.lstrip() for page in pages for line in page.read_text(encoding="utf-8").splitlines())
+    assert [line for line in lines if line.startswith("<!--= ") and line != "<!--= table -->"] == []
