@@ -71,6 +71,7 @@ def test_a_table_whose_name_is_no_file_name_is_refused(result: StudyResult, tmp_
 
 
 def test_a_result_draws_and_saves_itself(result: StudyResult, tmp_path: Path) -> None:
+    assert repr(result).startswith("<StudyResult: gradient-toy at quick scale. Of 4 claims of the paper 3 hold and")
     assert isinstance(result.plot(), alt.LayerChart)
     assert ET.parse(result.save(tmp_path / "claims.svg")).getroot().tag.endswith("svg")
     small = replace(result, study=replace(result.study, figures=()))
@@ -80,8 +81,9 @@ def test_a_result_draws_and_saves_itself(result: StudyResult, tmp_path: Path) ->
 def test_markdown_is_one_row_a_claim(result: StudyResult) -> None:
     lines = claims_markdown(result.claims).splitlines()
     assert len(lines) == 2 + len(result.claims)
-    assert {line.replace("\\|", "").count("|") for line in lines} == {7}
-    assert lines[2].endswith("| ✓ holds |")
+    assert {line.replace("\\|", "").count("|") for line in lines} == {9}
+    assert lines[2].endswith("| ✓ holds, no published figure |")
+    assert lines[4].endswith("| ✓ holds, value matched |")
     assert lines[5].endswith("| ✗ fails |")
 
 
@@ -107,7 +109,7 @@ def test_a_claim_nobody_could_judge_shows_dashes(result: StudyResult) -> None:
         result.claims[0].claim, Interval(float("nan"), float("nan"), float("nan"), ()), 0, 8, "not fitted"
     )
     row = claims_markdown([nothing]).splitlines()[2]
-    assert "| – | – | 0 of 8 fitted |" in row
+    assert "| paper | – | – | 0 of 8 fitted |" in row
 
 
 def test_no_floor_above_imports_the_drawing_library() -> None:

@@ -94,11 +94,6 @@ class Study(Generic[Size]):
     in_short: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows
     """Which of that figure's rows are drawn where there is little room: what a stranger takes in at a glance."""
 
-    @property
-    def ships(self) -> bool:
-        """Whether it comes with the package: then the package's code says all of how it is drawn."""
-        return self.settings.__module__.startswith("recombine.")
-
     def planned(self, scale: Scale, members: int | None = None) -> Mapping[str, Setting]:
         """The settings at a scale."""
         return self.settings(self.scales[scale], members)
@@ -150,6 +145,9 @@ class StudyResult(Result):
     command: str
     members: int | None = None
     """The number of members asked for, where it was not the scale's own."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.sentence()}>"
 
     def sentence(self) -> str:
         """How many claims hold, in a few words."""
