@@ -61,8 +61,8 @@ def run_study(folder: Path, name: str = "small", injection: Injection | None = N
     engine.BLOCK_STEPS = 16
     if injection is not None:
         injection[0](*injection[1])
-    folders = ("--store", str(folder / "store"), "--out", str(folder / "page"))
-    main(["study", "run", str(DECLARED / f"{name}.py"), "--scale", "smoke", "--device", "cpu", "--json", *folders, *more])
+    study, folders = DECLARED / f"{name}.py", ("--store", str(folder / "store"), "--out", str(folder / "page"))
+    main(["study", "run", str(study), "--scale", "smoke", "--device", "cpu", "--json", *folders, *more])
 
 
 def code_of(function: Callable[..., None], *arguments: Any) -> int:

@@ -16,6 +16,7 @@ import pytest
 from recombine.errors import InputError
 from recombine.reporting import claims_latex, claims_markdown, write_study
 from recombine.reporting.escaped import latex_text, markdown_text
+from recombine.reporting.study import write_results
 from recombine.statistics import Interval
 from recombine.studies.claims import ClaimResult
 from recombine.studies.study import StudyResult
@@ -47,6 +48,20 @@ def test_tables_and_claims_come_back_as_they_were(written: Path, result: StudyRe
     for name, table in result.tables.items():
         assert pl.read_parquet(written / "tables" / f"{name}.parquet").equals(table)
     assert json.loads((written / "claims.json").read_text()) == json.loads(result.to_json())
+
+
+def test_committed_results_are_tables_claims_and_each_figure_once(
+    written: Path, result: StudyResult, tmp_path: Path
+) -> None:
+    """No page: it can be made again from them."""
+    few = replace(result, study=replace(result.study, figures=result.study.figures[:1]))
+    write_results(few, tmp_path)
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    tables = {f"tables/{name}.parquet" for name in result.tables}
+    texts = {"claims.json", "claims.md", "claims.tex", "study.json"}
+    assert found == {f"figures/{result.study.figures[0].id}.svg", "figures/claims.svg"} | tables | texts
+    for name in found:
+        assert (tmp_path / name).read_bytes() == (written / name).read_bytes(), name
 
 
 def test_nothing_half_written_is_left(written: Path) -> None:

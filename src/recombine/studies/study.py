@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import polars as pl
 
+from recombine.errors import InputError
 from recombine.result import Result
 from recombine.runs import Run, StoredRun
 from recombine.studies.cells import Tables
@@ -95,7 +96,9 @@ class Study(Generic[Size]):
     """Which of that figure's rows are drawn where there is little room: what a stranger takes in at a glance."""
 
     def planned(self, scale: Scale, members: int | None = None) -> Mapping[str, Setting]:
-        """The settings at a scale."""
+        """The settings at a scale; one that the study does not have is refused."""
+        if scale not in self.scales:
+            raise InputError(f"{self.name} has the scales {', '.join(self.scales)}, not {scale!r}.")
         return self.settings(self.scales[scale], members)
 
     def runs(self, scale: Scale, members: int | None = None) -> dict[str, Run]:
