@@ -1,8 +1,8 @@
 """The pages of this folder as programs: run from top to bottom, and what they print compared with what they show.
 
 In a page, ``python`` blocks are run, and lines of ``sh`` blocks that start with ``recombine``; a block with the name of
-a file, such as ``csv NAME`` or ``python NAME``, is written as that file; a ``text`` block shows what the block before it
-printed. There, … stands for anything, and a decimal number may be off by two in its last digit. A picture is the
+a file, such as ``csv NAME`` or ``python NAME``, is written as that file; a ``text`` block shows what the block before
+it printed. There, … stands for anything, and a decimal number may be off by two in its last digit. A picture is the
 ``chart`` of the block before it.
 """
 

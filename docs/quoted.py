@@ -2,10 +2,12 @@
 
     costs <!--= gradient-descent/pair-resistance-b -->.24<!--/--> accuracy
 
-A mark names a study and a claim; what stands between it and ``<!--/-->`` is its measured figure. ``:low``, ``:high``,
-``:members``, ``:fitted`` and ``:published`` take another column, ``:range`` is “from low to high”; a minus before the
-study turns the sign. ``<!--= table -->`` is the table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over
-all of them. ``python docs/quoted.py`` fills in every page; a test asserts that nothing would change.
+A mark names a study and a claim; what stands between it and ``<!--/-->`` is its measured figure. ``:interval`` is that
+with its interval, ``:range`` “from low to high”; ``:low``, ``:high``, ``:members``, ``:fitted``, ``:published`` are other
+columns, and a minus before the study turns the sign. ``study@table:column:mean:run=a,step=4`` is a mean (or ``count``,
+``min``, ``max``) over the rows of a committed table where columns have these values. ``<!--= table -->`` is the table of
+all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them. ``python docs/quoted.py`` fills in every page; a
+test asserts that nothing would change.
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import polars as pl
+
+from recombine.figures.data import decimals_for
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
@@ -59,19 +65,35 @@ def _value(key: str) -> str:
         return _table()
     name, *rest = key.split(":")
     if name == "count":
-        whose, status = rest[0], rest[1].replace("-", " ")
-        return str(sum(_count(study, whose, status) for study in PAPERS))
+        return str(sum(_count(study, rest[0], rest[1].replace("-", " ")) for study in PAPERS))
+    if "@" in name:
+        return _from_table(*name.split("@"), *rest)
     sign = -1 if name.startswith("-") else 1
     study, _, claim = name.lstrip("-").partition("/")
     row, column = claims(study)[claim], rest[0] if rest else "measured"
     if column in ("members", "fitted"):
         return str(row[column])
+    if column == "published":
+        return short(sign * row[column])
+    low, mean, high = sorted(sign * row[name] for name in ("low", "measured", "high"))
+    digits = decimals_for(low, high)
     if column == "range":
-        low, high = sorted((sign * row["low"], sign * row["high"]))
-        return f"from {short(low)} to {short(high)}"
-    if sign < 0:
-        column = {"low": "high", "high": "low"}.get(column, column)
-    return short(sign * row[column])
+        return f"from {short(low, digits)} to {short(high, digits)}"
+    if column == "interval":
+        return f"{short(mean, digits)} [{short(low, digits)}, {short(high, digits)}]"
+    return short({"low": low, "measured": mean, "high": high}[column], digits)
+
+
+def _from_table(study: str, table: str, column: str, how: str, where: str = "") -> str:
+    """A figure over the rows of a committed table."""
+    rows = pl.read_parquet(ROOT / "results" / study / "tables" / f"{table}.parquet")
+    for condition in where.split(",") if where else ():
+        name, _, wanted = condition.partition("=")
+        rows = rows.filter(pl.col(name).cast(pl.String) == wanted.replace("_", " "))
+    values = rows[column].drop_nulls()
+    if how == "count":
+        return str(values.sum() if values.dtype == pl.Boolean else len(values))
+    return short(float(getattr(values.cast(pl.Float64), how)()))
 
 
 def _count(study: str, whose: str, status: str) -> int:

@@ -18,7 +18,7 @@ from sums import HERE, SOURCE, Sums, data_files, put, start
 from recombine.errors import InputError
 from recombine.runs import Run, RunFailed, Store, StoreError, failure, get_or_compute
 from recombine.runs.executors import executor
-from recombine.runs.work import Piece, do
+from recombine.runs.work import Piece, compute
 
 CPUS = 1
 """Cores of each of the two Ray nodes of these tests."""
@@ -117,7 +117,7 @@ def test_ray_gives_the_same_bytes(store: Store, here: Store, cluster: Any) -> No
 def test_two_workers_on_one_run_end_with_one(store: Store, here: Store, cluster: Any) -> None:
     piece = Piece(looped(), "cpu")
     with executor("ray", "cpu") as crew:
-        answers = list(crew.each(partial(do, store), [piece, piece]))
+        answers = list(crew.each(partial(compute, store), [piece, piece]))
     assert [answer.state for answer in answers] == ["stored", "stored"]
     assert len(store.list()) == 1
     wanted = {name: data for name, data in table_bytes(here).items() if looped().address in name}
@@ -219,7 +219,9 @@ Ray begins its pieces again on the other, tables equal an undisturbed run"""
     hold = marks / "hold"
     hold.touch()
     # A daemon: where this test fails, the driver waits for ever for a cluster that is gone.
-    driver = threading.Thread(target=lambda: ended.append(get_or_compute(store, runs, device="cpu", on="ray")), daemon=True)
+    driver = threading.Thread(
+        target=lambda: ended.append(get_or_compute(store, runs, device="cpu", on="ray")), daemon=True
+    )
     driver.start()
     wait_for(lambda: len(list(marks.glob("*-*"))) == 2)
     second = next(node for node in cluster.worker_nodes)

@@ -18,7 +18,6 @@ from recombine.measures.information import (
     conditional_information as conditional_information,
     information as information,
 )
-from recombine.measures.interval import Interval as Interval, interval as interval, summarise as summarise
 from recombine.measures.latent_map import latent_map as latent_map
 from recombine.measures.leak import leak as leak
 from recombine.measures.lenses import lenses as lenses
@@ -26,7 +25,6 @@ from recombine.measures.measure import measure as measure
 from recombine.measures.nearest_seen import nearest_seen as nearest_seen
 from recombine.measures.one_step import one_step as one_step
 from recombine.measures.probes import probes as probes
-from recombine.measures.ranks import jackknife as jackknife, partial_spearman as partial_spearman, spearman as spearman
 from recombine.measures.reconstruction import reconstruction as reconstruction
 from recombine.measures.recovery import (
     composition_shares as composition_shares,
@@ -48,3 +46,11 @@ from recombine.measures.swap import swap as swap
 from recombine.measures.transport import transport as transport
 from recombine.measures.variance import variance as variance
 from recombine.measures.views import views as views
+from recombine.statistics import (
+    Interval as Interval,
+    interval as interval,
+    jackknife as jackknife,
+    partial_spearman as partial_spearman,
+    spearman as spearman,
+    summarise as summarise,
+)

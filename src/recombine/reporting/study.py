@@ -13,7 +13,7 @@ import polars as pl
 from recombine import figures
 from recombine.errors import unknown
 from recombine.figures.data import decimals_for, number
-from recombine.figures.export import COLUMN, FILES, file_name, write, write_files
+from recombine.figures.export import COLUMN, FILES, file_name, to_svg, write, write_files
 from recombine.reporting.drawing import Drawing
 from recombine.reporting.export import (
     SIGN,
@@ -86,23 +86,24 @@ def write_study(result: StudyResult, out: Path, view: Mapping[str, Any] | None =
         write_files(chart["drawing"].files(), out / "figures" / file_name(chart["figure"].id))
     if view["overview_drawing"]:
         write_files(view["overview_drawing"].files(), out / "figures" / "claims")
-    _write_texts(result, out, view)
+    _write_texts(result, out, view["tables"])
     return write(out / "index.html", _page(view, "").encode())
 
 
 def write_results(result: StudyResult, folder: Path) -> None:
     """What is committed of a study: its tables, claims and provenance, and each figure once. `recombine report` makes
     the page and all other files from them."""
-    view = study_view(result)
-    drawings = {chart["figure"].id: chart["drawing"] for chart in view["charts"]} | {"claims": view["overview_drawing"]}
-    for name, drawing in drawings.items():
-        if drawing:
-            write_files({".svg": drawing.files()[".svg"]}, folder / "figures" / file_name(name))
-    _write_texts(result, folder, view)
+    tables = {name: table_to_bytes(table) for name, table in result.tables.items()}
+    drawn = {f.id: f.draw(f.rows(result.tables[f.table])) for f in result.study.figures if f.table in tables}
+    if result.claims:
+        drawn["claims"] = claims_chart(result)
+    for name, chart in drawn.items():
+        write(folder / "figures" / f"{file_name(name)}.svg", to_svg(chart).encode())
+    _write_texts(result, folder, tables)
 
 
-def _write_texts(result: StudyResult, out: Path, view: Mapping[str, Any]) -> None:
-    for name, table in view["tables"].items():
+def _write_texts(result: StudyResult, out: Path, tables: Mapping[str, bytes]) -> None:
+    for name, table in tables.items():
         write(out / "tables" / f"{file_name(name)}.parquet", table)
     caption = f"{result.study.title}: published and measured figures ({result.scale} scale)."
     texts = {

@@ -10,17 +10,15 @@ counts as fitted where all its rows are; nothing missing is filled in.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from recombine.studies.claims import Test
+from recombine.studies.claims import Order, Sign, Test, Value
+from recombine.studies.readings import Reading, Tables, paired
 
-Tables = Mapping[str, pl.DataFrame]
 Names = str | Sequence[str]
 Take = Literal["mean", "sum", "min", "max"]
 
@@ -29,19 +27,6 @@ LAST = pl.col("step") == pl.col("step").max().over("run")
 CORRELATION = (-1.0, 1.0)
 """The limits of a correlation."""
 NO_LIMITS = (-math.inf, math.inf)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What was read: a row with a finite ``value`` for each unit that can be judged, all units that were asked for, and
-    the runs they come from."""
-
-    found: pl.DataFrame
-    asked: pl.DataFrame
-    runs: frozenset[str] = frozenset()
-
-    def values(self) -> tuple[float, ...]:
-        return tuple(self.found["value"].to_list())
 
 
 class Quantity:
@@ -59,21 +44,15 @@ class Quantity:
     def above(self, than: float = 0.0, *, nothing: float | None = None) -> Test:
         """The interval of the mean lies above ``than``. ``nothing``: what the mean would be if nothing were going
         on, such as chance; it must lie on the other side."""
-        from recombine.studies.claims import Sign, Test
-
         return Test((self,), Sign("above", than), nothing=nothing)
 
     def below(self, than: float = 0.0, *, nothing: float | None = None) -> Test:
         """The interval of the mean lies below ``than``; ``nothing`` as in `above`."""
-        from recombine.studies.claims import Sign, Test
-
         return Test((self,), Sign("below", than), nothing=nothing)
 
     def near(self, tolerance: float, theory: float | None = None) -> Test:
         """The published figure lies within ``tolerance``, by an interval no wider; where none was published, the figure
         that ``theory`` gives."""
-        from recombine.studies.claims import Test, Value
-
         return Test((self,), Value(tolerance, theory))
 
     def minus(self, other: Quantity, pair: Names = "member") -> Quantity:
@@ -169,23 +148,7 @@ def cells(
 def rising(*quantities: Quantity, names: Sequence[str], pair: Names | None = None) -> Test:
     """Each quantity lies below the next: the interval of every neighbouring difference lies above 0. With ``pair``
     units of the same columns are compared, without it groups."""
-    from recombine.studies.claims import Order, Test
-
     return Test(tuple(quantities), Order(tuple(names)), pair=None if pair is None else _names(pair))
-
-
-def paired(readings: Sequence[Reading], pair: Sequence[str]) -> list[Reading]:
-    """The same units of several readings, in the same order; asked for are those that any of them asks for."""
-    pair = list(pair)
-    for reading in readings:
-        if reading.found.select(pair).is_duplicated().any():
-            raise ValueError(f"units are not told apart by {', '.join(pair)}: {reading.found.head(3)}")
-    common = reduce(lambda one, other: one.join(other, on=pair), [r.found.select(pair) for r in readings]).sort(pair)
-    asked = pl.concat([reading.asked.select(pair) for reading in readings]).unique(maintain_order=True)
-    return [
-        replace(r, found=common.join(r.found.select(*pair, "value"), on=pair, maintain_order="left"), asked=asked)
-        for r in readings
-    ]
 
 
 def _known(within: Sequence[str]) -> pl.Expr:

@@ -11,11 +11,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from recombine.statistics import Interval, difference, interval, share_interval
-from recombine.studies.cells import Quantity, Tables, paired
 from recombine.studies.faithful import Shares
+from recombine.studies.readings import Tables, paired
+
+if TYPE_CHECKING:
+    from recombine.studies.cells import Quantity
 
 Status = Literal["holds", "fails", "not fitted"]
 How = Literal["value matched", "direction only", "no published figure"]

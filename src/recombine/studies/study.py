@@ -11,10 +11,10 @@ import polars as pl
 from recombine.errors import InputError
 from recombine.result import Result
 from recombine.runs import Run, StoredRun
-from recombine.studies.cells import Tables
 from recombine.studies.claims import WHOSE, Claim, ClaimResult, Status, Whose
 from recombine.studies.faithful import Faithful, Shares
 from recombine.studies.notes import Notes
+from recombine.studies.readings import Tables
 
 Scale = Literal["smoke", "quick", "paper"]
 SCALES: tuple[Scale, ...] = ("smoke", "quick", "paper")

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from recombine.runs import StoredRun
-from recombine.studies.cells import Tables
+from recombine.studies.readings import Tables
 from recombine.studies.study import Label, Setting, Study
 
 

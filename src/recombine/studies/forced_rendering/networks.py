@@ -71,7 +71,8 @@ class Training(NamedTuple):
 
 
 BOX = (6.0, 22.0)
-SMALL = [name for name in KINDS if name not in ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-raw")]
+LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-raw")
+SMALL = [name for name in KINDS if name not in LARGE]
 TRAININGS: dict[Scale, dict[str, Training]] = {
     "smoke": dict.fromkeys(SMALL, Training(8, 4, 30, 1e-2, 16, 2)),
     "quick": {

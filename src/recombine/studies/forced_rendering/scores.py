@@ -2,8 +2,8 @@
 
 Two intervals, since networks of one kind are not independent. *By replicate*: member m of every kind makes one sample
 of kinds, and Spearman's ρ over kinds has an interval over m: how much seeds matter, for these kinds. *By kind*: ρ over
-all fitted networks, its interval from leaving out kinds with all their networks (`statistics.ranks`): what another choice
-of kinds might have shown; claims are judged by it. A score of factorization should have a negative ρ.
+all fitted networks, its interval from leaving out kinds with all their networks (`statistics.ranks`): what another
+choice of kinds might have shown; claims are judged by it. A score of factorization should have a negative ρ.
 """
 
 from __future__ import annotations
