@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from types import ModuleType
 
+import polars as pl
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -44,10 +45,16 @@ def test_the_readme_quotes_results_and_counts_every_committed_study() -> None:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> None:
+def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     row = {"whose": "paper", "status": "holds", "how": "value matched", "measured": -0.4567, "low": -0.51, "high": 1.0}
     more = {"members": 12, "fitted": 11, "published": 0.5}
     other = {"whose": "ours", "status": "not fitted", "how": None}
+    table = pl.DataFrame(
+        {"run": ["a b", "a b", "c"], "step": [4, 4, 4], "x": [0.1, 0.3, None], "ok": [True, False, True]}
+    )
+    (tmp_path / "results" / "one" / "tables").mkdir(parents=True)
+    table.write_parquet(tmp_path / "results" / "one" / "tables" / "t.parquet")
+    monkeypatch.setattr(quoted, "ROOT", tmp_path)
     monkeypatch.setattr(quoted, "claims", lambda study: {"c": row | more, "d": other})
     monkeypatch.setattr(quoted, "PAPERS", {"one": "", "two": ""})
 
@@ -55,13 +62,14 @@ def told(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("mark", "shown"),
     [
-        ("one/c", "−.46"),
-        ("-one/c", ".46"),
-        ("one/c:low", "−.51"),
-        ("-one/c:low", "−1.00"),
-        ("-one/c:high", ".51"),
-        ("one/c:range", "from −.51 to 1.00"),
-        ("-one/c:range", "from −1.00 to .51"),
+        ("one/c", "−.5"),  # as many decimals as the interval carries
+        ("-one/c", ".5"),
+        ("one/c:low", "−.5"),
+        ("-one/c:low", "−1.0"),
+        ("-one/c:high", ".5"),
+        ("one/c:range", "from −.5 to 1.0"),
+        ("-one/c:range", "from −1.0 to .5"),
+        ("-one/c:interval", ".5 [−1.0, .5]"),
         ("one/c:published", ".50"),
         ("one/c:members", "12"),
         ("one/c:fitted", "11"),
@@ -70,6 +78,10 @@ def told(monkeypatch: pytest.MonkeyPatch) -> None:
         ("count:paper:fails", "0"),
         ("count:ours:not-fitted", "2"),
         ("count:ours:all", "2"),
+        ("one@t:x:mean", ".20"),
+        ("one@t:x:max:run=a_b,step=4", ".30"),
+        ("one@t:x:count", "2"),
+        ("one@t:ok:count:run=a_b", "1"),
     ],
 )
 @pytest.mark.usefixtures("told")

@@ -52,12 +52,21 @@ def runs(name: str, members: int | None = None) -> Mapping[str, TrainingRun]:
     }  # fmt: skip
 
 
+def save_after_every_block() -> None:
+    """A checkpoint after every block of steps, however short the time since the last."""
+    from recombine.training.settings import Training
+
+    defaults = Training.__init__.__kwdefaults__
+    assert "checkpoint_seconds" in defaults, "it is given elsewhere now"
+    defaults["checkpoint_seconds"] = 0.0
+
+
 def run_study(folder: Path, name: str = "small", injection: Injection | None = None, *more: str) -> None:
     """`recombine study run` with a checkpoint after every 16 steps; ends the process with the command's exit code."""
     import recombine.training.engine as engine
     from recombine.cli import main
 
-    (engine.train.__kwdefaults__ or {})["checkpoint_seconds"] = 0.0
+    save_after_every_block()
     engine.BLOCK_STEPS = 16
     if injection is not None:
         injection[0](*injection[1])
