@@ -3,11 +3,11 @@
     costs <!--= gradient-descent/pair-resistance-b -->.24<!--/--> accuracy
 
 A mark names a study and a claim; what stands between it and ``<!--/-->`` is its measured figure. ``:interval`` is that
-with its interval, ``:range`` “from low to high”; ``:low``, ``:high``, ``:members``, ``:fitted``, ``:published`` are other
-columns, and a minus before the study turns the sign. ``study@table:column:mean:run=a,step=4`` is a mean (or ``count``,
-``min``, ``max``) over the rows of a committed table where columns have these values. ``<!--= table -->`` is the table of
-all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them. ``python docs/quoted.py`` fills in every page; a
-test asserts that nothing would change.
+with its interval, ``:range`` “from low to high”; ``:low``, ``:high``, ``:members``, ``:fitted`` and ``:published`` are
+other columns, and a minus before the study turns the sign. ``study@table:column:mean:run=a,step=4`` is a mean (or
+``count``, ``min``, ``max``) over the rows of a committed table where columns have these values. ``<!--= table -->`` is
+the table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them. ``python docs/quoted.py`` fills in
+every page and what the package carries; a test asserts that nothing would change.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 import polars as pl
 
 from recombine.figures.data import decimals_for
+from recombine.studies.committed import carry
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
@@ -76,7 +77,7 @@ def _value(key: str) -> str:
     if column == "published":
         return short(sign * row[column])
     low, mean, high = sorted(sign * row[name] for name in ("low", "measured", "high"))
-    digits = decimals_for(low, high)
+    digits = max(2, decimals_for(low, high) or 0)
     if column == "range":
         return f"from {short(low, digits)} to {short(high, digits)}"
     if column == "interval":
@@ -112,10 +113,11 @@ def _table() -> str:
         ours = [str(_count(study, "ours", status)) for status in STATUSES]
         matched, members = _count(study, "paper", "value matched"), sum(run["members"] or 0 for run in runs)
         rows.append(f"| {' | '.join([f'`{study}`', paper, first, str(matched), *others, *ours, str(members)])} |")
-    return "\n" + "\n".join(rows) + "\n"
+    return "\n\n" + "\n".join(rows) + "\n\n"
 
 
 if __name__ == "__main__":
+    carry(ROOT / "results")  # what the package itself repeats of them
     for page in pages():
         before = page.read_text(encoding="utf-8")
         if (after := filled(before)) != before:

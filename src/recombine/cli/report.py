@@ -27,14 +27,17 @@ def report(
     from recombine.cli.reproduce import print_summary
     from recombine.cli.study import check_writable
     from recombine.reporting import write_overview
+    from recombine.studies import STUDIES
     from recombine.studies.committed import read_results
 
-    below = [folder] if (folder / "study.json").is_file() else sorted(p.parent for p in folder.glob("*/study.json"))
+    below = [folder] if (folder / "study.json").is_file() else [p.parent for p in folder.glob("*/study.json")]
     if not below:
         raise InputError(f"{str(folder)!r} holds no results of a study (study.json), nor does any folder in it.")
     check_writable(out)
     with waiting("reading tables, drawing the figures and writing the page", quiet=as_json):
+        known = list(STUDIES)
         results = [read_results(path) for path in below]
+        results.sort(key=lambda r: (known.index(r.study.name) if r.study.name in known else len(known), r.study.name))
         page = write_overview(results, out)
     if as_json:
         print_json({"page": str(page), "studies": [result.to_dict() for result in results]})

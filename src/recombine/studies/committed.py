@@ -1,7 +1,7 @@
 """Committed results: read them back, renew them run by run, and what the package carries of them.
 
 The verdict of every claim at paper scale travels inside the package (``committed.json``), so that a page made at a
-smaller scale can show it beside the local one; ``python -m recombine.studies.committed results`` writes it.
+smaller scale can show it beside the local one.
 """
 
 from __future__ import annotations
@@ -130,8 +130,3 @@ def read_json(path: Path) -> dict[str, Any]:
 def _short(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
-
-if __name__ == "__main__":
-    import sys
-
-    print(carry(Path(sys.argv[1])))

@@ -28,7 +28,7 @@ class Shares:
 
     def __str__(self) -> str:
         """In words, such as “.26 % of the paper's steps, 60 % of its members”; empty where nothing is known."""
-        told = [f"{_percent(value)} of its {name}" for name, value in self.to_dict().items()]
+        told = [f"{_share(value)} its {name}" for name, value in self.to_dict().items()]
         return ", ".join(told).replace("its", "the paper's", 1)
 
 
@@ -65,6 +65,8 @@ def _number(run: Any, path: str) -> float:
     return float(len(value)) if isinstance(value, (tuple, list)) else float(value)
 
 
-def _percent(share: float) -> str:
+def _share(share: float) -> str:
+    if share >= 2:
+        return f"{share:.2g} times"
     text = f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
-    return f"{text.removeprefix('0')} %"
+    return f"{text.removeprefix('0')} % of"

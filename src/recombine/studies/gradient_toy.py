@@ -276,6 +276,7 @@ FIGURES = (
 STUDY = Study(
     name="gradient-toy",
     title="Gradient descent and a redundant input, in two dimensions",
+    says="A network trained on three of four combinations draws its boundary through the fourth.",
     question="Trained without one of four combinations, where does a small network put its boundary — and why there?",
     paper=PAPER,
     scales={

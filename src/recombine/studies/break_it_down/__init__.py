@@ -21,7 +21,7 @@ STUDY = Study(
     says="Networks trained on a rule of two parts often hold a subnetwork for each part, which does its own and can be "
     "removed without the other.",
     lead="parts",
-    in_short=lambda rows: rows.filter(pl.col("run") == "agreement"),
+    in_short=lambda rows: rows.filter(pl.col("run").is_in(["agreement", "bert-slow", "bert-slow-pretrained"])),
     title="Break it down: can the part that computes a subroutine be found and removed?",
     question="A network that has learnt a rule made of two parts: does it hold a part for each, one that does its own "
     "and can be taken out without the other — or is that only what a search over masks can make of any network?",
