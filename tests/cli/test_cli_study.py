@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from recombine.cli.main import main
-from recombine.studies import STUDIES
+from recombine.runs import Store
+from recombine.studies import STUDIES, StudyResult, run_study
 from recombine.studies.verification import study_record
 
 RESULT = ["schema", "study", "scale", "seconds", "claims", "page"]
-CLAIM = ["id", "sentence", "criterion", "published", "measured", "low", "high", "members", "status"]
+CLAIM = ["id", "sentence", "whose", "criterion", "nothing", "published", "published_in", "measured", "low", "high",
+         "unit", "over", "fitted", "members", "everyone", "shares", "status", "how"]  # fmt: skip
+TOY = STUDIES["gradient-toy"]
 Call = Callable[..., tuple[int, str, str]]
 
 
@@ -35,7 +40,7 @@ def plainly(monkeypatch: pytest.MonkeyPatch) -> None:
         return write(out / "index.html", b"<p>page</p>")
 
     monkeypatch.setattr("recombine.reporting.write_study", write_study)
-    monkeypatch.setattr("recombine.studies.STUDIES", {"gradient-toy": STUDIES["gradient-toy"]})
+    monkeypatch.setattr("recombine.studies.STUDIES", {"gradient-toy": TOY})
     monkeypatch.setenv("COLUMNS", "200")
 
 
@@ -70,10 +75,12 @@ def refused(answer: tuple[int, str, str]) -> str:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["study", "--help"], ["study", "run", "--help"], ["reproduce", "--help"]]
+    "arguments",
+    [[], ["study"], ["study", "run"], ["study", "renew"], ["reproduce"], ["report"]],
+    ids=lambda words: " ".join(words) or "recombine",
 )
 def test_help_shows_examples(call: Call, arguments: list[str]) -> None:
-    code, out, err = call(*arguments)
+    code, out, err = call(*arguments, "--help")
     assert (code, err) == (0, "")
     assert "Example" in out
     assert "recombine " in out
@@ -83,27 +90,40 @@ def test_version(call: Call) -> None:
     assert call("--version")[0] == 0
 
 
-def test_list(call: Call) -> None:
+def test_list_counts_the_claims_of_the_paper_and_ours_apart(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = {whose: [claim.id for claim in TOY.claims if claim.whose == whose] for whose in ("paper", "ours")}
+    papers, ours = len(ids["paper"]), len(ids["ours"])
+    verdicts = {ids["paper"][0]: {"status": "holds"}, ids["paper"][1]: {"status": "fails"}, "gone": {"status": "holds"}}
+    monkeypatch.setattr("recombine.studies.committed.carried", lambda: {"gradient-toy": verdicts})
     code, out, err = call("study", "list")
     assert (code, err) == (0, "")
-    assert "gradient-toy" in out
+    heads, row = out.splitlines()[:2]
+    assert heads.split("  ")[-1].strip() == "hold at paper scale"
+    assert row.split()[0] == "gradient-toy"
+    assert row.rstrip().endswith(f"1 of {papers} and 0 of {ours}")
     code, out, _ = call("study", "list", "--json")
-    data = json.loads(out)
-    assert [row["study"] for row in data["studies"]] == ["gradient-toy"]
+    (listed,) = json.loads(out)["studies"]
+    assert listed == {"study": "gradient-toy", "title": TOY.title, "paper": papers, "paper_hold": 1, "ours": ours,
+                      "ours_hold": 0}  # fmt: skip
     assert out.count("\n") == 1
+    monkeypatch.setattr("recombine.studies.committed.carried", dict)
+    (listed,) = json.loads(call("study", "list", "--json")[1])["studies"]
+    assert (listed["paper_hold"], listed["ours_hold"]) == (None, None), "nothing is known, which is not 0"
+    assert f"– of {papers} and – of {ours}" in call("study", "list")[1]
 
 
 def test_show(call: Call) -> None:
     code, out, err = call("study", "show", "gradient-toy", "--scale", "smoke")
     assert (code, err) == (0, "")
-    assert all(claim.id in out for claim in STUDIES["gradient-toy"].claims)
-    assert out.index("Where this differs from the paper") < out.index(STUDIES["gradient-toy"].deviations[0][:30])
+    assert all(claim.id in out for claim in TOY.claims)
+    assert out.count(" (ours)") == sum(claim.whose == "ours" for claim in TOY.claims)
+    assert out.index("Where this differs from the paper") < out.index(TOY.notes.deviations[0][:30])
     code, out, _ = call("study", "show", "gradient-toy", "--json")
     data = json.loads(out)
     assert (data["study"], data["scale"]) == ("gradient-toy", "quick")
     assert data["runs"]["redundant"]["members"] >= 256
-    assert [c["id"] for c in data["claims"]] == [c.id for c in STUDIES["gradient-toy"].claims]
-    assert data["deviations"] == list(STUDIES["gradient-toy"].deviations)
+    assert [(c["id"], c["whose"]) for c in data["claims"]] == [(c.id, c.whose) for c in TOY.claims]
+    assert data["deviations"] == list(TOY.notes.deviations)
 
 
 def test_run_prints_exactly_one_json_object(run: Call, tmp_path: Path) -> None:
@@ -112,7 +132,7 @@ def test_run_prints_exactly_one_json_object(run: Call, tmp_path: Path) -> None:
     assert out.count("\n") == 1
     data = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
     assert sorted(data) == sorted(RESULT)
-    assert (data["schema"], data["study"], data["scale"]) == (1, "gradient-toy", "smoke")
+    assert (data["schema"], data["study"], data["scale"]) == (2, "gradient-toy", "smoke")
     assert all(list(claim) == CLAIM for claim in data["claims"])
     assert {claim["status"] for claim in data["claims"]} <= {"holds", "fails", "not fitted"}
     assert {claim["members"] for claim in data["claims"]} == {3}
@@ -124,7 +144,9 @@ def test_run_prints_claims_and_page_for_people(run: Call, tmp_path: Path) -> Non
     code, out, err = run("--out", tmp_path / "page")
     assert (code, err) == (0, "")
     assert "toy-gap" in out
-    assert "gradient-toy at smoke scale: of 10 claims " in out
+    assert "gradient-toy at smoke scale. Of 9 claims of the paper " in out
+    assert " Of 1 question of ours " in out
+    assert out.index("toy-epochs") < out.index("toy-dip (ours)"), "ours come after the paper's"
     assert "published" not in out.splitlines()[0]  # no claim of this study has a published figure
     assert out.rstrip().endswith(str(Path("page") / "gradient-toy" / "index.html"))
 
@@ -251,10 +273,12 @@ def test_reproduce_runs_every_study(call: Call, store: Path, tmp_path: Path) -> 
     assert "gradient-toy/index.html" in Path(data["page"]).read_text(encoding="utf-8")
     code, out, err = call(*arguments)
     assert (code, err) == (0, "")
-    assert out.split()[:4] == ["study", "holds", "fails", "not"]
-    counts = [claim["status"] for claim in data["studies"][0]["claims"]]
+    sides = [(whose, status) for whose in ("paper", "ours") for status in ("holds", "fails", "not fitted")]
+    assert out.splitlines()[0].split() == [whose for whose, _ in sides]
+    assert out.splitlines()[1].split() == ["study", *" ".join(status for _, status in sides).split()]
+    counts = [(claim["whose"], claim["status"]) for claim in data["studies"][0]["claims"]]
     row = next(line for line in out.splitlines() if line.startswith("gradient-toy")).split()
-    assert row[1:] == [str(counts.count(status)) for status in ("holds", "fails", "not fitted")]
+    assert row[1:] == [str(counts.count(side)) for side in sides]
     assert out.splitlines()[-1] == str(tmp_path / "page" / "index.html")
     assert all(len(line) <= 80 for line in out.splitlines()[:-1])
     assert call(*arguments, "--fail-on", "fails")[0] == 1
@@ -270,26 +294,163 @@ def test_interrupting_says_that_finished_runs_are_kept(run: Call, monkeypatch: p
     assert "finished runs are kept" in err
 
 
-def test_verify_tells_by_its_exit_code(call: Call, store: Path, tmp_path: Path) -> None:
-    from recombine.runs import Store
-    from recombine.studies import run_study
-
-    result = run_study(STUDIES["gradient-toy"], "smoke", store=Store(store), members=3, device="cpu")
-    folder = tmp_path / "results"
-    (folder / "tables").mkdir(parents=True)
+def committed(result: StudyResult, folder: Path) -> Path:
+    """What is kept of committed results, without the pictures, which cost seconds."""
+    (folder / "tables").mkdir(parents=True, exist_ok=True)
     for name, table in result.tables.items():
         table.write_parquet(folder / "tables" / f"{name}.parquet")
     (folder / "claims.json").write_text(result.to_json(), encoding="utf-8")
     (folder / "study.json").write_text(json.dumps(study_record(result)), encoding="utf-8")
-    code, out, err = call("study", "verify", folder)
+    return folder
+
+
+@pytest.fixture
+def results(store: Path, tmp_path: Path) -> Path:
+    result = run_study(TOY, "smoke", store=Store(store), members=3, device="cpu")
+    return committed(result, tmp_path / "results" / "gradient-toy")
+
+
+def test_verify_tells_by_its_exit_code(call: Call, results: Path) -> None:
+    code, out, err = call("study", "verify", results)
     assert (code, err) == (0, "")
     assert out.rstrip().endswith("verified")
-    data = json.loads((folder / "claims.json").read_text("utf-8"))
+    data = json.loads((results / "claims.json").read_text("utf-8"))
     data["claims"][0]["measured"] = -1.0
-    (folder / "claims.json").write_text(json.dumps(data), encoding="utf-8")
-    code, out, err = call("study", "verify", folder, "--json")
+    (results / "claims.json").write_text(json.dumps(data), encoding="utf-8")
+    code, out, err = call("study", "verify", results, "--json")
     assert (code, err) == (1, "")
     assert len(json.loads(out)["problems"]) == 1
-    assert call("study", "verify", folder)[0] == 1
-    shutil.rmtree(folder / "tables")
-    assert "does not hold complete results" in refused(call("study", "verify", folder))
+    assert call("study", "verify", results)[0] == 1
+    shutil.rmtree(results / "tables")
+    assert "does not hold complete results" in refused(call("study", "verify", results))
+
+
+def test_renew_puts_runs_of_a_store_in_place_of_the_committed_ones(
+    call: Call, store: Path, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def contents() -> dict[str, pl.DataFrame]:
+        return {path.stem: pl.read_parquet(path) for path in (results / "tables").iterdir()}
+
+    monkeypatch.setattr("recombine.reporting.study.write_results", committed)
+    monkeypatch.setattr("recombine.studies.running.get_or_compute", lambda *_, **__: pytest.fail("computed"))
+    code, out, err = call("study", "renew", results, "--store", store)
+    assert (code, err) == (0, "")
+    assert out.startswith("0 runs renewed\ngradient-toy at smoke scale. Of 9 claims of the paper ")
+
+    right, claims = contents(), json.loads((results / "claims.json").read_text("utf-8"))["claims"]
+    record = json.loads((results / "study.json").read_text("utf-8"))
+    record["runs"]["redundant"]["started"] = "2001-01-01T00:00:00+00:00"
+    (results / "study.json").write_text(json.dumps(record), encoding="utf-8")
+    wrong = pl.when(run="redundant").then(0.25).otherwise("quarter_11").alias("quarter_11")
+    right["accuracy"].with_columns(wrong).write_parquet(results / "tables" / "accuracy.parquet")
+    assert call("study", "verify", results)[0] == 1
+    # A store that lacks the run changes nothing.
+    Store(tmp_path / "empty")
+    assert "0 runs renewed" in call("study", "renew", results, "--store", tmp_path / "empty")[1]
+    assert not contents()["accuracy"].equals(right["accuracy"])
+
+    code, out, err = call("study", "renew", results, "--store", store, "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert told["renewed"] == ["redundant"]
+    assert told["claims"] == json.loads((results / "claims.json").read_text("utf-8"))["claims"] == claims
+    for name, table in contents().items():
+        assert table.equals(right[name]), name
+    assert call("study", "verify", results)[0] == 0
+    assert "does not hold committed results" in refused(call("study", "renew", tmp_path / "empty"))
+
+
+def test_report_judges_committed_results_again_and_writes_their_pages(
+    call: Call, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_overview(found: list[StudyResult], out: Path) -> Path:
+        assert [one.study for one in found] == [TOY]
+        (out / "index.html").write_text("page")
+        return out / "index.html"
+
+    monkeypatch.setattr("recombine.reporting.write_overview", write_overview)
+    monkeypatch.setattr("recombine.runs.training.TrainingRun.compute", lambda *_: pytest.fail("trained"))
+    claims = json.loads((results / "claims.json").read_text("utf-8"))["claims"]
+    (results / "claims.json").unlink()  # what it said does not matter
+    for folder in (results, results.parent):
+        code, out, err = call("report", folder, "--out", tmp_path / "page", "--json")
+        assert (code, err) == (0, "")
+        told = json.loads(out)
+        assert Path(told["page"]) == tmp_path / "page" / "index.html"
+        assert [study["claims"] for study in told["studies"]] == [claims]
+    code, out, err = call("report", results, "--out", "page")
+    assert (code, err) == (0, "")
+    holds = [sum(c["status"] == "holds" for c in claims if c["whose"] == whose) for whose in ("paper", "ours")]
+    row = next(line.split() for line in out.splitlines() if line.startswith("gradient-toy"))
+    assert [row[1], row[4]] == [str(number) for number in holds]
+    assert out.splitlines()[-1] == f"written to {Path('page') / 'index.html'}"
+
+
+def test_report_refuses_what_holds_no_results(call: Call, results: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for folder in ("empty", "nowhere"):
+        assert "holds no results of a study (study.json)" in refused(call("report", folder, "--out", "page"))
+        assert not (tmp_path / "page").exists()
+    shutil.rmtree(results / "tables")
+    assert "does not hold complete results of a study" in refused(call("report", results, "--out", "page"))
+    assert not (tmp_path / "page" / "index.html").exists()
+
+
+FILE = """
+from recombine.models import Perceptron
+from recombine.runs.training import Measured, TrainingRun
+from recombine.studies import LAST, Claim, Setting, Study, cells
+from recombine.tasks import ToyTask
+from recombine.training import SGD
+
+
+def settings(steps, members):
+    run = TrainingRun(task=ToyTask(), model=Perceptron(widths=(2, 4, 2)), members=members or 3, steps=steps,
+                      batch_size=4, optimizer=SGD(lr=0.1), measured=(Measured(measure="influence"),))
+    return {"one": Setting(run, {"of": "mine"})}
+
+
+STUDY = Study("of-my-own", "A study of my own", "Is it run?", None, {"smoke": 8}, settings, {"influence": "influence"},
+              (Claim("moves", "X1 moves the answer.", cells("influence", "influence", LAST, input="x1").above()),))
+"""
+
+
+def test_a_study_in_a_file_is_run_like_any_other(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "of_my_own.py").write_text(FILE)
+    arguments = ("./of_my_own.py", "--scale", "smoke")
+    shown = json.loads(call("study", "show", *arguments, "--json")[1])
+    assert list(shown["runs"]) == ["one"]
+    code, out, err = call("study", "run", *arguments, "--device", "cpu", "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert (told["study"], [claim["members"] for claim in told["claims"]]) == ("of-my-own", [3])
+    assert Path(told["page"]).parts[-2:] == ("of-my-own", "index.html")
+    code, out, err = call("study", "run", *arguments, "--device", "cpu")
+    assert (code, err) == (0, "")
+    assert "of-my-own at smoke scale. Of 1 claim of the paper " in out
+    for verb in (["show"], ["run"], ["run", "--dry-run"]):
+        answer = call("study", *verb, "of_my_own.py", "--scale", "paper")
+        assert "of-my-own has the scales smoke, not 'paper'." in refused(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("absent.py", None, "there is no file 'absent.py' to read a study from"),
+        ("no_study.py", "STUDIES = 1", "declares no study; it needs STUDY = Study(…)."),
+        ("not_one.py", "STUDY = 'toy'", "declares no study"),
+        ("broken_study.py", "1 / 0", "cannot be read as a study: ZeroDivisionError: division by zero."),
+        ("no_python.py", "a study", "cannot be read as a study: SyntaxError"),
+        ("my-study.py", FILE, "needs a name of its own that Python can import, not 'my-study.py'"),
+        ("json.py", FILE, "needs a name of its own that Python can import, not 'json.py'"),
+    ],
+)
+def test_a_file_that_holds_no_study_is_refused(
+    call: Call, tmp_path: Path, name: str, text: str | None, message: str
+) -> None:
+    before = set(sys.modules)
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    assert message in refused(call("study", "run", f"./{name}", "--scale", "smoke"))
+    assert {path.name for path in tmp_path.iterdir()} <= {name, "__pycache__"}
+    assert Path(name).stem not in set(sys.modules) - before

@@ -71,6 +71,7 @@ def test_only_verbs_that_compute_runs_speak_of_runs_when_they_are_stopped(
 
 
 VERBS = ["", "check", "measure", "dissect", "study", "study list", "study show", "study run", "study verify"]
+VERBS += ["study renew", "report"]
 VERBS += ["reproduce", "runs", "runs list", "runs show", "runs pack", "runs unpack", "runs remove", "runs gc"]
 
 

@@ -9,27 +9,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from recombine.runs import Run, Store, StoredRun
+    from recombine.runs import Store
+    from recombine.runs.training import TrainingRun
     from recombine.studies import Study
 
 RATES = {"small": {"slow": 0.1, "middle": 0.2, "fast": 0.4}, "other": {"middle": 0.2, "faster": 0.8},
          "diverging": {"slow": 0.1, "wild": 1e30}}  # fmt: skip
 """Learning rates of the runs of each study; ``small`` and ``other`` share a run."""
+DECLARED = Path(__file__).parent / "declared"
+"""A file per study."""
 Injection = tuple[Callable[..., None], tuple[Any, ...]]
 
 
-def make_study(name: str) -> Study:
-    from recombine.studies import Paper, Study
+def make_study(name: str) -> Study[str]:
+    from recombine.studies import Paper, Setting, Study
 
-    paper = Paper("A small paper", "Nobody", 2020, "Nowhere")
     return Study(
-        name, "A small study", "Does it survive?", paper, lambda _, members: runs(name, members), tables, (), ()
+        name=name,
+        title="A small study",
+        question="Does it survive?",
+        paper=Paper("A small paper", "Nobody", 2020, "Nowhere"),
+        scales={"smoke": name},
+        settings=lambda name, members: {run: Setting(planned) for run, planned in runs(name, members).items()},
+        tables={"members": "members"},
+        claims=(),
     )
 
 
-def runs(name: str, members: int | None = None) -> Mapping[str, Run]:
+def runs(name: str, members: int | None = None) -> Mapping[str, TrainingRun]:
     """The runs of a study: four members each, 48 steps in blocks of 16, weights kept."""
     from recombine.models import Perceptron
     from recombine.runs.training import Measured, TrainingRun
@@ -45,26 +52,26 @@ def runs(name: str, members: int | None = None) -> Mapping[str, Run]:
     }  # fmt: skip
 
 
-def tables(stored: Mapping[str, StoredRun]) -> dict[str, pl.DataFrame]:
-    import polars as pl
+def save_after_every_block() -> None:
+    """A checkpoint after every block of steps, however short the time since the last."""
+    from recombine.training.settings import Training
 
-    parts = [run.table("members").select(pl.lit(name).alias("run"), pl.all()) for name, run in stored.items()]
-    return {"members": pl.concat(parts)}
+    defaults = Training.__init__.__kwdefaults__
+    assert "checkpoint_seconds" in defaults, "it is given elsewhere now"
+    defaults["checkpoint_seconds"] = 0.0
 
 
 def run_study(folder: Path, name: str = "small", injection: Injection | None = None, *more: str) -> None:
     """`recombine study run` with a checkpoint after every 16 steps; ends the process with the command's exit code."""
     import recombine.training.engine as engine
     from recombine.cli import main
-    from recombine.studies import STUDIES
 
-    STUDIES[name] = make_study(name)
-    (engine.train.__kwdefaults__ or {})["checkpoint_seconds"] = 0.0
+    save_after_every_block()
     engine.BLOCK_STEPS = 16
     if injection is not None:
         injection[0](*injection[1])
-    folders = ("--store", str(folder / "store"), "--out", str(folder / "page"))
-    main(["study", "run", name, "--scale", "smoke", "--device", "cpu", "--json", *folders, *more])
+    study, folders = DECLARED / f"{name}.py", ("--store", str(folder / "store"), "--out", str(folder / "page"))
+    main(["study", "run", str(study), "--scale", "smoke", "--device", "cpu", "--json", *folders, *more])
 
 
 def code_of(function: Callable[..., None], *arguments: Any) -> int:

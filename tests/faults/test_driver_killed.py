@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from children import call, start
 from injected import kill_at, tear_at
-from small_study import assert_completes, assert_intact, finished, hashes, run_study
+from small_study import assert_completes, assert_intact, finished, hashes, run_study, save_after_every_block
 from sums import Sums, data_files
 
 from recombine.runs import Store, get_or_compute
@@ -99,10 +99,9 @@ def gradient_toy(folder: Path, kill_after: int | None) -> None:
     reporting.write_study = lambda result, out: out  # type: ignore[assignment]
     if kill_after is not None:
         kill_at(folder / "store", kill_after)
-    import recombine.training.engine as engine
     from recombine.cli import main
 
-    (engine.train.__kwdefaults__ or {})["checkpoint_seconds"] = 0.0
+    save_after_every_block()
     folders = ("--store", str(folder / "store"), "--out", str(folder / "page"))
     main(["study", "run", "gradient-toy", "--scale", "smoke", "--members", "4", "--device", "cpu", "--json", *folders])
 

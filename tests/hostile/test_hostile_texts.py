@@ -27,7 +27,7 @@ from recombine.models import Perceptron
 from recombine.reporting import write_study
 from recombine.reporting.measured import write_measured
 from recombine.structure import Dissection, MaskSettings, Protocol, dissect, grid
-from recombine.studies import Claim, Evidence, Figure, Paper, Sign, Study, StudyResult
+from recombine.studies import Claim, Figure, Notes, Paper, Published, Study, StudyResult, cells
 from recombine.tasks import Problems
 
 FIRST, SECOND = TEXTS["script"], TEXTS["path"]
@@ -78,15 +78,20 @@ def study() -> StudyResult:
     from recombine.figures import members
 
     table = pl.DataFrame(
-        {"setting": LEVELS * 3, "member": list(range(len(LEVELS) * 3)), "value": [0.5] * len(LEVELS) * 3}
+        {"run": FIRST, "setting": LEVELS * 3, "member": range(len(LEVELS) * 3), "value": [0.5] * len(LEVELS) * 3}
     )
     said = TEXTS["script"] + TEXTS["template"] + TEXTS["latex"]
     paper = Paper(said, said, 2020, said, TEXTS["link"])
-    claim = Claim("c", said, Sign(0.0), lambda tables: Evidence.of(np.array([0.5, 0.6]), members=2))
+    fails = cells("value", "t").below()
+    claim = Claim("c", said, fails, published=Published(0.5, said), source=said, unit=said)
     figure = Figure("f", said, said, "t", lambda t: members(t, value="value", group="setting"))
-    declared = Study("hostile", said, said, paper, lambda *_: {}, lambda _: {}, (claim,), (figure,), (said,), said)
+    notes = Notes(deviations=(said,), reasons={"c": (said, said)})
+    declared = Study(
+        "hostile", said, said, paper, {"smoke": None}, lambda *_: {}, {}, (claim,), (figure,), notes=notes, says=said
+    )
     provenance = {"run": {"address": "0" * 64, "command": said, "commit": said, "device": said}}
-    return StudyResult(declared, "smoke", (claim.evaluate({}),), {"t": table}, provenance, 1.0, said, (said,))
+    tables = {"t": table}
+    return StudyResult(declared, "smoke", declared.judge(tables, {}), tables, provenance, 1.0, said)
 
 
 def everything_below(folder: Path) -> set[Path]:
@@ -123,8 +128,10 @@ def test_the_files_of_a_measured_learner(measured: MeasureResult, tmp_path: Path
 
 def test_the_files_of_a_study(study: StudyResult, tmp_path: Path) -> None:
     out = tmp_path / "out"
+    assert [claim.status for claim in study.claims] == ["fails"]  # so that its explanation is shown
     page = assert_harmless(write_study(study, out).read_text(encoding="utf-8"), beside=True)
-    assert "<script>document" in page.text
+    assert page.text.count("<script>document") >= 12
+    assert "Would settle it: <script>document" in page.text
     assert set(tmp_path.iterdir()) == {out}
     assert "\\input" not in (out / "claims.tex").read_text(encoding="utf-8")
     assert "<script" not in (out / "claims.md").read_text(encoding="utf-8").replace("\\<", "")

@@ -13,8 +13,7 @@ import pytest
 
 from recombine.figures import Region, curves, lines_of_members, maps, members
 from recombine.statistics import interval
-from recombine.studies.claims import Claim, Evidence, Order, Sign, Value
-from recombine.studies.study import Figure, Paper, Study, StudyResult
+from recombine.studies import Claim, Figure, Notes, Paper, Published, Study, StudyResult, cells, rising
 
 MEMBERS = 256
 STEPS = (0, *(2**k for k in range(11)))
@@ -48,6 +47,7 @@ def made_up_tables() -> dict[str, pl.DataFrame]:
                 accuracy_rows.append(
                     pl.DataFrame(
                         {
+                            "run": setting.removeprefix("X₂ "),
                             "setting": setting,
                             "kind": kind,
                             "step": step,
@@ -79,56 +79,70 @@ def made_up_tables() -> dict[str, pl.DataFrame]:
         "accuracy": accuracy,
         "curves": pl.DataFrame(summary),
         "final": accuracy.filter(pl.col("step") == 1024, pl.col("kind") == "unseen"),
+        "boundaries": pl.DataFrame(
+            {
+                "run": "informative",
+                "member": range(MEMBERS),
+                "moved": np.linspace(0.2, 0.5, MEMBERS),
+                "tilt": 0.004 + 0.001 * np.arange(MEMBERS),
+                "fitted": np.arange(MEMBERS) < 12,
+            }
+        ),
     }
 
 
-def _final(setting: str) -> Callable[[Any], Any]:
-    return lambda tables: tables["final"].filter(pl.col("setting") == setting)["accuracy"].to_numpy()
-
-
-informative, uninformative = _final("X₂ informative"), _final("X₂ uninformative")
+INFORMATIVE, UNINFORMATIVE = (
+    cells("accuracy", "final", setting=setting) for setting in ("X₂ informative", "X₂ uninformative")
+)
 
 CLAIMS = (
     Claim(
         "wrong-quarter",
         "After 1024 steps the boundary of the trained networks is wrong on part of the unseen quarter.",
-        Sign("above", 0.0),
-        lambda t: Evidence.of(1 - informative(t)),
+        cells(1 - pl.col("accuracy"), "final", setting="X₂ informative").above(),
         source="section 6, figure 6",
     ),
     Claim(
         "order",
         "Unseen accuracy is lower where X₂ is informative in training than where it is not.",
-        Order(("informative", "uninformative")),
-        lambda t: Evidence.of(informative(t), uninformative(t), paired=True),
+        rising(INFORMATIVE, UNINFORMATIVE, names=("informative", "uninformative"), pair="member"),
         source="section 6",
     ),
     Claim(
         "unseen-accuracy",
         "Mean accuracy on the unseen quarter after training.",
-        Value(0.02),
-        lambda t: Evidence.of(informative(t)),
-        published=0.914,
+        INFORMATIVE.near(0.02),
+        published=Published(0.914, "section 6, table 2"),
         source="re-run with the playground's loss",
     ),
     Claim(
         "stable",
         "After the first update the boundary remains stable: accuracy on the unseen quarter no longer changes "
         "between step 1 and step 1024.",
-        Value(0.01),
-        lambda t: Evidence.of(np.linspace(0.2, 0.5, MEMBERS)),
-        published=0.0,
+        cells("moved", "boundaries", fitted=False).near(0.01),
+        published=Published(0.0, "section 6, figure 5", "figure"),
         source="section 6, figure 5",
-        explanation="The boundary keeps moving for hundreds of steps: the dip is transient. The paper's figure shows "
-        "one seed, and one of its steps may be a whole pass over the data.",
     ),
     Claim(
         "vertical",
         "No seed reaches a vertical boundary.",
-        Sign("below", 0.01),
-        lambda t: Evidence.of(np.full(12, 0.004) + 0.001 * np.arange(12), members=MEMBERS),
+        cells("tilt", "boundaries").below(0.01, nothing=0.5),
+        whose="ours",
         source="section 6, figure 6",
     ),
+)
+NOTES = Notes(
+    deviations=(
+        "One step is one update on a batch of 10; in the paper's code a step may be a whole pass over the data.",
+        "The paper shows a handful of seeds; we show 256.",
+    ),
+    reasons={
+        "stable": (
+            "The boundary keeps moving for hundreds of steps: the dip is transient. The paper's figure shows one seed, "
+            "and one of its steps may be a whole pass over the data.",
+            "the same runs with a step for each pass.",
+        )
+    },
 )
 
 
@@ -214,7 +228,7 @@ PROVENANCE = {
 }
 
 
-def example_study(**changes: Any) -> Study:
+def example_study(**changes: Any) -> Study[Any]:
     settings: dict[str, Any] = {
         "name": "gradient-toy",
         "title": "Gradient descent uses what it need not",
@@ -227,23 +241,21 @@ def example_study(**changes: Any) -> Study:
             "OpenReview",
             "https://openreview.net/forum?id=example",
         ),
-        "runs": lambda scale, members: {},
-        "tables": lambda runs: {},
+        "scales": {"quick": None},
+        "settings": lambda size, members: {},
+        "tables": {},
         "claims": CLAIMS,
         "figures": FIGURES,
-        "deviations": (
-            "One step is one update on a batch of 10; in the paper's code a step may be a whole pass over the data.",
-            "The paper shows a handful of seeds; we show 256.",
-        ),
+        "notes": NOTES,
     }
     return Study(**(settings | changes))
 
 
-def example_result(study: Study, tables: dict[str, pl.DataFrame], **changes: Any) -> StudyResult:
+def example_result(study: Study[Any], tables: dict[str, pl.DataFrame], **changes: Any) -> StudyResult:
     settings: dict[str, Any] = {
         "study": study,
         "scale": "quick",
-        "claims": tuple(claim.evaluate(tables) for claim in study.claims),
+        "claims": study.judge(tables, {}),
         "tables": tables,
         "provenance": PROVENANCE,
         "seconds": 81.4,
@@ -263,7 +275,7 @@ def result(tables: dict[str, pl.DataFrame]) -> StudyResult:
 
 
 @pytest.fixture(scope="session")
-def make_study() -> Callable[..., Study]:
+def make_study() -> Callable[..., Study[Any]]:
     return example_study
 
 

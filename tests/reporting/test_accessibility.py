@@ -27,7 +27,7 @@ class Reader(HTMLParser):
         self.images: list[dict[str, str | None]] = []
         self.links: list[tuple[dict[str, str | None], str]] = []
         self.tables: list[list[dict[str, str | None]]] = []
-        self.captions = self.figures = 0
+        self.captions = self.figures = self.groups = 0
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -42,6 +42,7 @@ class Reader(HTMLParser):
             self.tables.append([])
         elif tag == "th":
             self.tables[-1].append(named)
+        self.groups += tag == "tbody" and len(self.tables) == 1
         self.figures += tag == "figure"
         self.captions += tag == "figcaption"
 
@@ -76,7 +77,10 @@ def test_links_and_columns_have_names(read: Reader) -> None:
         assert link.get("href")
         assert (link.get("aria-label") or text).strip()
     assert read.tables
-    assert all(head.get("scope") in ("col", "row") for table in read.tables for head in table)
+    assert all(head.get("scope") in ("col", "row", "rowgroup") for table in read.tables for head in table)
+    groups = [head for head in read.tables[0] if head["scope"] == "rowgroup"]
+    assert len(groups) == 2, "the paper's claims and ours"
+    assert read.groups == len(groups), "each heads the rows of its own group, and no others"
 
 
 def test_files_of_a_figure_are_told_apart(read: Reader) -> None:

@@ -36,7 +36,9 @@ def page(result: StudyResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
     other = replace(result, study=study)
     committed = {"other": {claim.claim.id: claim.to_dict() for claim in other.claims}}
     file = tmp_path_factory.mktemp("browser") / "index.html"
-    file.write_text(overview_page([result, other], committed), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("recombine.reporting.study.carried", lambda: committed)
+        file.write_text(overview_page([result, other]), encoding="utf-8")
     return file
 
 

@@ -11,14 +11,17 @@ import pytest
 
 from recombine.figures.cache import cached_in
 from recombine.reporting import drawing, write_overview
-from recombine.studies.study import StudyResult
+from recombine.studies import STUDIES, Study, StudyResult, find_study
+from recombine.studies.charts import dots
+from recombine.studies.finding import ships
 
 
 @pytest.fixture
-def known(result: StudyResult) -> StudyResult:
+def known(result: StudyResult, monkeypatch: pytest.MonkeyPatch) -> StudyResult:
     """A result of a study of this package, whose code the cache knows."""
     study = replace(result.study, figures=result.study.figures[:2])
-    assert study.ships
+    monkeypatch.setattr("recombine.studies.finding.STUDIES", {study.name: study})
+    assert ships(study)
     return replace(result, study=study, claims=result.claims[:2])
 
 
@@ -66,12 +69,27 @@ def test_other_numbers_or_other_code_are_drawn_again(
     assert write(known) == 3
 
 
-def test_a_study_from_elsewhere_is_always_drawn(result: StudyResult, tmp_path: Path) -> None:
-    study = replace(result.study, figures=result.study.figures[:1])
+def test_a_study_from_elsewhere_is_always_drawn(known: StudyResult, tmp_path: Path) -> None:
+    """Also where it was made of one of this package: by its name it could not be told apart."""
+
+    def page(name: str, study: Study[Any]) -> bytes:
+        return write_overview([replace(known, study=study)], tmp_path / name).read_bytes()
+
+    shipped, (first, second) = known.study, known.study.figures
+    fewer = replace(first, draw=lambda rows: first.draw(rows.head(40)))
+    ours = dots(second.id, second.title, second.caption, table=second.table, value="accuracy", axis="accuracy")
     with cached_in(tmp_path / "cache"):
-        write_overview([replace(result, study=study)], tmp_path / "out")
-        red = replace(
-            study, figures=(replace(study.figures[0], draw=lambda rows: study.figures[0].draw(rows.head(40))),)
-        )
-        write_overview([replace(result, study=red)], tmp_path / "again")
-    assert contents(tmp_path / "out")["index.html"] != contents(tmp_path / "again")["index.html"]
+        before = page("shipped", shipped)
+        for name, changed in {
+            "draw": replace(shipped, figures=(fewer, second)),
+            "rows": replace(shipped, figures=(replace(first, rows=lambda table: table.head(40)), second)),
+            "in our charts": replace(shipped, figures=(first, ours)),
+            "in short": replace(shipped, in_short=lambda rows: rows.head(40)),
+        }.items():
+            assert not ships(changed)
+            assert page(name, changed) != before, name
+        assert page("again", shipped) == before
+
+
+def test_every_study_of_this_package_is_found_again_in_the_cache() -> None:
+    assert all(ships(study) and ships(find_study(name)) for name, study in STUDIES.items())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ import pytest
 from markupsafe import escape
 
 from recombine.errors import InputError
-from recombine.reporting import overview_page, read_committed, write_overview
+from recombine.reporting import overview_page, study_page, write_overview
+from recombine.reporting.overview import overall
 from recombine.studies.study import StudyResult
 
 Make = Callable[..., Any]
@@ -58,27 +59,41 @@ def test_the_page_runs_and_loads_nothing(page: str) -> None:
 
 
 def test_the_counts_of_all_studies_are_added_up(page: str, two: list[StudyResult]) -> None:
-    holds = sum(result.counts()["holds"] for result in two)
-    total = sum(len(result.claims) for result in two)
-    assert f"Of {total} claims, {holds} hold" in page
+    """The papers' apart from ours."""
+    told = overall(two)
+    assert told.startswith("Of 8 claims of the papers 6 hold and 2 fail. Of 2 questions of ours 0 hold and 2 could not")
+    assert str(escape(told)) in page
+    (papers, ours) = (result.counts(whose) for result in two[:1] for whose in ("paper", "ours"))
+    assert papers == {"holds": 3, "fails": 1, "not fitted": 0}
+    assert ours == {"holds": 0, "fails": 0, "not fitted": 1}
+    (card, *_) = re.findall(r'<article class="card">.*?</article>', page, re.DOTALL)
+    lines = re.findall(r'<p class="verdict">.*', card)
+    verdicts = [" ".join(unescape(re.sub("<[^>]*>", "", line)).split()) for line in lines]
+    assert verdicts == ["The paper's: ✓ 3 hold ✗ 1 fails", "Ours: – 1 not fitted"]
 
 
-def test_committed_claims_stand_beside_fresh_ones(two: list[StudyResult], tmp_path: Path) -> None:
-    claim = two[0].claims[0]
-    stored = {
-        "study": two[0].study.name,
-        "claims": [claim.to_dict() | {"measured": 123.0, "low": 120.0, "high": 126.0}],
+@pytest.mark.parametrize("scale", ["smoke", "quick", "paper"])
+def test_committed_verdicts_stand_beside_fresh_ones_of_a_smaller_scale(
+    two: list[StudyResult], scale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (claim.claim.id for claim in two[0].claims[:2])
+    carried = {
+        "gradient-toy": {
+            first: {"status": "fails", "how": None, "measured": 123.0, "low": 120.0, "high": 126.0},
+            second: {"status": "not fitted", "how": None, "measured": None, "low": None, "high": None},
+            "no longer declared": {"status": "holds"},
+        },
+        "a study that has gone": {"x": {"status": "holds"}},
     }
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "claims.json").write_text(json.dumps(stored))
-    (tmp_path / "two").mkdir()
-    (tmp_path / "two" / "claims.json").write_text("{broken")
-    committed = read_committed(tmp_path)
-    assert list(committed) == [two[0].study.name]
-    page = overview_page([replace(one, study=replace(one.study, figures=())) for one in two], committed)
-    assert page.count("committed results at paper scale") == 1
-    assert "123 [120, 126]" in page
-    assert read_committed(tmp_path / "nowhere") == {}
+    monkeypatch.setattr("recombine.reporting.study.carried", lambda: carried)
+    bare = [replace(one, scale=scale, study=replace(one.study, figures=())) for one in two]
+    for page in (overview_page(bare), study_page(bare[0])):
+        shown = 0 if scale == "paper" else 1
+        assert page.count("at paper scale: ") == 2 * shown
+        text = " ".join(re.sub("<[^>]*>", "", page).split())
+        assert text.count("at paper scale: ✗ fails, 123 [120, 126]") == shown
+        assert text.count("at paper scale: – not fitted, –") == shown
+    assert "at paper scale: " not in study_page(bare[1])
 
 
 def test_writing_gives_one_page_and_one_a_study(two: list[StudyResult], tmp_path: Path) -> None:
@@ -93,8 +108,8 @@ def test_what_failed_is_explained_once_and_what_was_run_is_said(page: str, two: 
     failed = [claim for claim in two[0].claims if claim.status != "holds"]
     assert failed
     assert page.count(">What did not replicate or could not be judged</h3>") == len(two)
-    for claim in (claim for claim in failed if claim.claim.explanation):
-        assert page.count(str(escape(claim.claim.explanation))) == len(two)
+    (explained,) = (claim for claim in failed if claim.explanation)
+    assert page.count(str(escape(explained.explanation))) == page.count(str(escape(explained.settles))) == len(two)
     assert page.count("512 members in 2 runs on cpu (2 cores), 81.0 s of computing.") == len(two)
 
 

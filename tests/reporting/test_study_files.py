@@ -16,6 +16,7 @@ import pytest
 from recombine.errors import InputError
 from recombine.reporting import claims_latex, claims_markdown, write_study
 from recombine.reporting.escaped import latex_text, markdown_text
+from recombine.reporting.study import write_results
 from recombine.statistics import Interval
 from recombine.studies.claims import ClaimResult
 from recombine.studies.study import StudyResult
@@ -49,6 +50,20 @@ def test_tables_and_claims_come_back_as_they_were(written: Path, result: StudyRe
     assert json.loads((written / "claims.json").read_text()) == json.loads(result.to_json())
 
 
+def test_committed_results_are_tables_claims_and_each_figure_once(
+    written: Path, result: StudyResult, tmp_path: Path
+) -> None:
+    """No page: it can be made again from them."""
+    few = replace(result, study=replace(result.study, figures=result.study.figures[:1]))
+    write_results(few, tmp_path)
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    tables = {f"tables/{name}.parquet" for name in result.tables}
+    texts = {"claims.json", "claims.md", "claims.tex", "study.json"}
+    assert found == {f"figures/{result.study.figures[0].id}.svg", "figures/claims.svg"} | tables | texts
+    for name in found:
+        assert (tmp_path / name).read_bytes() == (written / name).read_bytes(), name
+
+
 def test_nothing_half_written_is_left(written: Path) -> None:
     assert [path for path in written.rglob("*") if path.name.startswith(".")] == []
 
@@ -71,6 +86,7 @@ def test_a_table_whose_name_is_no_file_name_is_refused(result: StudyResult, tmp_
 
 
 def test_a_result_draws_and_saves_itself(result: StudyResult, tmp_path: Path) -> None:
+    assert repr(result).startswith("<StudyResult: gradient-toy at quick scale. Of 4 claims of the paper 3 hold and")
     assert isinstance(result.plot(), alt.LayerChart)
     assert ET.parse(result.save(tmp_path / "claims.svg")).getroot().tag.endswith("svg")
     small = replace(result, study=replace(result.study, figures=()))
@@ -80,8 +96,9 @@ def test_a_result_draws_and_saves_itself(result: StudyResult, tmp_path: Path) ->
 def test_markdown_is_one_row_a_claim(result: StudyResult) -> None:
     lines = claims_markdown(result.claims).splitlines()
     assert len(lines) == 2 + len(result.claims)
-    assert {line.replace("\\|", "").count("|") for line in lines} == {7}
-    assert lines[2].endswith("| ✓ holds |")
+    assert {line.replace("\\|", "").count("|") for line in lines} == {9}
+    assert lines[2].endswith("| ✓ holds, no published figure |")
+    assert lines[4].endswith("| ✓ holds, value matched |")
     assert lines[5].endswith("| ✗ fails |")
 
 
@@ -107,7 +124,7 @@ def test_a_claim_nobody_could_judge_shows_dashes(result: StudyResult) -> None:
         result.claims[0].claim, Interval(float("nan"), float("nan"), float("nan"), ()), 0, 8, "not fitted"
     )
     row = claims_markdown([nothing]).splitlines()[2]
-    assert "| – | – | 0 of 8 fitted |" in row
+    assert "| paper | – | – | 0 of 8 fitted |" in row
 
 
 def test_no_floor_above_imports_the_drawing_library() -> None:

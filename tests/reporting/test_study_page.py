@@ -17,7 +17,7 @@ from markupsafe import Markup
 from recombine.figures import curves, members
 from recombine.figures.theme import PAGE_COLOURS
 from recombine.reporting import inline_svg, render, study_page
-from recombine.studies.study import Figure, Paper, StudyResult
+from recombine.studies import Figure, Notes, Paper, Published, StudyResult
 
 HOSTILE = "<script>alert(1)</script> \"quoted\" 'single' {{7*7}} {% raise %} </style> é ₂ 漢字"
 Make = Callable[..., Any]
@@ -122,27 +122,35 @@ def test_contrast_is_enough_in_both_schemes(page: str) -> None:
 
 def test_claims_are_shown_with_what_decided_them(reader: Reader, result: StudyResult) -> None:
     text = " ".join(" ".join(reader.text).split())
-    assert "3 of 5 claims hold, 1 fails, and 1 could not be judged" in text
+    assert "Of 4 claims of the paper 3 hold and 1 fails." in text
     for claim in result.claims:
         assert claim.claim.sentence in text
         assert claim.claim.source in text
+    assert "Of 1 question of ours 0 hold and 1 could not be judged" in text
+    assert text.index("What the paper claims") < text.index("What we ask besides")
     assert "12 of 256 fitted" in text
+    assert "all 256: 0.132" in text, "the figure over all members stands beside"
+    assert "Published: section 6, figure 5 (read off a figure of the paper)." in text
+    assert "value matched" in text
+    assert "0.5 if nothing were going on" in text
     assert "The boundary keeps moving for hundreds of steps" in text, "a failing claim is explained"
+    assert "Would settle it: the same runs with a step for each pass." in text
     assert "within 0.02 of the published figure" in text
 
 
 def test_an_explanation_is_not_shown_where_the_claim_holds(result: StudyResult) -> None:
-    kept = replace(result.claims[0], claim=replace(result.claims[0].claim, explanation="never needed"))
+    kept = result.claims[0].explained("never needed", "no experiment")
     page = study_page(replace(result, study=replace(result.study, figures=()), claims=(kept,)))
     assert "never needed" not in page
-    assert "Its one claim holds." in page
+    assert "no experiment" not in page
+    assert "Of 1 claim of the paper 1 holds." in page
 
 
 def test_provenance_and_command_are_shown(reader: Reader, result: StudyResult) -> None:
     text = " ".join(" ".join(reader.text).split())
     for part in (result.command, "3fa94c103fa9", "393 MiB", "41.2 s", "stacked", "torch 2.13.0", "0f3c2a9d41b7c6e5"):
         assert part in text
-    for deviation in result.study.deviations:
+    for deviation in result.study.notes.deviations:
         assert deviation in text
 
 
@@ -160,16 +168,18 @@ def test_whatever_a_study_says_is_text(make_study: Make, make_result: Make, tabl
         title=HOSTILE,
         question=HOSTILE,
         paper=Paper(HOSTILE, HOSTILE, 2022, HOSTILE, "javascript:alert(1)"),
-        deviations=(HOSTILE,),
+        notes=Notes(deviations=(HOSTILE,)),
         figures=(
             Figure("members", HOSTILE, HOSTILE, "t", lambda t: members(t, "g", "v", title=HOSTILE)),
             Figure("curve", HOSTILE, HOSTILE, "t", lambda t: curves(t, "x", "v", "g", x_title=HOSTILE)),
         ),
     )
     origin = {HOSTILE: {HOSTILE: HOSTILE, "versions": {HOSTILE: HOSTILE}}}
-    result = make_result(study, hostile, command=HOSTILE, notes=(HOSTILE,), provenance=origin)
-    words = {"sentence": HOSTILE, "source": HOSTILE, "unit": HOSTILE, "explanation": HOSTILE}
-    explained = tuple(replace(claim, claim=replace(claim.claim, **words)) for claim in result.claims)
+    result = make_result(study, hostile, command=HOSTILE, provenance=origin)
+    words = {"sentence": HOSTILE, "source": HOSTILE, "unit": HOSTILE, "published": Published(0.5, HOSTILE)}
+    explained = tuple(
+        replace(claim, claim=replace(claim.claim, **words)).explained(HOSTILE, HOSTILE) for claim in result.claims
+    )
     page = study_page(replace(result, claims=explained))
     assert "<script" not in page.lower()
     assert "javascript:" not in page
@@ -182,7 +192,7 @@ def test_whatever_a_study_says_is_text(make_study: Make, make_result: Make, tabl
 
 
 def test_a_study_without_claims_or_figures_still_has_a_page(make_study: Make, make_result: Make) -> None:
-    page = study_page(make_result(make_study(claims=(), figures=(), deviations=()), {}, provenance={}))
+    page = study_page(make_result(make_study(claims=(), figures=(), notes=Notes()), {}, provenance={}))
     assert "This study declares no claims." in page
     assert "<svg" not in page
 

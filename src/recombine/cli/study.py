@@ -53,23 +53,26 @@ def list_studies(*, as_json: Json = False) -> None:
     from rich.table import Table
 
     table = Table("study", "title", "the paper's claims", "ours", "hold at paper scale", box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
     for row in rows:
-        told = [f"{row[f'{whose}_hold']} of {row[whose]}" for whose in ("paper", "ours") if row[whose]]
+        told = [f"{_number(row[f'{whose}_hold'])} of {row[whose]}" for whose in ("paper", "ours") if row[whose]]
         table.add_row(row["study"], row["title"], str(row["paper"]), str(row["ours"]), " and ".join(told))
     console().print(table)
     say("\nThe last column: of the paper's claims, then of ours, as committed at paper scale.")
 
 
 def _listed(study: Study[Any]) -> dict[str, Any]:
-    """A study in a list: how many claims are the paper's and how many ours, and how many hold as committed."""
+    """A study in a list: how many claims are the paper's and how many ours, and how many hold as committed; None where
+    the package carries no verdicts."""
     from recombine.studies.committed import carried
 
-    verdicts = carried().get(study.name, {})
+    verdicts = carried().get(study.name)
     row: dict[str, Any] = {"study": study.name, "title": study.title}
     for whose in ("paper", "ours"):
         mine = [claim.id for claim in study.claims if claim.whose == whose]
         row[whose] = len(mine)
-        row[f"{whose}_hold"] = sum(verdicts.get(claim, {}).get("status") == "holds" for claim in mine)
+        holds = [] if verdicts is None else [verdicts.get(claim, {}).get("status") == "holds" for claim in mine]
+        row[f"{whose}_hold"] = None if verdicts is None else sum(holds)
     return row
 
 

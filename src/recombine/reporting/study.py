@@ -30,6 +30,7 @@ from recombine.reporting.provenance import arranged, computing
 from recombine.runs.formats import table_to_bytes
 from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
 from recombine.studies.committed import Verdicts, carried
+from recombine.studies.finding import ships
 from recombine.studies.study import Figure, Study, StudyResult
 from recombine.studies.verification import study_record
 
@@ -130,7 +131,7 @@ def _chart(figure: Figure, result: StudyResult, tables: Mapping[str, bytes]) -> 
 
 def _kept(study: Study[Any]) -> str | None:
     """The name of a study of this package; the code of others is not known here."""
-    return study.name if study.ships else None
+    return study.name if ships(study) else None
 
 
 def _told(figure: Figure) -> str:

@@ -77,7 +77,11 @@ def _same(before: StudyResult, name: str, run: StoredRun) -> bool:
 def read_tables(study: Study[Any], folder: Path) -> dict[str, pl.DataFrame]:
     """The tables that the study keeps, as committed, and what is derived from them, derived again."""
     paths = {name: folder / "tables" / f"{name}.parquet" for name in study.tables}
-    return derived(study, {name: pl.read_parquet(path) for name, path in paths.items() if path.exists()})
+    found = {name: pl.read_parquet(path) for name, path in paths.items() if path.exists()}
+    # Some runs give only some of the tables, but runs that gave none were not committed.
+    if study.tables and not found:
+        raise FileNotFoundError(f"no table of {study.name} lies in {folder / 'tables'}")
+    return derived(study, found)
 
 
 @cache

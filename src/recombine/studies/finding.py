@@ -37,6 +37,12 @@ class _Studies(Mapping[str, "Study[Any]"]):
 STUDIES: Mapping[str, Study[Any]] = _Studies()
 
 
+def ships(study: Study[Any]) -> bool:
+    """Whether it is a study of this package, as it stands there: then the package's code says all of how it is drawn.
+    One that was made of it by changing something is another, whatever it is called."""
+    return STUDIES.get(study.name) is study
+
+
 def find_study(name: str) -> Study[Any]:
     """The study of that name; a name that ends in .py is a file, whose ``STUDY`` it is. Only a file that a person names
     is ever run."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from recombine.errors import InputError
 from recombine.runs import Store, StoredRun, get_or_compute
-from recombine.studies.study import SCALES, Scale, Setting, Study, StudyResult
+from recombine.studies.study import Scale, Setting, Study, StudyResult
 from recombine.studies.tables import tables_of
 
 NamedProgress = Callable[[str, int, int, str], None]
@@ -28,7 +28,7 @@ def run_study(
 ) -> StudyResult:
     """The study at a scale, computed ``on`` an executor. Runs that are in the store cost nothing, whoever put them
     there."""
-    check_scale(study, scale, members)
+    check_study(study, members)
     started = time.monotonic()
     settings = study.planned(scale, members)
     runs = {name: setting.run for name, setting in settings.items()}
@@ -50,7 +50,7 @@ def run_studies(
     """Several studies. Their runs are handed out together, so that no worker waits for the last run of a study; in
     progress and errors a run is called study/run. A study's seconds are then those of its runs."""
     for study in studies:
-        check_scale(study, scale, members)
+        check_study(study, members)
     planned = {study.name: study.planned(scale, members) for study in studies}
     runs = {f"{study}/{name}": s.run for study, settings in planned.items() for name, s in settings.items()}
     stored = get_or_compute(store, runs, device=device, on=on, progress=progress, on_done=on_done)
@@ -63,12 +63,10 @@ def run_studies(
     return results
 
 
-def check_scale(study: object, scale: str, members: int | None) -> None:
-    """Raise unless this is a study that can be run at that scale with that many members."""
+def check_study(study: object, members: int | None) -> None:
+    """Raise unless this is a study, and can be run with that many members."""
     if not isinstance(study, Study):
         raise InputError(f"{study!r} is not a study; find_study(name) gives one.")
-    if scale not in SCALES or scale not in study.scales:
-        raise InputError(f"{study.name} has the scales {', '.join(study.scales)}, not {scale!r}.")
     if members is not None and members < 2:
         raise InputError(f"a study needs at least 2 members to give an interval, got {members}.")
 

@@ -102,13 +102,10 @@ class Study(Generic[Size]):
         if silent := [figure.id for figure in self.figures if not figure.caption]:
             raise InputError(f"the figure {silent[0]!r} has no caption; give it one, or write it into the notes.")
 
-    @property
-    def ships(self) -> bool:
-        """Whether it comes with the package: then the package's code says all of how it is drawn."""
-        return self.settings.__module__.startswith("recombine.")
-
     def planned(self, scale: Scale, members: int | None = None) -> Mapping[str, Setting]:
-        """The settings at a scale."""
+        """The settings at a scale; one that the study does not have is refused."""
+        if scale not in self.scales:
+            raise InputError(f"{self.name} has the scales {', '.join(self.scales)}, not {scale!r}.")
         return self.settings(self.scales[scale], members)
 
     def runs(self, scale: Scale, members: int | None = None) -> dict[str, Run]:
@@ -158,6 +155,9 @@ class StudyResult(Result):
     command: str
     members: int | None = None
     """The number of members asked for, where it was not the scale's own."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.sentence()}>"
 
     def sentence(self) -> str:
         """How many claims hold, in a few words."""

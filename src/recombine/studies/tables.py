@@ -51,7 +51,8 @@ def tables_of(
 def renewed(
     study: Study[Any], settings: Mapping[str, Setting], committed: Tables, fresh: Tables
 ) -> dict[str, pl.DataFrame]:
-    """Committed tables with the rows of fresh runs in place of theirs; runs that are no longer declared go."""
+    """Committed tables with the rows of fresh runs in place of theirs; runs that are no longer declared go. Rows are in
+    the order of the settings, as where all runs are fresh: figures show groups in the order of their table."""
     new = {run for table in fresh.values() for run in table["run"].unique()}
     stay = [run for run in settings if run not in new]
     found = {}
@@ -59,7 +60,8 @@ def renewed(
         old = committed[name].filter(pl.col("run").is_in(stay)) if name in committed else None
         parts = [part for part in (old, fresh.get(name)) if part is not None]
         if parts:
-            found[name] = pl.concat(parts, how="diagonal_relaxed")
+            place = pl.col("run").replace_strict({run: i for i, run in enumerate(settings)})
+            found[name] = pl.concat(parts, how="diagonal_relaxed").sort(place, maintain_order=True)
     return derived(study, found)
 
 

@@ -1,0 +1,5 @@
+"""Three small trainings."""
+
+from small_study import make_study
+
+STUDY = make_study("small")
