@@ -290,9 +290,7 @@ def poor_record(folder: Path) -> None:
     (folder / "study.json").write_text('{"study": "gradient-toy"}', encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "damage", [break_table, break_claims, no_record, other_study, poor_record]
-)
+@pytest.mark.parametrize("damage", [break_table, break_claims, no_record, other_study, poor_record])
 def test_folders_that_hold_no_results_are_refused(copy: Path, damage: Any) -> None:
     damage(copy)
     with pytest.raises(InputError) as caught:

@@ -43,9 +43,7 @@ def over_members(statistic: Statistic, sizes: Sequence[int]) -> Interval:
     return interval(values[np.isfinite(values)])
 
 
-def redundant_influence(
-    ensemble: Ensemble, task: Task, answers: Answers, count: int, seed: int
-) -> list[Finding] | str:
+def redundant_influence(ensemble: Ensemble, task: Task, answers: Answers, count: int, seed: int) -> list[Finding] | str:
     """How often the answer flips when a factor is redrawn that the right answer does not depend on."""
     if answers.classes is None or not answers.space.finite:
         return "it counts flips of a class between levels, and the answers or the factors are numbers"

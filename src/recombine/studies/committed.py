@@ -120,4 +120,3 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _short(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
-

@@ -20,6 +20,8 @@ from recombine.space import LARGEST_INDEX, FactorSpace, Points
 from recombine.support.listed import Mask, listed, listed_in
 
 Rule = Mapping[str, Any]
+
+
 def _short(value: object, limit: int = 80) -> str:
     text = repr(value)
     return text if len(text) <= limit else text[:limit] + "…"
