@@ -81,7 +81,7 @@ if TYPE_CHECKING:
         categorical as categorical,
         continuous as continuous,
     )
-    from recombine.structure.dissect import dissect as dissect
+    from recombine.structure._dissect import dissect as dissect
     from recombine.studies import find_study as find_study, run_study as run_study
     from recombine.support import Explicit as Explicit, Region as Region, Support as Support
     from recombine.tasks import FixedTask as FixedTask, Task as Task

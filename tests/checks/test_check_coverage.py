@@ -57,5 +57,5 @@ def test_sorted_keys_and_presence_tables_agree(monkeypatch):
     rng = np.random.default_rng(0)
     train = rng.integers(7, size=(40, 4)).astype(np.uint8)
     dense = coverage(train, (7,) * 4)
-    monkeypatch.setattr(sys.modules["recombine.checks.coverage"], "LARGEST_TABLE", 10)
+    monkeypatch.setattr(sys.modules["recombine.checks._coverage"], "LARGEST_TABLE", 10)
     assert coverage(train, (7,) * 4) == dense

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from recombine.errors import InputError
 from recombine.kernels import Kernel, fit_least_squares, problems
 from recombine.measures import additivity, effects
-from recombine.measures.additivity import anova, explained, seen_conjunctions
+from recombine.measures._additivity import anova, explained, seen_conjunctions
 from recombine.tasks import SymbolicTask
 from recombine.training import train
 

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from recombine import measures
 from recombine.errors import InputError
-from recombine.measures.information import estimate
-from recombine.measures.one_step import gradient_terms
+from recombine.measures._information import estimate
+from recombine.measures._one_step import gradient_terms
 from recombine.space import FactorSpace
 from recombine.support import Explicit, full, leave_out
 from recombine.tasks import Draws, FixedTask, Task, ToyBoth, ToyTask, cross_entropy

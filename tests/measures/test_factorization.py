@@ -10,8 +10,8 @@ from torch import nn
 from recombine.errors import InputError
 from recombine.kernels import Kernel
 from recombine.measures import factorization, geometry
-from recombine.measures.factorization import additive, combined, grid_levels, multiplicative
-from recombine.measures.geometry import cosine, kernel_of, metric, released_score, volume
+from recombine.measures._factorization import additive, combined, grid_levels, multiplicative
+from recombine.measures._geometry import cosine, kernel_of, metric, released_score, volume
 from recombine.measures.tangent import tangent_kernel, wide_tangent_kernel
 from recombine.models import Perceptron
 from recombine.tasks import BumpTask, Population

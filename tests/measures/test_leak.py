@@ -7,7 +7,7 @@ import torch
 from recombine.kernels import Kernel, ReLU, nngp, problems
 from recombine.kernels.closed_forms import memorization_leak
 from recombine.measures import leak
-from recombine.measures.leak import line
+from recombine.measures._leak import line
 from recombine.models import Dense
 from recombine.tasks import Draws, SymbolicTask
 from recombine.training import SGD, train

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from recombine.errors import InputError
 from recombine.kernels.closed_forms import GraphFilter
 from recombine.measures import lenses
-from recombine.measures.lenses import determined_share, foretold_error, redundant_slopes, summed_share
+from recombine.measures._lenses import determined_share, foretold_error, redundant_slopes, summed_share
 from recombine.tasks import ToyBoth, ToyTask
 from recombine.tasks.two_factors import LEVELS, SumsTask, TwoFactors
 from recombine.training import Ensemble

@@ -18,7 +18,7 @@ from recombine.measures import (
     reconstruction,
     recovery,
 )
-from recombine.measures.generalization import points_of
+from recombine.measures._generalization import points_of
 from recombine.models import Compositional, CompositionFamily, Perceptron
 from recombine.models.compositional import ComposedNetworks
 from recombine.tasks import Draws, SpriteTask, VectorParts

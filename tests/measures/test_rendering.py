@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from recombine.errors import InputError
 from recombine.measures import embedding, probes, rendering, superposition, transport
-from recombine.measures.embedding import rank_of, stripe_share
-from recombine.measures.rendering import inside, located, ssim
-from recombine.measures.superposition import predictions, share, signed_share
-from recombine.measures.transport import distance
+from recombine.measures._embedding import rank_of, stripe_share
+from recombine.measures._rendering import inside, located, ssim
+from recombine.measures._superposition import predictions, share, signed_share
+from recombine.measures._transport import distance
 from recombine.models import StripeDecoder
 from recombine.tasks import BumpTask, ToyTask
 from recombine.training import Ensemble

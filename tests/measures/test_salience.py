@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from recombine.errors import InputError
 from recombine.kernels import Kernel, ReLU, nngp, problems
 from recombine.measures import salience
-from recombine.measures.salience import similarities
+from recombine.measures._salience import similarities
 from recombine.models import Dense
 from recombine.tasks import Draws, SymbolicTask
 from recombine.training import train

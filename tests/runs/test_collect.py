@@ -176,7 +176,7 @@ def test_any_store_any_ages_what_is_referred_to_stays(store: Store, choice: st.D
 def test_a_collector_that_trusts_no_age_under_a_writer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """fault: files taken while a run is written | injected: a collector that thinks everything is old runs after each
     file | outcome: the writer notices, writes again, and the run is whole"""
-    write, taken, module = files.write, 0, importlib.import_module("recombine.runs.collect")
+    write, taken, module = files.write, 0, importlib.import_module("recombine.runs._collect")
 
     def collect_after(path: Path, data: bytes) -> None:
         nonlocal taken
@@ -206,7 +206,7 @@ def test_a_run_whose_workspace_was_taken_starts_again_to_the_same_result(store: 
 COLLECTOR = """
 import importlib, sys, time
 from recombine.runs import Store, collect
-importlib.import_module("recombine.runs.collect").HOUR = -1e12
+importlib.import_module("recombine.runs._collect").HOUR = -1e12
 store = Store(sys.argv[1])
 print("ready", flush=True)
 taken = 0

@@ -14,8 +14,8 @@ import pytest
 
 import recombine
 from recombine.runs import provenance, start
+from recombine.runs._provenance import command, version
 from recombine.runs.code import source
-from recombine.runs.provenance import command, version
 
 
 def test_what_is_recorded() -> None:

@@ -21,8 +21,8 @@ from sums import HERE, SOURCE, Sums, data_files, put
 
 from recombine.errors import InputError
 from recombine.runs import Outcome, Store, StoreError, catalogue, collect, failure, get_or_compute, pack, unpack
+from recombine.runs._provenance import command
 from recombine.runs.location import shown
-from recombine.runs.provenance import command
 
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("upath")
@@ -141,7 +141,7 @@ def test_what_may_go(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.pipe_file(f"{url}/aside/x/reason.txt", b"why")
     (store.workspace(RUN) / "steps.txt").write_text("0")
     assert collect(store, delete=True, referred=()) == ()
-    monkeypatch.setattr(importlib.import_module("recombine.runs.collect"), "HOUR", 0.0)
+    monkeypatch.setattr(importlib.import_module("recombine.runs._collect"), "HOUR", 0.0)
     found = collect(store, delete=True, referred={RUN.address})
     assert {r.path for r in found if r.what != "run"} == {orphan, "aside/x", str(store.work / RUN.address)}
     assert [r.path.rpartition("/")[2] for r in found if r.what == "run"] == [Sums(n=2).address]

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from recombine.errors import InputError
 from recombine.structure import modularity
-from recombine.structure.modularity import NOT_ASKED, asked_loss, only, shown
+from recombine.structure._modularity import NOT_ASKED, asked_loss, only, shown
 from recombine.tasks import ToyTask, cross_entropy
 from recombine.tasks.two_factors import LEVELS, DigitTask, SumsTask
 from recombine.training import Ensemble

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.checks.companions import Columns, columns_of, ranges_of
+from recombine.checks._companions import Columns, columns_of, ranges_of
 from recombine.errors import InputError
 from recombine.space import FactorSpace, Points
 from recombine.support import Explicit, Support

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from recombine.checks.companions import columns_of, others_of
+from recombine.checks._companions import columns_of, others_of
 from recombine.space import Points
 from recombine.support import Explicit, Support
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
 from recombine.checks.confounding import Confounding
-from recombine.checks.coverage import Coverage
 from recombine.checks.identifiability import STATUSES, Identifiability
 from recombine.checks.prediction import Prediction
 from recombine.checks.witness import Direction, Terms, direction, sums

@@ -8,8 +8,8 @@ import altair as alt
 import polars as pl
 
 from recombine.figures import theme
+from recombine.figures._members import members
 from recombine.figures.data import Datasets, label, number, plain
-from recombine.figures.members import members
 from recombine.mechanisms.names import brief
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recombine.figures import theme
-from recombine.figures.claims import COLOUR, LETTER, LINE, SHAPE
+from recombine.figures._claims import COLOUR, LETTER, LINE, SHAPE
 from recombine.figures.data import Datasets, number, plain
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 from torch import nn
 
 from recombine.errors import InputError
-from recombine.measures.measure import measure
+from recombine.measures._measure import measure
 from recombine.mechanisms import MeasureResult
 from recombine.tasks import Task
 

@@ -13,12 +13,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from recombine.measures._factorization import additive
+from recombine.measures._geometry import kernel_of
+from recombine.measures._superposition import share
+from recombine.measures._swap import swap
 from recombine.measures.activations import INPUT, activations
-from recombine.measures.factorization import additive
 from recombine.measures.gaps import _evaluate
-from recombine.measures.geometry import kernel_of
-from recombine.measures.superposition import share
-from recombine.measures.swap import swap
 from recombine.mechanisms import Answers, Finding
 from recombine.mechanisms.finding import HALF, LIFT
 from recombine.mechanisms.names import brief

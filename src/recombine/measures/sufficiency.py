@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recombine.checks.companions import columns_of, companions, values_of
+from recombine.checks._companions import columns_of, companions, values_of
 from recombine.checks.compositional_support import marginals
 from recombine.checks.connected_support import connectedness
 from recombine.checks.sufficient_support import (

@@ -1,7 +1,7 @@
 """Where a learner fails and by which rule: what its answers alone can say, no model needed."""
 
+from recombine.mechanisms._judge import judge as judge
 from recombine.mechanisms.answers import Answers as Answers, Trained as Trained
 from recombine.mechanisms.finding import Finding as Finding
-from recombine.mechanisms.judge import judge as judge
 from recombine.mechanisms.predictions import measure_predictions as measure_predictions
 from recombine.mechanisms.result import MeasureResult as MeasureResult

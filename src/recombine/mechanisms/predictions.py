@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from recombine.checks.reading import split_of
 from recombine.errors import InputError
-from recombine.mechanisms.judge import FITTED, MARGIN, judge
+from recombine.mechanisms._judge import FITTED, MARGIN, judge
 from recombine.mechanisms.reading import read_predictions
 from recombine.mechanisms.result import MeasureResult
 from recombine.support.table import Missing

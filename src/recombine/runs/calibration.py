@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from recombine.runs.provenance import peak_memory
+from recombine.runs._provenance import peak_memory
 from recombine.runs.run import Run, RunPlan
 from recombine.runs.training import TrainingRun
 

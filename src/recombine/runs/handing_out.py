@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from recombine.runs import work
+from recombine.runs._provenance import command
 from recombine.runs.code import commit, source
 from recombine.runs.executors import Executor
-from recombine.runs.provenance import command
 from recombine.runs.run import Run, RunPlan
 from recombine.runs.store import Store
 from recombine.runs.watching import NamedProgress, watching

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from recombine.errors import InputError
 from recombine.kernels import Kernel, Solution, fit_hard_margin, fit_least_squares, full_grid, subsets
-from recombine.measures.additivity import anova
-from recombine.measures.leak import line
+from recombine.measures._additivity import anova
+from recombine.measures._leak import line
 from recombine.runs.run import Context, Outcome, Run
 from recombine.tasks import SymbolicTask
 

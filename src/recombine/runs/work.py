@@ -7,10 +7,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
+from recombine.runs._provenance import provenance, start
 from recombine.runs.failures import forget_failure, keep_failure
 from recombine.runs.layout import StoreError, why
 from recombine.runs.notes import Note, spent
-from recombine.runs.provenance import provenance, start
 from recombine.runs.run import Context, Progress, Run, RunPlan
 from recombine.runs.store import Store
 from recombine.runs.stored import StoredRun

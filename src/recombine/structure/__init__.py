@@ -1,9 +1,10 @@
 """What is inside it: find, evaluate and remove the part of a network that computes a subroutine."""
 
+from recombine.structure._dissect import Dissection as Dissection, dissect as dissect
+from recombine.structure._modularity import modularity as modularity
 from recombine.structure.calling import accuracy as accuracy, as_problems as as_problems, respond as respond
 from recombine.structure.choose import Choice as Choice, chosen as chosen, depths as depths, weights_of as weights_of
 from recombine.structure.controls import shuffled as shuffled, untrained as untrained
-from recombine.structure.dissect import Dissection as Dissection, dissect as dissect
 from recombine.structure.evaluate import (
     ablated as ablated,
     overlap as overlap,
@@ -20,7 +21,6 @@ from recombine.structure.methods import (
     StraightThroughGumbel as StraightThroughGumbel,
     TopK as TopK,
 )
-from recombine.structure.modularity import modularity as modularity
 from recombine.structure.planted import planted_negative as planted_negative, planted_positive as planted_positive
 from recombine.structure.problem_files import read_problems as read_problems
 from recombine.structure.protocol import (

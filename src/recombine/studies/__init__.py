@@ -1,6 +1,6 @@
 """A paper, as data: settings, tables, figures and claims at three scales."""
 
-from recombine.studies.cells import CORRELATION as CORRELATION, LAST as LAST, cells as cells, rising as rising
+from recombine.studies._cells import CORRELATION as CORRELATION, LAST as LAST, cells as cells, rising as rising
 from recombine.studies.claims import Claim as Claim, ClaimResult as ClaimResult, Published as Published
 from recombine.studies.faithful import Faithful as Faithful, Shares as Shares
 from recombine.studies.finding import STUDIES as STUDIES, find_study as find_study

@@ -18,7 +18,7 @@ from recombine.studies.faithful import Shares
 from recombine.studies.readings import Tables, paired
 
 if TYPE_CHECKING:
-    from recombine.studies.cells import Quantity
+    from recombine.studies._cells import Quantity
 
 Status = Literal["holds", "fails", "not fitted"]
 How = Literal["value matched", "direction only", "no published figure"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from recombine.studies.cells import Cells, Difference
+from recombine.studies._cells import Cells, Difference
 from recombine.studies.claims import Claim, Evidence, Order, Sign
 from recombine.studies.readings import Tables
 from recombine.studies.study import Study

@@ -15,7 +15,7 @@ import polars as pl
 from recombine.models import Perceptron
 from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun
-from recombine.studies.cells import LAST, Cells, cells, rising
+from recombine.studies._cells import LAST, Cells, cells, rising
 from recombine.studies.charts import curves, dots, drawn
 from recombine.studies.claims import Claim
 from recombine.studies.faithful import Faithful

@@ -8,7 +8,7 @@ from typing import Any
 
 from recombine.errors import InputError
 from recombine.space import FactorSpace
-from recombine.support.planes import placed_from
+from recombine.support._planes import placed_from
 from recombine.support.rules import rows_of
 from recombine.support.support import Explicit, Region, Support
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from recombine.studies._cells import CORRELATION, LAST, Cells, Names, cells, rising
 from recombine.studies.break_it_down.settings import RESNET_LAYERS
-from recombine.studies.cells import CORRELATION, LAST, Cells, Names, cells, rising
 from recombine.studies.claims import Claim, Published, Test
 
 BASE, PART = ("bases_of", "base"), ("bases_of", "base", "subroutine")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from recombine.studies.cells import CORRELATION, Cells, cells, rising
+from recombine.studies._cells import CORRELATION, Cells, cells, rising
 from recombine.studies.claims import Claim, Published, Test
 from recombine.studies.first_principles.runs import ROWS
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from recombine.studies.cells import CORRELATION, Cells, cells, rising
+from recombine.studies._cells import CORRELATION, Cells, cells, rising
 from recombine.studies.claims import Claim, Published, Test, Whose
 from recombine.studies.forced_rendering.needed import CNN, KERNEL, LOCATED
 

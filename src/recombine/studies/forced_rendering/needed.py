@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
-from recombine.measures.rendering import FIT, inside, located
-from recombine.measures.superposition import predictions, regress
+from recombine.measures._rendering import FIT, inside, located
+from recombine.measures._superposition import predictions, regress
 from recombine.measures.tangent import wide_tangent_kernel
 from recombine.models import TransposedCNN
 from recombine.runs import Context, Outcome, Run

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-from recombine.measures.rendering import FIT
+from recombine.measures._rendering import FIT
 from recombine.runs import StoredRun
 from recombine.studies.study import Rows, Setting
 

@@ -7,8 +7,8 @@ import math
 
 import polars as pl
 
-from recombine.measures.resistance import area
-from recombine.studies.cells import LAST, Cells, Quantity, cells, rising
+from recombine.measures._resistance import area
+from recombine.studies._cells import LAST, Cells, Quantity, cells, rising
 from recombine.studies.claims import Claim, Test, Whose
 from recombine.studies.gradient_descent.settings import (
     BALANCED,

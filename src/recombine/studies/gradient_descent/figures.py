@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from recombine.studies.cells import LAST
+from recombine.studies._cells import LAST
 from recombine.studies.charts import curves, dots
 from recombine.studies.study import Figure
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from recombine.studies.cells import Cells, cells, rising
+from recombine.studies._cells import Cells, cells, rising
 from recombine.studies.claims import Claim, Published
 from recombine.studies.kernel_theory.sets import ANCHORS, EQUIVALENCES, LEAKS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from recombine.studies.cells import CORRELATION, Cells, cells, rising
+from recombine.studies._cells import CORRELATION, Cells, cells, rising
 from recombine.studies.claims import Claim, Test
 from recombine.studies.together.lenses import ACROSS, ELSEWHERE, GIVEN_SUPPORT, SAME_ROWS
 

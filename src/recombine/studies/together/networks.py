@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 import torch
 
-from recombine.mechanisms.judge import FITTED
+from recombine.mechanisms._judge import FITTED
 from recombine.models import Perceptron
 from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun

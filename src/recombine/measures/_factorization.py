@@ -17,10 +17,10 @@ import torch
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
+from recombine.measures._geometry import kernel_of, metric, orthogonality, released_score
+from recombine.measures._rendering import pictures_of
 from recombine.measures.activations import activations
-from recombine.measures.geometry import kernel_of, metric, orthogonality, released_score
 from recombine.measures.listed import Listed, listed
-from recombine.measures.rendering import pictures_of
 from recombine.measures.tangent import tangent_kernel
 from recombine.tasks import BumpTask, Task
 from recombine.training import Ensemble

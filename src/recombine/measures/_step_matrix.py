@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 
 from recombine.errors import InputError
-from recombine.measures.component_influence import FloatArray, norms_by_part, slopes
-from recombine.measures.one_step import gradient_terms
-from recombine.measures.swap import independent
+from recombine.measures._component_influence import FloatArray, norms_by_part, slopes
+from recombine.measures._one_step import gradient_terms
+from recombine.measures._swap import independent
 from recombine.tasks import Draws, Task
 from recombine.tasks.abilities import AnswersInParts
 from recombine.training import Ensemble

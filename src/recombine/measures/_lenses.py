@@ -22,10 +22,10 @@ from torch import Tensor
 from recombine.checks import Identifiability
 from recombine.checks.identifiability import DETERMINED
 from recombine.errors import InputError
-from recombine.measures.additivity import anova
-from recombine.measures.component_influence import norms_by_part
-from recombine.measures.salience import _features, _inputs
-from recombine.measures.swap import part_of
+from recombine.measures._additivity import anova
+from recombine.measures._component_influence import norms_by_part
+from recombine.measures._salience import _features, _inputs
+from recombine.measures._swap import part_of
 from recombine.space import Codes
 from recombine.tasks import Draws, Task
 from recombine.tasks.abilities import AnswersInParts, SaysLevels

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from recombine.measures.rendering import outputs_of, pictures_of
+from recombine.measures._rendering import outputs_of, pictures_of
 from recombine.tasks import Task
 from recombine.training import Ensemble
 

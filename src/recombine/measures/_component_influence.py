@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine.errors import InputError
-from recombine.measures.swap import independent, part_of
+from recombine.measures._swap import independent, part_of
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.measures.generalization import evaluated, points_of
+from recombine.measures._generalization import evaluated, points_of
 from recombine.tasks import Task
 from recombine.tasks.abilities import Pictures
 from recombine.training import Ensemble

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from recombine.errors import InputError
-from recombine.measures.information import _count, conditional_information
-from recombine.measures.swap import independent
+from recombine.measures._information import _count, conditional_information
+from recombine.measures._swap import independent
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 

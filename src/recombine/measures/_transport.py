@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recombine.measures.rendering import BLANK, outputs_of, pictures_of
+from recombine.measures._rendering import BLANK, outputs_of, pictures_of
 from recombine.tasks import Task
 from recombine.training import Ensemble
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
-from recombine.measures.swap import _floats, independent
+from recombine.measures._swap import _floats, independent
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 

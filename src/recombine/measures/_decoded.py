@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from recombine.errors import InputError
-from recombine.measures.views import means
+from recombine.measures._views import means
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 from recombine.training.stack import positional

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from recombine.errors import InputError
-from recombine.measures.generalization import evaluated
+from recombine.measures._generalization import evaluated
 from recombine.tasks import Task
 from recombine.training import Ensemble
 

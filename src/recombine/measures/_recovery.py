@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from recombine.errors import InputError
-from recombine.measures.generalization import points_of
+from recombine.measures._generalization import points_of
 from recombine.tasks import Draws, Task
 from recombine.tasks.abilities import HasComponents
 from recombine.tasks.sprites.compose import COLOURS, Addition

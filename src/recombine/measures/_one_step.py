@@ -19,8 +19,8 @@ from torch import Tensor
 from torch.func import functional_call
 
 from recombine.errors import InputError
-from recombine.measures.component_influence import norms_by_part, slopes
-from recombine.measures.swap import independent
+from recombine.measures._component_influence import norms_by_part, slopes
+from recombine.measures._swap import independent
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
-from recombine.measures.responses import FloatArray, responses
+from recombine.measures._responses import FloatArray, responses
 from recombine.space import Codes
 from recombine.tasks import Task
 from recombine.training import Ensemble

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from recombine.measures.rendering import BLANK, outputs_of, pictures_of
+from recombine.measures._rendering import BLANK, outputs_of, pictures_of
 from recombine.measures.tangent import wide_tangent_kernel
 from recombine.space import Points
 from recombine.tasks import Task

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.measures.responses import FloatArray, responses
+from recombine.measures._responses import FloatArray, responses
 from recombine.tasks import Task
 from recombine.training import Ensemble
 

@@ -12,7 +12,7 @@ from recombine.measures.answering import answers_of, ask
 from recombine.measures.as_ensemble import as_ensemble
 from recombine.measures.probes_of_model import over_members, redundant_influence, reentanglement, superposed, taken
 from recombine.mechanisms import Answers, Finding, MeasureResult
-from recombine.mechanisms.judge import FITTED, MARGIN, fitted_members, judge
+from recombine.mechanisms._judge import FITTED, MARGIN, fitted_members, judge
 from recombine.statistics import over_combinations
 from recombine.tasks import Task
 from recombine.training import Ensemble

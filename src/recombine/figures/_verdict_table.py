@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from recombine.figures import theme
-from recombine.figures.claims import LINE, Sheet
+from recombine.figures._claims import LINE, Sheet
 from recombine.figures.data import Datasets, decimals_for, number, pick, plain
 from recombine.figures.words import wrapped
 

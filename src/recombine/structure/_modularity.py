@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from recombine.errors import InputError
-from recombine.measures.lenses import Reading, reading
+from recombine.measures._lenses import Reading, reading
 from recombine.measures.listed import ListedNumbers, listed
 from recombine.structure.calling import respond
 from recombine.structure.evaluate import ablated, subnetwork

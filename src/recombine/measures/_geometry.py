@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine.errors import InputError
+from recombine.measures._rendering import pictures_of
 from recombine.measures.activations import activations
 from recombine.measures.listed import Listed, listed
-from recombine.measures.rendering import pictures_of
 from recombine.tasks import Task
 from recombine.training import Ensemble
 

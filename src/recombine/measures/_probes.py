@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from recombine.measures._rendering import pictures_of
 from recombine.measures.activations import activations
 from recombine.measures.listed import Listed, listed
-from recombine.measures.rendering import pictures_of
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.checks import prediction as predicting
+from recombine.checks._coverage import coverage
 from recombine.checks.additivity import Additivity, additivity
 from recombine.checks.collecting import Cost, plan_collection
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
 from recombine.checks.confounding import confounding
-from recombine.checks.coverage import coverage
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.queries import describe

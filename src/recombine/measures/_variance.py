@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from recombine.errors import InputError
-from recombine.measures.additivity import anova
+from recombine.measures._additivity import anova
 from recombine.measures.gaps import _evaluate
 from recombine.tasks import Task
 from recombine.training import Ensemble
