@@ -49,27 +49,29 @@ def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     row = {"whose": "paper", "status": "holds", "how": "value matched", "measured": -0.4567, "low": -0.51, "high": 1.0}
     more = {"members": 12, "fitted": 11, "published": 0.5}
     other = {"whose": "ours", "status": "not fitted", "how": None}
+    narrow = {"whose": "", "status": "", "how": "", "measured": 0.1234, "low": 0.123, "high": 0.1238}
     table = pl.DataFrame(
         {"run": ["a b", "a b", "c"], "step": [4, 4, 4], "x": [0.1, 0.3, None], "ok": [True, False, True]}
     )
     (tmp_path / "results" / "one" / "tables").mkdir(parents=True)
     table.write_parquet(tmp_path / "results" / "one" / "tables" / "t.parquet")
     monkeypatch.setattr(quoted, "ROOT", tmp_path)
-    monkeypatch.setattr(quoted, "claims", lambda study: {"c": row | more, "d": other})
+    monkeypatch.setattr(quoted, "claims", lambda study: {"c": row | more, "d": other, "e": narrow})
     monkeypatch.setattr(quoted, "PAPERS", {"one": "", "two": ""})
 
 
 @pytest.mark.parametrize(
     ("mark", "shown"),
     [
-        ("one/c", "−.5"),  # as many decimals as the interval carries
-        ("-one/c", ".5"),
-        ("one/c:low", "−.5"),
-        ("-one/c:low", "−1.0"),
-        ("-one/c:high", ".5"),
-        ("one/c:range", "from −.5 to 1.0"),
-        ("-one/c:range", "from −1.0 to .5"),
-        ("-one/c:interval", ".5 [−1.0, .5]"),
+        ("one/c", "−.46"),
+        ("-one/c", ".46"),
+        ("one/c:low", "−.51"),
+        ("-one/c:low", "−1.00"),
+        ("-one/c:high", ".51"),
+        ("one/c:range", "from −.51 to 1.00"),
+        ("-one/c:range", "from −1.00 to .51"),
+        ("-one/c:interval", ".46 [−1.00, .51]"),
+        ("one/e:interval", ".1234 [.1230, .1238]"),  # as many decimals as the interval carries, two at least
         ("one/c:published", ".50"),
         ("one/c:members", "12"),
         ("one/c:fitted", "11"),

@@ -61,7 +61,10 @@ def test_the_page_runs_and_loads_nothing(page: str) -> None:
 def test_the_counts_of_all_studies_are_added_up(page: str, two: list[StudyResult]) -> None:
     """The papers' apart from ours."""
     told = overall(two)
-    assert told.startswith("Of 8 claims of the papers 6 hold and 2 fail. Of 2 questions of ours 0 hold and 2 could not")
+    assert told.startswith(
+        "Of 8 claims of the papers 6 hold and 2 fail. 2 of the 2 that hold beside a published figure match its value. "
+        "Of 2 questions of ours 0 hold and 2 could not be judged"
+    )
     assert str(escape(told)) in page
     (papers, ours) = (result.counts(whose) for result in two[:1] for whose in ("paper", "ours"))
     assert papers == {"holds": 3, "fails": 1, "not fitted": 0}
