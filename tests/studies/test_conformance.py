@@ -41,11 +41,10 @@ def results(study: Study[Any]) -> StudyResult:
 def test_it_runs_at_smoke_scale_and_judges_every_claim(study: Study[Any], smoke: StudyResult) -> None:
     assert [claim.claim.id for claim in smoke.claims] == [claim.id for claim in study.claims]
     assert set(smoke.provenance) == set(study.runs("smoke", MEMBERS))
-    for name, table in smoke.tables.items():
-        assert not table.is_empty(), name
     for name in study.tables:
         if name in smoke.tables:
             assert smoke.tables[name].columns[0] == "run"
+            assert not smoke.tables[name].is_empty(), name
 
 
 def test_its_figures_and_page_are_drawn(study: Study[Any], smoke: StudyResult) -> None:
