@@ -86,7 +86,7 @@ def test_labels_become_columns() -> None:
     assert found.columns == ["run", "task", "sigma", "member", "slope", "fitted"]
     assert found["sigma"].to_list() == [0.1, 1.0, 1.0]
     assert found["fitted"].to_list() == [True, False, False]
-    with pytest.raises(ValueError, match="share the name slope"):
+    with pytest.raises(InputError, match="share the name slope"):
         labelled(table, "r", {"slope": 1})
 
 

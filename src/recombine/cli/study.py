@@ -213,7 +213,8 @@ def renew(
 ) -> int:
     """Put runs that a store holds into committed results, in place of the committed ones; judge and draw again.
 
-    What the store does not hold stays as it is; nothing is computed.
+    A run is renewed where the store holds it and it is another than the committed one (computed at another
+    moment); what the store does not hold stays as it is. Nothing is computed.
 
     Example: recombine study renew results/gradient-descent --store .recombine"""
     from recombine.reporting.study import write_results
@@ -221,6 +222,8 @@ def renew(
     from recombine.studies.committed import renew as renewed
 
     _study_in(folder)
+    if "://" not in store and not Path(store).is_dir():
+        raise InputError(f"there is no store at {store!r}; --store names one, nothing was renewed.")
     result, fresh = renewed(folder, Store(store))
     write_results(result, folder)
     if as_json:

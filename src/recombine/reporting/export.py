@@ -68,7 +68,7 @@ def claims_markdown(claims: Sequence[ClaimResult]) -> str:
     for claim in claims:
         status = f"{SIGN[claim.status]} {status_text(claim)}"
         cells = (
-            claim.claim.sentence,
+            f"{claim.claim.id}: {claim.claim.sentence}",
             claim.claim.whose,
             published_text(claim),
             measured_text(claim),
@@ -77,7 +77,14 @@ def claims_markdown(claims: Sequence[ClaimResult]) -> str:
             str(claim.shares),
         )
         rows.append((*map(markdown_text, cells), status))
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    why = [
+        f"- {markdown_text(c.claim.id)}: {markdown_text(c.explanation)}"
+        + (f" Would settle it: {markdown_text(c.settles)}" if c.settles else "")
+        for c in claims
+        if c.status != "holds" and c.explanation
+    ]
+    return table + ("\nWhy what does not hold does not:\n\n" + "\n".join(why) + "\n" if why else "")
 
 
 def claims_latex(claims: Sequence[ClaimResult], caption: str, label: str) -> str:

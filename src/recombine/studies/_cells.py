@@ -37,6 +37,11 @@ class Quantity:
     counted: bool
     limits: tuple[float, float]
 
+    @property
+    def tables(self) -> frozenset[str]:
+        """The tables that it is read from."""
+        raise NotImplementedError
+
     def read(self, tables: Tables, everyone: bool = False) -> Reading:
         """``everyone``: units that did not fit are read too."""
         raise NotImplementedError
@@ -76,6 +81,10 @@ class Cells(Quantity):
     counted: bool = False
     limits: tuple[float, float] = NO_LIMITS
 
+    @property
+    def tables(self) -> frozenset[str]:
+        return frozenset({self.table}) | (self.asked.tables if self.asked else frozenset())
+
     def read(self, tables: Tables, everyone: bool = False) -> Reading:
         unit = list(self.unit)
         if self.table not in tables:
@@ -108,6 +117,10 @@ class Difference(Quantity):
     unit: tuple[str, ...]
     counted: bool = False
     limits: tuple[float, float] = NO_LIMITS
+
+    @property
+    def tables(self) -> frozenset[str]:
+        return self.first.tables | self.second.tables
 
     def read(self, tables: Tables, everyone: bool = False) -> Reading:
         readings = paired([side.read(tables, everyone) for side in (self.first, self.second)], self.unit)

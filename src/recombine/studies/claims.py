@@ -31,6 +31,8 @@ FITTED_SHARE = 0.8
 """A claim about networks that fit is judged only where at least this share of the units fitted."""
 VALUE_SHARE = 0.1
 """With less than this share of the paper's steps a figure is compared by its direction only."""
+SMALL = 0.1
+"""A tolerance is small beside a figure where it is at most this share of it."""
 READ_FROM: dict[ReadFrom, str] = {
     "printed": "printed in the paper",
     "figure": "read off a figure of the paper",
@@ -180,6 +182,11 @@ class Test:
         )
 
     @property
+    def tables(self) -> set[str]:
+        """The tables that it reads."""
+        return set().union(*(quantity.tables for quantity in self.quantities))
+
+    @property
     def unit(self) -> tuple[str, ...]:
         """The columns that tell the units of the interval apart."""
         return self.pair or self.quantities[0].unit
@@ -242,15 +249,16 @@ class ClaimResult:
     @property
     def how(self) -> How | None:
         """In which sense it holds; None where it does not. A value counts as matched only where our runs have a tenth
-        of the paper's steps."""
+        of the paper's steps, and it lies in our interval or within a declared tolerance that is small beside it."""
         if self.status != "holds":
             return None
         if (published := self.claim.published) is None:
             return "no published figure"
-        if self.shares.steps is not None and self.shares.steps < VALUE_SHARE:
+        if self.shares.steps is None or self.shares.steps < VALUE_SHARE:
             return "direction only"
-        judged = isinstance(self.claim.test.criterion, Value)
-        return "value matched" if judged or self.figure.low <= published.value <= self.figure.high else "direction only"
+        criterion, value = self.claim.test.criterion, published.value
+        near = isinstance(criterion, Value) and criterion.tolerance <= SMALL * abs(value)
+        return "value matched" if near or self.figure.low <= value <= self.figure.high else "direction only"
 
     def to_dict(self) -> dict[str, Any]:
         claim, published = self.claim, self.claim.published

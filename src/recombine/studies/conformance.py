@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from recombine.studies._cells import Cells, Difference
 from recombine.studies.claims import Claim, Evidence, Order, Sign
 from recombine.studies.readings import Tables
 from recombine.studies.study import Study
@@ -46,7 +45,7 @@ def unfailing(study: Study[Any], tables: Tables, tries: int = TRIES) -> list[Unf
             continue
         if _holds(claim, evidence) and _holds(claim, opposite(claim, evidence)):
             found.append(Unfailing(claim.id, "the opposite"))
-        made = _tables_of(claim) & study.derived.keys()
+        made = claim.test.tables & study.derived.keys()
         judged = [_holds(claim, _without(claim, noise, bool(made), seed)) for seed, noise in enumerate(noises)]
         if sum(judged) > tries / 2:
             found.append(Unfailing(claim.id, "nothing"))
@@ -88,18 +87,6 @@ def _without(claim: Claim, noise: Tables, made: bool, seed: int) -> Evidence:
         drawn = np.random.default_rng(seed).random(len(values)) < nothing
         return replace(evidence, groups=(tuple(drawn.astype(float).tolist()),))
     return replace(evidence, groups=(tuple((values - values.mean() + nothing).tolist()),))
-
-
-def _tables_of(claim: Claim) -> set[str]:
-    """The tables that a claim reads."""
-    open_, found = list(claim.test.quantities), set()
-    while open_:
-        quantity = open_.pop()
-        if isinstance(quantity, Difference):
-            open_ += [quantity.first, quantity.second]
-        elif isinstance(quantity, Cells):
-            found.add(quantity.table)
-    return found
 
 
 def _holds(claim: Claim, evidence: Evidence) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import polars as pl
 
-from recombine.errors import InputError
+from recombine.errors import InputError, unknown
 from recombine.result import Result
 from recombine.runs import Run, StoredRun
 from recombine.studies.claims import WHOSE, Claim, ClaimResult, Status, Whose
@@ -20,6 +21,8 @@ Scale = Literal["smoke", "quick", "paper"]
 SCALES: tuple[Scale, ...] = ("smoke", "quick", "paper")
 STATUSES: tuple[Status, ...] = ("holds", "fails", "not fitted")
 Size = TypeVar("Size")
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
+"""What a study may be called: the name becomes that of a folder."""
 
 Label = str | int | float | bool | None
 
@@ -101,6 +104,24 @@ class Study(Generic[Size]):
         object.__setattr__(self, "figures", tuple(said))
         if silent := [figure.id for figure in self.figures if not figure.caption]:
             raise InputError(f"the figure {silent[0]!r} has no caption; give it one, or write it into the notes.")
+        self._check_names()
+
+    def _check_names(self) -> None:
+        """What is misspelt is said before anything is trained, and no name becomes a path."""
+        if not NAME.fullmatch(self.name):
+            raise InputError(f"a study cannot be called {self.name[:80]!r}; use a-z, 0-9 and '-'.")
+        for kind, names in (("claim", [c.id for c in self.claims]), ("figure", [f.id for f in self.figures])):
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise InputError(f"{self.name}: two {kind}s are called {twice[0]!r}.")
+        tables = [*self.tables, *self.derived]
+        for what, of in (("claim", {c.id: c.test.tables for c in self.claims}),
+                         ("figure", {f.id: {f.table} for f in self.figures})):  # fmt: skip
+            for name, reads in of.items():
+                for table in reads - set(tables):
+                    raise unknown(f"table in {what} {name!r} of {self.name}:", table, tables)
+        for name in self.notes.reasons:
+            if name not in {claim.id for claim in self.claims}:
+                raise unknown(f"claim in the notes of {self.name}:", name, [claim.id for claim in self.claims])
 
     def planned(self, scale: Scale, members: int | None = None) -> Mapping[str, Setting]:
         """The settings at a scale; one that the study does not have is refused."""
@@ -115,8 +136,17 @@ class Study(Generic[Size]):
     def judge(self, tables: Tables, settings: Mapping[str, Setting]) -> tuple[ClaimResult, ...]:
         """Every claim, from tables alone."""
         shares = shares_of(settings)
-        judged = (claim.evaluate(tables, shares) for claim in self.claims)
+        judged = (_evaluated(claim, tables, shares) for claim in self.claims)
         return tuple(result.explained(*self.notes.of(result.claim.id)) for result in judged)
+
+
+def _evaluated(claim: Claim, tables: Tables, shares: Mapping[str, Shares]) -> ClaimResult:
+    """A claim judged; a column that is not there is the study's fault, and said so."""
+    try:
+        return claim.evaluate(tables, shares)
+    except (pl.exceptions.PolarsError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"the claim {claim.id!r} cannot be read from the tables: {reason}") from error
 
 
 def shares_of(settings: Mapping[str, Setting]) -> dict[str, Shares]:
@@ -134,7 +164,7 @@ def counted(counts: Mapping[str, int], whose: Whose) -> list[str]:
     if failed := counts["fails"]:
         words.append(f"{failed} fail{'s' if failed == 1 else ''}")
     if unfitted := counts["not fitted"]:
-        words.append(f"{unfitted} could not be judged, because too few members fitted the training data")
+        words.append(f"{unfitted} could not be judged, because too few members fitted or were there")
     joined = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
     return [f"Of {total} {what} {joined}."]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from recombine.errors import InputError
 from recombine.runs import StoredRun
 from recombine.studies.readings import Tables
 from recombine.studies.study import Label, Setting, Study
@@ -73,7 +74,7 @@ def labelled(
 ) -> pl.DataFrame:
     """A table of a run with its name and labels in front, and, where rows are of members, whether they fitted."""
     if clash := {"run", *labels} & set(table.columns):
-        raise ValueError(f"run {run}: a label and a column share the name {', '.join(sorted(clash))}")
+        raise InputError(f"run {run}: a label and a column share the name {', '.join(sorted(clash))}.")
     of_members = {name: value for name, value in labels.items() if isinstance(value, (tuple, list))}
     alike = [pl.lit(value).alias(name) for name, value in labels.items() if name not in of_members]
     front = ["run", *(name for name in labels if name not in of_members or "member" in table.columns)]

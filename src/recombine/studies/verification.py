@@ -47,7 +47,11 @@ def verify(study: Study[Any], folder: Path, device: str = "cpu") -> Verification
     result = read_results(folder, study)
     settings = study.planned(result.scale, result.members)
     before = {claim.get("id"): claim for claim in committed.get("claims", [])}
-    problems = _changed_tables(result, folder)
+    problems = _changed_tables(result, folder) + [
+        f"table {name}: {rows} rows were committed, {result.tables[name].height if name in result.tables else 'none'} found"
+        for name, rows in record.get("tables", {}).items()
+        if name not in result.tables or result.tables[name].height != rows
+    ]
     for claim in result.claims:
         problems += _differences(before.pop(claim.claim.id, None), claim.to_dict())
     problems += [f"claim {name}: committed, but no longer declared" for name in before]
@@ -67,6 +71,7 @@ def study_record(result: StudyResult) -> dict[str, Any]:
         "scale": result.scale,
         "members": result.members,
         "command": result.command,
+        "tables": {name: table.height for name, table in result.tables.items()},
         "runs": {name: dict(run) for name, run in result.provenance.items()},
     }
 
