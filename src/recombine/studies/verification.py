@@ -47,10 +47,11 @@ def verify(study: Study[Any], folder: Path, device: str = "cpu") -> Verification
     result = read_results(folder, study)
     settings = study.planned(result.scale, result.members)
     before = {claim.get("id"): claim for claim in committed.get("claims", [])}
+    heights = {name: table.height for name, table in result.tables.items()}
     problems = _changed_tables(result, folder) + [
-        f"table {name}: {rows} rows were committed, {result.tables[name].height if name in result.tables else 'none'} found"
+        f"table {name}: {rows} rows were committed, {heights.get(name, 'none')} found"
         for name, rows in record.get("tables", {}).items()
-        if name not in result.tables or result.tables[name].height != rows
+        if heights.get(name) != rows
     ]
     for claim in result.claims:
         problems += _differences(before.pop(claim.claim.id, None), claim.to_dict())
