@@ -63,7 +63,7 @@ def test_only_verbs_that_compute_runs_speak_of_runs_when_they_are_stopped(
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("recombine.checks._check", interrupted)
+    monkeypatch.setattr("recombine.checks.check", interrupted)
     monkeypatch.setattr("recombine.studies.find_study", interrupted)
     assert call(capsys, "check", "t.csv", "--factors", "a") == (130, "", "recombine: interrupted.\n")
     kept = "recombine: interrupted; finished runs are kept, the same command continues.\n"

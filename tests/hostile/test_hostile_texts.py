@@ -87,7 +87,17 @@ def study() -> StudyResult:
     figure = Figure("f", said, said, "t", lambda t: members(t, value="value", group="setting"))
     notes = Notes(deviations=(said,), reasons={"c": (said, said)})
     declared = Study(
-        "hostile", said, said, paper, {"smoke": None}, lambda *_: {}, {}, (claim,), (figure,), notes=notes, says=said
+        "hostile",
+        said,
+        said,
+        paper,
+        {"smoke": None},
+        lambda *_: {},
+        {"t": "members"},
+        (claim,),
+        (figure,),
+        notes=notes,
+        says=said,
     )
     provenance = {"run": {"address": "0" * 64, "command": said, "commit": said, "device": said}}
     tables = {"t": table}
@@ -141,7 +151,7 @@ def test_the_files_of_a_study(study: StudyResult, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../up", "a/b", "", ".", "..", "a\0b", "C:\\x", "x" * 5000])
 def test_no_name_of_a_table_or_figure_becomes_a_path(study: StudyResult, tmp_path: Path, name: str) -> None:
-    out, bare = tmp_path / "deep" / "out", replace(study.study, figures=(), claims=())
+    out, bare = tmp_path / "deep" / "out", replace(study.study, figures=(), claims=(), notes=Notes())
     with pytest.raises(InputError, match="cannot name a file"):
         write_study(replace(study, study=bare, claims=(), tables={name: study.tables["t"]}), out)
     with pytest.raises(InputError, match="cannot name a file"):

@@ -243,7 +243,7 @@ def example_study(**changes: Any) -> Study[Any]:
         ),
         "scales": {"quick": None},
         "settings": lambda size, members: {},
-        "tables": {},
+        "tables": dict.fromkeys(("boundary", "lines", "accuracy", "curves", "final", "boundaries"), "members"),
         "claims": CLAIMS,
         "figures": FIGURES,
         "notes": NOTES,

@@ -77,7 +77,7 @@ def test_a_study_from_elsewhere_is_always_drawn(known: StudyResult, tmp_path: Pa
 
     shipped, (first, second) = known.study, known.study.figures
     fewer = replace(first, draw=lambda rows: first.draw(rows.head(40)))
-    ours = dots(second.id, second.title, second.caption, table=second.table, value="accuracy", axis="accuracy")
+    ours = dots(second.id, second.title, table=second.table, value="accuracy", axis="accuracy", caption=second.caption)
     with cached_in(tmp_path / "cache"):
         before = page("shipped", shipped)
         for name, changed in {

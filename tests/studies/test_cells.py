@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 import pytest
 
 from recombine.errors import InputError
-from recombine.studies import LAST, Faithful, Figure, Setting, Shares, Study, cells
+from recombine.studies import LAST, Claim, Faithful, Figure, Setting, Shares, Study, cells
 from recombine.studies.charts import curves, dots, drawn
 from recombine.studies.notes import Notes, parse_notes
 from recombine.studies.tables import labelled
 
-STUDY: Study[int] = Study("s", "S", "Why?", None, {"smoke": 1}, lambda size, members: {}, {}, ())
+STUDY: Study[int] = Study("s", "S", "Why?", None, {"smoke": 1}, lambda size, members: {}, {"t": "members"}, ())
 PICTURE = Figure("one", "One", "", "t", lambda rows: rows)
 
 ROWS = {
@@ -136,10 +137,32 @@ Unknown.
 
 
 def test_a_figure_takes_its_caption_from_the_notes() -> None:
-    told = replace(STUDY, notes=Notes(captions={"one": "Said."}), figures=(PICTURE, replace(PICTURE, caption="Own.")))
+    own = replace(PICTURE, id="two", caption="Own.")
+    told = replace(STUDY, notes=Notes(captions={"one": "Said."}), figures=(PICTURE, own))
     assert [figure.caption for figure in told.figures] == ["Said.", "Own."]
     with pytest.raises(InputError, match="the figure 'one' has no caption"):
         replace(STUDY, figures=(PICTURE,))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "../../out"}, "a study cannot be called '../../out'"),
+        ({"claims": (Claim("c", "s", cells("x", "tt").above()),)}, "unknown table in claim 'c' of"),
+        ({"claims": (Claim("c", "s", cells("x", "t").above()),) * 2}, "two claims are called 'c'"),
+        ({"notes": Notes(reasons={"no-such": ("a", "b")})}, "unknown claim in the notes of"),
+    ],
+)
+def test_what_is_misspelt_is_said_before_anything_runs(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words.replace(".", r"\.")):
+        replace(STUDY, **change)
+
+
+def test_a_column_that_is_not_there_is_named_with_the_claim() -> None:
+    claim = Claim("c", "s", cells("y", "t").above())
+    study = replace(STUDY, claims=(claim,))
+    with pytest.raises(InputError, match="the claim 'c' cannot be read from the tables"):
+        study.judge({"t": pl.DataFrame({"run": ["a"], "member": [0], "x": [1.0]})}, {})
 
 
 def test_a_figure_shows_the_rows_it_names() -> None:
