@@ -70,7 +70,7 @@ def test_the_counts_of_all_studies_are_added_up(page: str, two: list[StudyResult
     assert papers == {"holds": 3, "fails": 1, "not fitted": 0}
     assert ours == {"holds": 0, "fails": 0, "not fitted": 1}
     (card, *_) = re.findall(r'<article class="card">.*?</article>', page, re.DOTALL)
-    lines = re.findall(r'<p class="verdict">.*', card)
+    lines = re.findall(r"<p><span class=.fine.>(?:The paper|Ours).*", card)
     verdicts = [" ".join(unescape(re.sub("<[^>]*>", "", line)).split()) for line in lines]
     assert verdicts == ["The paper's: ✓ 3 hold ✗ 1 fails", "Ours: – 1 not fitted"]
 

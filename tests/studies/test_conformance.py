@@ -111,11 +111,11 @@ def test_a_planted_claim_that_cannot_fail_is_found(results: StudyResult) -> None
     """A quantity that is large whatever the tables hold: the conformance suite must say so."""
     from dataclasses import replace
 
-    from recombine.studies import Claim, cells
+    from recombine.studies import Claim, Notes, cells
 
     large = [5.0 + 0.1 * i for i in range(8)]
     made = {"made": (lambda t: pl.DataFrame({"run": t["run"][:8], "member": range(8), "x": large}),
                      next(iter(results.study.tables)))}  # fmt: skip
     claim = Claim("always", "It is large.", cells("x", "made").above(1.0, nothing=0.0))
-    planted = replace(results.study, claims=(claim,), derived=made)
+    planted = replace(results.study, claims=(claim,), derived=made, notes=Notes(), figures=())
     assert [(u.claim, u.where) for u in unfailing(planted, results.tables)] == [("always", "nothing")]

@@ -39,7 +39,7 @@ class Quantity:
 
     @property
     def tables(self) -> frozenset[str]:
-        """The tables that it is read from."""
+        """The tables that its values are read from."""
         raise NotImplementedError
 
     def read(self, tables: Tables, everyone: bool = False) -> Reading:
@@ -83,7 +83,7 @@ class Cells(Quantity):
 
     @property
     def tables(self) -> frozenset[str]:
-        return frozenset({self.table}) | (self.asked.tables if self.asked else frozenset())
+        return frozenset({self.table})
 
     def read(self, tables: Tables, everyone: bool = False) -> Reading:
         unit = list(self.unit)
