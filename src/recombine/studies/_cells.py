@@ -10,6 +10,7 @@ counts as fitted where all its rows are; nothing missing is filled in.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -29,7 +30,7 @@ CORRELATION = (-1.0, 1.0)
 NO_LIMITS = (-math.inf, math.inf)
 
 
-class Quantity:
+class Quantity(ABC):
     """Something with one value per unit, and the tests that a claim can make of it."""
 
     unit: tuple[str, ...]
@@ -38,13 +39,13 @@ class Quantity:
     limits: tuple[float, float]
 
     @property
+    @abstractmethod
     def tables(self) -> frozenset[str]:
         """The tables that its values are read from."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, tables: Tables, everyone: bool = False) -> Reading:
         """``everyone``: units that did not fit are read too."""
-        raise NotImplementedError
 
     def above(self, than: float = 0.0, *, nothing: float | None = None) -> Test:
         """The interval of the mean lies above ``than``. ``nothing``: what the mean would be if nothing were going
