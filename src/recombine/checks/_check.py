@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,11 +15,13 @@ from recombine.checks.additivity import Additivity, additivity
 from recombine.checks.collecting import Cost, plan_collection
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
 from recombine.checks.confounding import confounding
-from recombine.checks.identifiability import Identifiability
+from recombine.checks.forecast import Forecast, forecast
+from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import in_words, read, split_of
+from recombine.checks.rules import Cells
 from recombine.checks.tables import pair_tables
 from recombine.checks.verdict import CheckResult, Query
 from recombine.errors import InputError
@@ -46,13 +49,15 @@ def check(
     forbid: Sequence[Mapping[str, Level]] = (),
     salience: float | None = None,
     depth: int = 1,
+    rules: Sequence[str] = (),
     max_queries: int = MOST_QUERIES,
     max_rows: int | None = None,
     max_bytes: int | None = None,
     draws: int = 999,
     seed: int = 0,
 ) -> CheckResult:
-    """Which combinations can any learner get right from this table, which not, and which rows to collect.
+    """Which combinations this table determines if effects add up, how wrong the answers will be, which it leaves
+    open, and which rows to collect.
 
     ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary; ``factors`` are its columns
     that are recombined. Asked about is the grid of the table's levels minus training, or a ``test`` table, or with
@@ -60,7 +65,7 @@ def check(
     factors at once. ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to
     collect — a function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists
     (partial) combinations that cannot be collected. ``salience`` or ``depth`` choose the learner whose behaviour is
-    predicted.
+    predicted; ``rules`` ("forest", "networks") join the contest of rules behind the forecast.
     """
     _refuse(split, test, min_support, max_queries, seed)
     pair = split_of(split)
@@ -79,9 +84,10 @@ def check(
         known, space, train, None if test_codes is None else test_codes.astype(np.int64), cost, forbid
     )
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
-    fit = additivity(known, answered) if answered is not None else None
+    expected, no_forecast = _forecast(known, train, asked, rules, seed)
+    fit = _additivity(known, train, expected)
     pairs = pair_tables(train.codes, train.counts, space.shape)
-    queries, directions = describe(known, train.counts, pairs, asked, prediction, answered)
+    queries, directions = describe(known, train.counts, pairs, asked, prediction, expected, answered)
     return CheckResult(
         space=space,
         order=order,
@@ -103,8 +109,9 @@ def check(
         confounding=confounding(train, pairs, draws, seed),
         additivity=fit,
         prediction=prediction,
+        forecast=expected,
         unseen_levels=levels_never_seen(known, space),
-        notes=(*notes, *why_not, *_warnings(answered, fit, prediction), *_long_sums(queries)),
+        notes=(*notes, *why_not, *no_forecast, *_warnings(answered, fit, prediction, expected), *_long_sums(queries)),
         settings={
             "factors": list(space.names),
             "target": target,
@@ -116,6 +123,7 @@ def check(
             "missing": missing,
             "salience": salience,
             "depth": depth,
+            "rules": list(rules),
             "draws": draws,
             "seed": seed,
         },
@@ -145,15 +153,41 @@ def _predict(
     return (None, [found]) if isinstance(found, str) else (found, [])
 
 
-def _warnings(target: Target | None, fit: Additivity | None, prediction: predicting.Prediction | None) -> list[str]:
+def _forecast(
+    known: Identifiability, train: Table, asked: Asked, rules: Sequence[str], seed: int
+) -> tuple[Forecast | None, list[str]]:
+    """The error to expect on the determined cells, or a note on why that is not said."""
+    target = train.target
+    if target is None or asked.worst == "seen":
+        return None, []
+    use = target.count > 0
+    rows = target.count[use].astype(np.float64)
+    spare = float(rows.sum()) - len(rows)
+    pure = float(target.spread[use].sum()) / spare if target.numeric and spare > 0 else None
+    cells = Cells(known.codes[use].astype(np.int64), known.shape, rows, target.mean[use], pure)
+    found = forecast(
+        cells, asked.codes[asked.status == DETERMINED].astype(np.int64), assumed=known.order, more=rules, seed=seed
+    )
+    return (None, [found]) if isinstance(found, str) else (found, [])
+
+
+def _additivity(known: Identifiability, train: Table, expected: Forecast | None) -> Additivity | None:
+    if train.target is None:
+        return None
+    found = additivity(known, train.target, train.space.names)
+    explained = next((r.explained for r in expected.rules if r.rule == "additive"), None) if expected else None
+    return replace(found, explained=explained)
+
+
+def _warnings(
+    target: Target | None, fit: Additivity | None, prediction: predicting.Prediction | None, expected: Forecast | None
+) -> list[str]:
     notes = []
     if fit is not None and fit.rejected:
-        notes.append(
-            f"The additive assumption itself does not hold: {fit.words} Read every “determined” with that in "
-            "mind, or raise the order."
-        )
+        notes.append("“determined” rests on effects that add up, which is rejected here: trust the forecast's rule.")
     shortcut = prediction.shortcut if prediction else None
-    if shortcut is not None and (shortcut.outweighs or shortcut.when_asked < -WORTH_A_WORD):
+    shown = expected is not None and expected.explains is not False
+    if shown and shortcut is not None and (shortcut.outweighs or shortcut.when_asked < -WORTH_A_WORD):
         strength = (
             "outweighs what points the right way" if shortcut.outweighs else "is weaker than what points the right way"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -29,11 +29,19 @@ from recombine.errors import MAX_BYTES, MAX_ROWS
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from recombine.checks import CheckResult
+    from recombine.checks import CheckResult, Query
 
 SHOWN = 10
-COLOURS = {"seen": "green", "determined": "green", "undetermined": "red", "unseen level": "red"}
+COLOURS = {
+    "seen": "green",
+    "determined": "green",
+    "assumption unsupported": "yellow",
+    "assumption rejected": "yellow",
+    "undetermined": "red",
+    "unseen level": "red",
+}
 NUMBERS = {
+    "answer": "by the forecast's rule, with the range that 9 of 10 answers fall into",
     "leverage": "variance of the answer, in units of the noise of one row",
     "cut": "seen combinations that must be lost before the answer is",
     "shrinkage": "share of the rule that the learner applies",
@@ -64,9 +72,14 @@ def check(
     seed: Seed = 0,
     json: Json = False,
     out: OutFile = None,
+    rules: Annotated[str | None, Parameter(help="Learners that join the forecast's contest: forest,networks.")] = None,
     fail_on: Annotated[
-        Literal["undetermined"] | None,
-        Parameter(help="Exit with 1 if anything asked is undetermined or has an unseen level."),
+        list[str] | None,
+        Parameter(
+            help="Exit with 1 if anything asked is undetermined or has an unseen level (undetermined), if effects are "
+            "not shown to add up (assumption), or if the forecast error is above X (error=X); repeat it for several.",
+            negative=(),
+        ),
     ] = None,
 ) -> int:
     """Know before training which unseen combinations can be answered.
@@ -79,7 +92,7 @@ def check(
 
         recombine check train.csv --factors a,b --out check.html
 
-        recombine check train.csv --factors a,b --json --fail-on undetermined
+        recombine check train.csv --factors a,b --target y --json --fail-on undetermined --fail-on error=5
 
         recombine check train.csv --factors dose,age --bins dose=4,age=5
     """
@@ -103,17 +116,19 @@ def check(
             forbid=cells,
             salience=salience,
             depth=depth,
+            rules=words(rules) if rules else (),
             max_rows=max_rows,
             max_bytes=max_bytes,
             seed=seed,
         )
+    failed = result.fails(fail_on or [])
     if out is not None:
         result.save(out)
     if json:
         print_json(result.to_dict())
     else:
         _show(result, out)
-    return int(fail_on is not None and not result.determined)
+    return int(bool(failed))
 
 
 def _show(result: CheckResult, out: Path | None) -> None:
@@ -151,6 +166,9 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         possible, seen, missing = result.coverage.total(t)
         if possible:
             facts.append((f"{t}-way", f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"))
+    if result.forecast is not None:
+        tried = ", ".join(f"{rule.rule} {rule.error:.3g}" for rule in result.forecast.rules)
+        facts.append(("rules", f"{tried} ({result.forecast.metric})"))
     if result.additivity is not None:
         facts.append(("additive", result.additivity.words))
     return facts + [("note", note) for note in result.notes]
@@ -163,6 +181,7 @@ def _some(names: list[str]) -> str:
 def _print_queries(result: CheckResult) -> None:
     listed = result.queries[:SHOWN]
     numbers = {
+        "answer": ["" if q.prediction is None else _answer(q) for q in listed],
         "leverage": ["" if q.leverage is None else f"{q.leverage:.2f}" for q in listed],
         "cut": ["" if q.min_cut is None else str(q.min_cut) for q in listed],
         "shrinkage": ["" if q.shrinkage is None else f"{q.shrinkage:.2f}" for q in listed],
@@ -179,6 +198,13 @@ def _print_queries(result: CheckResult) -> None:
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "shrinkage" and result.prediction is not None else ""
         where.print(shown(f"{name}: {NUMBERS[name]}{learner}", style="dim"))
+
+
+def _answer(query: Query) -> str:
+    if isinstance(query.prediction, str):
+        return f"{query.prediction} {max((query.probabilities or {}).values(), default=1.0):.0%}"
+    ends = "" if query.low is None else f" ({query.low:.3g} to {query.high:.3g})"
+    return f"{query.prediction:.3g}{ends}"
 
 
 def _print_suggestions(result: CheckResult) -> None:
