@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from recombine.result import finite
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -18,7 +20,7 @@ LONGEST = 1000
 
 def print_json(body: dict[str, Any]) -> None:
     """One line, with the schema's number first."""
-    sys.stdout.write(json.dumps({"schema": 1} | body, ensure_ascii=True) + "\n")
+    sys.stdout.write(json.dumps(finite({"schema": 1} | body), ensure_ascii=True, allow_nan=False) + "\n")
 
 
 def console(*, cut: bool = True) -> Console:
