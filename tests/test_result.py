@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from recombine.errors import InputError
-from recombine.result import Result, finite, register, safe_csv
+from recombine.result import Result, as_json, register, safe_csv
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,10 @@ def test_a_result_shows_what_was_found_and_not_all_that_it_holds() -> None:
 
 def test_json_never_holds_nan() -> None:
     assert json.loads(Number(float("nan")).to_json())["value"] is None
-    assert finite({"a": [1.0, float("nan")], "b": {"c": (float("inf"), "x")}}) == {
-        "a": [1.0, None],
-        "b": {"c": [None, "x"]},
-    }
+    assert (
+        as_json({"a": [1.0, float("nan")], "b": {"c": (float("inf"), "x")}})
+        == '{"a": [1.0, null], "b": {"c": [null, "x"]}}'
+    )
 
 
 def test_a_bare_result_has_nothing() -> None:

@@ -31,13 +31,20 @@ def register(kind: str, what: str, renderer: Renderer) -> None:
     _RENDERERS[kind, what] = renderer
 
 
-def finite(value: Any) -> Any:
-    """Plain values with null for what JSON cannot hold: NaN and the infinities."""
+def as_json(value: Any, **how: Any) -> str:
+    """Valid JSON whatever the numbers: what it cannot hold, NaN and the infinities, is null."""
+    try:
+        return json.dumps(value, allow_nan=False, **how)
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False, **how)
+
+
+def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    return [finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def safe_csv(frame: pl.DataFrame) -> str:
@@ -76,7 +83,7 @@ class Result:
         raise TypeError(f"{type(self).__name__} has no dictionary")
 
     def to_json(self, indent: int | None = None) -> str:
-        return json.dumps(finite(self.to_dict()), ensure_ascii=False, indent=indent, allow_nan=False)
+        return as_json(self.to_dict(), ensure_ascii=False, indent=indent)
 
     def plot(self) -> Any:
         """The one obvious picture of this result, an Altair chart."""

@@ -38,9 +38,9 @@ def _code_type(levels: int) -> Any:
 
 
 def encoder(
-    name: str, frames: list[pl.LazyFrame], bins: int | None, missing: str, texts: pl.Series | None, said: Said
+    name: str, frames: list[pl.LazyFrame], bins: int | None, missing: str, distinct: pl.Series | None, said: Said
 ) -> Encoder:
-    """``texts``: the distinct values where every frame has texts; what is worth saying about them joins ``said``."""
+    """``distinct``: the values of the column, where they are known; what is worth saying about them joins ``said``."""
     kinds = {frame.collect_schema()[name] for frame in frames}
     if any(k.is_nested() or k in (pl.Object, pl.Binary) for k in kinds):
         raise InputError(
@@ -48,7 +48,7 @@ def encoder(
             "numbers, booleans or dates."
         )
     if bins is not None:
-        return _binned(name, frames, bins, missing, texts, said)
+        return _binned(name, frames, bins, missing, distinct, said)
     column = pl.col(name)
     plain = all(k.is_integer() or k == pl.Boolean for k in kinds) or all(k.is_float() or k.is_integer() for k in kinds)
     if (len(kinds) > 1 and not all(k.is_numeric() for k in kinds)) or (not plain and kinds != {pl.String}):
@@ -57,7 +57,7 @@ def encoder(
         )
     elif len(kinds) > 1:
         column = column.cast(pl.Float64 if any(k.is_float() for k in kinds) else pl.Int64)
-    values = texts
+    values = distinct
     if values is None:
         values = pl.concat([collect(frame.select(column.unique())) for frame in frames])[name].unique()
     has_missing = values.null_count() > 0
@@ -123,11 +123,12 @@ def _whole(text: str) -> bool:
 
 
 def _binned(
-    name: str, frames: list[pl.LazyFrame], bins: int, missing: str, texts: pl.Series | None, said: Said
+    name: str, frames: list[pl.LazyFrame], bins: int, missing: str, distinct: pl.Series | None, said: Said
 ) -> Encoder:
     """Equal-frequency bins over all rows; ends of bins are shown with four digits."""
     column = pl.col(name).cast(pl.Float64, strict=False)
-    if texts is not None and (numbers := read_numbers(name, texts.drop_nulls(), said.commas_are_decimal)) is not None:
+    texts = distinct.drop_nulls().to_list() if distinct is not None and distinct.dtype == pl.String else []
+    if (numbers := read_numbers(name, texts, said.commas_are_decimal)) is not None:
         said.notes += numbers.notes
         column = numbers.column(pl.col(name))
     values = pl.concat([collect(frame.select(column)) for frame in frames])[name]

@@ -84,11 +84,11 @@ def read_tables(
             raise InputError(f"bins for {name!r} must be a whole number of at least 2, got {count!r}.")
     if split:
         frames = _cut(frames[0], *split)
-    frames, texts = _without_blanks(frames, names, said)
+    frames, distinct = _without_blanks(frames, names, said)
     dropped = [0] * len(frames)
     for i, frame in enumerate(frames):
         frames[i], dropped[i] = _treat_missing(frame, names, missing)
-    encoders = [encoder(name, frames, bins.get(name), missing, texts.get(name), said) for name in names]
+    encoders = [encoder(name, frames, bins.get(name), missing, distinct.get(name), said) for name in names]
     space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
     told = [f for f in frames if target and target in f.collect_schema()]
     answers = find_answers(told, target, target_kind, said) if target else None
@@ -99,15 +99,18 @@ def read_tables(
 def _without_blanks(
     frames: list[pl.LazyFrame], names: list[str], said: Said
 ) -> tuple[list[pl.LazyFrame], dict[str, pl.Series]]:
-    """Texts that mean nothing (spaces; a dash among numbers) become missing; and the distinct texts of each column that
-    holds texts in every frame."""
-    names = [n for n in names if all(f.collect_schema()[n] == pl.String for f in frames)]
+    """Texts that mean nothing (spaces; a dash among numbers) become missing; and the distinct values of each column
+    that holds texts, or whole numbers, in every frame."""
+    kinds = {n: {f.collect_schema()[n] for f in frames} for n in names}
+    names = [n for n, held in kinds.items() if len(held) == 1 and all(k == pl.String or k.is_integer() for k in held)]
     if not names:
         return frames, {}
     lists = [collect(f.select(pl.col(n).unique().implode() for n in names)) for f in frames]
-    texts, blank = {}, {}
+    distinct, blank = {}, {}
     for name in names:
-        values = pl.concat([found[name][0] for found in lists]).unique()
+        values = distinct[name] = pl.concat([found[name][0] for found in lists]).unique()
+        if values.dtype != pl.String:
+            continue
         told = values.drop_nulls().to_list()
         nothing = [t for t in told if not t.strip()]
         if any(t.strip() in DASHES for t in told):
@@ -117,10 +120,9 @@ def _without_blanks(
                 nothing = [t for t in told if t not in numbers.values]
         if nothing:
             blank[name] = nothing
-            values = values.filter(~values.is_in(nothing)).extend_constant(None, 1)
-        texts[name] = values
+            distinct[name] = values.filter(~values.is_in(nothing)).extend_constant(None, 1)
     changes = [pl.when(~pl.col(n).is_in(gone)).then(pl.col(n)).alias(n) for n, gone in blank.items()]
-    return [f.with_columns(changes) for f in frames], texts
+    return [f.with_columns(changes) for f in frames], distinct
 
 
 def _factor_names(factors: Sequence[str], target: str | None) -> list[str]:
