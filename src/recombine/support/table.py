@@ -64,9 +64,7 @@ def read_tables(
     """Read tables over one common space of levels. ``split=(column, value)`` cuts a single table in two: the rows where
     the column has another value, then those where it has this one."""
     bins = dict(bins or {})
-    names = _factor_names(factors, target)
-    if missing not in MISSING:
-        raise unknown("way to treat missing values", missing, MISSING)
+    names = factor_names(factors, target)
     used = {*names, *bins, *([target] if target else []), *([split[0]] if split else [])}
     whats = ["the table", *["the test table"] * len(tables)]
     said = Said()
@@ -77,23 +75,32 @@ def read_tables(
             if name not in schema:
                 raise unknown("column", name, schema.names())
         _guard_rows(frame, max_rows)
-    for name, count in bins.items():
-        if name not in names:
-            raise unknown("factor to bin", name, names)
-        if not isinstance(count, int) or count < 2:
-            raise InputError(f"bins for {name!r} must be a whole number of at least 2, got {count!r}.")
     if split:
         frames = _cut(frames[0], *split)
-    frames, distinct = _without_blanks(frames, names, said)
-    dropped = [0] * len(frames)
-    for i, frame in enumerate(frames):
-        frames[i], dropped[i] = _treat_missing(frame, names, missing)
-    encoders = [encoder(name, frames, bins.get(name), missing, distinct.get(name), said) for name in names]
+    frames, dropped, encoders = encode(frames, names, bins, missing, said)
     space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
     told = [f for f in frames if target and target in f.collect_schema()]
     answers = find_answers(told, target, target_kind, said) if target else None
     notes = tuple(dict.fromkeys(said.notes))
     return [_group(space, encoders, frame, lost, answers, notes) for frame, lost in zip(frames, dropped, strict=True)]
+
+
+def encode(
+    frames: list[pl.LazyFrame], names: list[str], bins: Mapping[str, int], missing: Missing, said: Said
+) -> tuple[list[pl.LazyFrame], list[int], list[Encoder]]:
+    """The frames without blanks, how many rows each lost, and how each factor's column becomes codes."""
+    if missing not in MISSING:
+        raise unknown("way to treat missing values", missing, MISSING)
+    for name, count in bins.items():
+        if name not in names:
+            raise unknown("factor to bin", name, names)
+        if not isinstance(count, int) or count < 2:
+            raise InputError(f"bins for {name!r} must be a whole number of at least 2, got {count!r}.")
+    frames, distinct = _without_blanks(frames, names, said)
+    kept = [_treat_missing(frame, names, missing) for frame in frames]
+    frames = [frame for frame, _ in kept]
+    encoders = [encoder(name, frames, bins.get(name), missing, distinct.get(name), said) for name in names]
+    return frames, [lost for _, lost in kept], encoders
 
 
 def _without_blanks(
@@ -125,7 +132,7 @@ def _without_blanks(
     return [f.with_columns(changes) for f in frames], distinct
 
 
-def _factor_names(factors: Sequence[str], target: str | None) -> list[str]:
+def factor_names(factors: Sequence[str], target: str | None = None) -> list[str]:
     names = [f.strip() for f in factors.split(",")] if isinstance(factors, str) else [str(f) for f in factors]
     names = [n for n in names if n.strip()]
     if not names:
