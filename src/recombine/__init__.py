@@ -40,6 +40,7 @@ _WHERE = {
     "Record": "recombine.training",
     "train": "recombine.training",
     "check": "recombine.checks",
+    "CombinationSplit": "recombine.checks",
     "check_theorem": "recombine.measures",
     "run_study": "recombine.studies",
     "dissect": "recombine.structure",
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
         tasks as tasks,
         training as training,
     )
-    from recombine.checks import check as check
+    from recombine.checks import CombinationSplit as CombinationSplit, check as check
     from recombine.measures import check_theorem as check_theorem, measure as measure
     from recombine.mechanisms import measure_predictions as measure_predictions
     from recombine.models import Perceptron as Perceptron

@@ -8,6 +8,7 @@ from recombine.checks.compositional_support import Marginal as Marginal, margina
 from recombine.checks.connected_support import Connectedness as Connectedness, connectedness as connectedness
 from recombine.checks.design import grid_rank as grid_rank
 from recombine.checks.identifiability import STATUSES as STATUSES, Identifiability as Identifiability
+from recombine.checks.splitting import CombinationSplit as CombinationSplit
 from recombine.checks.sufficient_support import (
     ComponentSupport as ComponentSupport,
     Rank as Rank,

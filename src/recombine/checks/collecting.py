@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from recombine.checks import advice as advising
+from recombine.checks.cells import cells_with, level_code
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.queries_asked import stars
@@ -45,19 +46,8 @@ def plan_collection(
         )
     else:
         pool = asked
-    for record in forbid:
-        matches = np.ones(len(pool), dtype=bool)
-        for name, level in record.items():
-            matches &= pool[:, space.position(name)] == _code(space, name, level)
-        pool = pool[~matches]
+    pool = pool[~cells_with(space, pool, forbid)]
     return advising.advise(known, asked, candidates=pool, costs=_prices(space, pool, cost))
-
-
-def _code(space: FactorSpace, name: str, level: Level) -> int:
-    """The code of a level, also where a command line could only give it as text."""
-    factor = space[name]
-    same_text = [i for i, known in enumerate(factor.levels or ()) if str(known).lower() == str(level).lower()]
-    return same_text[0] if len(same_text) == 1 else factor.code(level)
 
 
 def _prices(space: FactorSpace, pool: Codes, cost: Cost | None) -> Floats:
@@ -71,7 +61,7 @@ def _prices(space: FactorSpace, pool: Codes, cost: Cost | None) -> Floats:
             factor = space[name]
             table = np.zeros(len(factor))
             for level, price in levels.items():
-                table[factor.code(level)] = price
+                table[level_code(space, name, level)] = price
             prices += table[pool[:, space.position(name)]]
     if not (np.isfinite(prices) & (prices >= 0)).all():
         raise InputError("the cost of a combination must be a finite number, 0 or more.")

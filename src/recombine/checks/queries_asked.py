@@ -20,6 +20,8 @@ from recombine.space import Codes, FactorSpace
 
 LISTED = 2_000_000
 SAMPLED = 10_000
+MOST_LEVELS = 200_000
+"""Levels that the reported queries name between them: 1 000 queries of 200 factors, and never fewer than 500."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,7 @@ class Asked:
 
 def ask_table(known: Identifiability, codes: Codes, most: int) -> Asked:
     """About every distinct combination of a test table."""
+    most = _readable(most, len(known.shape))
     status = known.status(codes)
     tally = np.bincount(status, minlength=4)
     return _chosen(codes, status, _named(tally), len(codes), most)
@@ -43,6 +46,7 @@ def ask_table(known: Identifiability, codes: Codes, most: int) -> Asked:
 
 def ask_grid(known: Identifiability, space: FactorSpace, most: int, seed: int) -> Asked:
     """About the grid of the table's levels minus training."""
+    most = _readable(most, len(space))
     total = space.size - len(known.codes)
     exact = _closed_form(known, space)
     if space.size <= LISTED:
@@ -62,6 +66,10 @@ def ask_grid(known: Identifiability, space: FactorSpace, most: int, seed: int) -
     )
     order = _worst_first(status)
     return Asked(sample[order], status[order], None, share, total, STATUSES[worst])
+
+
+def _readable(most: int, factors: int) -> int:
+    return min(most, max(500, MOST_LEVELS // factors))
 
 
 def _enumerate(known: Identifiability, space: FactorSpace, total: int, most: int) -> Asked:
