@@ -160,11 +160,7 @@ def _forecast(
     target = train.target
     if target is None or asked.worst == "seen":
         return None, []
-    use = target.count > 0
-    rows = target.count[use].astype(np.float64)
-    spare = float(rows.sum()) - len(rows)
-    pure = float(target.spread[use].sum()) / spare if target.numeric and spare > 0 else None
-    cells = Cells(known.codes[use].astype(np.int64), known.shape, rows, target.mean[use], pure)
+    cells = Cells.of(known.codes, known.shape, target)
     found = forecast(
         cells, asked.codes[asked.status == DETERMINED].astype(np.int64), assumed=known.order, more=rules, seed=seed
     )

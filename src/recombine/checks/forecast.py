@@ -11,7 +11,7 @@ the stand-ins need.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,15 @@ from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 
 STAND_INS = 200
-FEWEST = 5
+FEWEST = 6
+"""Distinct stand-ins without which nothing is forecast."""
 COVERED = 0.9
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "cells", "substitution",
 )  # fmt: skip
 DRAWS = 2_000
-ONE_SIDED = 2.326
-"""Standard errors by which adding up must beat the constant: one in a hundred by chance."""
+ONE_SIDED = 2.576
+"""Standard errors by which adding up must beat the constant, in the mean or in count: one in a hundred by chance."""
 FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
 """Cells that are used in any case; cells × effects above which no more are."""
 TAILS = np.array([0.05, 0.95])
@@ -115,17 +116,18 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     rng = np.random.default_rng(seed)
     cells = _fewer(cells, rng)
     drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, rng)
-    groups, places = drawn.groups, cells.codes[[g[0] for g in drawn.groups]]
-    if len(groups) < FEWEST:
+    groups, firsts = drawn.groups, [int(g[0]) for g in drawn.groups]
+    few = len(set(firsts))
+    if few < FEWEST:
         return "no forecast: too few seen combinations could be left out as the asked ones are."
     entered = [*contestants(cells), *learners(more, cells, seed)]
     metric = _metric(cells)
     said = [rule.left_out(groups) for rule in entered]
-    truth = cells.answers[[group[0] for group in groups]]
+    truth, places = cells.answers[firsts], cells.codes[firsts]
     losses = [
-        _losses(truth, answers, metric) * _learnt(rule, cells) for rule, answers in zip(entered, said, strict=True)
+        losses_of(truth, answers, metric) * _learnt(rule, cells) for rule, answers in zip(entered, said, strict=True)
     ]
-    few = len(np.unique([int(g[0]) for g in groups]))
+    proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
     best = _choose(losses, few)
     together = _together(losses[best], places, drawn.cluster)
     stood, will = _independent(places, drawn.cluster, together), _independent(asked, drawn.asked, together)
@@ -139,7 +141,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     winner = entered[best]
     return Forecast(
         winner.name, named[best].error, float(shown(low)), float(shown(high)), metric, float(shown(constant)),
-        named[best].explained, named, len(groups), len(asked), _explains(entered, losses, assumed, few),
+        named[best].explained, named, len(groups), len(asked), _explains(entered, proof, assumed, few),
         _substitution(entered, asked), winner, _deviations(winner, stood),
     )  # fmt: skip
 
@@ -150,13 +152,18 @@ def _fewer(cells: Cells, rng: np.random.Generator) -> Cells:
     if len(cells.codes) <= most:
         return cells
     kept = np.sort(rng.choice(len(cells.codes), most, replace=False))
-    return replace(cells, codes=cells.codes[kept], rows=cells.rows[kept], answers=cells.answers[kept])
+    return cells.take(kept)
 
 
 def _explains(entered: list[Rule], losses: list[Floats], assumed: int, few: int) -> bool | None:
+    """By the mean gain over the constant, or by how many stand-ins gain: the constant's large errors are few."""
     name = {1: "additive", 2: "pairs"}.get(assumed)
     place = next((i for i, rule in enumerate(entered) if rule.name == name), None)
-    return None if place is None else _better(losses[place], losses[0], ONE_SIDED, few)
+    if place is None:
+        return None
+    gain = losses[0] - losses[place]
+    signs = 2 * np.sqrt(few) * (float((gain > 0).mean()) - 0.5)
+    return _better(losses[place], losses[0], ONE_SIDED, few) or bool(gain.mean() > 0 and signs > ONE_SIDED)
 
 
 def _metric(cells: Cells) -> str:
@@ -171,7 +178,8 @@ def _learnt(rule: Rule, cells: Cells) -> float:
     return len(cells.codes) / max(len(cells.codes) - 1 - variances, 1)
 
 
-def _losses(truth: Floats, said: Floats, metric: str) -> Floats:
+def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
+    """The loss of each cell: squared error, share of rows wrong, or minus log probability."""
     if metric == "rmse":
         return np.asarray((truth - said[:, 0]) ** 2)
     if metric == "error rate":

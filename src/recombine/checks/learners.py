@@ -1,6 +1,6 @@
 """Learners that may join the contest of rules: a forest of trees, and an ensemble of small networks (scikit-learn).
 
-They are fitted anew without each tenth of the stand-ins and all that is left out with them.
+They are fitted anew without each fifth of the stand-ins and all that is left out with them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import Cells, Rule
 from recombine.errors import unknown
 
-FOLDS = 10
+FOLDS = 5
 LEARNERS = ("forest", "networks")
 
 
@@ -52,7 +52,7 @@ class Learner:
 
         numeric, options = self._cells.numeric, {"random_state": self._seed}
         if self.name == "forest":
-            return (RandomForestRegressor if numeric else RandomForestClassifier)(200, max_features=0.5, **options)
+            return (RandomForestRegressor if numeric else RandomForestClassifier)(100, max_features=0.5, **options)
         net = (MLPRegressor if numeric else MLPClassifier)((64, 64), max_iter=300, solver="adam")
         return (BaggingRegressor if numeric else BaggingClassifier)(net, 5, bootstrap=False, **options)
 

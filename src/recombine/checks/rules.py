@@ -8,14 +8,17 @@ which the rule adds up; classes by probabilities.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from recombine.checks.effects import Effects
 from recombine.checks.modular import Floats, Ints
+from recombine.space import Codes
+from recombine.support.table import Target
 
 NODES = ndtri((np.arange(21) + 0.5) / 21)
 """Quantiles of a standard normal over which an answer is averaged on its way back from a scale."""
@@ -42,6 +45,18 @@ class Cells:
     """Mean answers (numbers), or shares of classes (cells × classes)."""
     pure: float | None
     """Variance of an answer within a cell (numbers), None without repeated rows."""
+
+    @classmethod
+    def of(cls, codes: Codes, shape: tuple[int, ...], target: Target) -> Cells:
+        """The cells of a table that have an answer."""
+        use = target.count > 0
+        rows = target.count[use].astype(np.float64)
+        spare = float(rows.sum()) - len(rows)
+        pure = float(target.spread[use].sum()) / spare if target.numeric and spare > 0 else None
+        return cls(codes[use].astype(np.int64), shape, rows, target.mean[use], pure)
+
+    def take(self, kept: NDArray[Any]) -> Cells:
+        return replace(self, codes=self.codes[kept], rows=self.rows[kept], answers=self.answers[kept])
 
     @property
     def numeric(self) -> bool:
@@ -224,14 +239,14 @@ class Mean:
     name = "constant"
 
     def __init__(self, cells: Cells) -> None:
-        self._total, self._answers = cells.answers.sum(axis=0), cells.answers
+        self._shares = cells.answers.mean(axis=0)
 
     def answer(self, codes: Ints) -> Floats:
-        return np.tile(self._total / self._total.sum(), (len(codes), 1))
+        return np.tile(self._shares, (len(codes), 1))
 
     def left_out(self, groups: Sequence[Ints]) -> Floats:
-        rest = self._total - np.stack([self._answers[g].sum(axis=0) for g in groups]) + 0.5 / len(self._total)
-        return np.asarray(rest / rest.sum(axis=1, keepdims=True))
+        """With the groups left in: without its own cell the larger of two equal classes is always the other one."""
+        return np.tile(self._shares, (len(groups), 1))
 
 
 def contestants(cells: Cells) -> list[Rule]:

@@ -8,6 +8,7 @@ left than q has. A pair of levels that q has and training never shows is left ou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -75,16 +76,19 @@ def stand_ins(codes: Ints, shape: tuple[int, ...], asked: Ints, count: int, rng:
         group = _left_out(row, wanted, have[:, best], sharing, rng)
         if group is None:
             continue
-        mates = sharing[by[q]].rows(row) if by[q] >= 0 else group[:1]
-        name = (int(by[q]), int(mates.min()))
-        groups.append(group)
-        clusters.append(name)
-        others = mates[(mates != row) & np.isin(mates, group)]
-        if len(others):
-            mate = int(rng.choice(others))
-            groups.append(np.concatenate([[mate], group[group != mate]]))
+        whole = [
+            same.rows(row) for same, want in zip(sharing, wanted, strict=True) if len(same.subset) > 1 and not want
+        ]
+        name = (int(by[q]), int(sharing[by[q]].rows(row).min()) if by[q] >= 0 else row)
+        mates = (
+            [m for m in reduce(np.intersect1d, whole) if m != row and _levels_left(m, set(group), sharing)]
+            if whole
+            else []
+        )
+        for first in [row, *([int(rng.choice(mates))] if mates else [])]:
+            groups.append(np.concatenate([[first], group[group != first]]))
             clusters.append(name)
-        work += sum(len(g) for g in groups[len(groups) - 1 - bool(len(others)) :])
+            work += len(group)
         if len(groups) >= count or (len(groups) >= FEWEST and work > MOST_WORK):
             break
     names = {name: i for i, name in enumerate(dict.fromkeys(clusters))}
@@ -110,6 +114,11 @@ def _unseen_pairs(asked: Ints, shape: tuple[int, ...], sharing: list[_Sharing], 
     return by, np.unique(cluster, return_inverse=True)[1]
 
 
+def _levels_left(row: int, gone: set[int], sharing: list[_Sharing]) -> bool:
+    """Whether each level of a cell still occurs without these cells."""
+    return all(any(int(r) not in gone for r in same.rows(row)) for same in sharing if len(same.subset) == 1)
+
+
 def _left_out(row: int, wanted: Ints, have: Ints, sharing: list[_Sharing], rng: np.random.Generator) -> Ints | None:
     gone = {row}
     for want, has, same in zip(wanted, have, sharing, strict=True):
@@ -117,9 +126,8 @@ def _left_out(row: int, wanted: Ints, have: Ints, sharing: list[_Sharing], rng: 
             continue
         left = [int(r) for r in same.rows(row) if int(r) not in gone]
         gone.update(int(r) for r in rng.permutation(left)[: max(0, len(left) - int(want))])
-    for same in sharing:
-        if len(same.subset) == 1 and all(int(r) in gone for r in same.rows(row)):
-            return None
+    if not _levels_left(row, gone, sharing):
+        return None
     others = np.array(sorted(gone - {row}), dtype=np.int64)
     if len(others) > LARGEST_GROUP:
         others = rng.choice(others, LARGEST_GROUP, replace=False)

@@ -43,7 +43,7 @@ class Substitution:
     def work(cells: Cells) -> int:
         """Products to compare all levels once."""
         contexts = [min(len(cells.codes), math.prod(cells.shape) // n) for n in cells.shape]
-        return sum(n * n * c for n, c in zip(cells.shape, contexts, strict=True)) * cells.answers.shape[1]
+        return int(sum(n * n * c for n, c in zip(cells.shape, contexts, strict=True)) * cells.answers.shape[1])
 
     def _equivalent(self, kept: Ints) -> list[Ints]:
         """For each factor the kind of each level: equivalent levels are of one kind."""

@@ -233,10 +233,11 @@ class CheckResult(Result):
             mixed = len({type(v) for v in levels}) > 1
             columns[factor.name] = [str(v) for v in values] if mixed else values
         for name, kind in _frame_types(pl).items():
-            values: list[Any] = [getattr(q, name) for q in self.queries]
-            if name in ("prediction", "network") and any(isinstance(v, str) for v in values):
-                values, kind = [v if isinstance(v, str) else None for v in values], pl.String
-            columns[name if name not in columns else f"check: {name}"] = pl.Series(values, dtype=kind)
+            said: list[Any] = [getattr(q, name) for q in self.queries]
+            texts = name in ("prediction", "network") and any(isinstance(v, str) for v in said)
+            columns[name if name not in columns else f"check: {name}"] = pl.Series(
+                [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
+            )
         return pl.DataFrame(columns)
 
     def to_dict(self) -> dict[str, Any]:
