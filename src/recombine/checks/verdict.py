@@ -16,6 +16,7 @@ from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
 from recombine.checks.confounding import Confounding
 from recombine.checks.identifiability import STATUSES, Identifiability
+from recombine.checks.planning import Plan
 from recombine.checks.prediction import Prediction
 from recombine.checks.witness import Direction, Terms, direction, sums
 from recombine.result import Result
@@ -95,6 +96,8 @@ class CheckResult(Result):
     prediction: Prediction | None = field(repr=False)
     unseen_levels: dict[str, list[Level]] = field(repr=False)
     notes: tuple[str, ...] = ()
+    plan: Plan | None = field(default=None, repr=False)
+    """The rows to collect for a purpose, where one was named."""
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -212,6 +215,7 @@ class CheckResult(Result):
                 "listed": self.advice.listed,
                 "method": self.advice.method,
             },
+            "plan": None if self.plan is None else self.plan.to_dict(self.space),
             "pieces": list(self.pieces),
             "groups": self.groups,
             "coverage": self._coverage(),
