@@ -41,6 +41,8 @@ _WHERE = {
     "train": "recombine.training",
     "check": "recombine.checks",
     "CombinationSplit": "recombine.checks",
+    "Purpose": "recombine.checks",
+    "plan": "recombine.checks",
     "check_theorem": "recombine.measures",
     "run_study": "recombine.studies",
     "dissect": "recombine.structure",
@@ -71,7 +73,7 @@ if TYPE_CHECKING:
         tasks as tasks,
         training as training,
     )
-    from recombine.checks import CombinationSplit as CombinationSplit, check as check
+    from recombine.checks import CombinationSplit as CombinationSplit, Purpose as Purpose, check as check, plan as plan
     from recombine.measures import check_theorem as check_theorem, measure as measure
     from recombine.mechanisms import measure_predictions as measure_predictions
     from recombine.models import Perceptron as Perceptron

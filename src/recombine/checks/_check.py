@@ -12,7 +12,8 @@ import numpy as np
 from recombine.checks import prediction as predicting
 from recombine.checks._coverage import coverage
 from recombine.checks.additivity import Additivity, additivity
-from recombine.checks.collecting import Cost, plan_collection
+from recombine.checks.cells import shared_by_missing
+from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
 from recombine.checks.confounding import confounding
 from recombine.checks.forecast import Forecast, forecast
@@ -47,6 +48,8 @@ def check(
     missing: Missing = "error",
     cost: Cost | None = None,
     forbid: Sequence[Mapping[str, Level]] = (),
+    exclude: Sequence[Mapping[str, Level]] = (),
+    purpose: Purpose | None = None,
     salience: float | None = None,
     depth: int = 1,
     rules: Sequence[str] = (),
@@ -64,8 +67,9 @@ def check(
     ``split="column=value"`` the rows that have this value (the others are training). ``order`` m: effects of up to m
     factors at once. ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to
     collect — a function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists
-    (partial) combinations that cannot be collected. ``salience`` or ``depth`` choose the learner whose behaviour is
-    predicted; ``rules`` ("forest", "networks") join the contest of rules behind the forecast.
+    (partial) combinations that cannot be collected, ``exclude`` those that cannot exist, and ``purpose`` says what the
+    rows are for: a budget to be spent well, or an error to be reached. ``salience`` or ``depth`` choose the learner
+    whose behaviour is predicted; ``rules`` ("forest", "networks") join the contest of rules behind the forecast.
     """
     _refuse(split, test, min_support, max_queries, seed)
     pair = split_of(split)
@@ -77,16 +81,17 @@ def check(
     test_codes = None if asked_table is None else asked_table.codes
     known = Identifiability(train.codes, space.shape, order)
     if test_codes is None:
-        asked = ask_grid(known, space, max_queries, seed)
+        asked = ask_grid(known, space, max_queries, seed, exclude)
     else:
         asked = ask_table(known, test_codes, max_queries)
-    advice = plan_collection(
-        known, space, train, None if test_codes is None else test_codes.astype(np.int64), cost, forbid
-    )
+    wanted = None if test_codes is None else test_codes.astype(np.int64)
+    advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
+    plan = plan_for(known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     expected, no_forecast = _forecast(known, train, asked, rules, seed)
     fit = _additivity(known, train, expected)
     pairs = pair_tables(train.codes, train.counts, space.shape)
+    shared = shared_by_missing(known, space, pairs, exclude) if wanted is None else []
     queries, directions = describe(known, train.counts, pairs, asked, prediction, expected, answered)
     return CheckResult(
         space=space,
@@ -111,7 +116,15 @@ def check(
         prediction=prediction,
         forecast=expected,
         unseen_levels=levels_never_seen(known, space),
-        notes=(*notes, *why_not, *no_forecast, *_warnings(answered, fit, prediction, expected), *_long_sums(queries)),
+        notes=(
+            *notes,
+            *why_not,
+            *no_forecast,
+            *_warnings(answered, fit, prediction, expected),
+            *_long_sums(queries),
+            *shared,
+        ),
+        plan=plan,
         settings={
             "factors": list(space.names),
             "target": target,

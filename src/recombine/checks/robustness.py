@@ -64,11 +64,16 @@ def _without_largest(known: Identifiability, counts: Ints, queries: Codes, pairs
     block = _gram(known, counts, pairs, others)[np.ix_(use, use)]
     product = beside.toarray() if _filled(beside) else beside
     scaled = weight[:, None] * product if isinstance(product, np.ndarray) else diags_array(weight) @ product
-    inverse = _inverse(block - product.T @ scaled)
+    block -= product.T @ scaled
+    few = len(queries) < len(use)  # Then solving for each is cheaper than inverting.
+    inverse = cholesky(block, lower=True, check_finite=False) if few else _inverse(block)
     values = []
     for part in _chunks(queries):
         own = part[:, big].astype(np.int64)
         left = _one_hot(part[:, others], sizes)[:, use] - diags_array(weight[own]) @ beside[own]
+        if few:
+            values.append(weight[own] + (solve_triangular(inverse, left.toarray().T, lower=True) ** 2).sum(axis=0))
+            continue
         product = (left.toarray() if _filled(left) else left) @ inverse
         values.append(weight[own] + left.multiply(product).sum(axis=1))
     return np.concatenate(values)

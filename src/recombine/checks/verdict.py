@@ -21,6 +21,7 @@ from recombine.checks.advice import Advice
 from recombine.checks.confounding import Confounding
 from recombine.checks.forecast import Forecast
 from recombine.checks.identifiability import STATUSES, Identifiability
+from recombine.checks.planning import Plan
 from recombine.checks.prediction import Prediction
 from recombine.checks.witness import Direction, Terms, direction, sums
 from recombine.errors import InputError
@@ -108,6 +109,8 @@ class CheckResult(Result):
     forecast: Forecast | None = field(repr=False)
     unseen_levels: dict[str, list[Level]] = field(repr=False)
     notes: tuple[str, ...] = ()
+    plan: Plan | None = field(default=None, repr=False)
+    """The rows to collect for a purpose, where one was named."""
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -267,6 +270,7 @@ class CheckResult(Result):
                 "listed": self.advice.listed,
                 "method": self.advice.method,
             },
+            "plan": None if self.plan is None else self.plan.to_dict(self.space),
             "pieces": list(self.pieces),
             "groups": self.groups,
             "coverage": self._coverage(),

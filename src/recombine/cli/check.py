@@ -9,7 +9,6 @@ from cyclopts import Parameter
 
 from recombine.cli.options import (
     Bins,
-    Factors,
     Json,
     MaxBytes,
     MaxRows,
@@ -19,12 +18,15 @@ from recombine.cli.options import (
     TargetKind,
     bin_counts,
     check_file,
+    numbers,
     pairs,
+    prices,
     words,
 )
+from recombine.cli.plan import plan_from_levels, print_plan
 from recombine.cli.printing import console, counted, print_facts, print_json, print_verdict, say, shown
 from recombine.cli.progress import waiting
-from recombine.errors import MAX_BYTES, MAX_ROWS
+from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,10 +52,10 @@ NUMBERS = {
 
 
 def check(
-    table: Annotated[Path, Parameter(help="Training table: CSV or Parquet.")],
+    table: Annotated[Path | None, Parameter(help="Training table: CSV, Parquet, Excel; may be gzipped.")] = None,
     /,
     *,
-    factors: Factors,
+    factors: Annotated[str | None, Parameter(help="Columns that are recombined: a,b,c.")] = None,
     target: Annotated[str | None, Parameter(help="Column with the answer.")] = None,
     target_kind: TargetKind = None,
     split: Annotated[
@@ -65,6 +67,14 @@ def check(
     bins: Bins = None,
     missing: Missing = "error",
     forbid: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())] = None,
+    exclude: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot exist.", negative=())] = None,
+    cost: Annotated[list[str] | None, Parameter(help="a=x:5: what a level adds to the price.", negative=())] = None,
+    budget: Annotated[float | None, Parameter(help="The best rows to collect for this many (or this price).")] = None,
+    until_error: Annotated[float | None, Parameter(help="Rows until every asked standard error is below this.")] = None,
+    noise: Annotated[float | None, Parameter(help="Standard deviation of one row; estimated if not given.")] = None,
+    change: Annotated[str | None, Parameter(help="a=10,b=1: cost of changing a factor, for a visiting order.")] = None,
+    criterion: Annotated[Literal["A", "D"], Parameter(help="A: precise answers; D: precise effects.")] = "A",
+    levels: Annotated[str | None, Parameter(help="a=3,b=red:green: a plan from nothing; needs --budget.")] = None,
     salience: Annotated[float | None, Parameter(help="Learner: salience S(1;2) of a kernel over two factors.")] = None,
     depth: Annotated[int, Parameter(help="Learner: hidden layers of a wide ReLU network.")] = 1,
     max_rows: MaxRows = MAX_ROWS,
@@ -95,11 +105,22 @@ def check(
         recombine check train.csv --factors a,b --target y --json --fail-on undetermined --fail-on error=5
 
         recombine check train.csv --factors dose,age --bins dose=4,age=5
+
+        recombine check train.csv --factors a,b --budget 20 --change a=10,b=1
+
+        recombine check --levels a=3,b=red:green,c=4 --budget 20
     """
+    if levels is not None:
+        return plan_from_levels(levels, table, budget, order, criterion, exclude or [], change, seed, json, out)
+    if table is None or factors is None:
+        raise InputError(f"{'TABLE' if table is None else '--factors'} is missing; recombine check --help shows how.")
     chosen, counts = words(factors), bin_counts(bins or [])
-    cells = [pairs(text, "--forbid") for text in forbid or []]
+    cells, never = (
+        [pairs(text, f"--{name}") for text in texts or []] for name, texts in (("forbid", forbid), ("exclude", exclude))
+    )
+    changes = numbers(change, "--change") or None
     check_file(out, table, test)
-    from recombine.checks import check as run
+    from recombine.checks import Purpose, check as run
 
     with waiting(f"reading {table.name}", quiet=json):
         result = run(
@@ -114,6 +135,9 @@ def check(
             bins=counts,
             missing=missing,
             forbid=cells,
+            exclude=never,
+            cost=prices(cost) if cost else None,
+            purpose=Purpose(budget, until_error, criterion, noise, changes),
             salience=salience,
             depth=depth,
             rules=words(rules) if rules else (),
@@ -138,7 +162,9 @@ def _show(result: CheckResult, out: Path | None) -> None:
     if result.queries and result.verdict != "seen":
         say("")
         _print_queries(result)
-    if len(result.advice.cells):
+    if result.plan is not None:
+        print_plan(result.space, result.plan, SHOWN)
+    elif len(result.advice.cells):
         say("")
         _print_suggestions(result)
     elif result.advice.needed and result.advice.enough:
