@@ -24,7 +24,7 @@ from recombine.checks.identifiability import STATUSES, Identifiability
 from recombine.checks.planning import Plan
 from recombine.checks.prediction import Prediction
 from recombine.checks.witness import Direction, Terms, direction, sums
-from recombine.errors import InputError
+from recombine.errors import InputError, unknown
 from recombine.result import Result
 from recombine.space import Codes, FactorSpace, Level
 
@@ -143,8 +143,10 @@ class CheckResult(Result):
             most = float(value)
         except ValueError:
             most = math.nan
-        if name != "error" or not most >= 0:
-            raise InputError(f"cannot fail on {condition!r}; give undetermined, assumption or error=NUMBER.")
+        if name != "error":
+            raise unknown("condition to fail on", condition, ("undetermined", "assumption", "error=NUMBER"))
+        if not most >= 0:
+            raise InputError(f"cannot fail on {condition!r}; write error=NUMBER, in the answer's units.")
         return self.worst != "seen" and (self.forecast is None or self.forecast.error > most)
 
     @property
@@ -211,7 +213,7 @@ class CheckResult(Result):
             "prediction": query.prediction,
             "low": query.low,
             "high": query.high,
-            "rule": None if query.prediction is None or self.forecast is None else self.forecast.rule,
+            "rule": None if query.prediction is None else self.forecast.rule if self.forecast else "additive",
             "network": query.network,
             "witness": None,
         }
