@@ -166,8 +166,10 @@ def test_unknown_scales_and_studies(tmp_path: Path) -> None:
         run_study(STUDY, "large", store=Store(tmp_path))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="unknown study 'gradient-toi'; did you mean 'gradient-toy'"):
         find_study("gradient-toi")
-    with pytest.raises(InputError, match="'gradient-toy' is not a study; find_study"):
-        run_study("gradient-toy", "smoke", store=Store(tmp_path))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="7 is not a study; give its name, its file, or a Study"):
+        run_study(7, "smoke", store=tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="devise"):
+        run_study(STUDY, "smoke", store=tmp_path, devise="cpu")  # type: ignore[call-arg]
     assert find_study("gradient-toy") is STUDIES["gradient-toy"] is STUDY
 
 

@@ -1,7 +1,8 @@
 """All members of a stack in one step: the member's gradient, vmapped and traced once into a flat list of operations.
 
 ``vmap`` decides anew at every call how each operation is batched, which costs more than the operations of a small
-network. Tracing one step records the batched operations; replaying the record skips the deciding.
+network. Tracing one step records the batched operations; replaying the record skips the deciding. Recording costs what
+it saves in some tens of steps, so a training of a few is never recorded; the numbers are the same.
 """
 
 from __future__ import annotations
@@ -18,19 +19,24 @@ from recombine.training.stack import Buffers, Objective, Stack
 
 Step = Callable[..., tuple[Tensor, Tensor, list[Tensor]]]
 """(parameters, buffers, inputs, targets, weight) → (gradients as rows, losses, buffers after the step)."""
+FEW = 32
+"""Steps that are taken before one is recorded."""
 
 
 class Stacked:
     """One recorded step for the whole stack, whatever ``step`` computes; ``shared`` where one batch is for all."""
 
+    recorded_after = FEW
+
     def __init__(self, stack: Stack, step: Step, shared: bool) -> None:
         self.stack, self.shared, self._step = stack, shared, step
         self.parameters = stack.layout.split(stack.flat)
         self._recorded: Step | None = None
+        self._taken = 0
         self._update: Callable[..., None] = stack.optimizer.update_in_pieces
 
     def record(self, inputs: tuple[Tensor, ...], targets: Tensor) -> None:
-        """Record the step from a batch like those to come. The first step does it where nobody asked before; asked for,
+        """Record the step from a batch like those to come. A later step does it where nobody asked before; asked for,
         what PyTorch cannot record is an error before anything is trained."""
         with torch.no_grad():
             self._recorded = self._record(self._arguments(inputs, targets))
@@ -46,11 +52,11 @@ class Stacked:
 
     def step(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Hyper) -> Tensor:
         """One step of every member, in place; returns the losses (members)."""
-        if self._recorded is None:
+        if self._recorded is None and self._taken >= self.recorded_after:
             self.record(inputs, targets)
-        assert self._recorded is not None
+        self._taken += 1
         stack = self.stack
-        grad, loss, buffers = self._recorded(*self._arguments(inputs, targets))
+        grad, loss, buffers = (self._recorded or self._step)(*self._arguments(inputs, targets))
         if stack.stop_below is not None:
             frozen = stack.frozen()
             loss = torch.where(frozen, stack.held, loss)
