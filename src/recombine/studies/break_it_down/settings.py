@@ -191,7 +191,7 @@ def small_contours(size: Size) -> Setting:
         task=OddOneOutTask(source=Contours(side=32), problems=64 if smoke else 8000, held_out=16 if smoke else 200),
         model=SMALL_RESNET, bases=1 if smoke else 2, steps=4 if smoke else 0, batch_size=16, optimizer=Adam(lr=5e-3),
         weights=None if smoke else FILE, weights_hash=None if smoke else HASH, learn=16 if smoke else 144,
-        asked=16 if smoke else 56, protocol=Protocol(settings=search, seeds=1, random=1), untrained=1 if smoke else 2,
+        asked=8 if smoke else 56, protocol=Protocol(settings=search, seeds=1, random=1), untrained=1 if smoke else 2,
     )  # fmt: skip
     return _setting(run, "inside–contact", "7 layers, 32 pixels", 7, RESNET)
 

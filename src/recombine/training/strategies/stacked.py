@@ -36,10 +36,17 @@ class Stacked:
         self._update: Callable[..., None] = stack.optimizer.update_in_pieces
 
     def record(self, inputs: tuple[Tensor, ...], targets: Tensor) -> None:
-        """Record the step from a batch like those to come. A later step does it where nobody asked before; asked for,
-        what PyTorch cannot record is an error before anything is trained."""
+        """Record the step from a batch like those to come."""
         with torch.no_grad():
             self._recorded = self._record(self._arguments(inputs, targets))
+
+    def prepare(self, inputs: tuple[Tensor, ...], targets: Tensor, steps: int) -> None:
+        """What PyTorch cannot stack is an error before anything is trained: the step is recorded, or, where there are
+        only a few, taken once for nothing."""
+        if steps > self.recorded_after:
+            return self.record(inputs, targets)
+        with torch.no_grad():
+            self._step(*self._arguments(inputs, targets))
 
     def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:
         """Train through a block of batches (steps × members × …); returns the losses (steps × members)."""
