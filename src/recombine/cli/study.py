@@ -214,9 +214,7 @@ def verify(folder: Results, /, *, study: Mine = None, as_json: Json = False) -> 
 
 
 @app.command(sort_key=5, help_epilogue="")
-def renew(
-    folder: Results, /, *, study: Mine = None, store: StorePath = STORE, as_json: Json = False
-) -> int:
+def renew(folder: Results, /, *, study: Mine = None, store: StorePath = STORE, as_json: Json = False) -> int:
     """Put runs that a store holds into committed results, in place of the committed ones; judge and draw again.
 
     A run is renewed where the store holds it and it is another than the committed one (computed at another
