@@ -117,8 +117,7 @@ def test_show(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (code, err) == (0, "")
     assert all(claim.id in out for claim in TOY.claims)
     assert out.count(" (ours)") == sum(claim.whose == "ours" for claim in TOY.claims)
-    assert "at paper scale" in out
-    assert "holds, no published figure" in " ".join(out.split())
+    assert "at paper scale: holds, no published figure" in out
     assert out.index("Where this differs from the paper") < out.index(TOY.notes.deviations[0][:30])
     code, out, _ = call("study", "show", "gradient-toy", "--json")
     data = json.loads(out)

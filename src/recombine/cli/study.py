@@ -115,21 +115,21 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
     where.print(shown(f"{study.question}\n"))
     if paper := study.paper:
         where.print(shown(f"{paper.authors} ({paper.year}). {paper.title}. {paper.url}\n"))
-    table = Table("claim", "sentence, and what would make it hold", *(["at paper scale"] if verdicts else []), box=None)
+    table = Table("claim", "sentence, and what would make it hold", box=None)
     table.columns[0].no_wrap = True
     for claim in study.claims:
-        told = verdicts.get(claim.id, {})
-        status = ", ".join(part for part in (told.get("status", "–"), told.get("how")) if part)
         published = "" if claim.published is None else f"; published {claim.published.value:g}"
         ours = " (ours)" if claim.whose == "ours" else ""
         words = f"{claim.sentence}{ours}\n{claim.test.criterion}{published}"
-        table.add_row(shown(claim.id), shown(words), *([shown(status)] if verdicts else []))
+        if verdict := verdicts.get(claim.id):
+            words += f"\nat paper scale: {', '.join(verdict[key] for key in ('status', 'how') if verdict[key])}"
+        table.add_row(shown(claim.id), shown(words))
     where.print(table)
     where.print(shown(f"\n{counted(len(planned), 'run')} at {scale} scale", "bold"))
     table = Table("run", "members", "steps", "address", box=None, pad_edge=False)
     for run_name, planned_run in planned.items():
-        is_ = planned_run.describe()
-        table.add_row(run_name, *(_number(is_.get(n)) for n in ("members", "steps")), planned_run.address[:12])
+        told = planned_run.describe()
+        table.add_row(run_name, *(_number(told.get(n)) for n in ("members", "steps")), planned_run.address[:12])
     where.print(table)
     if study.notes.deviations:
         heading = "Where this differs from the paper" if study.paper else "How it was done"
