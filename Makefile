@@ -22,9 +22,8 @@ run: $(BIN)/recombine
 
 test: $(VENV)/dev
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest -n $(WORKERS); tests=$$?; wait $$types && exit $$tests
 
 docs: $(VENV)/dev
 	$(BIN)/python docs/build.py

@@ -98,10 +98,11 @@ def study() -> StudyResult:
         (figure,),
         notes=notes,
         says=said,
+        file=said,
     )
     provenance = {"run": {"address": "0" * 64, "command": said, "commit": said, "device": said}}
     tables = {"t": table}
-    return StudyResult(declared, "smoke", declared.judge(tables, {}), tables, provenance, 1.0, said)
+    return StudyResult(declared, "smoke", declared.judge(tables, {}), tables, provenance)
 
 
 def everything_below(folder: Path) -> set[Path]:

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, Views, WordEncoder, resnet_50
-from recombine.runs.along_training import AlongTrainingRun
-from recombine.runs.dissection import DissectionRun, Pretraining
-from recombine.runs.planted import PlantedRun
 from recombine.structure import Choice, Geometric, MaskSettings, Protocol, grid
+from recombine.studies.break_it_down.along_training import AlongTrainingRun
+from recombine.studies.break_it_down.dissection import DissectionRun, Pretraining
+from recombine.studies.break_it_down.planted import PlantedRun
 from recombine.studies.faithful import Faithful
 from recombine.studies.study import Scale, Setting
 from recombine.tasks import Contours, DigitPairs, Family, MaskedWords, OddOneOutTask, Sentences, SignProducts, TwoViews
@@ -59,7 +59,7 @@ class Size:
 
 
 SCALES: dict[Scale, Size] = {
-    "smoke": Size(2, 40, 1, 4, 40, 2), "quick": Size(3, 700, 10, 20, 200, 4), "paper": Size(3, 1500, 20, 48, 500, 0),
+    "smoke": Size(2, 32, 1, 4, 40, 2), "quick": Size(3, 700, 10, 20, 200, 4), "paper": Size(3, 1500, 20, 48, 500, 0),
 }  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def planted(sort: Literal["positive", "negative"], size: Size, bases: int) -> Se
     search = MaskSettings(epochs=2 * size.epochs, optimizer=Adam(lr=0.02))
     run = PlantedRun(
         planted=sort, network=OddOneOutNet(encoder=Perceptron(widths=(24 if sort == "positive" else 12, 16, 8))),
-        bases=bases, steps=40 if size.short else 500, asked=size.asked,
+        bases=bases, steps=32 if size.short else 500, asked=size.asked,
         protocol=Protocol(settings=tuple(search.replace(penalty=penalty) for penalty in (0.1, 0.02, 0.004, 0.0)),
                           seeds=1, random=0, shuffled=False),
     )  # fmt: skip
@@ -191,7 +191,7 @@ def small_contours(size: Size) -> Setting:
         task=OddOneOutTask(source=Contours(side=32), problems=64 if smoke else 8000, held_out=16 if smoke else 200),
         model=SMALL_RESNET, bases=1 if smoke else 2, steps=4 if smoke else 0, batch_size=16, optimizer=Adam(lr=5e-3),
         weights=None if smoke else FILE, weights_hash=None if smoke else HASH, learn=16 if smoke else 144,
-        asked=16 if smoke else 56, protocol=Protocol(settings=search, seeds=1, random=1), untrained=1 if smoke else 2,
+        asked=8 if smoke else 56, protocol=Protocol(settings=search, seeds=1, random=1), untrained=1 if smoke else 2,
     )  # fmt: skip
     return _setting(run, "inside–contact", "7 layers, 32 pixels", 7, RESNET)
 
