@@ -4,7 +4,7 @@ assumption can hold exactly. And what the theorem says of each setting before an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -66,6 +66,9 @@ ROWS = {
     "normal": Part("orthogonal, normal", "normal", (0.951, 1.24e-3)),
 }
 """In the order in which a short budget should be spent."""
+LONG = {f"{name}-long": replace(ROWS[name], kind=f"{ROWS[name].kind}, trained longer")
+        for name in ("orthogonal", "orthogonal-monolithic")}  # fmt: skip
+"""Rows that are trained for a tenth of the paper's steps besides, so that they can be judged by value."""
 
 ABLATIONS = {
     "soft": Part("soft, separate"),
@@ -119,7 +122,9 @@ class Pictures:
     centred: bool = True
 
 
-def sprite_settings(parts: Mapping[str, Part], size: Pictures, members: int | None) -> dict[str, Setting]:
+def sprite_settings(
+    parts: Mapping[str, Part], size: Pictures, members: int | None, family: str = "sprites"
+) -> dict[str, Setting]:
     """A setting for each part; those that were published know the paper's own."""
     # Where pictures are drawn afresh there is no number of them to compare.
     paper = partial(Faithful, 392_000, data=("task.samples", 100_000) if size.samples else None, size=("task.side", 64))
@@ -136,7 +141,7 @@ def sprite_settings(parts: Mapping[str, Part], size: Pictures, members: int | No
             optimizer=AdamW(lr=size.lr, weight_decay=1e-5, schedule=Cosine(steps=size.steps, floor=0.01)),
             measured=tuple(measured),
         )  # fmt: skip
-        labels = _labels(part, "sprites" if part.published else "small sprites", side=size.side)
+        labels = _labels(part, family, side=size.side)
         found[name] = Setting(run, labels, paper(members=part.seeds) if part.published else None)
     return found
 

@@ -11,7 +11,7 @@ from recombine.statistics import summarise
 from recombine.studies.first_principles.runs import ROWS
 from recombine.studies.study import Setting
 
-FIT = {"vectors": 0.9, "sprites": 0.25, "small sprites": 0.25}
+FIT = {"vectors": 0.9, "sprites": 0.25, "sprites, longer": 0.25, "small sprites": 0.25}
 """No verdict on a network that explains less than this of its own training support (R²)."""
 ASSUMPTIONS = ("A0", "A1", "A2", "A3", "A4")
 
