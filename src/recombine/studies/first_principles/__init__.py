@@ -45,7 +45,7 @@ QUICK = Size(
 )  # fmt: skip
 # A thousand of the paper's 392 000 steps; the cosine of the learning rate ends with them.
 LARGE = Pictures(64, 1000, 512, 3, 4000, 256, 32, (320, 64), 1e-3, Latents(), 100_000, centred=False)
-PAPER = Size(LARGE, replace(LARGE, steps=40_000, members=5))
+PAPER = Size(LARGE, replace(LARGE, steps=40_000))
 
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:

@@ -48,6 +48,8 @@ class Part:
     seeds: int = 5
     mapped: bool = False
     """Whether pictures and a map of errors are kept."""
+    members: int | None = None
+    """Where they are not as many as others of this size have."""
 
 
 ROWS = {
@@ -66,8 +68,8 @@ ROWS = {
     "normal": Part("orthogonal, normal", "normal", (0.951, 1.24e-3)),
 }
 """In the order in which a short budget should be spent."""
-LONG = {f"{name}-long": replace(ROWS[name], kind=f"{ROWS[name].kind}, trained longer")
-        for name in ("orthogonal", "orthogonal-monolithic")}  # fmt: skip
+LONG = {f"{name}-long": replace(ROWS[name], kind=f"{ROWS[name].kind}, trained longer", members=members)
+        for name, members in (("orthogonal", 5), ("orthogonal-monolithic", 3))}  # fmt: skip
 """Rows that are trained for a tenth of the paper's steps besides, so that they can be judged by value."""
 
 ABLATIONS = {
@@ -137,7 +139,8 @@ def sprite_settings(
         run = TrainingRun(
             task=SpriteTask(side=size.side, support=part.support, width=part.width, latents=size.latents,
                             samples=size.samples, composition=part.data),
-            model=_drawing(part, size), members=members or size.members, steps=size.steps, batch_size=size.batch,
+            model=_drawing(part, size), members=members or part.members or size.members, steps=size.steps,
+            batch_size=size.batch,
             optimizer=AdamW(lr=size.lr, weight_decay=1e-5, schedule=Cosine(steps=size.steps, floor=0.01)),
             measured=tuple(measured),
         )  # fmt: skip
