@@ -24,20 +24,20 @@ from recombine.tasks import BumpTask, Draws, Population
 from recombine.training import AdamW, Cosine
 
 KERNEL, CNN = "tangent kernel", "transposed CNN"
+SET = ["kind", "share", "member", "side"]
 LOCATED, DRAWN = 0.9, 0.5
 """Unseen bumps are placed once this share of them is within one pixel, and drawn once the error falls to this share of
 a blank picture's."""
 
 SHARES = (0.0, 0.5, 1.0, 2.0)
 """Stripes per place of a side: none, one at every fourth and at every second place of both factors, and at all."""
-SIDES: dict[Scale, tuple[int, ...]] = {"smoke": (8,), "quick": (), "paper": (24, 28, 32, 40)}
-LADDER = (32, 45, 64, 91, 128, 181, 256, 362, 512)
-BUMPS: dict[Scale, dict[float, tuple[int, ...]]] = {
-    "smoke": {0.0: (8, 32), 2.0: (8,)}, "quick": {},
-    "paper": {0.0: LADDER, 1.0: (4, 32), 2.0: (4, 16, 32, 64, 128)},
+LADDER, STRIPED = (32, 45, 64, 91, 128, 181, 256, 362), {1.0: (4,), 2.0: (4, 16, 32, 64, 128)}
+BUMPS: dict[Scale, dict[int, dict[float, tuple[int, ...]]]] = {
+    "smoke": {8: {0.0: (8, 32), 2.0: (8,)}}, "quick": {},
+    "paper": {side: {0.0: LADDER[2 if side == 40 else 0 :], **STRIPED} for side in (24, 28, 32, 40)},
 }  # fmt: skip
-"""Numbers of bumps that a CNN is given, by stripes per place: the same whatever the side, so that no power of it is
-built in. Their centres are real numbers, as the authors' are."""
+"""Numbers of bumps that a CNN is given at each side, by stripes per place: of one ladder, so that no power of the side
+is built in. Their centres are real numbers, as the authors' are."""
 ASKED = 512
 """Centres that were not drawn, at which exact regression is asked for a picture."""
 
@@ -134,8 +134,8 @@ def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
 def cnn_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
     return {
         f"need-{side}-{round(share * side)}-{bumps}": _setting(side, bumps, share, scale, members)
-        for side in SIDES[scale]
-        for share, counts in BUMPS[scale].items()
+        for side, sets in BUMPS[scale].items()
+        for share, counts in sets.items()
         for bumps in counts
     }
 
@@ -153,22 +153,28 @@ def _setting(side: int, bumps: int, share: float, scale: Scale, members: int | N
     return Setting(run, {"kind": CNN, "side": side, "share": share, "bumps": bumps})
 
 
-def slopes(need: pl.DataFrame) -> pl.DataFrame:
-    """d log(examples needed) / d log N for each learner, training set and sample; null where a side never gets there,
-    or gets there with the fewest examples that were tried."""
-    rows: list[dict[str, object]] = []
-    sides = dict(need.group_by("kind").agg(pl.col("side").n_unique()).iter_rows())
-    keyed = need.with_columns(drawn=-pl.col("over_blank"))
-    for key, part in keyed.group_by("kind", "share", "member", maintain_order=True):
-        for criterion, share, enough in (("placed", "located", LOCATED), ("drawn", "drawn", -DRAWN)):
-            at = part.filter("fitted").sort("examples").group_by("side", maintain_order=True)
-            counts = {side: first_enough(of["examples"].to_numpy(), of[share].to_numpy(), enough) for (side,), of in at}
-            found = {side: count for side, count in counts.items() if count is not None}
-            known = len(found) == sides[key[0]] > 1
-            slope = float(np.polyfit(np.log(list(found)), np.log(list(found.values())), 1)[0]) if known else None
-            rows.append(dict(zip(("kind", "share", "member"), key, strict=True))
-                        | {"criterion": criterion, "slope": slope, "sides": len(found)})  # fmt: skip
-    return pl.DataFrame(rows, schema_overrides={"slope": pl.Float64}, infer_schema_length=None)
+def fewest(need: pl.DataFrame) -> pl.DataFrame:
+    """The examples needed at each side, for each learner, training set and sample, to place unseen bumps and to draw
+    them; null where that is never reached, or with the fewest examples that were tried."""
+    keyed = need.filter("fitted").with_columns(drawn=-pl.col("over_blank")).sort("examples", maintain_order=True)
+    rows = [
+        (*key, criterion, first_enough(part["examples"].to_numpy(), part[share].to_numpy(), enough))
+        for key, part in keyed.group_by(SET, maintain_order=True)
+        for criterion, share, enough in (("placed", "located", LOCATED), ("drawn", "drawn", -DRAWN))
+    ]
+    known = pl.DataFrame(rows, schema=[*SET, "criterion", "examples"], orient="row", infer_schema_length=None)
+    criteria = pl.DataFrame({"criterion": ["placed", "drawn"]})
+    asked = need.select(SET).unique(maintain_order=True).join(criteria, how="cross", maintain_order="left")
+    known = known.cast({**{name: asked.schema[name] for name in SET}, "examples": pl.Float64})
+    return asked.join(known, on=[*SET, "criterion"], how="left", maintain_order="left")
+
+
+def slopes(fewest: pl.DataFrame) -> pl.DataFrame:
+    """d log(examples needed) / d log N of each learner, training set and sample; null unless known at every side."""
+    logs = pl.col("side").log(), pl.col("examples").log()
+    known = pl.col("examples").is_not_null().all() & (pl.len() > 1)
+    found = fewest.group_by("kind", "share", "member", "criterion", maintain_order=True)
+    return found.agg(slope=pl.when(known).then(pl.cov(*logs) / logs[0].var()), sides=pl.len())
 
 
 def first_enough(examples: NDArray[np.float64], share: NDArray[np.float64], enough: float) -> float | None:
