@@ -21,6 +21,8 @@ from recombine.support.table import Table
 Cost = Callable[[dict[str, Level]], float] | Mapping[str, Mapping[Level, float]]
 
 MOST_CANDIDATES = 200_000
+LEAST_FREEDOM = 5
+"""Rows beyond the effects from which the noise of one row is estimated."""
 LARGEST_FIT = 30_000_000
 """Combinations × effects up to which the noise of one row is estimated."""
 
@@ -102,7 +104,12 @@ def _noise(known: Identifiability, train: Table) -> float | None:
     """The standard deviation of one row around the fit, where the table has answers enough to tell."""
     target = train.target
     freedom = train.rows - known.rank
-    if target is None or target.classes is not None or freedom < 1 or len(known.codes) * known.rank > LARGEST_FIT:
+    if (
+        target is None
+        or target.classes is not None
+        or freedom < LEAST_FREEDOM
+        or len(known.codes) * known.rank > LARGEST_FIT
+    ):
         return None
     x = known.rows.rows(known.codes).astype(np.float64)
     root = np.sqrt(target.count)
