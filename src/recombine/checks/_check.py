@@ -12,7 +12,7 @@ import numpy as np
 from recombine.checks import prediction as predicting
 from recombine.checks._coverage import coverage
 from recombine.checks.additivity import Additivity, additivity
-from recombine.checks.cells import shared_by_missing
+from recombine.checks.cells import existing, shared_by_missing
 from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
 from recombine.checks.confounding import confounding
@@ -84,6 +84,7 @@ def check(
         asked = ask_grid(known, space, max_queries, seed, exclude)
     else:
         asked = ask_table(known, test_codes, max_queries)
+    grid = test_codes is None
     wanted = None if test_codes is None else test_codes.astype(np.int64)
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
     plan = plan_for(known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed)
@@ -91,7 +92,7 @@ def check(
     expected, no_forecast = _forecast(known, train, asked, rules, seed)
     fit = _additivity(known, train, expected)
     pairs = pair_tables(train.codes, train.counts, space.shape)
-    shared = shared_by_missing(known, space, pairs, exclude) if wanted is None else []
+    shared = shared_by_missing(known, space, pairs, exclude) if grid else []
     queries, directions = describe(known, train.counts, pairs, asked, prediction, expected, answered)
     return CheckResult(
         space=space,
@@ -108,7 +109,9 @@ def check(
         queries=queries,
         directions=directions,
         advice=advice,
-        coverage=coverage(train.codes, space.shape, test_codes),
+        coverage=coverage(
+            train.codes, space.shape, existing(space, exclude) if exclude and wanted is None else test_codes
+        ),
         pieces=connected_components(known, space),
         groups=level_groups(known, space),
         confounding=confounding(train, pairs, draws, seed),

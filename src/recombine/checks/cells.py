@@ -39,6 +39,12 @@ def cells_with(space: FactorSpace, codes: Codes, records: Sequence[Mapping[str, 
     return found
 
 
+def existing(space: FactorSpace, exclude: Sequence[Mapping[str, Level]]) -> Codes:
+    """The grid without the cells that cannot exist."""
+    grid = space.grid()
+    return np.asarray(grid[~cells_with(space, grid, exclude)])
+
+
 def shared_by_missing(
     known: Identifiability, space: FactorSpace, pairs: Pairs, exclude: Sequence[Mapping[str, Level]] = ()
 ) -> list[str]:
@@ -47,8 +53,8 @@ def shared_by_missing(
     missing = space.size - len(known.codes)
     if missing < 2 or space.size > LISTED or not all(seen.all() for seen in known.seen_levels):
         return []
-    grid = space.grid()
-    cells = grid[~known.members.contains(grid) & ~cells_with(space, grid, exclude)]
+    cells = existing(space, exclude)
+    cells = cells[~known.members.contains(cells)]
     if len(cells) < 2:
         return []
     same = {k: int(cells[0, k]) for k in range(len(space)) if (cells[:, k] == cells[0, k]).all()}

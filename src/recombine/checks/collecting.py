@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from recombine.checks import advice as advising
-from recombine.checks.cells import cells_with, level_code
+from recombine.checks.cells import cells_with, existing, level_code
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.planning import Plan, considered, plan_rows
@@ -21,6 +21,8 @@ from recombine.support.table import Table
 Cost = Callable[[dict[str, Level]], float] | Mapping[str, Mapping[Level, float]]
 
 MOST_CANDIDATES = 200_000
+LEAST_FREEDOM = 5
+"""Rows beyond the effects from which the noise of one row is estimated."""
 LARGEST_FIT = 30_000_000
 """Combinations × effects up to which the noise of one row is estimated."""
 
@@ -50,8 +52,7 @@ def plan_collection(
 ) -> advising.Advice:
     grid = asked is None
     if asked is None and exclude:
-        asked = space.grid()
-        asked = asked[~cells_with(space, asked, exclude)]
+        asked = existing(space, exclude)
     elif asked is None:
         if known.grid_rank - known.rank > advising.MOST_DIRECTIONS and len(known.shape) != 2:
             more = known.grid_rank - known.rank
@@ -102,7 +103,8 @@ def _noise(known: Identifiability, train: Table) -> float | None:
     """The standard deviation of one row around the fit, where the table has answers enough to tell."""
     target = train.target
     freedom = train.rows - known.rank
-    if target is None or target.classes is not None or freedom < 1 or len(known.codes) * known.rank > LARGEST_FIT:
+    large = len(known.codes) * known.rank > LARGEST_FIT
+    if target is None or target.classes is not None or freedom < LEAST_FREEDOM or large:
         return None
     x = known.rows.rows(known.codes).astype(np.float64)
     root = np.sqrt(target.count)

@@ -12,6 +12,7 @@ effort may be shared out in fractions of rows, which is nearly the best there is
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,9 +63,9 @@ class Design:
         self.inverse = np.linalg.inv(self.before + lent * np.eye(size))
         values, vectors = np.linalg.eigh(self.asked.T @ self.asked / max(1, len(self.asked)))
         self.root = vectors * np.sqrt(np.maximum(values, 0.0))  # root · rootᵀ = C
-        self._refresh()
+        self.refresh()
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
         self.moved = self.pool @ self.inverse
         self.told = self.moved @ self.root
         self.lever = (self.moved * self.pool).sum(axis=1)
@@ -156,7 +157,7 @@ def _exchange(design: Design, rows: list[int], prices: Floats, criterion: str) -
             design.change(new, 1)
             better |= new != row
             rows[place] = new
-        design._refresh()
+        design.refresh()
         if not better:
             return
 
@@ -165,18 +166,25 @@ def until(before: Floats, pool: Floats, asked: Floats, variance: float, most: in
     """Rows after which every asked variance is at most this, each chosen for the answer that is then the worst; and a
     number of rows that no plan can do without."""
     design = Design(before, pool, asked)
-    rows = [int(row) for row in first]
-    for row in rows:
-        design.change(row, 1)
+    rows = [int(row) for row in first]  # With these every direction is closed, so nothing need be lent.
+    design.inverse = np.linalg.inv(design.before + design.pool[rows].T @ design.pool[rows])
+    design.refresh()
     while len(rows) < most and (now := design.variances()).max() > variance * (1 + 1e-9):
         row = int(np.argmax(design.gains("A", int(np.argmax(now)))))
         rows.append(row)
         design.change(row, 1)
-    tried = np.argsort(-design.variances())[:50]
-    known = design.asked[tried] @ design.inverse
-    slack = 2 * design.variances()[tried] - ((known @ design.before) * known).sum(axis=1) - variance
-    needed = slack / np.maximum(((design.pool @ known.T) ** 2).max(axis=0), 1e-300)
-    return np.array(rows, dtype=np.int64), max(0, int(np.ceil(needed.max(initial=0.0) - 1e-6)))
+    now = design.variances()
+    single = [[i] for i in np.argsort(-now)[:50].tolist()]
+    several = [np.flatnonzero(now >= share * now.max()).tolist() for share in (0.0, 0.5, 0.8, 0.95)]
+    return np.array(rows, dtype=np.int64), max(_fewest(design, now, variance, chosen) for chosen in (*single, *several))
+
+
+def _fewest(design: Design, now: Floats, variance: float, chosen: list[int]) -> int:
+    """Where the mean variance of some answers is to fall so far, the tangent says how many rows that takes at least."""
+    known = design.asked[chosen] @ design.inverse
+    slack = float((2 * now[chosen] - ((known @ design.before) * known).sum(axis=1)).mean()) - variance
+    steepest = float(((design.pool @ known.T) ** 2).mean(axis=1).max(initial=0.0))
+    return max(0, math.ceil(slack / steepest - 1e-6)) if steepest > 0 else 0
 
 
 def _judged(before: Floats, pool: Floats, asked: Floats, rows: Ints, criterion: str) -> Choice:

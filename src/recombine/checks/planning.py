@@ -55,7 +55,7 @@ class Plan:
 
     @property
     def words(self) -> str:
-        unit = "in units of one row's noise" if self.noise == 1 else f"with a noise of {self.noise:.3g} a row"
+        unit = "in units of one row's noise" if self.noise == 1 else f"with a noise of {self.noise:.3g} per row"
         rows = f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}"
         if self.after is None:
             return f"{rows} leave some asked answers undetermined."

@@ -122,7 +122,7 @@ def check(
     check_file(out, table, test)
     from recombine.checks import Purpose, check as run
 
-    with waiting(f"reading {table.name}", quiet=json):
+    with waiting(f"checking {table.name}", quiet=json):
         result = run(
             table,
             chosen,
