@@ -76,7 +76,9 @@ def test_ranks_with_and_without_collapsed_members() -> None:
     """Member 1 collapses in the row that is published as the best: over the other rows it is in order."""
     names = (*THREE, "random")
     gone = (pl.col("run") == "alpha") & (pl.col("member") == 1)
-    networks = _networks({name: [R2[name]] * 2 for name in names}, family="sprites").with_columns(gone.alias("collapsed"))
+    networks = _networks({name: [R2[name]] * 2 for name in names}, family="sprites").with_columns(
+        gone.alias("collapsed")
+    )
     networks = networks.with_columns(r2_all=pl.when(gone).then(-1.0).otherwise("r2_all"))
     found = ranks(networks, published(networks)).sort("member")
     assert found["r2"].to_list() == pytest.approx([1, -0.2])
