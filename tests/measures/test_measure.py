@@ -46,22 +46,21 @@ def scores(answers):
     return 5.0 * nn.functional.one_hot(answers, 2 * SIDE).float()
 
 
-def usual(column):
-    """For each combination, the training answer that its level of one factor has most often (here: its first)."""
-    right = CODES.sum(1)
-    return torch.stack([torch.mode(right[SEEN & (CODES[:, column] == row[column])]).values for row in CODES])
-
-
 def test_a_perfect_table_composes():
     result = measure(Table(scores(CODES.sum(1))), sums())
     assert result.verdict == "composes"
     assert result.unseen.mean == 0
-    assert "One model has no members" in result.notes[-1]
+    assert any("One model has no members" in note for note in result.notes)
 
 
 def test_a_table_that_reads_one_factor_is_a_shortcut():
-    answers = torch.where(SEEN, CODES.sum(1), usual(1))
-    result = measure(Table(scores(answers)), sums())
+    """In training b alone says the answer; elsewhere it does not, and is followed."""
+    a, b = CODES.T
+    seen = (a < 4) | (a == b)
+    train = Explicit(SPACE, CODES[seen].numpy())
+    right = torch.where(seen, b, (b + 1) % SIDE)
+    task = FixedTask(SPACE, train, ~train, ONE_HOT, right, CODES, loss=cross_entropy)
+    result = measure(Table(scores(b)), task)
     assert result.verdict == "fails"
     assert result.mechanisms == ("shortcut by b",)
     assert "every factor changes the right answer" in result.left_out["redundant influence"]

@@ -125,7 +125,9 @@ class FixedTask(Task):
         if not seen.any():
             raise InputError("the training support is empty: no example has one of its combinations.")
         if not 0 <= held_out < 1:
-            raise InputError(f"held_out is {held_out}; give a share of the rows of each combination, from 0 to below 1.")
+            raise InputError(
+                f"held_out is {held_out}; give a share of the rows of each combination, from 0 to below 1."
+            )
         fresh = _marked(test_rows, rows) if test_rows is not None else seen & _last(self._index, held_out)
         self._rows = (seen & ~fresh).nonzero()[:, 0]
         if not len(self._rows):
@@ -167,7 +169,7 @@ class FixedTask(Task):
         return self._gather(self._rows.to(device))
 
     def examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
-        """For each point, an example drawn from the rows that have this combination, held-out ones where it has some."""
+        """For each point, an example drawn from the rows of its combination, held-out ones where it has some."""
         return self._drawn(self._asked, points, draws)
 
     def trained_examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
