@@ -143,7 +143,7 @@ def _verdict(
     if not gap.bounded:
         return "unclear", "the gap has no interval"
     constant, best = comparison.constant, comparison.best
-    informed = constant is None or (constant.difference.bounded and constant.difference.high < 0)
+    informed = constant is None or unseen.high < constant.error.mean / 2 or constant.difference.high < 0
     low, high, like = gap.low, gap.high, answers.like
     if not like and comparison.floor.bounded:
         # Trained rows may be answered better than anyone could answer new ones.
