@@ -169,6 +169,7 @@ def test_rows_of_seen_combinations_are_held_out_and_asked_about() -> None:
     rows = [[0, 0]] * 10 + [[0, 1]] * 4 + [[1, 2]] * 5
     task = fixed(rows, leave_out(SPACE, {"a": 1, "b": 2}))
     trained = set(task.whole()[1].tolist())
+    assert set(task.trained_on.nonzero()[:, 0].tolist()) == trained
     assert len(trained & set(range(10))) == 8
     assert trained >= set(range(10, 14)), "a fifth of four rows is none"
     points = torch.tensor([[0, 0], [0, 1], [1, 2]]).repeat_interleave(200, 0)

@@ -116,7 +116,7 @@ def redrawn_flips(ensemble: Ensemble, task: Task, component: int, count: int, se
         inputs, targets = task._gather(own)
         moved, still = (_with_part(task, inputs, task._gather(rows)[0], component) for rows in (other, same))
         cells = task._index.numpy()[chosen[0]]
-        still_is = "another example alike"
+        still_is = "another example alike" if task.part(component) is None else "its noise redrawn"
     else:
         draws = Draws.single(seed, "redrawn", ensemble.device)
         points = independent(task, draws, count)

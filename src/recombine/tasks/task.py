@@ -157,6 +157,11 @@ class FixedTask(Task):
     def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
         return self._scores(outputs, targets) if self._scores is not None else {}
 
+    @property
+    def trained_on(self) -> Tensor:
+        """Which rows are trained on."""
+        return torch.zeros(len(self._index), dtype=torch.bool).index_fill_(0, self._rows, True)
+
     def part(self, component: int) -> slice | None:
         block = self.space.components[component]
         return self._part.get(block[0]) if len(block) == 1 else None
