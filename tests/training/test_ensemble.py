@@ -173,4 +173,4 @@ def test_nothing_is_unpickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_module_without_state_to_draw_works_in_an_ensemble() -> None:
-    assert isinstance(short(nn.Sequential(nn.Linear(2, 2)), steps=1).member(0), nn.Sequential)
+    assert isinstance(short(nn.Sequential(nn.Linear(2, 2)), steps=1, fresh=True).member(0), nn.Sequential)

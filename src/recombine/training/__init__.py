@@ -10,6 +10,8 @@ from recombine.training.optim import (
     Exponential as Exponential,
     Optimizer as Optimizer,
     Schedule as Schedule,
+    Step as Step,
+    Warmup as Warmup,
 )
 from recombine.training.penalties import (
     CoefficientEntropy as CoefficientEntropy,

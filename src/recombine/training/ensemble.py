@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from torch.utils import _pytree as pytree
 
 from recombine.errors import InputError, refuse_pickle
 from recombine.training.layout import Layout
-from recombine.training.stack import Buffers, Model, initial, positional
+from recombine.training.stack import Buffers, Model, initial, positional, undisturbed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,6 +44,16 @@ class Ensemble:
 
     def __len__(self) -> int:
         return len(self.members)
+
+    def __getitem__(self, member: int) -> nn.Module:
+        return self.member(member)
+
+    def __iter__(self) -> Iterator[nn.Module]:
+        return (self.member(member) for member in self.members)
+
+    def __call__(self, *inputs: Tensor) -> Tensor:
+        """Outputs (members × examples × …), as `predict` gives them."""
+        return self.predict(inputs)
 
     @property
     def device(self) -> torch.device:
@@ -98,7 +108,8 @@ class Ensemble:
         inputs = tuple(part.to(self.device) for part in inputs)
 
         def one(parameters: dict[str, Tensor], buffers: Buffers) -> Any:
-            return function(lambda *x: functional_call(module, (parameters, buffers), x), *inputs)
+            with undisturbed(module):
+                return function(lambda *x: functional_call(module, (parameters, buffers), x), *inputs)
 
         if self.looped or len(self) == 1:
             rows = [
@@ -123,10 +134,10 @@ class Ensemble:
             if isinstance(output, Tensor):
                 total += output.numel() * output.element_size()
 
-        probe = tuple(part[:1] for part in inputs)
+        probe = tuple(part[:2] for part in inputs)  # some layers refuse a single example
         hooks = [part.register_forward_hook(count) for part in self.module.modules()]
         try:
-            with torch.no_grad():
+            with torch.no_grad(), undisturbed(self.module):
                 functional_call(
                     self.module,
                     ({k: v[0] for k, v in self.parameters.items()}, {k: v[0] for k, v in self.buffers.items()}),
@@ -135,7 +146,7 @@ class Ensemble:
         finally:
             for hook in hooks:
                 hook.remove()
-        each = max(1, 4 * total * len(inputs[0]))
+        each = max(1, 4 * total * len(inputs[0]) // max(1, len(probe[0])))
         return max(1, PREDICT_BYTES.get(self.device.type, PREDICT_BYTES["cpu"]) // each)
 
     def history_frame(self) -> pl.DataFrame:
@@ -207,7 +218,7 @@ class Ensemble:
     @classmethod
     def of(cls, tensors: Mapping[str, Tensor], members: tuple[int, ...], model: Model) -> Ensemble:
         """An ensemble from stacked weights by name."""
-        module = initial(model, 0, 0)
+        module = initial(model, 0, 0, fresh=False)
         layout = Layout.of(module)
         buffers = dict(module.named_buffers())
         for name, shape in [(s.name, s.shape) for s in layout.slots] + [
