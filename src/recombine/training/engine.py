@@ -68,6 +68,10 @@ def train(training: Training) -> Ensemble:
     steps that on ``stop_on`` fresh examples, which are the same for all and then give its final loss too. One whose
     final loss is above ``fit_below`` is marked as not fitted.
 
+    ``epochs`` may be given for ``steps`` where the task has rows. ``optimizer`` is ``rc.Adam(1e-3)`` and the like,
+    ``"adam"``, or ``torch.optim.Adam``, with keywords by ``functools.partial``. ``validation=rc.Validation(…)`` stops
+    members early and keeps the best of each.
+
     ``strategy`` and ``chunk_size`` are chosen from the description and the kind of device unless given. With a
     ``checkpoint`` folder a killed training continues where it was, and its stacks can be trained apart: ``only`` names
     the one to train, and a call without it joins what it finds. ``progress(done, total)`` counts member-steps; without
@@ -138,7 +142,7 @@ def _stack(training: Training, ids: Sequence[int]) -> Stack:
     return stack_members(
         training.model, ids, optimizer=training.optimizer, seed=training.seed, device=training.on,
         dtype=training.dtype, init_scale=training.init_scale, penalty_weight=training.penalty_weight,
-        stop_below=NEVER if training.judged_fresh else training.stop_below, fresh=training.draws_weights,
+        stop_below=NEVER if training.judged_apart else training.stop_below, fresh=training.draws_weights,
     )  # fmt: skip
 
 

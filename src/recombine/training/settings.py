@@ -21,6 +21,7 @@ from recombine.training.plan import ChunkSize
 from recombine.training.progress import Progress
 from recombine.training.record import Record
 from recombine.training.stack import Model, Objective, Penalty, Stack
+from recombine.training.validation import Validation
 
 UNLESS_GIVEN = SGD(lr=0.1)
 ONLY_HOW = {"members", "epochs", "device", "strategy", "chunk_size", "fit_below"} | {
@@ -51,6 +52,7 @@ class Training:
     stop_below: float | None = None
     stop_on: int | None = None
     stop_every: int = 1
+    validation: Validation | None = None
     device: str | torch.device = "auto"
     dtype: torch.dtype | None = None
     strategy: str = "auto"
@@ -66,14 +68,18 @@ class Training:
         object.__setattr__(self, "records", tuple(self.records))
         object.__setattr__(self, "optimizer", as_optimizer(self.optimizer))
         if not isinstance(self.task, Task):
-            raise InputError(f"a task is an rc.FixedTask or another rc.Task, got {self.task!r:.80}.")
+            raise InputError(f"a task is an rc.FixedTask or another rc.Task, got a {type(self.task).__name__}.")
         if not callable(self.model):
-            raise InputError(f"a model is an nn.Module or a function that builds one, got {self.model!r:.80}.")
+            raise InputError(
+                f"a model is an nn.Module or a function that builds one, got a {type(self.model).__name__}."
+            )
         if self.batch_size is not None:
             self._set_whole("batch_size", 1)
         if self.stop_on is not None:
             self._set_whole("stop_on", 1)
         self._set_whole("stop_every", 1)
+        if self.validation is not None and self.stop_below is not None:
+            raise InputError("members stop by validation or below a loss (stop_below), not by both.")
         self._set_whole("seed", -(2**63))
         if (self.steps is None) == (self.epochs is None):
             raise InputError("give steps or epochs, and not both.")
@@ -137,9 +143,10 @@ class Training:
         return stack_folder(Path(self.checkpoint), members) if self.checkpoint is not None else None
 
     @property
-    def judged_fresh(self) -> bool:
-        """Whether members stop by their loss on fresh examples."""
-        return self.stop_below is not None and self.stop_on is not None
+    def judged_apart(self) -> bool:
+        """Whether members stop by their loss on other examples than their batches."""
+        patient = self.validation is not None and self.validation.patience is not None
+        return patient or (self.stop_below is not None and self.stop_on is not None)
 
     @cached_property
     def ingredients(self) -> dict[str, str]:

@@ -7,6 +7,7 @@ seeded. What a model keeps elsewhere, such as a counter, would be shared by memb
 from __future__ import annotations
 
 import copy
+from inspect import signature
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from recombine.errors import InputError
+from recombine.models import ByName
 from recombine.training.failures import in_short
 from recombine.training.settings import Training
 from recombine.training.stack import initial, is_ours, python_state, undisturbed
@@ -59,6 +61,7 @@ def try_member(training: Training, module: nn.Module, batch: Batch) -> None:
     alike = training.fresh is False and training.batch_size is None and len(training.ids) > 1
     if alike and not draws_inside(module) and not any(isinstance(value, tuple) for value in settings):
         raise InputError("members from the same weights on the whole set at every step would all be the same.")
+    _check_names(getattr(training.task, "input_names", None), module)
     with undisturbed(module):
         outputs, buffers = _call(module, _tensors(module), inputs)
     _check_outputs(outputs, len(targets))
@@ -101,6 +104,18 @@ def _call(module: nn.Module, tensors: dict[str, Tensor], inputs: tuple[Tensor, .
             raise InputError(f"the model cannot be called with inputs {shapes}: {in_short(error)}.") from error
 
 
+def _check_names(names: tuple[str, ...] | None, module: nn.Module) -> None:
+    """Named inputs are handed over by position: in their order, or by what calls by name."""
+    taken = list(signature(module.forward).parameters.values())
+    if names is None or isinstance(module, ByName) or any(p.kind is p.VAR_POSITIONAL for p in taken):
+        return
+    if names != tuple(p.name for p in taken[: len(names)]):
+        raise InputError(
+            f"inputs are named {', '.join(names)}, and forward takes {', '.join(p.name for p in taken)}: build "
+            "rc.models.ByName(module, task.input_names), or have forward take them in this order."
+        )
+
+
 def _check_outputs(outputs: Any, rows: int) -> None:
     if not isinstance(outputs, Tensor):
         raise InputError(
@@ -114,6 +129,9 @@ def _check_outputs(outputs: Any, rows: int) -> None:
 
 
 def _check_losses(training: Training, outputs: Tensor, targets: Tensor) -> None:
+    labels, classes = getattr(training.task, "labels", None), outputs.shape[1] if outputs.dim() > 1 else 1
+    if labels is not None and classes > 1 and (labels[0] < 0 or labels[1] >= classes):
+        raise InputError(f"labels go from {labels[0]} to {labels[1]}, and the model has outputs 0 to {classes - 1}.")
     told = f"outputs {tuple(outputs.shape)} and targets {tuple(targets.shape)} of {targets.dtype}"
     try:
         losses = training.task.losses(outputs, targets)
