@@ -39,6 +39,7 @@ _WHERE = {
     "AdamW": "recombine.training",
     "Ensemble": "recombine.training",
     "Record": "recombine.training",
+    "Validation": "recombine.training",
     "train": "recombine.training",
     "check": "recombine.checks",
     "CombinationSplit": "recombine.checks",
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
         AdamW as AdamW,
         Ensemble as Ensemble,
         Record as Record,
+        Validation as Validation,
         train as train,
     )
 

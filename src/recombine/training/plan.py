@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from recombine.errors import InputError, unknown
-from recombine.training.stack import Objective, positional
+from recombine.training.stack import Objective, positional, undisturbed
 from recombine.training.strategies import STRATEGIES, can_compile, draws_inside
 
 ChunkSize = int | Literal["auto"]
@@ -162,7 +162,8 @@ def activation_bytes(module: nn.Module, objective: Objective, inputs: tuple[Tens
         return tensor
 
     buffers = {name: buffer.clone() for name, buffer in module.named_buffers()}
-    with torch.enable_grad(), torch.random.fork_rng(), torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+    saving = torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t)
+    with torch.enable_grad(), torch.random.fork_rng(), undisturbed(module), saving:
         outputs = torch.func.functional_call(module, buffers, positional(inputs))
         # held until counted: a freed storage could lend its address to the next one
         held = objective.task.losses(outputs, targets)
