@@ -1,0 +1,52 @@
+"""A real browser for the tests of the playground: its modules imported as they lie in the package, and its page."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recombine.playground
+
+SOURCES = Path(recombine.playground.__file__).parent
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
+HOST = "http://playground.test/"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    driver = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip(f"no browser found under the names {', '.join(NAMES)}")
+    with driver.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def run(browser: Any) -> Iterator[Callable[..., Any]]:
+    """``run(source, value)``: a function of (modules, value), given as source, in a page that can import the modules."""
+    page = browser.new_page()
+
+    def serve(route: Any) -> None:
+        name = route.request.url.removeprefix(HOST)
+        if name.endswith(".js"):
+            route.fulfill(body=(SOURCES / name).read_text(encoding="utf-8"), content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html><title>modules</title>", content_type="text/html")
+
+    page.route("**/*", serve)
+    page.goto(HOST)
+
+    def call(module: str, source: str, value: Any = None) -> Any:
+        return page.evaluate(
+            f"async value => {{ const m = await import('{HOST}{module}.js'); return ({source})(m, value); }}", value
+        )
+
+    yield call
+    page.close()
