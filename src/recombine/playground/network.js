@@ -18,10 +18,13 @@ export function network(parts) {
   return { parts: laid, size, outputs: parts[0].widths.at(-1) };
 }
 
-// Member `member` as its own seed draws it; `way` "playground" is U[−½, ½] with biases of 0.1, else torch's own.
-export function start(net, seed, member, scale = 1, way = "torch") {
-  const draw = torchGenerator(key(seed, member, "init") >> 1n), flat = new Float64Array(net.size);
-  for (const part of net.parts)
+// Member `member` as its own seed draws it; `way` "playground" is U[−½, ½] with biases of 0.1, else torch's own. With
+// `apart` part p is drawn as member `member + p·apart`, as parts that are trained on their own are.
+export function start(net, seed, member, scale = 1, way = "torch", apart = 0) {
+  let draw = torchGenerator(key(seed, member, "init") >> 1n);
+  const flat = new Float64Array(net.size);
+  net.parts.forEach((part, p) => {
+    if (p && apart) draw = torchGenerator(key(seed, member + p * apart, "init") >> 1n);
     for (const { inputs, outputs, weights, biases } of part.layers) {
       const bound = 1 / Math.sqrt(inputs);
       for (let i = weights; i < biases; i++) flat[i] = draw(-bound, bound);
@@ -31,6 +34,7 @@ export function start(net, seed, member, scale = 1, way = "torch") {
         flat.fill(0.1, biases, biases + outputs);
       }
     }
+  });
   return scale === 1 ? flat : flat.map((v) => Math.fround(v * Math.fround(scale)));
 }
 
