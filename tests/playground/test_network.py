@@ -11,9 +11,8 @@ import torch
 
 import recombine as rc
 from recombine.models import Perceptron
-from recombine.models.compositional import Compositional
-from recombine.tasks import SymbolicTask, ToyTask
-from recombine.tasks.sprites.compose import Addition
+from recombine.models.rendering import StripeDecoder
+from recombine.tasks import Draws, SymbolicTask, ToyTask
 from recombine.training.stack import initial
 
 STEPS = 50
@@ -63,26 +62,60 @@ def test_fifty_steps_from_the_same_seed_are_those_of_train(
     for member, page in zip([0, 6], said, strict=True):
         row = torch.cat([p.detach().flatten() for p in trained.member(member).parameters()])
         start = torch.cat([p.detach().flatten() for p in initial(model, member, 3).parameters()]) * scale
-        assert np.allclose(page["first"], start.numpy(), rtol=0, atol=1e-7), "but for the last bit, where compilers differ"
+        assert np.allclose(page["first"], start.numpy(), rtol=0, atol=1e-7), "last bits aside"
         assert np.allclose(page["last"], row.numpy(), rtol=0, atol=CLOSE)
         assert not np.allclose(page["last"], start.numpy(), rtol=0, atol=100 * CLOSE), "training moved something"
     assert np.allclose([page["losses"] for page in said], trained.history["loss"], rtol=0, atol=CLOSE)
 
 
-def test_a_compositional_network_is_the_packages(run: Callable[..., Any]) -> None:
-    cells, answers, task = symbolic(6, 6)
-    parts = [{"from": 6 * k, "to": 6 * k + 6, "widths": (6, 8, 1)} for k in (0, 1)]
-    said = run("network", TRAINED, {
-        "parts": parts, "seed": 0, "members": [1], "scale": 1, "optimiser": "sgd", "lr": 0.1, "cells": cells,
-        "answers": answers, "rows": 6, "columns": 6, "steps": STEPS,
-    })  # fmt: skip
-    model = Compositional(component=Perceptron(widths=(6, 8, 1)), composition=Addition())
-    module = initial(lambda: torch.nn.Sequential(model(), torch.nn.Flatten()), 1, 0)
-    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
-    inputs, targets = task.whole()
+TOY = """async (m, {seed, steps, lr}) => {
+    const learner = m.toyLearner({seen: [1, 1, 1, 0], seed, lr, scale: 1});
+    const batch = m.toyBatch(seed, 2, 7, [0, 1, 2]);
+    for (let s = 0; s < steps; s++) learner.step();
+    return {batch, last: learner.members.map(member => [...member.flat])};
+}"""
+
+
+def test_the_toy_has_the_batches_and_the_networks_of_the_package(run: Callable[..., Any]) -> None:
+    task = ToyTask()
+    said = run("learners", TOY, {"seed": 4, "steps": STEPS, "lr": 0.1})
+    inputs, targets = task.batch(Draws.of([2], range(7, 8), 4), 10)
+    assert np.allclose(said["batch"]["inputs"], inputs[0, 0], rtol=0, atol=1e-7)
+    assert said["batch"]["targets"] == targets[0, 0].tolist()
+    trained = rc.train(Perceptron(widths=(2, 8, 8, 8, 2), start="playground"), task, members=8, steps=STEPS,
+                       batch_size=10, optimizer=rc.SGD(lr=0.1), seed=4, device="cpu")  # fmt: skip
+    for member, row in enumerate(said["last"]):
+        last = torch.cat([p.detach().flatten() for p in trained.member(member).parameters()])
+        assert np.allclose(row, last.numpy(), rtol=0, atol=CLOSE)
+
+
+STRIPES = """(m, {side, cells, pictures, seed, steps}) => {
+    const flat = m.startStripes(side, seed, 0), grad = new Float64Array(flat.length), losses = [];
+    for (let s = 0; s < steps; s++) {
+        losses.push(m.stripeGradient(side, flat, cells, pictures, grad));
+        for (let i = 0; i < flat.length; i++) flat[i] -= 0.5 * grad[i];
+    }
+    return {losses, answers: [...m.stripeAnswers(side, flat, cells)]};
+}"""
+
+
+def test_the_decoder_that_renders_first_is_the_packages(run: Callable[..., Any]) -> None:
+    side, cells = 5, [0, 3, 7, 11, 16, 24]
+    places = torch.tensor([[c % side, c // side] for c in cells])
+    lines = torch.exp(-0.5 * (torch.arange(side) - places[..., None].float()).square())
+    pictures = lines[:, 1, :, None] * lines[:, 0, None, :]
+    said = run("stripes", STRIPES, {"side": side, "cells": cells, "pictures": pictures.flatten().tolist(), "seed": 1,
+                                    "steps": STEPS})  # fmt: skip
+    module = initial(StripeDecoder(inputs=2 * side, side=side), 0, 1)
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.5)
+    codes = torch.nn.functional.one_hot(places, side).float().flatten(1)
+    losses = []
     for _ in range(STEPS):
         optimizer.zero_grad()
-        task.losses(module(inputs), targets).mean().backward()
+        loss = (module(codes) - pictures).square().mean()
+        loss.backward()
         optimizer.step()
-    last = torch.cat([p.detach().flatten() for p in module.parameters()])
-    assert np.allclose(said[0]["last"], last.numpy(), rtol=0, atol=CLOSE)
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] / 2
+    assert np.allclose(said["losses"], losses, rtol=0, atol=CLOSE)
+    assert np.allclose(said["answers"], module(codes).detach().flatten(), rtol=0, atol=CLOSE)

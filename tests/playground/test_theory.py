@@ -21,7 +21,7 @@ ANSWERS = """(theory, cases) => cases.map(({seen, answers, rows, columns, salien
         piece: [...found.piece],
         status: [...status],
         suggestions: theory.suggestions(seen, rows, columns),
-        paths: [...status.keys()].map(c => status[c] === theory.DETERMINED ? theory.path(seen, rows, columns, c) : null),
+        paths: [...status].map((s, c) => s === theory.DETERMINED ? theory.path(seen, rows, columns, c) : null),
         additive: [...theory.additiveFit(seen, answers, rows, columns)],
         kernel: [...theory.kernelFit(seen, answers, rows, columns, salience)],
     };

@@ -13,7 +13,7 @@ export const DOORS = {
     title: "An input that should not matter",
     paper: "Li et al., 2020",
     look: "The answer is the first factor alone, and the corner where both are 1 was never seen: look at the boundary of eight networks there.",
-    surprise: "The three seen corners settle the fourth, yet after the first updates most of it is answered wrongly, and a remainder stays.",
+    surprise: "The three seen corners settle the fourth, yet some dozen updates into training nearly all of it is answered wrongly, and a few per cent stay wrong.",
     state: { world: "toy", rows: 2, columns: 2, rule: "first", support: "leave", model: "one", lr: 0.1, scale: 1, optimiser: "sgd", epochs: 1024 },
     tries: [["Without the corner", { support: "leave" }], ["With all four", { support: "full" }]],
   },
@@ -28,7 +28,7 @@ export const DOORS = {
   rendering: {
     title: "A bump drawn as a cross",
     paper: "Liang et al., 2025",
-    look: "Each cell is a place, and the task is to draw a bump there; choose a place in the unseen middle and compare the four drawings.",
+    look: "Each cell is a place, and the task is to draw a bump there; choose a place in the unseen middle and compare the truth with the four drawings.",
     surprise: "What adds up its factors draws a cross where a bump should be, and a decoder that first renders each factor as stripes draws the bump.",
     state: { world: "bumps", rows: 10, columns: 10, rule: "sum", support: "donut", model: "one", width: 48, scale: 1, lr: 0.01, optimiser: "adam", epochs: 400 },
     tries: [["Donut", { support: "donut" }], ["Two planes", { support: "plane" }], ["Everything", { support: "full" }]],

@@ -65,7 +65,7 @@ export const place = (canvas, event, rows, columns) => {
 // Cells by colour, with what marks them. `map`: {rows, columns, fill(cell), status?, letters?, chosen, path?, dots?}
 export function drawMap(canvas, map) {
   const { rows, columns } = map, wide = canvas.clientWidth || 240, side = (wide - MARGIN) / columns;
-  const { pen } = prepared(canvas, (MARGIN + side * rows) / wide), c = colours(), gap = side > 9 ? 1 : 0.5;
+  const { pen } = prepared(canvas, (MARGIN + side * rows) / wide), c = colours(), gap = columns > 24 ? 0 : side > 9 ? 1 : 0.5;
   const box = (cell) => [MARGIN + (cell % columns) * side, MARGIN + Math.floor(cell / columns) * side];
   const lines = { hatch: new Path2D(), cross: new Path2D() };
   for (let cell = 0; cell < rows * columns; cell++) {
@@ -183,7 +183,7 @@ export function drawCurves(canvas, { series, levels, until }) {
   }
 }
 
-export const short = (v) => (!Number.isFinite(v) ? "–" : v !== 0 && (Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3) ? v.toExponential(1) : String(+v.toPrecision(3)));
+export const short = (v) => (!Number.isFinite(v) ? "–" : Math.abs(v) < 1e-9 ? "0" : v !== 0 && (Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3) ? v.toExponential(1) : String(+v.toPrecision(3)));
 
 const escaped = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 

@@ -13,19 +13,20 @@ export function python(text) {
 }
 
 const shell = (text) => (/^[A-Za-z0-9_./=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-const listed = (name) => (/[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
+const column = (name) => name.replaceAll('"', "'");  // in the head of a CSV a double quote is read in more than one way
+const listed = (name) => (name.includes(",") ? `"${name}"` : name);
 const number = (v) => (Number.isFinite(v) ? String(v) : "None");
 const learner = (state) => (state.by === "salience" ? `salience=${state.salience}` : `depth=${state.depth}`);
 
 export function asCommand(state) {
-  const factors = state.names.map(listed).join(",");
+  const factors = state.names.map(column).map(listed).join(",");
   const how = state.by === "salience" ? `--salience ${state.salience}` : `--depth ${state.depth}`;
-  return `recombine check play.csv --factors ${shell(factors)} --target ${shell(state.target)} --target-kind number --split seen=no ${how}`;
+  return `recombine check play.csv --factors ${shell(factors)} --target ${shell(column(state.target))} --target-kind number --split seen=no ${how}`;
 }
 
 export function asCsv(state) {
-  const field = (text) => (/[",\n\r]/.test(text) || /^[=+@]/.test(text) ? `"${String(text).replaceAll('"', '""')}"` : text);
-  const truth = truthOf(state), lines = [[...state.names, state.target, "seen"].map(field).join(",")];
+  const field = (text) => (/[",\n\r]/.test(text) ? `"${String(text).replaceAll('"', '""')}"` : text);
+  const truth = truthOf(state), lines = [[...state.names, state.target, "seen"].map(column).map(field).join(",")];
   for (let cell = 0; cell < state.seen.length; cell++) {
     const names = [levelName(state, 0, Math.floor(cell / state.columns)), levelName(state, 1, cell % state.columns)];
     lines.push([...names.map(field), Number.isFinite(truth[cell]) ? truth[cell] : "", state.seen[cell] ? "yes" : "no"].join(","));
@@ -35,7 +36,7 @@ export function asCsv(state) {
 
 export function asPython(state) {
   const truth = truthOf(state), cells = [...state.seen.keys()], named = state.levels !== null;
-  const column = (k) => `[${cells.map((c) => { const i = k ? c % state.columns : Math.floor(c / state.columns); return named ? python(levelName(state, k, i)) : i; }).join(", ")}]`;
+  const levels = (k) => `[${cells.map((c) => { const i = k ? c % state.columns : Math.floor(c / state.columns); return named ? python(levelName(state, k, i)) : i; }).join(", ")}]`;
   const [a, b] = state.names.map(python), y = python(state.target), trained = cells.filter((c) => state.seen[c]), unit = unitOf(state.seen, truth);
   const code = (list) => `[${list.map((c) => `(${Math.floor(c / state.columns)}, ${c % state.columns})`).join(", ")}]`;
   return `import torch
@@ -43,8 +44,8 @@ export function asPython(state) {
 import recombine as rc
 
 table = {
-    ${a}: ${column(0)},
-    ${b}: ${column(1)},
+    ${a}: ${levels(0)},
+    ${b}: ${levels(1)},
     ${y}: [${[...truth].map(number).join(", ")}],
     "seen": [${cells.map((c) => (state.seen[c] ? '"yes"' : '"no"')).join(", ")}],
 }

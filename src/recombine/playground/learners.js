@@ -9,8 +9,8 @@ import { startStripes, stripeAnswers, stripeGradient, stripeSize } from "./strip
 
 export const MEMBERS = 8;
 
-export function parts({ model, width, depth, rows, columns }) {
-  const hidden = Array(depth).fill(width), all = rows + columns;
+export function parts({ model, width, layers, rows, columns }) {
+  const hidden = Array(layers).fill(width), all = rows + columns;
   if (model === "one") return [{ from: 0, to: all, widths: [all, ...hidden, 1] }];
   if (model === "composed") return [{ from: 0, to: rows, widths: [rows, ...hidden, 1] }, { from: rows, to: all, widths: [columns, ...hidden, 1] }];
   return [0, 1].map(() => ({ from: 0, to: all, widths: [all, ...hidden, 1] }));
@@ -91,7 +91,7 @@ export function toyLearner({ seen, seed, lr, scale }) {
   const trained = [0, 1, 2, 3].filter((c) => seen[c]);
   const members = Array.from({ length: MEMBERS }, (_, m) => ({ flat: start(net, seed, m, scale, "playground"), update: optimiser("sgd", lr, net.size) }));
   const places = [];
-  for (let r = 0; r < TOY.side; r++) for (let c = 0; c < TOY.side; c++) places.push([1 - 2 * (r + 0.5) / TOY.side, 2 * (c + 0.5) / TOY.side - 1]);
+  for (let r = 0; r < TOY.side; r++) for (let c = 0; c < TOY.side; c++) places.push([2 * (r + 0.5) / TOY.side - 1, 2 * (c + 0.5) / TOY.side - 1]);
   const map = sparse(places), quarter = places.map(([x1, x2]) => (x1 > 0 ? 2 : 0) + (x2 > 0 ? 1 : 0));
   return {
     epoch: 0,

@@ -10,7 +10,6 @@ import { FEWEST, LARGEST, MOST, fresh, fromFragment, levelName, toFragment, trut
 import { pasted } from "./table.js";
 import { DETERMINED, STATUSES, additiveFit, judged, kernelFit, path, pieces, salienceOfDepth, statuses, suggestions } from "./theory.js";
 
-const MOST_POINTS = 300;
 const byId = (id) => document.getElementById(id);
 
 export function begin() {
@@ -81,7 +80,7 @@ export function begin() {
     refresh(retrain);
   }
 
-  let queued = false;
+  let queued = false, settling = 0;
   function refresh(retrain) {
     if (chosen >= state.rows * state.columns) chosen = -1;
     if (chosen < 0 && state.world === "bumps") chosen = Math.floor(state.rows / 2) * state.columns + Math.floor(state.columns / 2);
@@ -89,8 +88,12 @@ export function begin() {
     if (retrain) restart();
     controls();
     schedule();
-    history.replaceState(null, "", `#${toFragment(state)}`);
+    // Browsers refuse an address that changes with every cell of a stroke.
+    clearTimeout(settling);
+    settling = setTimeout(address, 250);
   }
+
+  const address = () => history.replaceState(null, "", `#${toFragment(state)}`);
 
   function schedule() {
     if (queued) return;
@@ -103,7 +106,7 @@ export function begin() {
     curves = {};
     number++;
     const { world, rows, columns, model, width, layers, scale, lr, optimiser, seed } = state;
-    const spec = { world, rows, columns, model, width, depth: layers, scale, lr, optimiser, seed, seen: state.seen, truth: found.truth };
+    const spec = { world, rows, columns, model, width, layers, scale, lr, optimiser, seed, seen: state.seen, truth: found.truth };
     worker.postMessage({ do: "start", spec, number, running, until: state.epochs, off, calm });
   }
 
@@ -111,12 +114,11 @@ export function begin() {
     if (data.number !== number) return;
     report = data;
     running = data.running;
-    for (const [name, values] of Object.entries(data.curves)) {
-      const known = values.filter(Number.isFinite), points = curves[name] || (curves[name] = []);
-      if (!off.length && points.at(-1)?.[0] !== data.epoch)
-        points.push([data.epoch, known.reduce((a, b) => a + b, 0) / known.length, Math.min(...known), Math.max(...known)]);
-      if (points.length > MOST_POINTS) curves[name] = points.filter((_, i) => i % 2 === 0 || i === points.length - 1);
-    }
+    for (const { epoch, curves: point } of data.points)
+      for (const [name, values] of Object.entries(point)) {
+        const known = values.filter(Number.isFinite);
+        (curves[name] ||= []).push([epoch, known.reduce((a, b) => a + b, 0) / known.length, Math.min(...known), Math.max(...known)]);
+      }
     schedule();
   };
   worker.onerror = () => problem("Training could not be started in this browser; everything else works.");
@@ -156,7 +158,7 @@ export function begin() {
       }
     }
     for (const name of ["settled", "kernel", "additive", "mean", "spread"]) drawMap(byId(name), maps[name]);
-    grid.show(state, found, chosen);
+    grid.show(state, found.truth, pictured ? found.pictures[spot] : found.truth, pictured ? ink : found.scale, chosen);
     say();
     drawCurves(byId("curves"), curveData());
     if (byId("answers").open) fillTable();
@@ -190,13 +192,13 @@ export function begin() {
       : pictured ? `Error on unseen places: ${short(error)} of that of an empty picture.` : `Error on unseen cells ${short(error)}${Number.isFinite(slope) ? `, slope against the truth ${short(slope)}` : ""}.`;
     tell("said-kernel", `${pictured ? `Its drawing at ${cellName(Math.max(chosen, 0))}. ` : ""}S = ${found.S.toFixed(3)}. ${words(found.judged.kernel)}`, "kernel");
     tell("said-additive", `${pictured ? "Sums of what each factor alone explains. " : ""}${words(found.judged.additive)}${open && !pictured ? " Hatched: no additive answer exists." : ""}`, "additive");
-    const last = (name) => curves[name]?.at(-1)?.[1];
+    const last = (name) => { const all = (report?.curves[name] || []).filter(Number.isFinite); return all.reduce((a, b) => a + b, 0) / all.length; };
     const broke = report && !toy && !pictured && !report.mean.every(Number.isFinite);
     byId("t-mean").textContent = pictured ? "A decoder, live" : `${MEMBERS} networks, live`;
     byId("t-spread").textContent = pictured ? "A decoder that renders first, live" : "How far the networks differ";
     if (!report) tell("said-mean", "Press Train.", "mean");
     else if (broke) tell("said-mean", "They have diverged: lower the learning rate or the initial scale.", "mean");
-    else if (toy) tell("said-mean", `Share of networks that answer 1 at each place; the first input rises upwards, the second to the right. Wrong in the corners (0,0), (0,1), (1,0), (1,1): ${report.quarters.map((q) => `${Math.round(100 * q)} %`).join(", ")}.`, "mean");
+    else if (toy) tell("said-mean", `Share of networks that answer 1 at each place; the first input grows downwards, the second to the right. Wrong in the corners (0,0), (0,1), (1,0), (1,1): ${report.quarters.map((q) => `${Math.round(100 * q)} %`).join(", ")}.`, "mean");
     else if (pictured) tell("said-mean", `Its drawing at the same place, after ${counted(report.epoch, "epoch")}. Error on unseen places: ${short(last("unseen"))} of that of an empty picture.`, "mean");
     else tell("said-mean", `Mean answer. Error on seen cells ${short(last("seen"))}, on unseen ${short(last("unseen"))}${Number.isFinite(report.slope) ? `, slope ${short(report.slope)}` : ""}.`, "mean");
     tell("said-spread", pictured ? `Each factor becomes stripes before they meet. Error on unseen places: ${short(last("rendered"))} of that of an empty picture.`
@@ -410,7 +412,7 @@ export function begin() {
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
       tell("copied", `${name} is saved.`);
     };
-    byId("copy-link").onclick = () => copy("The link", location.href);
+    byId("copy-link").onclick = () => { address(); copy("The link", location.href); };
     byId("copy-python").onclick = () => copy("The program", asPython(state));
     byId("copy-command").onclick = () => copy("The command, for the downloaded play.csv,", asCommand(state));
     byId("save-csv").onclick = () => save("play.csv", asCsv(state), "text/csv");

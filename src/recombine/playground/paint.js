@@ -1,6 +1,6 @@
 // The grid one paints on: a real grid of cells, so that keyboards and screen readers reach each of them.
 
-import { scaleOf, shade, short } from "./drawing.js";
+import { shade, short } from "./drawing.js";
 import { levelName } from "./state.js";
 
 export function paintGrid(root, { choose, paint }) {
@@ -73,16 +73,15 @@ export function paintGrid(root, { choose, paint }) {
   root.onfocus = () => choose(at);
 
   return {
-    show(state, found, chosen) {
+    show(state, truth, colours, scale, chosen) {
       if (size !== JSON.stringify([state.rows, state.columns, state.levels])) build(state);
-      const scale = scaleOf(found.truth);
       cells.forEach((cell, c) => {
-        const on = Boolean(state.seen[c]), known = Number.isFinite(found.truth[c]);
+        const on = Boolean(state.seen[c]), known = Number.isFinite(truth[c]);
         const look = `${on ? "seen" : known ? "unseen" : "blank"}${c === chosen ? " chosen" : ""}`;
         if (cell.className !== look) cell.className = look;
-        const colour = (state.world !== "bumps" && shade(found.truth[c], scale)) || "";
-        if (cell.dataset.colour !== colour) { cell.dataset.colour = colour; cell.style.background = colour || (known ? "var(--grid)" : ""); }
-        const name = `${state.names[0]} ${levelName(state, 0, Math.floor(c / columns))}, ${state.names[1]} ${levelName(state, 1, c % columns)}: ${on ? "seen" : "not seen"}${known ? `, truth ${short(found.truth[c])}` : ", no answer known"}`;
+        const colour = shade(colours[c], scale) || "";
+        if (cell.dataset.colour !== colour) cell.style.background = cell.dataset.colour = colour;
+        const name = `${state.names[0]} ${levelName(state, 0, Math.floor(c / columns))}, ${state.names[1]} ${levelName(state, 1, c % columns)}: ${on ? "seen" : "not seen"}${known ? `, truth ${short(truth[c])}` : ", no answer known"}`;
         if (cell.ariaLabel !== name) cell.ariaLabel = name;
         cell.setAttribute("aria-selected", on);
         cell.tabIndex = c === at ? 0 : -1;

@@ -5,12 +5,20 @@ import { LEARNERS } from "./learners.js";
 const SLICE = 15, OFTEN = 80;
 
 export function serve(scope) {
-  let learner = null, running = false, until = 0, off = [], told = 0, number = 0, rate = 0, calm = false;
+  let learner = null, running = false, until = 0, off = [], told = 0, number = 0, rate = 0, calm = false, due = 0, points = [];
 
   function tell() {
     if (!learner) return;
     told = performance.now();
-    scope.postMessage({ number, running, rate, ...learner.report(off) });
+    scope.postMessage({ number, running, rate, points, ...learner.report(off) });
+    points = [];
+  }
+
+  // Curves are kept at epochs that grow by a tenth, whatever the speed.
+  function keep() {
+    if (learner.epoch < due) return;
+    points.push({ epoch: learner.epoch, curves: learner.report().curves });
+    due = Math.ceil(learner.epoch * 1.1 + 0.5);
   }
 
   function advance(goal) {
@@ -19,6 +27,7 @@ export function serve(scope) {
     while (learner.epoch < goal && now - began < SLICE) {
       const before = learner.epoch;
       learner.step();
+      keep();
       now = performance.now();
       if (learner.epoch === before) break;  // nothing to train on
     }
@@ -38,7 +47,9 @@ export function serve(scope) {
       learner = LEARNERS[data.spec.world](data.spec);
       ({ number, until, calm } = data);
       off = data.off || [];
-      rate = 0;
+      rate = due = 0;
+      points = [];
+      keep();
       const was = running;
       running = data.running;
       tell();
@@ -48,7 +59,7 @@ export function serve(scope) {
       const was = running;
       running = data.running;
       if (running && !was) setTimeout(turn, 0); else tell();
-    } else if (data.do === "step" && learner) { running = false; learner.step(); tell();
+    } else if (data.do === "step" && learner) { running = false; learner.step(); keep(); tell();
     } else if (data.do === "off") { off = data.off; tell(); }
   };
 }
