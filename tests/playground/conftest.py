@@ -16,7 +16,7 @@ HOST = "http://playground.test/"
 
 @pytest.fixture(scope="module")
 def run(browser: Any) -> Iterator[Callable[..., Any]]:
-    """``run(source, value)``: a function of (modules, value), given as source, in a page that can import the modules."""
+    """``run(module, source, value)``: calls a function of (module, value), given as source, and returns its answer."""
     page = browser.new_page()
 
     def serve(route: Any) -> None:

@@ -55,8 +55,8 @@ def test_the_copied_program_trains_the_networks_of_the_page(run: Callable[..., A
 def test_the_copied_program_of_the_decoders(run: Callable[..., Any]) -> None:
     said = run("export", SAID, {"world": "bumps", "rows": 4, "columns": 4, "support": "ell", "width": 6, "lr": 0.01,
                                 "optimiser": "adam", "epochs": 20, "scale": 1})  # fmt: skip
-    program = said["python"].replace("    print(networks", "    drawn.append(networks").replace("how =", "drawn = []\nhow =")
-    drawn = executed(program)["drawn"]
+    program = said["python"].replace("how =", "drawn = []\nhow =")
+    drawn = executed(program.replace("    print(networks", "    drawn.append(networks"))["drawn"]
     assert np.allclose(drawn[0].flatten(), said["mean"], rtol=0, atol=1e-4)
     assert np.allclose(drawn[1].flatten(), said["rendered"], rtol=0, atol=1e-4)
 

@@ -19,7 +19,7 @@ def play(
     factors: Annotated[str | None, Parameter(help="The two columns of the table that are recombined: a,b.")] = None,
     target: Annotated[str | None, Parameter(help="Column with the answer: numbers, or two classes.")] = None,
     out: Annotated[Path, Parameter(help="Where the page is written; it ends in .html.")] = Path("play.html"),
-    open: Annotated[  # noqa: A002 - the name of the option
+    open: Annotated[
         bool, Parameter(name="--open", negative=(), show_default=False, help="Show the page in the browser.")
     ] = False,
 ) -> int:

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from recombine import __version__
 from recombine.errors import InputError
 from recombine.figures.export import write
 from recombine.playground.still import still_picture
-from recombine.support.table import read_tables
+from recombine.support.table import Table, read_tables
 
 HERE = Path(__file__).parent
 FEWEST, MOST = 2, 24
@@ -101,7 +102,7 @@ def given_table(table: Any, factors: Sequence[str], target: str | None) -> dict[
     }
 
 
-def _answers(read: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _answers(read: Table) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The answer of every cell (NaN where the table has none) and which cells are seen."""
     cells = read.space.index(read.codes.astype(np.int64))
     seen = np.zeros(read.space.size, dtype=bool)

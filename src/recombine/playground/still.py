@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from recombine.kernels import Kernel, ReLU, fit_least_squares, nngp, problems
 
@@ -25,9 +26,9 @@ def still_picture() -> Markup:
     seen[tuple(problem.train.T)] = True
     slope = float(np.polyfit(problem.test_targets, said[~seen], 1)[0])
     panels = [
-        ("Truth; dots are seen", lambda a, b: _shade(truth[a, b] / 8), True),
+        ("Truth; dots are seen", lambda a, b: _shade(float(truth[a, b]) / 8), True),
         ("Settled: all", lambda a, b: "#1c2127" if seen[a, b] else "#0072b2", False),
-        (f"A wide network: slope {slope:.2f}", lambda a, b: _shade(said[a, b] / 8), True),
+        (f"A wide network: slope {slope:.2f}", lambda a, b: _shade(float(said[a, b]) / 8), True),
     ]
     drawn = [_panel(210 * k, title, fill, seen if dots else None) for k, (title, fill, dots) in enumerate(panels)]
     words = f"Three grids: the truth, what is settled, and a wide network whose unseen answers have slope {slope:.2f}."
@@ -36,7 +37,7 @@ def still_picture() -> Markup:
     ).format(words, Markup("").join(drawn))
 
 
-def _panel(left: int, title: str, fill: Callable[[int, int], str], dots: np.ndarray | None) -> Markup:
+def _panel(left: int, title: str, fill: Callable[[int, int], str], dots: NDArray[np.bool_] | None) -> Markup:
     cells = [
         Markup('<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>').format(
             left + SIDE * b, 24 + SIDE * a, SIDE - 1, SIDE - 1, fill(a, b)
