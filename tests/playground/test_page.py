@@ -199,7 +199,7 @@ PASTED = {
 
 
 def test_what_cannot_be_pasted_is_a_sentence(run: Callable[..., Any]) -> None:
-    tried = "(m, texts) => texts.map(text => { try { m.pasted(text); return ''; } catch (error) { return error.message; } })"
+    tried = "(m, all) => all.map(text => { try { m.pasted(text); return ''; } catch (error) { return error.message; } })"
     for sentence, said in zip(PASTED.values(), run("table", tried, list(PASTED)), strict=True):
         assert sentence in said
         assert len(said) < 300

@@ -7,14 +7,19 @@ const STOPS = {
   light: { diverging: ["#b85f12", "#eaa767", "#f5f4f2", "#7fb0d2", "#0f5488"], rising: ["#f5f4f2", "#b9a5c9", "#5a2d79"] },
   dark: { diverging: ["#f2a05a", "#a8642a", "#22272d", "#3d7ba8", "#8cc8f2"], rising: ["#22272d", "#7d5b96", "#dcb9f2"] },
 };
-export const dark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+let dark = false;
+export function watchScheme(changed) {
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  dark = scheme.matches;
+  scheme.addEventListener("change", () => { dark = scheme.matches; changed(); });
+}
 
 const parse = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 const shades = new Map();
 function shadesOf(kind) {
-  const name = `${dark() ? "dark" : "light"}.${kind}`;
+  const name = dark ? kind : `light ${kind}`;
   if (!shades.has(name)) {
-    const stops = STOPS[dark() ? "dark" : "light"][kind].map(parse);
+    const stops = STOPS[dark ? "dark" : "light"][kind].map(parse);
     shades.set(name, Array.from({ length: 101 }, (_, k) => {
       const at = (k / 100) * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(at));
       return `rgb(${stops[i].map((v, c) => Math.round(v + (at - i) * (stops[i + 1][c] - v))).join(",")})`;
@@ -35,7 +40,22 @@ export function scaleOf(truth) {
   return known.length ? { middle: (low + high) / 2, half: (high - low) / 2 || 1 } : { middle: 0, half: 1 };
 }
 
+// Asking for styles and sizes makes a browser lay the page out, so both are kept until they change.
+const inks = new Map(), widths = new WeakMap();
 export function colours() {
+  if (!inks.has(dark)) inks.set(dark, readColours());
+  return inks.get(dark);
+}
+export function watchWidths(canvases, changed) {
+  const observer = new ResizeObserver((entries) => {
+    for (const { target, contentRect } of entries) widths.set(target, contentRect.width);
+    changed();
+  });
+  canvases.forEach((canvas) => observer.observe(canvas));
+}
+const widthOf = (canvas) => widths.get(canvas) || canvas.clientWidth || 240;
+
+function readColours() {
   const style = getComputedStyle(document.documentElement), of = (name) => style.getPropertyValue(name).trim();
   return { ink: of("--ink"), muted: of("--muted"), rule: of("--rule"), grid: of("--grid"), paper: of("--paper"), wash: of("--wash"),
     blue: of("--data-1"), orange: of("--data-2"), green: of("--data-3"), pink: of("--data-4") };
@@ -43,7 +63,7 @@ export function colours() {
 
 // A canvas as sharp as the screen; returns its context in CSS pixels.
 export function prepared(canvas, ratio) {
-  const width = canvas.clientWidth || 240, height = Math.round(width * ratio), dense = Math.min(3, devicePixelRatio || 1);
+  const width = widthOf(canvas), height = Math.round(width * ratio), dense = Math.min(3, devicePixelRatio || 1);
   if (canvas.width !== Math.round(width * dense) || canvas.height !== Math.round(height * dense)) {
     canvas.width = Math.round(width * dense);
     canvas.height = Math.round(height * dense);
@@ -64,7 +84,7 @@ export const place = (canvas, event, rows, columns) => {
 
 // Cells by colour, with what marks them. `map`: {rows, columns, fill(cell), status?, letters?, chosen, path?, dots?}
 export function drawMap(canvas, map) {
-  const { rows, columns } = map, wide = canvas.clientWidth || 240, side = (wide - MARGIN) / columns;
+  const { rows, columns } = map, wide = widthOf(canvas), side = (wide - MARGIN) / columns;
   const { pen } = prepared(canvas, (MARGIN + side * rows) / wide), c = colours(), gap = columns > 24 ? 0 : side > 9 ? 1 : 0.5;
   const box = (cell) => [MARGIN + (cell % columns) * side, MARGIN + Math.floor(cell / columns) * side];
   const lines = { hatch: new Path2D(), cross: new Path2D() };
@@ -143,7 +163,7 @@ export function statusFill(status) {
 
 // Errors over epochs. `series`: [{name, colour, dash, points: [[epoch, mean, low, high]]}], `levels`: [{name, value, colour, dash}]
 export function drawCurves(canvas, { series, levels, until }) {
-  const { pen, width, height } = prepared(canvas, canvas.clientWidth > 500 ? 0.42 : 0.62), c = colours();
+  const { pen, width, height } = prepared(canvas, widthOf(canvas) > 500 ? 0.42 : 0.62), c = colours();
   const left = 38, right = width - 8, top = 8, bottom = height - 22, finite = [];
   for (const { points } of series) for (const [, , low, high] of points) finite.push(low, high);
   for (const { value } of levels) finite.push(value);

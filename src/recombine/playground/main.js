@@ -1,7 +1,7 @@
 // The page: one state, one `refresh` that works everything out of it, and panels that draw what was worked out.
 
 import { DOORS } from "./doors.js";
-import { asSvg, drawCurves, drawMap, place, scaleOf, shade, short, statusFill } from "./drawing.js";
+import { asSvg, drawCurves, drawMap, place, scaleOf, shade, short, statusFill, watchScheme, watchWidths } from "./drawing.js";
 import { asCommand, asCsv, asPython } from "./export.js";
 import { MEMBERS, TOY } from "./learners.js";
 import { paintGrid } from "./paint.js";
@@ -80,7 +80,7 @@ export function begin() {
     refresh(retrain);
   }
 
-  let queued = false, settling = 0;
+  let queued = false, settling = 0, stale = true;
   function refresh(retrain) {
     if (chosen >= state.rows * state.columns) chosen = -1;
     if (chosen < 0 && state.world === "bumps") chosen = Math.floor(state.rows / 2) * state.columns + Math.floor(state.columns / 2);
@@ -95,10 +95,12 @@ export function begin() {
 
   const address = () => history.replaceState(null, "", `#${toFragment(state)}`);
 
-  function schedule() {
+  // What is drawn in the next frame: everything, or what the networks say alone.
+  function schedule(everything = true) {
+    stale ||= everything;
     if (queued) return;
     queued = true;
-    requestAnimationFrame(() => { queued = false; draw(); });
+    requestAnimationFrame(() => { queued = false; draw(stale); stale = false; });
   }
 
   function restart() {
@@ -119,7 +121,7 @@ export function begin() {
         const known = values.filter(Number.isFinite);
         (curves[name] ||= []).push([epoch, known.reduce((a, b) => a + b, 0) / known.length, Math.min(...known), Math.max(...known)]);
       }
-    schedule();
+    schedule(false);
   };
   worker.onerror = () => problem("Training could not be started in this browser; everything else works.");
 
@@ -130,7 +132,7 @@ export function begin() {
     return { rows: state.rows, columns: state.columns, chosen, fill: (c) => shade(values[c], scale), status: found.status, ...extra };
   }
 
-  function draw() {
+  function draw(everything) {
     const { rows, columns } = state, pictured = state.world === "bumps", toy = state.world === "toy";
     const letters = Array.from(found.pieces.piece, (p) => (found.pieces.count > 1 ? String.fromCharCode(65 + (p % 26)) : ""));
     const route = chosen >= 0 && found.status[chosen] === DETERMINED ? path(state.seen, rows, columns, chosen) : null;
@@ -157,8 +159,8 @@ export function begin() {
         maps.spread = mapOf(report?.spread || none, { rising: true, half: found.scale.half / 2 }, { status: null });
       }
     }
-    for (const name of ["settled", "kernel", "additive", "mean", "spread"]) drawMap(byId(name), maps[name]);
-    grid.show(state, found.truth, pictured ? found.pictures[spot] : found.truth, pictured ? ink : found.scale, chosen);
+    for (const name of everything ? ["settled", "kernel", "additive", "mean", "spread"] : ["mean", "spread"]) drawMap(byId(name), maps[name]);
+    if (everything) grid.show(state, found.truth, pictured ? found.pictures[spot] : found.truth, pictured ? ink : found.scale, chosen);
     say();
     drawCurves(byId("curves"), curveData());
     if (byId("answers").open) fillTable();
@@ -176,7 +178,10 @@ export function begin() {
   const counted = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const cellName = (c) => `${state.names[0]} ${levelName(state, 0, Math.floor(c / state.columns))}, ${state.names[1]} ${levelName(state, 1, c % state.columns)}`;
 
+  const told = new Map();
   function tell(id, text, canvas) {
+    if (told.get(id) === text) return;
+    told.set(id, text);
     byId(id).textContent = text;
     if (canvas) byId(canvas).setAttribute("aria-label", `${byId(`t-${canvas}`).textContent}. ${text}`);
   }
@@ -376,8 +381,8 @@ export function begin() {
       byId(name).onpointermove = (event) => { if (state.world === "grid" || name === "settled") choose(place(byId(name), event, state.rows, state.columns)); };
     byId("settled").onclick = (event) => { const c = place(byId("settled"), event, state.rows, state.columns); if (c >= 0) { chosen = c; schedule(); } };
     wireTaking();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", schedule);
-    addEventListener("resize", schedule);
+    watchScheme(() => schedule());
+    watchWidths(document.querySelectorAll("canvas"), () => schedule());
     addEventListener("hashchange", () => read(location.hash));
     grid = paintGrid(byId("paint"), { choose, paint });
   }

@@ -78,7 +78,7 @@ def inlined(*entries: str) -> str:
 
 
 def given_table(table: Any, factors: Sequence[str], target: str | None) -> dict[str, Any]:
-    """A table of two factors as the state the page begins with: its combinations are seen, their mean answers the truth."""
+    """A table of two factors as the state the page begins with: its combinations are seen, its mean answers true."""
     if len(factors) != 2:
         raise InputError(f"the playground shows two factors, got {len(factors)}; name two columns: --factors a,b.")
     read = read_tables([table], factors, target=target)[0]

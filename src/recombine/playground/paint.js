@@ -4,7 +4,7 @@ import { shade, short } from "./drawing.js";
 import { levelName } from "./state.js";
 
 export function paintGrid(root, { choose, paint }) {
-  let cells = [], size = "", at = 0, brush = null, columns = 0;
+  let cells = [], kept = [], size = "", at = 0, brush = null, columns = 0;
 
   function build(state) {
     size = JSON.stringify([state.rows, state.columns, state.levels]);
@@ -21,6 +21,7 @@ export function paintGrid(root, { choose, paint }) {
     const top = made("row");
     top.append(made("columnheader"), ...Array.from({ length: columns }, (_, b) => made("columnheader", levelName(state, 1, b))));
     cells = [];
+    kept = [];
     const rows = Array.from({ length: state.rows }, (_, a) => {
       const row = made("row");
       row.append(made("rowheader", levelName(state, 0, a)));
@@ -57,9 +58,8 @@ export function paintGrid(root, { choose, paint }) {
   root.onpointerup = root.onpointercancel = () => { brush = null; };
 
   function move(cell, focus = true) {
-    cells[at].tabIndex = -1;
     at = cell;
-    cells[at].tabIndex = 0;
+    cells.forEach((other, c) => { other.tabIndex = c === at ? 0 : -1; if (kept[c]) kept[c].stop = other.tabIndex; });
     if (focus) cells[at].focus();
     choose(at);
   }
@@ -78,13 +78,14 @@ export function paintGrid(root, { choose, paint }) {
       cells.forEach((cell, c) => {
         const on = Boolean(state.seen[c]), known = Number.isFinite(truth[c]);
         const look = `${on ? "seen" : known ? "unseen" : "blank"}${c === chosen ? " chosen" : ""}`;
-        if (cell.className !== look) cell.className = look;
-        const colour = shade(colours[c], scale) || "";
-        if (cell.dataset.colour !== colour) cell.style.background = cell.dataset.colour = colour;
-        const name = `${state.names[0]} ${levelName(state, 0, Math.floor(c / columns))}, ${state.names[1]} ${levelName(state, 1, c % columns)}: ${on ? "seen" : "not seen"}${known ? `, truth ${short(truth[c])}` : ", no answer known"}`;
-        if (cell.ariaLabel !== name) cell.ariaLabel = name;
+        const colour = shade(colours[c], scale) || "", old = kept[c] || {}, stop = c === at ? 0 : -1;
+        if (old.look !== look) cell.className = look;
+        if (old.colour !== colour) cell.style.background = colour;
+        if (old.stop !== stop) cell.tabIndex = stop;
+        kept[c] = { look, colour, stop, on, value: truth[c] };
+        if (old.on === on && Object.is(old.value, truth[c])) return;
         cell.setAttribute("aria-selected", on);
-        cell.tabIndex = c === at ? 0 : -1;
+        cell.ariaLabel = `${state.names[0]} ${levelName(state, 0, Math.floor(c / columns))}, ${state.names[1]} ${levelName(state, 1, c % columns)}: ${on ? "seen" : "not seen"}${known ? `, truth ${short(truth[c])}` : ", no answer known"}`;
       });
     },
   };
