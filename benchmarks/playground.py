@@ -3,7 +3,7 @@
 Theory after a stroke on 20 × 20 cells, as its modules alone and as the page does it (working everything out, and drawing
 it), and eight networks of 24-32-32-1 on 12 × 12 cells, full batch, training in the page's worker while cells are painted.
 Beside them the same networks in `rc.train` on one thread. On a shared machine clocks count what others do, so the time
-that the processors spent is printed too: of the page's main thread, and of the process that trains.
+that the processors spent is printed too: on the page's scripts, and by the process that trains.
 """
 
 from __future__ import annotations
@@ -52,12 +52,13 @@ PAINT = """async ({size, strokes}) => {
 
 
 def cpu_ms(session: Any) -> float:
-    """What the main thread of a page has computed, in milliseconds."""
-    return 1000 * next(m["value"] for m in session.send("Performance.getMetrics")["metrics"] if m["name"] == "ThreadTime")
+    """What the scripts of a page have computed on its main thread, in milliseconds."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return 1000 * next(metric["value"] for metric in metrics if metric["name"] == "ScriptDuration")
 
 
 def strokes(page: Page, size: int) -> tuple[Any, float]:
-    """Of each stroke the milliseconds to work it out and to draw it, and what the main thread computed for one."""
+    """Of each stroke the milliseconds to work it out and to draw it, and what scripts computed for one."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.evaluate(PAINT, {"size": size, "strokes": 40})  # compiled by now

@@ -82,7 +82,7 @@ export const place = (canvas, event, rows, columns) => {
   return r >= 0 && c >= 0 && r < rows && c < columns ? r * columns + c : -1;
 };
 
-// Cells by colour, with what marks them. `map`: {rows, columns, fill(cell), status?, letters?, chosen, path?, dots?}
+// Cells by colour, with what marks them. `map`: {rows, columns, fill(cell), status?, letters?, chosen, path?, wanted?, dots?, faint?}
 export function drawMap(canvas, map) {
   const { rows, columns } = map, wide = widthOf(canvas), side = (wide - MARGIN) / columns;
   const { pen } = prepared(canvas, (MARGIN + side * rows) / wide), c = colours(), gap = columns > 24 ? 0 : side > 9 ? 1 : 0.5;
@@ -106,7 +106,7 @@ export function drawMap(canvas, map) {
   if (map.dots) for (let cell = 0; cell < rows * columns; cell++) if (map.dots(cell)) {
     const [x, y] = box(cell);
     pen.beginPath();
-    pen.arc(x + side / 2, y + side / 2, Math.max(1.5, side / 8), 0, 7);
+    pen.arc(x + (side - gap) / 2, y + (side - gap) / 2, Math.min(9, Math.max(1, side / (map.faint ? 14 : 6.5))), 0, 7);
     pen.fillStyle = c.ink;
     pen.fill();
   }
@@ -158,7 +158,7 @@ function drawPath(pen, path, box, side, c) {
 
 export function statusFill(status) {
   const c = colours();
-  return (cell) => (status[cell] === SEEN ? c.ink : status[cell] === DETERMINED ? c.blue : status[cell] === UNDETERMINED ? c.orange : c.wash);
+  return (cell) => (status[cell] === SEEN ? c.grid : status[cell] === DETERMINED ? c.blue : status[cell] === UNDETERMINED ? c.orange : c.wash);
 }
 
 // Errors over epochs. `series`: [{name, colour, dash, points: [[epoch, mean, low, high]]}], `levels`: [{name, value, colour, dash}]

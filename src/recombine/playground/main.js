@@ -129,17 +129,17 @@ export function begin() {
 
   const maps = {};
   function mapOf(values, scale, extra = {}) {
-    return { rows: state.rows, columns: state.columns, chosen, fill: (c) => shade(values[c], scale), status: found.status, ...extra };
+    return { rows: state.rows, columns: state.columns, chosen, fill: (c) => shade(values[c], scale), status: found.status, dots: (c) => state.seen[c], faint: true, ...extra };
   }
 
   function draw(everything) {
     const { rows, columns } = state, pictured = state.world === "bumps", toy = state.world === "toy";
     const letters = Array.from(found.pieces.piece, (p) => (found.pieces.count > 1 ? String.fromCharCode(65 + (p % 26)) : ""));
     const route = chosen >= 0 && found.status[chosen] === DETERMINED ? path(state.seen, rows, columns, chosen) : null;
-    maps.settled = { rows, columns, chosen, fill: statusFill(found.status), status: found.status, letters, path: route, wanted: found.wanted };
-    const ink = { middle: 0, half: 1 }, plain = { status: null, chosen: -1 }, spot = chosen < 0 ? 0 : chosen;
+    maps.settled = { rows, columns, chosen, fill: statusFill(found.status), status: found.status, letters, path: route, wanted: found.wanted, dots: (c) => state.seen[c] };
+    const ink = { middle: 0, half: 1 }, plain = { status: null, chosen: -1, dots: null }, spot = chosen < 0 ? 0 : chosen;
     const picture = (all) => (all ? all.subarray(spot * rows * columns, (spot + 1) * rows * columns) : new Float64Array(rows * columns).fill(NaN));
-    maps.truth = mapOf(found.truth, found.scale, { status: null, dots: (c) => state.seen[c] });
+    maps.truth = mapOf(found.truth, found.scale, { status: null, faint: false });
     if (pictured) {
       maps.kernel = mapOf(picture(found.kernels), ink, plain);
       maps.additive = mapOf(picture(found.additives), ink, plain);
@@ -151,7 +151,7 @@ export function begin() {
       maps.additive = mapOf(found.additive, found.scale, soft);
       const none = new Float64Array(rows * columns).fill(NaN);
       if (toy) {
-        const fine = { rows: TOY.side, columns: TOY.side, chosen: -1, status: null };
+        const fine = { rows: TOY.side, columns: TOY.side, chosen: -1, status: null, dots: null };
         maps.mean = mapOf(report?.share || [], { middle: 0.5, half: 0.5 }, fine);
         maps.spread = mapOf(report?.spread || [], { rising: true, half: 0.5 }, fine);
       } else {
