@@ -20,7 +20,7 @@ SAID = """async (m, changes) => {
     const theory = await import('./theory.js');
     const state = fresh(changes);
     if (state.values) state.values = Float64Array.from(state.values);
-    const spec = {...state, truth: truthOf(state)}, learner = learners.LEARNERS[state.world](spec);
+    const spec = {...state, truth: truthOf(state), asked: []}, learner = learners.LEARNERS[state.world](spec);
     for (let s = 0; s < state.epochs; s++) learner.step();
     const report = learner.report(), S = state.by === 'depth' ? theory.salienceOfDepth(state.depth) : state.salience;
     return {

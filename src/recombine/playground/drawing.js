@@ -40,12 +40,15 @@ export function scaleOf(truth) {
   return known.length ? { middle: (low + high) / 2, half: (high - low) / 2 || 1 } : { middle: 0, half: 1 };
 }
 
-// Asking for styles and sizes makes a browser lay the page out, so both are kept until they change.
-const inks = new Map(), widths = new WeakMap();
-export function colours() {
-  if (!inks.has(dark)) inks.set(dark, readColours());
-  return inks.get(dark);
-}
+// The colours of style.css, for canvases and files.
+const INKS = {
+  light: { ink: "#1c2127", muted: "#59636e", grid: "#e3e6ea", paper: "#ffffff", wash: "#f0f2f5", blue: "#0072b2", orange: "#d55e00", green: "#00805e", pink: "#b0578a" },
+  dark: { ink: "#e4e7eb", muted: "#a0abb6", grid: "#2d353e", paper: "#14181d", wash: "#1f262e", blue: "#4ea8de", orange: "#f0803c", green: "#2fbf95", pink: "#da92b9" },
+};
+const colours = () => INKS[dark ? "dark" : "light"];
+
+// Asking for its width makes a browser lay the page out, so it is kept until it changes.
+const widths = new WeakMap();
 export function watchWidths(canvases, changed) {
   const observer = new ResizeObserver((entries) => {
     for (const { target, contentRect } of entries) widths.set(target, contentRect.width);
@@ -54,12 +57,6 @@ export function watchWidths(canvases, changed) {
   canvases.forEach((canvas) => observer.observe(canvas));
 }
 const widthOf = (canvas) => widths.get(canvas) || canvas.clientWidth || 240;
-
-function readColours() {
-  const style = getComputedStyle(document.documentElement), of = (name) => style.getPropertyValue(name).trim();
-  return { ink: of("--ink"), muted: of("--muted"), rule: of("--rule"), grid: of("--grid"), paper: of("--paper"), wash: of("--wash"),
-    blue: of("--data-1"), orange: of("--data-2"), green: of("--data-3"), pink: of("--data-4") };
-}
 
 // A canvas as sharp as the screen; returns its context in CSS pixels.
 export function prepared(canvas, ratio) {
@@ -91,7 +88,7 @@ export function drawMap(canvas, map) {
   for (let cell = 0; cell < rows * columns; cell++) {
     const [x, y] = box(cell), fill = map.fill(cell), status = map.status ? map.status[cell] : SEEN;
     pen.fillStyle = fill || c.wash;
-    pen.fillRect(x, y, side - gap, side - gap);
+    pen.fillRect(x, y, side - gap + (gap ? 0 : 0.5), side - gap + (gap ? 0 : 0.5));
     if (!fill || status === UNDETERMINED || status === UNSEEN) {
       const path = lines[status === UNSEEN ? "cross" : "hatch"], e = side - gap;
       path.moveTo(x, y + e); path.lineTo(x + e, y);
@@ -156,10 +153,7 @@ function drawPath(pen, path, box, side, c) {
   }
 }
 
-export function statusFill(status) {
-  const c = colours();
-  return (cell) => (status[cell] === SEEN ? c.grid : status[cell] === DETERMINED ? c.blue : status[cell] === UNDETERMINED ? c.orange : c.wash);
-}
+export const statusFill = (status) => (cell) => colours()[["grid", "blue", "orange", "wash"][status[cell]]];
 
 // Errors over epochs. `series`: [{name, colour, dash, points: [[epoch, mean, low, high]]}], `levels`: [{name, value, colour, dash}]
 export function drawCurves(canvas, { series, levels, until }) {
@@ -209,8 +203,9 @@ const escaped = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeA
 
 // The maps as one picture, dark on white: [{title, map}].
 export function asSvg(panels, heading) {
-  const side = 14, gap = 26, parts = [];
+  const side = 14, gap = 26, parts = [], was = dark;
   let x = 10, height = 0;
+  dark = false;
   for (const { title, map } of panels) {
     parts.push(`<g transform="translate(${x},44)"><text y="-8" font-size="11">${escaped(title)}</text>`);
     for (let cell = 0; cell < map.rows * map.columns; cell++) {
@@ -224,6 +219,7 @@ export function asSvg(panels, heading) {
     x += Math.max(map.columns * side, 6.2 * title.length) + gap;
     height = Math.max(height, map.rows * side);
   }
+  dark = was;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${Math.round(x)}" height="${height + 56}" font-family="Helvetica, Arial, sans-serif" fill="#1c2127">`
     + `<title>${escaped(heading)}</title><defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V5" stroke="#59636e"/></pattern>`
     + `<pattern id="cross" width="7" height="7" patternUnits="userSpaceOnUse"><path d="M0 0L7 7M7 0L0 7" stroke="#59636e" stroke-width=".7"/></pattern></defs>`

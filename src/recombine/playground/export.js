@@ -15,7 +15,8 @@ export function python(text) {
 const shell = (text) => (/^[A-Za-z0-9_./=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 const column = (name) => name.replaceAll('"', "'");  // in the head of a CSV a double quote is read in more than one way
 const listed = (name) => (name.includes(",") ? `"${name}"` : name);
-const number = (v) => (Number.isFinite(v) ? String(v) : "None");
+// A decimal in every case: a column that mixes whole numbers with others is refused by polars.
+const number = (v) => (!Number.isFinite(v) ? "None" : Number.isInteger(v) ? `${v}.0` : String(v));
 const learner = (state) => (state.by === "salience" ? `salience=${state.salience}` : `depth=${state.depth}`);
 
 export function asCommand(state) {
@@ -67,7 +68,7 @@ function networks(state, trained, truth, unit, code) {
   const head = `from recombine.tasks import SymbolicTask
 
 cells = ${code(trained)}
-answers = [${trained.map((c) => truth[c]).join(", ")}]
+answers = [${trained.map((c) => number(truth[c])).join(", ")}]
 unit = ${unit}  # answers are divided by the largest seen one while training
 grid = torch.cartesian_prod(torch.arange(${state.rows}), torch.arange(${state.columns}))
 codes = torch.cat([torch.nn.functional.one_hot(grid[:, 0], ${state.rows}), torch.nn.functional.one_hot(grid[:, 1], ${state.columns})], 1).float()

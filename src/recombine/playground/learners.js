@@ -48,7 +48,7 @@ function effects(values, rows, columns) {
 export function gridLearner(spec) {
   const { rows, columns, seen, truth, seed, scale, lr } = spec;
   const cells = Array.from({ length: rows * columns }, (_, c) => c), unit = unitOf(seen, truth);
-  const train = cells.filter((c) => seen[c]), asked = cells.filter((c) => !seen[c] && Number.isFinite(truth[c]));
+  const train = cells.filter((c) => seen[c]), asked = spec.asked.filter((c) => Number.isFinite(truth[c]));
   const net = network(parts(spec)), x = codes(train, rows, columns), every = codes(cells, rows, columns);
   const targets = Float64Array.from(train, (c) => truth[c] / unit), grad = new Float64Array(net.size);
   const wanted = effects(Float64Array.from(truth, (v) => (Number.isFinite(v) ? v : 0)), rows, columns);

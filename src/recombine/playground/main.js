@@ -29,7 +29,7 @@ export function begin() {
   function workOut() {
     const { seen, rows, columns } = state, truth = truthOf(state), all = pieces(seen, rows, columns);
     const status = statuses(seen, rows, columns, all), S = state.by === "depth" ? salienceOfDepth(state.depth) : state.salience;
-    const asked = [...status.keys()].filter((c) => !seen[c]);
+    const asked = [...status.keys()].filter((c) => status[c] === DETERMINED || status[c] === UNDETERMINED);
     found = {
       truth, status, pieces: all, S, asked, scale: scaleOf(truth), wanted: suggestions(seen, rows, columns, all),
       additive: additiveFit(seen, truth, rows, columns), kernel: kernelFit(seen, truth, rows, columns, S),
@@ -108,7 +108,7 @@ export function begin() {
     curves = {};
     number++;
     const { world, rows, columns, model, width, layers, scale, lr, optimiser, seed } = state;
-    const spec = { world, rows, columns, model, width, layers, scale, lr, optimiser, seed, seen: state.seen, truth: found.truth };
+    const spec = { world, rows, columns, model, width, layers, scale, lr, optimiser, seed, seen: state.seen, truth: found.truth, asked: found.asked };
     worker.postMessage({ do: "start", spec, number, running, until: state.epochs, off, calm });
   }
 
@@ -193,8 +193,8 @@ export function begin() {
     const settled = `${counts[0]} seen; of ${counts[1] + open} unseen, ${counts[1]} are determined${counts[2] ? `, ${counts[2]} are not` : ""}${counts[3] ? `, ${counts[3]} have a level never seen` : ""}. `
       + (open ? `${counted(found.pieces.count, "piece")}: ${counted(found.wanted.length, "further cell")} would tie them together.` : "One piece: if effects add up, the seen cells settle every other one.");
     tell("said-settled", settled, "settled");
-    const words = ({ error, slope }) => !Number.isFinite(error) ? "No unseen cell has a known truth."
-      : pictured ? `Error on unseen places: ${short(error)} of that of an empty picture.` : `Error on unseen cells ${short(error)}${Number.isFinite(slope) ? `, slope against the truth ${short(slope)}` : ""}.`;
+    const words = ({ error, slope, cells }) => !Number.isFinite(error) ? "No unseen cell to judge it by."
+      : pictured ? `Error on unseen places: ${short(error)} of that of an empty picture.` : `Error on ${counted(cells, "unseen cell")} ${short(error)}${Number.isFinite(slope) ? `, slope against the truth ${short(slope)}` : ""}.`;
     tell("said-kernel", `${pictured ? `Its drawing at ${cellName(Math.max(chosen, 0))}. ` : ""}S = ${found.S.toFixed(3)}. ${words(found.judged.kernel)}`, "kernel");
     tell("said-additive", `${pictured ? "Sums of what each factor alone explains. " : ""}${words(found.judged.additive)}${open && !pictured ? " Hatched: no additive answer exists." : ""}`, "additive");
     const last = (name) => { const all = (report?.curves[name] || []).filter(Number.isFinite); return all.reduce((a, b) => a + b, 0) / all.length; };
@@ -205,7 +205,7 @@ export function begin() {
     else if (broke) tell("said-mean", "They have diverged: lower the learning rate or the initial scale.", "mean");
     else if (toy) tell("said-mean", `Share of networks that answer 1 at each place; the first input grows downwards, the second to the right. Wrong in the corners (0,0), (0,1), (1,0), (1,1): ${report.quarters.map((q) => `${Math.round(100 * q)} %`).join(", ")}.`, "mean");
     else if (pictured) tell("said-mean", `Its drawing at the same place, after ${counted(report.epoch, "epoch")}. Error on unseen places: ${short(last("unseen"))} of that of an empty picture.`, "mean");
-    else tell("said-mean", `Mean answer. Error on seen cells ${short(last("seen"))}, on unseen ${short(last("unseen"))}${Number.isFinite(report.slope) ? `, slope ${short(report.slope)}` : ""}.`, "mean");
+    else tell("said-mean", `Mean answer. Error on seen cells ${short(last("seen"))}, on ${found.asked.length} unseen ${short(last("unseen"))}${Number.isFinite(report.slope) ? `, slope ${short(report.slope)}` : ""}.`, "mean");
     tell("said-spread", pictured ? `Each factor becomes stripes before they meet. Error on unseen places: ${short(last("rendered"))} of that of an empty picture.`
       : toy ? "Darkest where half of the networks answer 1." : `Standard deviation over the ${MEMBERS} networks; darkest from ${short(found.scale.half / 2)} on.`, "spread");
     byId("said-curves").innerHTML = `<span class="key blue"></span>seen <span class="key dash orange"></span>unseen${pictured ? ' <span class="key dot pink"></span>unseen, rendered first' : ""}${toy ? ", share answered wrongly" : ' <span class="key dash green"></span>kernel, unseen <span class="key dot"></span>additive, unseen'}. Mean and range; epochs on a logarithmic axis.`;
