@@ -1,7 +1,7 @@
 """The playground in the system's Chromium: `python benchmarks/playground.py`.
 
-Theory after a stroke on 20 × 20 cells, as its modules alone and as the page does it (working everything out, and drawing
-it), and eight networks of 24-32-32-1 on 12 × 12 cells, full batch, training in the page's worker while cells are painted.
+Theory after a stroke on 20 × 20 cells, alone and with everything that the page draws, and eight networks of 24-32-32-1
+on 12 × 12 cells, full batch, training in the page's worker, and strokes while they train.
 Beside them the same networks in `rc.train` on one thread. On a shared machine clocks count what others do, so the time
 that the processors spent is printed too: on the page's scripts, and by the process that trains.
 """
@@ -28,12 +28,13 @@ from recombine.tasks import SymbolicTask
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 STROKES = 100
 
-# The cost of a stroke is what its event handler takes, plus what the next frame takes to draw: callbacks of a frame run in
-# the order in which they were asked for, so one asked for before the stroke and one after it stand around the drawing.
+# The cost of a stroke is what its event handler takes, plus what the next frame takes to draw. Callbacks of a frame run
+# in the order in which they were asked for: one asked for before the stroke and one after it stand around the drawing.
 PAINT = """async ({size, strokes}) => {
     const times = [], grid = document.getElementById('paint');
     for (let n = 0; n < strokes; n++) {
-        const cell = grid.querySelector(`[data-cell='${(37 * n) % (size * size)}']`), box = cell.getBoundingClientRect();
+        const cell = grid.querySelector(`[data-cell='${(37 * n) % (size * size)}']`);
+        const box = cell.getBoundingClientRect();
         const at = {clientX: box.x + box.width / 2, clientY: box.y + box.height / 2, bubbles: true, pointerId: 1};
         grid.setPointerCapture = () => {};
         let before = 0;

@@ -75,7 +75,7 @@ def test_the_copied_command_gives_the_statuses_of_the_page(
 ) -> None:
     levels = [["x", "=1+2", "a,b"], ["p", 'q"r', "- s"]]
     seen = [1, 1, 0, 0, 0, 0, 0, 0, 1]
-    said = run("export", SAID, {"rows": 3, "columns": 3, "names": [ODD, "b"], "target": "y z", "levels": levels,
+    said = run("export", SAID, {"rows": 3, "columns": 3, "names": [ODD, "seen"], "target": "y z", "levels": levels,
                                 "rule": "own", "values": [1, 2, None, 4, 5, 6, 7, 8, 9.5], "support": "painted",
                                 "seen": seen, "epochs": 2, "by": "salience", "salience": 0.3})  # fmt: skip
     monkeypatch.chdir(tmp_path)
@@ -87,4 +87,10 @@ def test_the_copied_command_gives_the_statuses_of_the_page(
     assert result["counts"] == {"seen": 0, "determined": 0, "undetermined": 3, "unseen level": 3}
     assert sorted(said["status"]) == [0] * 3 + [2] * 3 + [3] * 3
     names = executed(said["python"].replace("null", "None"))
-    assert names["result"].space.names == (ODD, "b")
+    assert names["result"].space.names == (ODD, "seen")
+
+
+def test_where_everything_is_seen_nothing_is_split(run: Callable[..., Any]) -> None:
+    said = run("export", SAID, {"rows": 2, "columns": 3, "support": "full", "epochs": 1})
+    assert "--split" not in said["command"]
+    assert executed(said["python"])["result"].total == 0

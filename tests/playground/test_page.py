@@ -199,7 +199,7 @@ PASTED = {
 
 
 def test_what_cannot_be_pasted_is_a_sentence(run: Callable[..., Any]) -> None:
-    tried = "(m, all) => all.map(text => { try { m.pasted(text); return ''; } catch (error) { return error.message; } })"
+    tried = "(m, all) => all.map(text => { try { m.pasted(text); } catch (error) { return error.message; } })"
     for sentence, said in zip(PASTED.values(), run("table", tried, list(PASTED)), strict=True):
         assert sentence in said
         assert len(said) < 300
@@ -254,11 +254,22 @@ def test_a_table_that_cannot_be_drawn_is_refused(table: Any, factors: list[str],
 
 
 def test_names_from_a_table_are_text(browser: Any, tmp_path: Path) -> None:
-    table = {HOSTILE: ["</script><script>window.hit=1</script>", "b"], "x\x00y": ["c", "d\n" * 99], "y": [1, 2]}
+    long = "d\n" * 99
+    ending = "</script><script>window.hit=1</script>"
+    table = {HOSTILE: [ending, "b"] * 2, "x\x00y": ["c", "c", long, long + "e"], "y": [1] * 4}
     file = write_page(tmp_path / "t.html", given_table(table, [HOSTILE, "x\x00y"], "y"))
     with Tab(browser, file) as tab:
         assert tab.evaluate("window.hit") is None
-        assert tab.locator("#paint [role=gridcell]").count() == 4
+        heads = tab.locator("#paint [role=columnheader]").all_inner_texts()
+        assert len(set(heads)) == 4, "names that are alike once they are cut are told apart"
+
+
+def test_with_nothing_painted_nothing_trains(browser: Any, file: Path) -> None:
+    with Tab(browser, file, "#a=3&b=3&support=painted&seen=AAA&v=1") as tab:
+        tab.click("#run")
+        assert "Nothing to train on" in tab.inner_text("#said-mean")
+        until(tab, "document.getElementById('run').textContent === 'Train'")
+        assert "9 have a level never seen" in tab.inner_text("#said-settled")
 
 
 def test_large_answers_and_rates_break_nothing(browser: Any, file: Path) -> None:

@@ -1,7 +1,7 @@
 // Take it with you: the same question as Python, as a command, as a table.
 
 import { parts, unitOf } from "./learners.js";
-import { levelName, truthOf } from "./state.js";
+import { distinct, levelName, truthOf } from "./state.js";
 
 // A text as a Python literal: plain ASCII, whatever it holds.
 export function python(text) {
@@ -19,15 +19,19 @@ const listed = (name) => (name.includes(",") ? `"${name}"` : name);
 const number = (v) => (!Number.isFinite(v) ? "None" : Number.isInteger(v) ? `${v}.0` : String(v));
 const learner = (state) => (state.by === "salience" ? `salience=${state.salience}` : `depth=${state.depth}`);
 
+// The names of the columns: both factors, the answer, and whether training sees the row.
+const columns = (state) => distinct([...state.names, state.target, "seen"]);
+
 export function asCommand(state) {
-  const factors = state.names.map(column).map(listed).join(",");
+  const [a, b, y, seen] = columns(state).map(column), factors = [a, b].map(listed).join(",");
+  const split = state.seen.every(Boolean) ? "" : ` --split ${shell(`${seen}=no`)}`;
   const how = state.by === "salience" ? `--salience ${state.salience}` : `--depth ${state.depth}`;
-  return `recombine check play.csv --factors ${shell(factors)} --target ${shell(column(state.target))} --target-kind number --split seen=no ${how}`;
+  return `recombine check play.csv --factors ${shell(factors)} --target ${shell(y)} --target-kind number${split} ${how}`;
 }
 
 export function asCsv(state) {
   const field = (text) => (/[",\n\r]/.test(text) ? `"${String(text).replaceAll('"', '""')}"` : text);
-  const truth = truthOf(state), lines = [[...state.names, state.target, "seen"].map(column).map(field).join(",")];
+  const truth = truthOf(state), lines = [columns(state).map(column).map(field).join(",")];
   for (let cell = 0; cell < state.seen.length; cell++) {
     const names = [levelName(state, 0, Math.floor(cell / state.columns)), levelName(state, 1, cell % state.columns)];
     lines.push([...names.map(field), Number.isFinite(truth[cell]) ? truth[cell] : "", state.seen[cell] ? "yes" : "no"].join(","));
@@ -38,7 +42,7 @@ export function asCsv(state) {
 export function asPython(state) {
   const truth = truthOf(state), cells = [...state.seen.keys()], named = state.levels !== null;
   const levels = (k) => `[${cells.map((c) => { const i = k ? c % state.columns : Math.floor(c / state.columns); return named ? python(levelName(state, k, i)) : i; }).join(", ")}]`;
-  const [a, b] = state.names.map(python), y = python(state.target), trained = cells.filter((c) => state.seen[c]), unit = unitOf(state.seen, truth);
+  const [a, b, y, seen] = columns(state).map(python), whole = state.seen.every(Boolean), trained = cells.filter((c) => state.seen[c]), unit = unitOf(state.seen, truth);
   const code = (list) => `[${list.map((c) => `(${Math.floor(c / state.columns)}, ${c % state.columns})`).join(", ")}]`;
   return `import torch
 
@@ -48,9 +52,9 @@ table = {
     ${a}: ${levels(0)},
     ${b}: ${levels(1)},
     ${y}: [${[...truth].map(number).join(", ")}],
-    "seen": [${cells.map((c) => (state.seen[c] ? '"yes"' : '"no"')).join(", ")}],
+    ${seen}: [${cells.map((c) => (state.seen[c] ? '"yes"' : '"no"')).join(", ")}],
 }
-result = rc.check(table, [${a}, ${b}], target=${y}, target_kind="number", split="seen=no", ${learner(state)})
+result = rc.check(table, [${a}, ${b}], target=${y}, target_kind="number", ${whole ? "" : `split=(${seen}, "no"), `}${learner(state)})
 print(result)
 
 ${state.world === "grid" ? networks(state, trained, truth, unit, code) : WORLDS[state.world](state)}`;
@@ -121,7 +125,7 @@ print(rc.measures.per_combination(networks, task))
 
 side = ${state.rows}
 space = rc.FactorSpace.of(row=side, column=side)
-train = rc.Explicit(space, [row for row, seen in zip(space.grid().tolist(), table["seen"]) if seen == "yes"])
+train = rc.Explicit(space, [row for row, seen in zip(space.grid().tolist(), list(table.values())[-1]) if seen == "yes"])
 places = torch.tensor(space.grid())
 hot = torch.nn.functional.one_hot(places, side).float()
 lines = torch.exp(-0.5 * (torch.arange(side) - places[..., None].float()) ** 2)

@@ -201,7 +201,8 @@ export function begin() {
     const broke = report && !toy && !pictured && !report.mean.every(Number.isFinite);
     byId("t-mean").textContent = pictured ? "A decoder, live" : `${MEMBERS} networks, live`;
     byId("t-spread").textContent = pictured ? "A decoder that renders first, live" : "How far the networks differ";
-    if (!report) tell("said-mean", "Press Train.", "mean");
+    if (!state.seen.some(Boolean)) tell("said-mean", "Nothing to train on: paint a cell.", "mean");
+    else if (!report) tell("said-mean", "Press Train.", "mean");
     else if (broke) tell("said-mean", "They have diverged: lower the learning rate or the initial scale.", "mean");
     else if (toy) tell("said-mean", `Share of networks that answer 1 at each place; the first input grows downwards, the second to the right. Wrong in the corners (0,0), (0,1), (1,0), (1,1): ${report.quarters.map((q) => `${Math.round(100 * q)} %`).join(", ")}.`, "mean");
     else if (pictured) tell("said-mean", `Its drawing at the same place, after ${counted(report.epoch, "epoch")}. Error on unseen places: ${short(last("unseen"))} of that of an empty picture.`, "mean");
@@ -229,6 +230,7 @@ export function begin() {
       }
     }
     if (status > DETERMINED) bits.push("Two rules agree with everything seen and differ here.");
+    byId("readout").setAttribute("aria-live", running ? "off" : "polite");  // else every epoch would be read out
     tell("readout", bits.join(" "));
   }
 

@@ -95,7 +95,7 @@ def given_table(table: Any, factors: Sequence[str], target: str | None) -> dict[
         "columns": columns,
         "names": [_tidy(name) for name in read.space.names],
         "target": _tidy(target or "y"),
-        "levels": [[_tidy(level) for level in factor.levels or ()] for factor in read.space.factors],
+        "levels": [_distinct([_tidy(level) for level in factor.levels or ()]) for factor in read.space.factors],
         "rule": "own" if target else "sum",
         "values": [None if np.isnan(v) else float(v) for v in values] if target else None,
         "seen": seen.astype(int).tolist(),
@@ -127,6 +127,15 @@ def _tidy(name: object) -> str:
     """A name as one short line of text."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in str(name)).split())
     return f"{line[: LONGEST - 1]}…" if len(line) > LONGEST else line or "(empty)"
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The same names, a number behind one that is there already: long names may be alike once they are cut."""
+    taken: list[str] = []
+    for name in names:
+        free = (name, *(f"{name} ({n})" for n in range(2, len(names) + 2)))
+        taken.append(next(one for one in free if one not in taken))
+    return taken
 
 
 def _hash(text: str) -> str:

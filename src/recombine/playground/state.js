@@ -104,6 +104,17 @@ export function tidy(text) {
   return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line || "(empty)";
 }
 
+// The same names, a number behind one that is there already.
+export function distinct(names) {
+  const taken = new Set();
+  return names.map((name) => {
+    let free = name;
+    for (let n = 2; taken.has(free); n++) free = `${name} (${n})`;
+    taken.add(free);
+    return free;
+  });
+}
+
 export function checkedNumber(text) {
   const value = Number(String(text).trim() || NaN);
   if (!Number.isFinite(value)) throw new Error(`“${tidy(text)}” is not a finite number`);

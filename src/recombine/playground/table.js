@@ -1,6 +1,6 @@
 // A pasted text as a grid: CSV with a header (two factors and the answer), or a bare matrix of numbers.
 
-import { FEWEST, MOST, checkedNumber, tidy } from "./state.js";
+import { FEWEST, MOST, checkedNumber, distinct, tidy } from "./state.js";
 
 const MOST_LETTERS = 2_000_000;
 
@@ -61,7 +61,7 @@ function long(rows) {
     sum[cell] += answers ? answers[n] : 0;
     count[cell]++;
   });
-  const named = { rows: R, columns: C, names: [tidy(header[0]), tidy(header[1])], target: tidy(header[2] || "y"), levels: levels.map((l) => l.map(tidy)) };
+  const named = { rows: R, columns: C, names: [tidy(header[0]), tidy(header[1])], target: tidy(header[2] || "y"), levels: levels.map((l) => distinct(l.map(tidy))) };
   if (!answers) return { ...named, rule: "sum", values: null, support: "painted", seen: Uint8Array.from(count, (n) => (n ? 1 : 0)) };
   return { ...named, ...ownValues(sum.map((s, c) => (count[c] ? s / count[c] : NaN))) };
 }

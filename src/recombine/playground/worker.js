@@ -36,8 +36,9 @@ export function serve(scope) {
 
   function turn() {
     if (!running || !learner) return;
+    const before = learner.epoch;
     advance(until);
-    if (learner.epoch >= until) running = false;
+    if (learner.epoch >= until || learner.epoch === before) running = false;  // done, or nothing to train on
     if (!running || performance.now() - told > (calm ? 1000 : OFTEN)) tell();
     if (running) setTimeout(turn, 0);
   }
