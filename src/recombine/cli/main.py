@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import cyclopts
 
-from recombine.cli import check, dissect, measure, report, reproduce, runs, split, study
+from recombine.cli import check, dissect, measure, play, report, reproduce, runs, split, study
 from recombine.cli.printing import printable
 from recombine.errors import InputError
 
@@ -44,6 +44,7 @@ app.command(study.app)
 app.command(reproduce.reproduce, sort_key=5, help_epilogue="")
 app.command(report.report, sort_key=6, help_epilogue="")
 app.command(runs.app)
+app.command(play.play, sort_key=8, help_epilogue="")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
