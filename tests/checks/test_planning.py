@@ -164,6 +164,12 @@ def test_cells_that_cannot_exist_are_neither_asked_nor_collected():
     assert left.suggestions == [{"a": 1, "b": 0}]
 
 
+def test_a_level_that_exists_is_not_advised_to_be_left_out():
+    rows = [(a, b) for a in range(3) for b in range(3) if a or not b]
+    notes = check({"a": [a for a, _ in rows], "b": [b for _, b in rows]}, ["a", "b"]).notes
+    assert "All 2 missing combinations share a=0." in notes
+
+
 def test_two_reasons_for_missing_cells_are_named_and_chance_is_not():
     cells = itertools.product(range(3), range(3), range(3))
     rows = [c for c in cells if c[:2] != (0, 0) and c[1:] != (2, 2)]

@@ -57,14 +57,24 @@ def test_a_zip_of_something_is_refused(tmp_path):
         levels(tmp_path / "t.zip")
 
 
+def test_blank_rows_are_no_rows(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(TEXT + "\n,\n\n")
+    (table,) = read_tables([path], ["stadt"], target="y")
+    assert table.rows == 2
+
+
 def test_a_workbook_without_a_reader_says_what_to_install(tmp_path, monkeypatch):
     path = tmp_path / "book.xlsx"
     with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
         archive.writestr("xl/worksheets/sheet1.xml", "<worksheet/>")
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(InputError, match="is an Excel workbook, which needs a reader: pip install fastexcel"):
-        levels(path)
+    for name in ("book.xlsx", "book.csv"):
+        with pytest.raises(InputError, match="is an Excel workbook, which needs a reader: pip install fastexcel"):
+            levels(path.rename(tmp_path / name))
+        path = tmp_path / name
 
 
 def test_a_workbook(tmp_path):

@@ -63,8 +63,10 @@ def shared_by_missing(
         return []
     names, levels = space.names, [factor.levels or () for factor in space.factors]
     shown = [" × ".join(f"{names[k]}={levels[k][c]}" for k, c in record.items()) for record in found]
-    options = " ".join(f"--exclude {','.join(part.split(' × '))}" for part in shown)
     word = f"share {shown[0]}" if len(shown) == 1 else f"have one of {', '.join(shown)}"
+    if same and np.all([known.codes[:, k] == c for k, c in same.items()], axis=0).any():
+        return [f"All {len(cells):,} missing combinations {word}."]  # Training has some with these levels: they exist.
+    options = " ".join(f"--exclude {','.join(part.split(' × '))}" for part in shown)
     return [f"All {len(cells):,} missing combinations {word}; if they cannot exist, leave them out with {options}."]
 
 

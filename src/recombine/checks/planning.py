@@ -60,7 +60,10 @@ class Plan:
         if self.after is None:
             return f"{rows} leave some asked answers undetermined."
         was = "some were not determined before" if self.before is None else f"{self.before:.3g} before"
-        text = f"after {rows} the typical standard error of the asked answers is {self.after:.3g} ({was}; {unit})"
+        text = f"after {rows}, if effects add up, the typical standard error of the asked answers is {self.after:.3g}"
+        text = f"{text} ({was}; {unit})"
+        if self.fewest is not None and not len(self.cells):
+            return f"every asked answer is as precise already, if effects add up: at worst {self.worst:.3g} ({unit})."
         if self.fewest is not None:
             reached = f"the largest is {self.worst:.3g}, and no plan does it in fewer than {self.fewest:,} rows"
             return f"{text}; {reached}." if self.enough else f"{text}; the precision asked for is not reached."

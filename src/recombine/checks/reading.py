@@ -104,7 +104,7 @@ def _reading_notes(train: Table, asked: Table | None) -> list[str]:
         notes.append(f"{', '.join(single)} {have} one level only and cannot be recombined.")
     if train.target is not None and train.target.conflicts:
         notes.append(
-            f"{train.target.conflicts:,} training combinations were given different answers in different rows; "
-            "their average is used."
+            f"In {train.target.conflicts:,} of {len(train.counts):,} training combinations rows disagree about the "
+            "answer; their average is used."
         )
     return notes

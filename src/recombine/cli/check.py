@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from recombine.checks import CheckResult, Query
 
 SHOWN = 10
+MOST_COLUMNS = 20
+"""Factors up to which combinations are shown as rows of a table."""
 COLOURS = {
     "seen": "green",
     "determined": "green",
@@ -159,7 +161,7 @@ def _show(result: CheckResult, out: Path | None) -> None:
     print_verdict(result.verdict, COLOURS[result.verdict], result.sentence())
     say("")
     print_facts(_facts(result))
-    if result.queries and result.verdict != "seen":
+    if result.queries and result.verdict != "seen" and len(result.space) <= MOST_COLUMNS:
         say("")
         _print_queries(result)
     if result.plan is not None:
@@ -174,16 +176,17 @@ def _show(result: CheckResult, out: Path | None) -> None:
 
 
 def _facts(result: CheckResult) -> list[tuple[str, str]]:
-    factors = " × ".join(result.space.names)
+    names = result.space.names
+    factors = " × ".join(names) if len(names) <= MOST_COLUMNS else f"{len(names)} factors"
     rows, combinations = counted(int(result.row_counts.sum()), "row"), len(result.known.codes)
     found = (
-        ", ".join(f"{n:,} {name}" for name, n in result.counts.items() if n)
+        ", ".join(f"{_count(n)} {name}" for name, n in result.counts.items() if n)
         if result.counts is not None
         else ", ".join(f"{share:.1%} {name}" for name, share in (result.share or {}).items() if share) + " (sampled)"
     )
     facts = [
-        ("training", f"{rows}, {combinations:,} of {result.space.size:,} combinations of {factors}"),
-        ("asked", f"{counted(result.total, 'combination')}: {result.asked}"),
+        ("training", f"{rows}, {combinations:,} of {_count(result.space.size)} combinations of {factors}"),
+        ("asked", f"{_count(result.total)} combination{'' if result.total == 1 else 's'}: {result.asked}"),
         ("found", found or "nothing is left to ask"),
         ("rank", f"{result.rank_train:,} of {result.rank_needed:,} needed"),
     ]
@@ -198,6 +201,12 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
     if result.additivity is not None:
         facts.append(("additive", result.additivity.words))
     return facts + [("note", note) for note in result.notes]
+
+
+def _count(number: int) -> str:
+    from recombine.space import about
+
+    return f"{number:,}" if number < 10**15 else about(number)
 
 
 def _some(names: list[str]) -> str:

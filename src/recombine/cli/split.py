@@ -128,11 +128,9 @@ def _unused(name: str, frame: pl.DataFrame) -> str:
 
 
 def _write(frame: pl.DataFrame, out: Path) -> None:
-    from recombine.result import safe_csv
-
     try:
         if out.suffix.lower() == ".csv":
-            out.write_text(safe_csv(frame), encoding="utf-8")
+            frame.write_csv(out)  # The person's own texts, as they were: models are trained on them.
         else:
             frame.write_parquet(out)
     except OSError as error:

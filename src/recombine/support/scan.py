@@ -151,10 +151,11 @@ def _scan_file(
     if head[:4] == b"PAR1":
         check_parquet(path, max_rows, max_bytes, columns)
         return _checked(pl.scan_parquet(path, glob=False), path)
-    if head[:4] == OLD_EXCEL or (compression(head) == "zip" and path.suffix.lower() in WORKBOOKS):
+    zipped = compression(head) == "zip" and (path.suffix.lower() in WORKBOOKS or b"[Content_Types].xml" in head)
+    if head[:4] == OLD_EXCEL or zipped:
         frame, note = read_workbook(path, max_bytes)
         said.notes += [note] if note else []
-        return _without_spaces(frame.lazy())
+        return _without_blank_rows(_without_spaces(frame.lazy()), columns)
     content = None
     if (kind := compression(head)) in OPENERS:
         content = expand(path, str(kind), max_bytes)
@@ -180,7 +181,7 @@ def _scan_file(
     lazy = pl.scan_csv(
         source, separator=separator, infer_schema=False, null_values=EMPTY_TEXTS, glob=False, raise_if_empty=True
     )
-    return _without_spaces(_checked(lazy, path))
+    return _without_blank_rows(_without_spaces(_checked(lazy, path)), columns)
 
 
 def _check_rows(path: Path, text: str, separator: str, columns: Collection[str] | None) -> None:
@@ -199,6 +200,13 @@ def _check_rows(path: Path, text: str, separator: str, columns: Collection[str] 
                 )
     except (csv.Error, StopIteration):
         return  # Whoever reads all of it says what is wrong.
+
+
+def _without_blank_rows(lazy: pl.LazyFrame, columns: Collection[str] | None) -> pl.LazyFrame:
+    """Rows with something in them: files end in blank lines, and spreadsheets in rows of separators."""
+    names = lazy.collect_schema().names()
+    used = [name for name in names if columns is None or name in columns]
+    return lazy.filter(~pl.all_horizontal(pl.col(used).is_null())) if len(used) > 1 else lazy
 
 
 def _without_spaces(lazy: pl.LazyFrame) -> pl.LazyFrame:
