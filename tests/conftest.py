@@ -18,7 +18,7 @@ settings.register_profile("recombine", deadline=None, derandomize=True)
 settings.load_profile("recombine")
 
 
-LONGEST = ("test_conformance.py", "test_gpu_rules.py", "test_docs.py", "test_readme_and_examples.py")
+LONGEST = ("test_conformance.py", "test_gpu_rules.py", "test_docs.py", "test_readme_and_examples.py", "test_executors.py")
 """Files that take minutes, the longest first: the last one should not be the one that all wait for."""
 
 
