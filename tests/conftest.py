@@ -18,7 +18,9 @@ settings.register_profile("recombine", deadline=None, derandomize=True)
 settings.load_profile("recombine")
 
 
-LONGEST = ("test_conformance.py", "test_gpu_rules.py", "test_docs.py", "test_readme_and_examples.py", "test_executors.py")
+LONGEST = (
+    "test_conformance.py", "test_gpu_rules.py", "test_docs.py", "test_readme_and_examples.py", "test_executors.py",
+)  # fmt: skip
 """Files that take minutes, the longest first: the last one should not be the one that all wait for."""
 
 
