@@ -23,7 +23,8 @@ run: $(BIN)/recombine
 test: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest -n $(WORKERS); tests=$$?; wait $$types && exit $$tests
+	$(BIN)/mypy > $(VENV)/types & types=$$!; $(BIN)/python -m pytest -n $(WORKERS); tests=$$?; \
+	wait $$types; types=$$?; cat $(VENV)/types; exit $$((tests + types))
 
 docs: $(VENV)/dev
 	$(BIN)/python docs/build.py

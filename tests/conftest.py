@@ -40,7 +40,9 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
-LONGEST = ("test_conformance.py", "test_gpu_rules.py", "test_docs.py", "test_readme_and_examples.py")
+LONGEST = (
+    "test_conformance.py", "test_gpu_rules.py", "test_docs.py", "test_readme_and_examples.py", "test_executors.py",
+)  # fmt: skip
 """Files that take minutes, the longest first: the last one should not be the one that all wait for."""
 
 

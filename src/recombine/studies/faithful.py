@@ -7,6 +7,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 RESPECTS = ("steps", "members", "data", "size")
+WORDS = {
+    "side": "pixels along a side", "learn": "problems to learn from", "samples": "pictures",
+    "per_class": "pictures per class", "batch_size": "examples in a batch",
+}  # fmt: skip
+"""What fields of descriptions are called on a page, where their name alone does not say it."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class Faithful:
                 found[name] = (path(run) if callable(path) else _number(run, path)) / paper
                 word = path.__name__ if callable(path) else path.rpartition(".")[2]
                 if name in ("data", "size") and word.isidentifier():
-                    called[name] = word.replace("_", " ")
+                    called[name] = WORDS.get(word, word.replace("_", " "))
         return Shares(**found, called=called)
 
 

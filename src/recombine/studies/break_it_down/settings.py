@@ -140,9 +140,13 @@ def _setting(run: DissectionRun, task: str, called: str | None, depth: int, pape
     problems = 10_000 if network.kind == "resnet" else 9500
     search = run.protocol.settings[0]
     steps = search.epochs * ceil(run.learn / search.batch_size)
+
+    def depth_times_width_squared(_: object) -> int:
+        return int(depth * width**2)
+
     return Setting(run, labels, Faithful(
         steps=(lambda _: steps, 90 * ceil(problems / 64)), members=None if bases_of else ("bases", 3),
-        data=("learn", problems), size=(lambda _: depth * width**2, paper[0] * paper[1] ** 2),
+        data=("learn", problems), size=(depth_times_width_squared, paper[0] * paper[1] ** 2),
     ))  # fmt: skip
 
 
