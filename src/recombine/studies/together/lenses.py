@@ -52,7 +52,7 @@ FEWEST_NETWORKS, FEWEST_SETTINGS = 5, 3
 SAME_ROWS, ACROSS, POOLED = "same rows", "across splits", "pooled"
 GIVEN_SUPPORT, GIVEN_OTHERS, ELSEWHERE = "given support", "given the others", "chosen on the other tasks"
 GIVEN_COUNT, GIVEN_MADE = "given the number seen", "given how networks were made"
-MADE = ("init_scale", "lr", "weight_decay")
+MADE, ENDS = ("init_scale", "lr", "weight_decay"), ("low", "high")
 LOOKS = 20
 """Claims that are judged by the same networks: one in twenty of them would hold by chance."""
 SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
@@ -123,7 +123,7 @@ def summary(values: pl.DataFrame) -> pl.DataFrame:
             ends = {"": (figure.low, figure.high), "strict_": (strict.low, strict.high),
                     "wide_": (figure.mean - wide, figure.mean + wide) if wide else (None, None)}  # fmt: skip
             rows.append({"kind": kind, "lens": lens, "task": task, "rho": figure.mean,
-                         **{f"{of}{end}": pair[i] for of, pair in ends.items() for i, end in enumerate(("low", "high"))},
+                         **{f"{of}{end}": pair[i] for of, pair in ends.items() for i, end in enumerate(ENDS)},
                          "settings": len(found), "networks": some["networks"].sum()})  # fmt: skip
     # A correlation lies between −1 and 1, and so does its interval.
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(
