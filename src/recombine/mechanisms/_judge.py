@@ -159,19 +159,20 @@ def _verdict(
         if like and _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
         return "unclear", f"the gap reaches across the margin of {margin:g}"
-    beaten = best is not None and best.difference.bounded and best.difference.high < 0
-    nothing = min([comparison.own_constant, *([best.error.mean] if best is not None else [])])
-    nearer = unseen.mean - seen.mean < nothing - unseen.mean
-    if beaten and nearer:
+    worse = best is not None and best.difference.bounded and best.difference.low > 0
+    adding = comparison.adding or best
+    beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
+    nothing = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
+    if beaten and unseen.mean - seen.mean < nothing - unseen.mean:
         return "partly", ""
     if like or speaks:
         return "fails", ""
-    if not answers.varies:
-        # A rule that knows something and is no worse speaks for noise that nobody could foretell; without one it fails.
-        helps = best is not None and constant is not None and best.error.mean < constant.error.mean - margin
-        if best is None or not helps or (best.difference.bounded and best.difference.low > 0):
-            return "fails", ""
+    # A rule that knows something and is no worse speaks for noise that nobody could foretell; without one it fails.
+    helps = best is not None and constant is not None and best.error.mean < constant.error.mean - margin
+    if best is not None and helps and not worse:
         return "unclear", f"seen combinations were measured on training rows, and {best.name} is not clearly better"
+    if not answers.varies:
+        return "fails", ""
     if constant is not None and constant.difference.bounded and constant.difference.low > 0:
         return "fails", ""
     return "unclear", "seen combinations were measured on training rows, so it may overfit: hold some of their rows out"

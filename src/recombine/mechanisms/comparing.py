@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.baselines import CONSTANT, Baseline, baselines
+from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
 from recombine.statistics import FEW, FloatArray, Interval, Over
 
 REPLICATES = 10
@@ -55,6 +55,10 @@ class Comparison:
         return next((c for c in self.others if c.name == CONSTANT), None)
 
     @property
+    def adding(self) -> Compared | None:
+        return next((c for c in self.others if c.name == ADDING), None)
+
+    @property
     def best(self) -> Compared | None:
         """The rule with the least error on unseen combinations."""
         return min((c for c in self.others if c.rule), key=lambda c: c.error.mean, default=None)
@@ -92,7 +96,7 @@ def compare(answers: Answers, over: Over, others: Mapping[str, Answers], seed: i
     seen = answers.compared
     trained_constant, better = float("nan"), Interval(float("nan"))
     for rule in baselines(answers, seed):
-        each, known = answers.errors_of(rule.answers)[None], _of_trained(answers, rule.left_out)
+        each, known = answers.errors_of(rule.answers)[None], _of_trained(answers, rule)
         rules[rule.name] = rule
         if rule.name == CONSTANT:
             trained_constant = known
@@ -116,15 +120,18 @@ def _beside(name: str, answers: Answers, errors: FloatArray, seen: float, over: 
     return Compared(name, own, average(answers, over, (1.0, answers.error, at), (-1.0, errors, at)), seen)
 
 
-def _of_trained(answers: Answers, said: FloatArray) -> float:
+def _of_trained(answers: Answers, rule: Baseline) -> float:
     """The mean error of a rule over training rows, each combination by a fit without it."""
-    trained = answers.trained
+    trained, said = answers.trained, rule.left_out
     assert trained is not None
+    right = trained.answers[rule.fitted_to]
     if answers.classes is not None:
-        off = 1 - trained.answers[np.arange(len(said)), said.argmax(axis=1)]
+        off = 1 - right[np.arange(len(said)), said.argmax(axis=1)]
     else:
-        off = np.square(said - trained.answers).mean(axis=1) / answers.scale
-    return float(np.average(off, weights=trained.weights)) + (0.0 if answers.classes is not None else trained.within)
+        off = np.square(said - right).mean(axis=1) / answers.scale
+    return float(np.average(off, weights=trained.weights[rule.fitted_to])) + (
+        0.0 if answers.classes is not None else trained.within
+    )
 
 
 def noise(answers: Answers) -> Interval:

@@ -119,7 +119,8 @@ class MeasureResult(Result):
 
     def _beside(self) -> str:
         """The learner beside simple rules, in one sentence."""
-        shown = [c for c in (self.comparison.constant, self.comparison.best) if c is not None]
+        beside = (self.comparison.constant, self.comparison.adding, self.comparison.best)
+        shown = [c for c in beside if c is not None]
         shown += [c for c in self.comparison.others if not c.rule]
         texts = list(dict.fromkeys(f"{brief(c.name)} {c.error.mean:.2f}" for c in shown))
         return f" On the same unseen rows, {', '.join(texts)}." if texts and self.answers.unseen.any() else ""

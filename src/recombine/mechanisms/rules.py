@@ -22,6 +22,8 @@ from recombine.statistics import FloatArray, Over, over_examples, permutation, s
 
 AS_GOOD = 0.8
 """A single factor that accounts for this share of what copying accounts for is the simpler story."""
+COPIED = 0.8
+"""Copying allows any of many answers, near which numbers fall that were never copied: nearly all have to be such."""
 MANY_ROWS = 20
 """Examples from which one factor's rule can be told from guessing at combinations too few to be shuffled."""
 
@@ -96,9 +98,10 @@ def follows(asked: Answers, rule: Rule, over: Over, tried: int, seed: int = 0) -
     explains = float(np.minimum(share, asked.wrong()).sum() / wrong) if wrong > 0 else 0.0
     lift = (value.mean - chance) / max(1 - chance, 1e-9)
     scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " if few else ""
+    clear = p <= LEVEL / tried and explains >= MOST_OF and lift >= LIFT
     return Finding(
         rule.id, rule.mechanism, rule.what, value, chance=chance, p=p, explains=explains,
-        speaks=p <= LEVEL / tried and explains >= MOST_OF and lift >= LIFT, limit=scarce + BEHAVIOUR,
+        speaks=clear and (rule.id != "copy" or value.low >= COPIED), limit=scarce + BEHAVIOUR,
     )  # fmt: skip
 
 
