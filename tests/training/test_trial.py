@@ -96,7 +96,7 @@ BAD: list[tuple[Any, str]] = [
     ),
     (lambda: go(net(), rows(), init_scale="big"), "init_scale must be a number"),
     (lambda: go(net(), rows(), device="mps"), "Apple's GPU (mps) has no 64-bit numbers"),
-    (lambda: go(net(), rows(), device="meta"), "not on 'meta'"),
+    (lambda: go(net(), rows(), device="meta"), "a meta device holds no numbers"),
     (lambda: go(net(), rows(), device=7.5), "there is no device '7.5'"),
     (lambda: go(net(), rows(), validation=Validation(every=0)), "every of a validation must be a whole number"),
     (lambda: go(net(), rows(), validation=Validation(), stop_below=0.1), "by validation or below a loss"),

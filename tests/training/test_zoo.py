@@ -88,6 +88,23 @@ def test_what_a_buffer_is_set_to_is_the_members_own(kind: str, strategy: str) ->
     assert moved or (ensemble.buffers["calls"] == STEPS).all()
 
 
+ALONE = {
+    "exactly": ("perceptron", "layer norm", "attention", "transformer layer", "lstm", "dropout"),
+    "but for rounding": ("batch norm", "instance norm", "mixture of experts", "convolution 2d"),
+}
+
+
+@pytest.mark.parametrize(("kind", "how"), [(kind, how) for how, kinds in ALONE.items() for kind in kinds])
+def test_a_member_alone_is_the_same_as_among_others(kind: str, how: str) -> None:
+    """On a CPU to the last bit, where the operations of a stack of one round as those of a larger one."""
+    alone, among = (train(ALIKE[kind], TASK, members=m, **HOW | {"dtype": torch.float32}) for m in ([2], 5))
+    assert alone.notes["strategy"] == among.notes["strategy"]
+    if how == "exactly":
+        assert torch.equal(alone.flat[0], among.flat[2])
+    else:
+        torch.testing.assert_close(alone.flat[0], among.flat[2], rtol=1e-4, atol=1e-5)
+
+
 def test_a_module_is_trained_on_from_its_weights() -> None:
     torch.manual_seed(5)
     given = ALIKE["batch norm"]().double()

@@ -216,7 +216,7 @@ def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> t
 def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[float, float]:
     """Correlation of the losses of two stand-ins that share a level, or a cluster.
 
-    Of the factors' correlations the largest is too large by chance and the mean too small for the one that matters: what
+    Of the factors' correlations the largest is too large by chance, the mean too small for the factor that matters: what
     lies halfway makes intervals that hold (`benchmarks/forecast.py`)."""
     centred = (losses - losses.mean()) / (losses.std() or 1.0)
 

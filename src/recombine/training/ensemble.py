@@ -18,7 +18,7 @@ from torch.utils import _pytree as pytree
 
 from recombine.errors import InputError, refuse_pickle
 from recombine.training.layout import Layout
-from recombine.training.stack import Buffers, Model, initial, positional, undisturbed
+from recombine.training.stack import Buffers, Model, batched_attention, initial, positional, undisturbed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,7 +142,8 @@ class Ensemble:
             ]
             return pytree.tree_map(lambda *parts: torch.stack(parts), *rows)
         size = self._chunk(inputs) if chunk_size == "auto" else int(chunk_size)
-        return vmap(one, chunk_size=min(size, len(self)))(self.parameters, self.buffers)
+        with batched_attention(self.flat):
+            return vmap(one, chunk_size=min(size, len(self)))(self.parameters, self.buffers)
 
     def predict(self, inputs: Tensor | tuple[Tensor, ...], chunk_size: int | str = "auto") -> Tensor:
         """Outputs (members × examples × …) on inputs that all members share."""

@@ -177,8 +177,8 @@ def pick_device(device: str | torch.device) -> torch.device:
         raise InputError(f"there is no device {str(device)[:80]!r}; use auto, cpu or cuda.") from None
     if chosen.type == "mps":
         raise InputError("Apple's GPU (mps) has no 64-bit numbers, which batches are drawn with; use device='cpu'.")
-    if chosen.type not in ("cpu", "cuda"):
-        raise InputError(f"members are trained on a CPU or a CUDA device, not on {chosen.type!r}; use device='cpu'.")
+    if chosen.type == "meta":
+        raise InputError("a meta device holds no numbers; use device='cpu'.")
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise InputError("no CUDA device is available here; use device='cpu'.")
     if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():

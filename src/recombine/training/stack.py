@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from recombine.description import Description
 from recombine.errors import InputError
@@ -128,6 +129,11 @@ def undisturbed(module: nn.Module) -> Iterator[None]:
         for part, attributes in before:
             vars(part).clear()
             vars(part).update(attributes)
+
+
+def batched_attention(like: Tensor) -> AbstractContextManager[None]:
+    """On a CPU, attention as matrix products: vmap has no rule for the fused one and would call it member by member."""
+    return nullcontext() if like.is_cuda else sdpa_kernel(SDPBackend.MATH)
 
 
 def is_ours(model: Model) -> bool:

@@ -16,7 +16,7 @@ from torch import Tensor, fx
 from torch.func import functional_call, grad_and_value, vmap
 
 from recombine.training.optim import Hyper
-from recombine.training.stack import Buffers, Objective, Stack, undisturbed
+from recombine.training.stack import Buffers, Objective, Stack, batched_attention, undisturbed
 
 Step = Callable[..., tuple[Tensor, Tensor, list[Tensor]]]
 """(parameters, buffers, inputs, targets, weight) → (gradients as rows, losses, buffers after the step)."""
@@ -109,7 +109,7 @@ def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:
     ) -> tuple[Tensor, tuple[Tensor, Buffers]]:
         parameters = {name: p.detach() if name in frozen else p for name, p in parameters.items()}
         values = {**parameters, **{name: buffer.clone() for name, buffer in buffers.items()}}
-        with undisturbed(module):
+        with undisturbed(module), batched_attention(stack.flat):
             outputs = functional_call(module, values, inputs)  # leaves in ``values`` what buffers were set to
         total, plain = objective.total(outputs, targets, parameters, weight)
         return total, (plain, {name: values[name].detach() for name in buffers})
