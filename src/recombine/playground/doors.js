@@ -5,7 +5,7 @@ export const DOORS = {
     title: "The rule, but too small",
     paper: "Lippl & Stachenfeld, ICLR 2025",
     look: "Training sees every pair with an anchor; look at the slope of the unseen answers, which lazy networks (initial scale 1) shrink to about what the kernel predicts.",
-    surprise: "The same networks started ten times smaller lose nothing, and with a single anchor even they do.",
+    surprise: "The same networks started ten times smaller lose next to nothing, and with a single anchor even they do.",
     state: { rows: 9, columns: 9, rule: "sum", support: "anchors", model: "one", width: 64, layers: 1, scale: 1, lr: 0.3, optimiser: "sgd", epochs: 2000 },
     tries: [["Lazy: scale 1", { scale: 1 }], ["Rich: scale 0.1", { scale: 0.1 }], ["One anchor", { support: "plane" }], ["Two anchors", { support: "anchors" }]],
   },
