@@ -216,8 +216,8 @@ def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> t
 def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[float, float]:
     """Correlation of the losses of two stand-ins that share a level, or a cluster.
 
-    Of the factors' correlations the largest is too large by chance, the mean too small for the factor that matters: what
-    lies halfway makes intervals that hold (`benchmarks/forecast.py`)."""
+    Of the factors' correlations the largest is too large by chance, the mean too small for the factor that matters:
+    halfway between, intervals hold (`benchmarks/forecast.py`)."""
     centred = (losses - losses.mean()) / (losses.std() or 1.0)
 
     def correlation(kind: Ints) -> float:
