@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,26 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # The same examples every time, and no limit on how long one takes: a busy machine is no finding.
 settings.register_profile("recombine", deadline=None, derandomize=True)
 settings.load_profile("recombine")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+NO_BROWSER = (
+    "Playwright is not installed" if importlib.util.find_spec("playwright") is None
+    else f"no browser found under the names {', '.join(BROWSERS)}" if CHROMIUM is None else ""
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """The system's Chromium or Chrome; where there is none, the test is skipped."""
+    if NO_BROWSER:
+        pytest.skip(NO_BROWSER)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
 
 
 LONGEST = (
@@ -63,3 +85,9 @@ def toy_store(shared_store: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     for run in result.provenance.values():
         shutil.copytree(*(str(Store(root).directory(run["address"])) for root in (shared_store, own)))
     return own
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The last line says that pages were not tried in a browser: among a thousand dots nobody would see it."""
+    if NO_BROWSER and not hasattr(config, "workerinput"):
+        print(f"The tests that need a browser were skipped: {NO_BROWSER}.")

@@ -39,8 +39,12 @@ _WHERE = {
     "AdamW": "recombine.training",
     "Ensemble": "recombine.training",
     "Record": "recombine.training",
+    "Validation": "recombine.training",
     "train": "recombine.training",
     "check": "recombine.checks",
+    "CombinationSplit": "recombine.checks",
+    "Purpose": "recombine.checks",
+    "plan": "recombine.checks",
     "check_theorem": "recombine.measures",
     "run_study": "recombine.studies",
     "dissect": "recombine.structure",
@@ -72,7 +76,7 @@ if TYPE_CHECKING:
         tasks as tasks,
         training as training,
     )
-    from recombine.checks import check as check
+    from recombine.checks import CombinationSplit as CombinationSplit, Purpose as Purpose, check as check, plan as plan
     from recombine.measures import check_theorem as check_theorem, measure as measure
     from recombine.mechanisms import measure_predictions as measure_predictions
     from recombine.models import Perceptron as Perceptron
@@ -94,6 +98,7 @@ if TYPE_CHECKING:
         AdamW as AdamW,
         Ensemble as Ensemble,
         Record as Record,
+        Validation as Validation,
         train as train,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from recombine.errors import InputError
 from recombine.figures.export import file_name, write
+from recombine.playground import write_page
 from recombine.reporting.export import SIGN
 from recombine.reporting.html import render
 from recombine.reporting.provenance import computing
@@ -38,11 +39,12 @@ def report(what: Result | Sequence[StudyResult] | str | Path, out: str | Path = 
 
 
 def write_overview(results: Sequence[StudyResult], out: Path) -> Path:
-    """Each study in a folder of its own, then the page of all of them."""
+    """Each study in a folder of its own, the playground, then the page of all of them."""
     out = Path(out)
     views = [study_view(result) for result in results]
     for result, view in zip(results, views, strict=True):
         write_study(result, out / file_name(result.study.name), view)
+    write_page(out / "play.html")
     return write(out / "index.html", _page(results, views).encode())
 
 

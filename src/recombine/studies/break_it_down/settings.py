@@ -106,7 +106,7 @@ def _paper(members: int | None) -> dict[str, Setting]:
         "bert-grid": bert("4 × 512, whole grid", Protocol(settings=whole, seeds=2, random=1), 1, untrained=1,
                           bases_of="bert-scratch"),
         "bert-scratch": bert("4 × 512, from scratch", searched, six, untrained=three),
-        "bert-slow": bert("4 × 512, low rate", searched, six, lr=1e-4, steps=4000),
+        "bert-slow": bert("4 × 512, low rate", searched, ten, lr=1e-4, steps=4000),
         "bert-pretrained": bert("4 × 512, pretrained", searched, six, words),
         "bert-slow-pretrained": bert("4 × 512, low rate, pretrained", searched, ten, words, lr=1e-4, steps=4000),
         "resnet18-number-contact": contours("18 layers", middle, number, three),
