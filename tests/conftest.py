@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,9 +40,51 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+LONGEST = (
+    "test_conformance.py", "test_gpu_rules.py", "test_docs.py", "test_readme_and_examples.py", "test_executors.py",
+)  # fmt: skip
+"""Files that take minutes, the longest first: the last one should not be the one that all wait for."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest file first: files go to one worker each, and the last should not be the one all wait for."""
-    items.sort(key=lambda item: item.path.name != "test_conformance.py")
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file is one worker's, whose tests share what was trained; of the conformance suite, and of what is run in
+    processes of their own, each subject. They are handed out in the order above, not by their number of tests."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file, _, test = nodeid.partition("::")
+            apart = file.endswith(("/test_conformance.py", "/test_gpu_rules.py"))
+            return f"{file}[{test.partition('[')[2]}" if apart else file
+
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
+@pytest.fixture(scope="session")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store for runs that several files ask for: whoever comes first computes them, also for other workers."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "shared-store"
+
+
+@pytest.fixture(scope="module")
+def toy_store(shared_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of one's own that holds gradient-toy at smoke scale with two members."""
+    from recombine.runs import Store
+    from recombine.studies import run_study
+
+    result = run_study("gradient-toy", "smoke", store=shared_store, members=2, device="cpu")
+    own = tmp_path_factory.mktemp("toy") / "store"
+    for run in result.provenance.values():
+        shutil.copytree(*(str(Store(root).directory(run["address"])) for root in (shared_store, own)))
+    return own
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

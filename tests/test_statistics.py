@@ -228,7 +228,7 @@ def test_intervals_over_combinations() -> None:
     many = rng.normal(size=(1, 400))
     found = over_combinations(lambda rows: many[:, rows].mean(axis=1), [400])
     assert found.high - found.low == pytest.approx(2 * 1.96 / 20, rel=0.2)
-    one = over_examples([1.0], [np.array([0.0])], [np.array([100])])
+    one = over_examples([np.array([0.0])], [np.array([100])])
     assert one.high > 0
 
 

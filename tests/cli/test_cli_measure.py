@@ -35,7 +35,7 @@ def test_json_is_one_object_and_nothing_else(run):
     data = json.loads(out)
     assert code == 0
     assert out.count("\n") == 1
-    assert (data["schema"], data["verdict"], data["mechanisms"]) == (1, "fails", ["shortcut by place"])
+    assert (data["schema"], data["verdict"], data["mechanisms"]) == (2, "fails", ["shortcut by place"])
 
 
 def test_people_get_the_verdict_the_mechanism_and_the_worst(run):
@@ -62,6 +62,7 @@ def test_out_holds_page_figures_and_tables(run, tmp_path):
     found = {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()}
     figures = {f"figures/{name}.{e}" for name in ("error", "error-wide") for e in ("svg", "pdf", "csv", "vl.json")}
     tables = {f"tables/{name}.{e}" for name in ("errors", "evidence") for e in ("md", "tex", "csv")}
+    tables |= {"tables/beside.md", "tables/beside.tex"}
     assert found == figures | tables | {"tables/combinations.csv", "measure.json", "index.html"}
     assert r"\toprule" in (out / "tables/evidence.tex").read_text()
     assert "| shortcut by place |" in (out / "tables/evidence.md").read_text()

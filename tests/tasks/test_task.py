@@ -163,3 +163,35 @@ def test_both_answers_are_charged_and_scored_by_hand() -> None:
     assert (task.answer_part(0), task.answer_part(1)) == (slice(0, 2), slice(2, 4))
     with pytest.raises(InputError, match="both answers need 4 outputs"):
         task.losses(outputs[:, :3], targets)
+
+
+def test_rows_of_seen_combinations_are_held_out_and_asked_about() -> None:
+    rows = [[0, 0]] * 10 + [[0, 1]] * 4 + [[1, 2]] * 5
+    task = fixed(rows, leave_out(SPACE, {"a": 1, "b": 2}))
+    trained = set(task.whole()[1].tolist())
+    assert set(task.trained_on.nonzero()[:, 0].tolist()) == trained
+    assert len(trained & set(range(10))) == 8
+    assert trained >= set(range(10, 14)), "a fifth of four rows is none"
+    points = torch.tensor([[0, 0], [0, 1], [1, 2]]).repeat_interleave(200, 0)
+    asked = task.examples(points, Draws.single(0))[1]
+    assert set(asked[:200].tolist()) == set(range(10)) - trained
+    assert set(asked[200:400].tolist()) == set(range(10, 14))
+    assert set(asked[400:].tolist()) == set(range(14, 19))
+    assert set(task.trained_examples(points[:200], Draws.single(0))[1].tolist()) == trained & set(range(10))
+    assert set(fixed(rows, leave_out(SPACE, {"a": 1, "b": 2}), held_out=0).whole()[1].tolist()) == set(range(14))
+    for given in (torch.arange(19) < 6, [0, 1, 2, 3, 4, 5], np.arange(6)):
+        assert fixed(rows, leave_out(SPACE, {"a": 1, "b": 2}), test_rows=given).whole()[1].tolist() == [*range(6, 14)]
+
+
+def test_a_fixed_set_says_which_places_show_a_factor_and_refuses_what_is_no_row() -> None:
+    task = fixed([[0, 0], [1, 1]], part={"b": slice(1, 2)})
+    assert (task.part(0), task.part(1)) == (None, slice(1, 2))
+    for wrong, message in (
+        ({"held_out": 1.0}, "held_out is 1.0"),
+        ({"test_rows": [2]}, "numbers of rows from 0 to 1"),
+        ({"test_rows": [0.5]}, "a mask of 2 rows"),
+        ({"test_rows": [0, 1]}, "no row is left to train on"),
+        ({"part": {"c": slice(1)}}, "unknown factor 'c'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            fixed([[0, 0], [1, 1]], **wrong)

@@ -10,9 +10,9 @@ import torch
 from trainees import NET, Normed, assert_same, short
 
 from recombine.models import Perceptron
-from recombine.runs.evolution import EvolutionRun
 from recombine.runs.run import Context
 from recombine.runs.training import TrainingRun
+from recombine.studies.gradient_descent.evolution import EvolutionRun
 from recombine.tasks import ToyTask
 from recombine.training import SGD, Adam, train
 from recombine.training.sign import SignSGD

@@ -73,7 +73,6 @@ def dissect(
     settings = grid(choices=_choices(network, layers), base=MaskSettings(epochs=epochs, penalty=penalty), **tried)
     parts = [read(path) for path in (target, other)]
     learn = [read(path) for path in (learn_target, learn_other) if path is not None]
-    chance = 1 / max(2, 1 + max(int(part.targets.max()) for part in parts))
     with bar(model.name, quiet=json) as progress:
         result = run(
             network,
@@ -81,7 +80,7 @@ def dissect(
             names=_names(target, other),
             learn=learn or None,
             whole=read(whole) if whole is not None else None,
-            protocol=Protocol(settings=settings, chance=chance, gate=gate, seeds=seeds),
+            protocol=Protocol(settings=settings, gate=gate, seeds=seeds),
             fresh=architecture,  # type: ignore[arg-type]
             controls=controls,
             device=pick_device(device),

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import cyclopts
 
-from recombine.cli import check, dissect, measure, play, report, reproduce, runs, study
+from recombine.cli import check, dissect, measure, play, report, reproduce, runs, split, study
 from recombine.cli.printing import printable
 from recombine.errors import InputError
 
@@ -37,6 +37,7 @@ count, or study verify finds a difference; 2 bad input.""",
 )
 # In the order in which they are used; each shows examples of its own and not these.
 app.command(check.check, sort_key=1, help_epilogue="")
+app.command(split.split, sort_key=2, help_epilogue="")
 app.command(measure.measure, sort_key=2, help_epilogue="")
 app.command(dissect.dissect, sort_key=3, help_epilogue="")
 app.command(study.app)

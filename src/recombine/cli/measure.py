@@ -26,18 +26,30 @@ from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 
 if TYPE_CHECKING:
     from recombine.mechanisms import MeasureResult
+    from recombine.statistics import Interval
 
 SHOWN = 10
-COLOURS = {"fails": "red", "not fitted": "yellow", "composes": "green"}
+COLOURS = {"fails": "red", "partly": "yellow", "overfits": "yellow", "not fitted": "yellow", "composes": "green"}
 
 
 def measure(
-    table: Annotated[Path, Parameter(help="Predictions, one row an example: CSV or Parquet.")],
+    table: Annotated[Path, Parameter(help="Predictions, one row per example: CSV or Parquet.")],
     /,
     *,
     factors: Factors,
     target: Annotated[str, Parameter(help="Column with the right answer.")],
-    prediction: Annotated[str, Parameter(help="Column with the predicted answer.")],
+    prediction: Annotated[
+        list[str],
+        Parameter(
+            help="Column with the predicted answer, or the probability of 1; or, given several times, the probability "
+            "of each class, in columns that end with its name.",
+            negative=(),
+        ),
+    ],
+    against: Annotated[
+        list[str] | None,
+        Parameter(help="Column with another model's predictions, compared on the same rows.", negative=()),
+    ] = None,
     train: Annotated[
         Path | None,
         Parameter(help="What training saw: a table with the factor columns, and the target if you have it."),
@@ -48,7 +60,9 @@ def measure(
     target_kind: TargetKind = None,
     bins: Bins = None,
     missing: Missing = "error",
-    fitted: Annotated[float, Parameter(help="Training error up to which a learner counts as fitted.")] = 0.1,
+    fitted: Annotated[
+        float, Parameter(help="Training error above the noise up to which a learner counts as fitted.")
+    ] = 0.1,
     margin: Annotated[float, Parameter(help="Gap up to which a learner counts as composing.")] = 0.05,
     max_rows: MaxRows = MAX_ROWS,
     max_bytes: MaxBytes = MAX_BYTES,
@@ -62,7 +76,8 @@ def measure(
         ),
     ] = None,
     fail_on: Annotated[
-        Literal["fails", "not fitted"] | None, Parameter(help="Exit with 1 where this is the verdict.")
+        list[Literal["fails", "partly", "overfits", "not fitted", "unclear"]] | None,
+        Parameter(help="Exit with 1 where this is the verdict; may be given several times.", negative=()),
     ] = None,
 ) -> int:
     """Where predictions fail on combinations that training did not see, and which rule the wrong ones follow.
@@ -87,7 +102,8 @@ def measure(
             table,
             words(factors),
             target=target,
-            prediction=prediction,
+            prediction=prediction[0] if len(prediction) == 1 else prediction,
+            against=against or (),
             train=train,
             split=split,
             target_kind=target_kind,
@@ -104,7 +120,7 @@ def measure(
         print_json(result.to_dict() | ({} if page is None else {"page": str(page)}))
     else:
         _show(result, page)
-    return int(fail_on is not None and result.verdict == fail_on)
+    return int(result.verdict in (fail_on or ()))
 
 
 def _is_file(out: Path) -> bool:
@@ -122,7 +138,7 @@ def _write(result: MeasureResult, out: Path) -> Path:
 def _show(result: MeasureResult, page: Path | None) -> None:
     from rich.table import Table
 
-    from recombine.mechanisms.result import ERROR_WORDS
+    from recombine.mechanisms.result import ERROR_WORDS, noise_words
 
     where = console()
     print_verdict(result.verdict, COLOURS.get(result.verdict, "default"), result.sentence())
@@ -130,23 +146,63 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     errors = {"training": result.training, "seen": result.seen, "unseen": result.unseen}
     print_facts(
         [
-            *((name, f"error {figure}") for name, figure in errors.items()),
+            *((name, f"error {figure}{_scores(result, name)}") for name, figure in errors.items()),
             ("gap", f"      {result.gap}"),
+            ("noise", noise_words(result)),
             ("", ERROR_WORDS[result.answers.kind]),
             *(("note", note) for note in result.notes),
         ]
     )
+    if result.comparison.others and result.answers.unseen.any():
+        say("")
+        where.print(_beside(result, Table))
     if result.evidence:
         say("")
         where.print(_evidence(result, Table))
     if result.left_out:
         print_facts([("left out", f"{name}: {why}") for name, why in result.left_out.items()])
-    if result.worst and result.verdict not in ("composes",):
+    level = result.worst_level
+    if level is not None and result.verdict != "composes":
+        from recombine.mechanisms.names import brief
+
+        say("")
+        name = shown(f"{brief(level['factor'])} = {brief(level['level'])}", style="bold")
+        where.print("worst level ", name, shown(
+            f": error {level['unseen']:.2f} on its {level['unseen_count']:,} unseen combinations"
+            + ("" if level["seen"] is None else f", {level['seen']:.2f} on its {level['seen_count']:,} seen ones")
+        ), sep="")  # fmt: skip
+    if result.worst and result.verdict != "composes":
         say("")
         where.print(shown("worst unseen combinations", style="bold"))
         where.print(_worst(result, Table))
     if page is not None:
         say(f"\nwritten to {page}")
+
+
+def _beside(result: MeasureResult, table_type: Any) -> Any:
+    """The learner and what it is compared with, on the same unseen rows."""
+    from recombine.mechanisms.names import brief
+
+    table = table_type(box=None, pad_edge=False)
+    for name in ("on the same unseen rows", "error", "this model is"):
+        table.add_column(name)
+    table.add_row(shown("this model", style="bold"), shown(_brief(result.unseen)), "")
+    for other in result.comparison.others:
+        apart = other.difference
+        word = "better by" if apart.high < 0 else "worse by" if apart.low > 0 else "not clearly apart:"
+        said = f"{word} {_brief(apart)}" if apart.bounded else ""
+        table.add_row(shown(brief(other.name)), shown(_brief(other.error)), shown(said))
+    return table
+
+
+def _brief(figure: Interval) -> str:
+    return f"{figure.mean:.2f}" + (f" [{figure.low:.2f}, {figure.high:.2f}]" if figure.bounded else "")
+
+
+def _scores(result: MeasureResult, side: str) -> str:
+    """What else is quoted of an error; accuracy is what is left of it."""
+    found = {k: v for k, v in result.scores().get(side, {}).items() if v is not None and k != "accuracy"}
+    return "".join(f"; {name} {value:.3g}" for name, value in found.items())
 
 
 def _evidence(result: MeasureResult, table_type: Any) -> Any:

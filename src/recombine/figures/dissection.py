@@ -23,7 +23,7 @@ def dissection_figure(result: Dissection) -> Any:
     """The table of a dissection as dots; one panel a subroutine and side."""
     fresh = pl.when(pl.col("network") == "untrained").then(pl.lit("untrained: ")).otherwise(pl.lit(""))
     table = result.to_frame().with_columns((fresh + pl.col("row")).alias("label"))
-    return parts(table, "label", "subroutine", chance=result.protocol.chance)
+    return parts(table, "label", "subroutine", chance=result.chance)
 
 
 def parts(

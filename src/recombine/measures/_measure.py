@@ -2,66 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-
-from torch import Tensor, nn
+from typing import Any
 
 from recombine.errors import InputError
-from recombine.measures.answering import answers_of, ask
+from recombine.measures.answering import Asked, answers_of, ask
 from recombine.measures.as_ensemble import as_ensemble
-from recombine.measures.probes_of_model import over_members, redundant_influence, reentanglement, superposed, taken
-from recombine.mechanisms import Answers, Finding, MeasureResult
-from recombine.mechanisms._judge import FITTED, MARGIN, fitted_members, judge
-from recombine.statistics import over_combinations
+from recombine.measures.probes_of_model import redundant_influence, reentanglement, superposed, taken
+from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
+from recombine.mechanisms._judge import FAILING, FITTED, MARGIN, judge
+from recombine.statistics import Over
 from recombine.tasks import Task
 from recombine.training import Ensemble
 
-EXAMPLES = 4096
-FEWEST_EXAMPLES, MOST_EXAMPLES = 16, 512
-
 
 def measure(
-    model: Ensemble | nn.Module | Callable[..., Tensor],
-    task: Task,
+    model: Any,
+    task: Any,
     *,
+    against: Any = None,
     count: int | None = None,
     combinations: int = 1000,
     batch_size: int = 2048,
     fitted: float = FITTED,
     margin: float = MARGIN,
     seed: int = 0,
+    **columns: Any,
 ) -> MeasureResult:
     """Everything that can be said of how a trained model answers combinations it has not seen.
 
-    ``model`` is any trained ``nn.Module`` (or function of inputs), called as it is on the device where it lives, or an
-    `Ensemble`; ``task`` any `Task`, for tensors of your own a `FixedTask`. The model is asked ``count`` examples (by
-    default 16, or more where combinations are few) of each of up to ``combinations`` seen and as many unseen
-    combinations, ``batch_size`` examples at a time. ``fitted`` is the error on seen combinations up to which a member
-    counts as fitted (members above it are set aside and counted), ``margin`` the gap up to which a learner counts as
-    composing. Intervals are over members where there are several that fitted, over combinations otherwise. Measures
-    that do not apply are listed in ``left_out`` with the reason."""
+    ``model`` is any trained ``nn.Module`` (or function of inputs), called as it is on the device where it lives, an
+    `Ensemble`, or anything with ``predict`` or ``predict_proba``; ``task`` any `Task`, for tensors of your own a
+    `FixedTask`. Each row of a `FixedTask` is asked once (at most ``count`` of a combination): of seen combinations the
+    rows that were held out of training, where there are some. Other tasks make ``count`` new examples (by default 16,
+    or more where combinations are few) of each of up to ``combinations`` seen and as many unseen ones. ``against`` is
+    another model, or several by name, asked the same.
+
+    A member counts as fitted if its training error is at most ``fitted`` above the noise and below what always giving
+    the same answer costs; others are set aside and counted. ``margin`` is the gap up to which a learner counts as
+    composing. Intervals are over combinations, and over members where several fitted. Measures that do not apply are
+    listed in ``left_out`` with the reason.
+
+    An estimator may be asked about a table instead of a task: ``rc.measure(forest, table, factors=["a", "b"],
+    target="y", split="part=test")``, with the arguments of `measure_predictions`; ``inputs`` names the columns it is
+    called with, by default those it was fitted on."""
+    if not isinstance(task, Task):
+        return measure_estimator(model, task, against=against, fitted=fitted, margin=margin, seed=seed, **columns)
+    if columns:
+        raise InputError(f"{next(iter(columns))!r} is said of a table; a task knows what varies and what is asked.")
     if (count is not None and count < 1) or combinations < 1 or batch_size < 1:
         raise InputError("count, combinations and batch_size are whole numbers from 1 on.")
-    asked = ask(task, combinations, seed)
-    count = count or min(MOST_EXAMPLES, max(FEWEST_EXAMPLES, EXAMPLES // len(asked.points)))
+    asked = ask(task, combinations, count, seed)
+    extra: list[Finding] = []
+    left_out: dict[str, str] = {}
     with as_ensemble(model) as ensemble:
-        answers, reason = answers_of(ensemble, task, asked, count, batch_size, seed)
-        keep = fitted_members(answers, fitted)
-        extra: list[Finding] = []
-        left_out: dict[str, str] = {}
-        if keep.any():
-            usable = ensemble.select([m for m, k in zip(ensemble.members, keep, strict=True) if k])
-            _look_inside(usable, task, answers.only(keep), extra, left_out, seed, min(1024, batch_size))
-    if isinstance(model, Ensemble):
-        notes = list(asked.notes)
-    else:
-        notes = [*asked.notes, "One model has no members to vary over: intervals are over combinations or examples."]
-    settings = {"count": count, "combinations": combinations, "factors": list(task.space.names)}
-    return judge(
-        answers, over_members=over_members, extra=extra, left_out=left_out, no_rules=reason, fitted=fitted,
-        margin=margin, notes=notes, settings=settings, seed=seed,
-    )  # fmt: skip
+        answers, reason = answers_of(ensemble, task, asked, batch_size, seed)
+        others = _others(against, task, asked, batch_size, seed)
+        judged = partial(
+            judge, answers, others=others, no_rules=reason, fitted=fitted, margin=margin, seed=seed,
+            settings={"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)},
+        )  # fmt: skip
+        first = judged()
+        if first.verdict in FAILING:
+            usable = ensemble.select(list(first.answers.members))
+            _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size))
+    notes = list(asked.notes)
+    if not isinstance(model, Ensemble):
+        notes.append("One model has no members to vary over: intervals are over combinations or examples.")
+    return judged(extra=extra, left_out=left_out, notes=notes)
+
+
+def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int) -> dict[str, Answers]:
+    named = {} if against is None else against if isinstance(against, Mapping) else {"the other model": against}
+    found = {}
+    for name, model in named.items():
+        with as_ensemble(model) as ensemble:
+            found[str(name)], _ = answers_of(ensemble, task, asked, batch_size, seed)
+    return found
 
 
 def _look_inside(
@@ -73,9 +91,9 @@ def _look_inside(
     seed: int,
     count: int,
 ) -> None:
-    over = over_members if len(ensemble) > 1 else partial(over_combinations, seed=seed)
+    over = Over(len(ensemble), seed)
     measures: dict[str, Callable[[], object]] = {
-        "redundant influence": lambda: redundant_influence(ensemble, task, answers, count, seed),
+        "redundant influence": lambda: redundant_influence(ensemble, task, answers, over, count, seed),
         "superposition": lambda: superposed(ensemble, task, answers, over, seed),
         "re-entanglement": lambda: reentanglement(ensemble, task, seed),
     }

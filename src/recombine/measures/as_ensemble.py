@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -34,14 +35,38 @@ class Held(nn.Module):
         return outputs
 
 
+def _estimated(estimator: Any) -> Callable[[Tensor], Tensor]:
+    """An estimator as a function of one tensor: a score for each class, or a number."""
+
+    def call(inputs: Tensor) -> Tensor:
+        rows = inputs.detach().cpu().flatten(1).numpy()
+        classes = getattr(estimator, "classes_", None)
+        if classes is None:
+            return torch.as_tensor(np.asarray(estimator.predict(rows), dtype=np.float64))
+        known = [int(c) for c in classes]
+        if hasattr(estimator, "predict_proba"):
+            shares = np.asarray(estimator.predict_proba(rows), dtype=np.float64)
+        else:
+            shares = (np.asarray(estimator.predict(rows))[:, None] == np.asarray(classes)[None]).astype(np.float64)
+        scores = np.full((len(rows), max(known) + 1), -np.inf)
+        scores[:, known] = np.log(np.maximum(shares, 1e-12))
+        return torch.as_tensor(scores)
+
+    return call
+
+
 @contextmanager
 def as_ensemble(model: Ensemble | nn.Module | Callable[..., Tensor]) -> Iterator[Ensemble]:
     """The ensemble given, or the model as its one member; training and evaluation modes are put back afterwards."""
     if isinstance(model, Ensemble):
         yield model
         return
+    if not isinstance(model, nn.Module) and (hasattr(model, "predict_proba") or hasattr(model, "predict")):
+        model = _estimated(model)
     if isinstance(model, type) or not callable(model):
-        raise InputError(f"a model is an nn.Module, an ensemble or a function of inputs, got {model!r:.80}.")
+        raise InputError(
+            f"a model is an nn.Module, an ensemble, an estimator or a function of inputs, got {model!r:.80}."
+        )
     held = Held(model)
     modes = [(part, part.training) for part in held.modules()]
     layout = Layout((Slot("place", (1,), 0, 1),), ALIGN)

@@ -7,6 +7,7 @@ Each gives evidence, or in a sentence the reason why it does not apply.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -16,35 +17,35 @@ from torch import Tensor, nn
 from recombine.measures._factorization import additive
 from recombine.measures._geometry import kernel_of
 from recombine.measures._superposition import share
-from recombine.measures._swap import swap
+from recombine.measures._swap import redrawn_flips
 from recombine.measures.activations import INPUT, activations
 from recombine.measures.gaps import _evaluate
 from recombine.mechanisms import Answers, Finding
-from recombine.mechanisms.finding import HALF, LIFT
+from recombine.mechanisms.finding import LIFT
 from recombine.mechanisms.names import brief
-from recombine.statistics import FloatArray, Interval, Statistic, Summary, interval
+from recombine.statistics import FEW, FloatArray, Over, interval
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
+from recombine.training.stack import initial
 
 MOVED = 0.05
 """A redundant factor is said to move the answer where it does so more often than this."""
 PICTURE = 8
 """Numbers an answer needs before it is looked at as a picture."""
+HALF = 0.5
 APART = 0.9
 """Share of the input that has to be a sum over factors before mixing them is worth a word."""
+UNTRAINED = 4
 CELLS = 400
 LAYERS = 6
 LAYER_KINDS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.ReLU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.LeakyReLU, nn.ELU)
 
 
-def over_members(statistic: Statistic, sizes: Sequence[int]) -> Interval:
-    """A figure with its interval over members."""
-    values = statistic(*[np.arange(size) for size in sizes])
-    return interval(values[np.isfinite(values)])
-
-
-def redundant_influence(ensemble: Ensemble, task: Task, answers: Answers, count: int, seed: int) -> list[Finding] | str:
-    """How often the answer flips when a factor is redrawn that the right answer does not depend on."""
+def redundant_influence(
+    ensemble: Ensemble, task: Task, answers: Answers, over: Over, count: int, seed: int
+) -> list[Finding] | str:
+    """How often the answer flips when a factor is redrawn that the right answer does not depend on, beside how often it
+    does when the factor stays and only the example is another."""
     if answers.classes is None or not answers.space.finite:
         return "it counts flips of a class between levels, and the answers or the factors are numbers"
     if min(task.space.shape) < 2:
@@ -52,30 +53,30 @@ def redundant_influence(ensemble: Ensemble, task: Task, answers: Answers, count:
     ignored = [j for j in range(len(task.space.components)) if _ignored(answers, task, j)]
     if not ignored:
         return "every factor changes the right answer, so none is redundant"
-    flips = swap(ensemble, task, count, seed)
     found = []
     for j in ignored:
-        name = "·".join(task.space.components[j])
-        values = flips.filter(flips["component"] == name)["flip"].to_numpy()
-        value = over_members(lambda *_, v=values: v, []) if len(values) > 1 else _of_examples(float(values[0]), count)
+        name = brief("·".join(task.space.components[j]))
+        flips = redrawn_flips(ensemble, task, j, count, seed)
+        if isinstance(flips, str):
+            return flips
+        few = flips.moved.shape[1] < FEW and over.members == 1
+        pair = (flips.moved, -flips.still) if few else (flips.moved - flips.still,)
+        excess = over.mean(*pair, counts=[flips.counts] * len(pair))
+        value = over.mean(flips.moved, counts=[flips.counts]).within(0, 1)
         found.append(
             Finding(
                 f"influence {j + 1}",
-                f"redundant influence of {brief(name)}",
-                f"answers that flip when {brief(name)} is redrawn, on which the right answer does not depend",
+                f"redundant influence of {name}",
+                f"answers that flip when {name} is redrawn, on which the right answer does not depend",
                 value,
-                chance=0.0,
-                reference="should be",
-                speaks=value.bounded and value.low > MOVED,
-                limit="Factors are drawn independently, seen or not; that it moves the answer does not say why.",
+                chance=float(flips.still.mean()),
+                reference=flips.still_is,
+                speaks=excess.bounded and excess.low > MOVED,
+                limit=f"More often than without redrawing it: {excess.mean:.2f} [{excess.low:.2f}, {excess.high:.2f}]. "
+                "That it moves the answer does not say why.",
             )
         )
     return found
-
-
-def _of_examples(share_: float, count: int) -> Interval:
-    half = 1.96 * float(np.sqrt(share_ * (1 - share_) / count))
-    return Interval(share_, share_ - half, share_ + half, over="examples", count=count).within(0, 1)
 
 
 def _ignored(answers: Answers, task: Task, component: int) -> bool:
@@ -93,7 +94,7 @@ def _ignored(answers: Answers, task: Task, component: int) -> bool:
 
 
 def superposed(
-    ensemble: Ensemble, task: Task, answers: Answers, over: Summary, seed: int, most: int = 12, known: int = 150
+    ensemble: Ensemble, task: Task, answers: Answers, over: Over, seed: int, most: int = 12, known: int = 150
 ) -> Finding | str:
     """The share of an unseen answer's energy that a sum of seen answers, none of them negative, accounts for."""
     if answers.classes is not None:
@@ -114,7 +115,7 @@ def superposed(
     kept = np.isfinite(each).all(axis=0) & np.isfinite(truth)
     if kept.sum() < 2:
         return "almost all unseen pictures are blank"
-    value = over(lambda at: each[:, kept][:, at].mean(axis=1), [int(kept.sum())]).within(0, 1)
+    value = replace(over, members=len(each)).mean(each[:, kept]).within(0, 1)
     chance = float(truth[kept].mean())
     return Finding(
         "superposition",
@@ -141,39 +142,54 @@ def _shares(pictures: FloatArray, known: int) -> FloatArray:
 
 
 def reentanglement(ensemble: Ensemble, task: Task, seed: int) -> Finding | str:
-    """How much less of the activity is a sum over two factors in the most mixed layer than in the input."""
+    """How much less of the activity is a sum over two factors in the most mixed layer than in the input, beside the
+    same in networks of these layers that learnt nothing."""
     space = task.space
     if not space.finite or len(space) != 2 or not 9 <= space.size <= CELLS:
         return f"it looks at a grid of two factors with 9 to {CELLS} combinations"
     names = [name for name, part in ensemble.module.named_modules() if isinstance(part, LAYER_KINDS)]
     if len(names) < 2:
         return "the model has no layers that are known by kind (linear, convolution, activation)"
+    if len(ensemble) < 2:
+        return "one model gives no interval; it is looked at in several members"
     names = [names[i] for i in np.unique(np.linspace(0, len(names) - 2, min(LAYERS, len(names) - 1)).astype(int))]
     points = torch.as_tensor(space.grid(), device=ensemble.device)
     inputs, _ = task.examples(points, Draws.single(seed, "re-entanglement", ensemble.device))
     if not isinstance(inputs, Tensor) or not inputs.is_floating_point():
         return "it looks at models of one input of numbers"
-    drops, start = [], []
-    for member in ensemble.members[:16]:
-        acts = activations(ensemble, member, inputs, [INPUT, *names])
-        if any(a.shape[0] != space.size for a in acts.values()):
-            return "a layer does not give one activation an example"
-        scores = {n: additive(kernel_of(a - a.median(0).values, *space.shape)) for n, a in acts.items()}
-        start.append(scores.pop(INPUT))
-        drops.append(scores and start[-1] - min(scores.values()))
-    before = float(np.mean(start))
-    value = over_members(lambda *_: np.array(drops, dtype=float), [])
+    modules = [initial(ensemble.module, i, seed, ensemble.flat.dtype) for i in range(UNTRAINED)]
+    state = [{**dict(m.named_parameters()), **dict(m.named_buffers())} for m in modules]
+    tensors = {name: torch.stack([one[name].detach() for one in state]).to(ensemble.device) for name in state[0]}
+    fresh = Ensemble.of(tensors, tuple(range(UNTRAINED)), ensemble.module)
+    lost = [_lost(ensemble, m, inputs, names, space.shape) for m in ensemble.members[:16]]
+    blank = [_lost(fresh, m, inputs, names, space.shape) for m in fresh.members]
+    if any(found is None for found in (*lost, *blank)):
+        return "a layer does not give one activation per example"
+    before = float(np.mean([found[0] for found in lost if found]))
+    value = interval([found[1] for found in lost if found], seed=seed)
+    chance = float(np.mean([found[1] for found in blank if found]))
     return Finding(
         "re-entanglement",
         "re-entanglement",
         "share of the activity that is a sum over factors, lost between the input and the most mixed layer",
         value,
-        chance=0.0,
-        reference="none lost",
-        speaks=value.bounded and value.low > HALF and before >= APART,
-        limit=f"In the input this share is {before:.2f}. Mixing is not failing: a product code can compose as well. "
-        "It is named for several members only, as one model gives no interval.",
+        chance=chance,
+        reference="of untrained networks",
+        speaks=value.bounded and value.low > HALF and before >= APART and value.low - chance >= LIFT * (1 - chance),
+        limit=f"In the input this share is {before:.2f}. Mixing is not failing: a product code can compose as well.",
     )
+
+
+def _lost(
+    ensemble: Ensemble, member: int, inputs: Tensor, names: Sequence[str], shape: Sequence[int]
+) -> tuple[float, float] | None:
+    """The additive share of the input, and how much of it is lost in the most mixed layer."""
+    acts = activations(ensemble, member, inputs, [INPUT, *names])
+    if any(len(a) != len(inputs) for a in acts.values()):
+        return None
+    scores = {n: additive(kernel_of(a - a.median(0).values, shape[0], shape[1])) for n, a in acts.items()}
+    start = scores.pop(INPUT)
+    return start, start - min(scores.values())
 
 
 def taken(name: str, found: object, evidence: list[Finding], left_out: dict[str, str]) -> None:

@@ -1,8 +1,9 @@
 """From answers to a verdict: did it fit, does it fail on unseen combinations, and by which mechanism?
 
-A mechanism is named only where the learner fitted its training data, fails on unseen combinations, and a number speaks
-for it. Among rules that account for the same answers the simplest is named: one fixed answer, one factor, a copied
-answer, the right answers made smaller, a sum over factors.
+Rows that were not trained on are compared with rows that were not trained on, and every learner with simple rules on
+the same rows. A mechanism is named only where the learner fitted its training data, fails on unseen combinations, and a
+number speaks for it that chance does not give. Among rules that account for the same answers the simplest is named: one
+fixed answer, one factor, a copied answer, the right answers made smaller, a sum over factors.
 """
 
 from __future__ import annotations
@@ -15,30 +16,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers, Trained
+from recombine.mechanisms.baselines import ADDING
+from recombine.mechanisms.comparing import Comparison, average, compare, noise_within
+from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.result import MeasureResult
-from recombine.mechanisms.rules import AS_GOOD, follows, rules
-from recombine.mechanisms.sums import additive, fixed, shrunk
-from recombine.statistics import Interval, Summary, over_combinations, over_examples
+from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follows, rules
+from recombine.statistics import FloatArray, Interval, Over, interval
 
 MOST_ASKED, MOST_TRAINED = 1_000, 4_000
 """Rules are looked for among this many unseen and trained combinations at most, drawn at random beyond."""
 FITTED = 0.1
 MARGIN = 0.05
+LITTLE = 0.9
+"""A training error below this share of what always giving the same answer costs is an error of something learnt."""
 RULES = ("fixed", "factor", "copy", "additive", "leak")
+LIKENED = 1_000
+KNOWS_MORE = 0.5
+FAILING = ("fails", "partly")
 
 
-def fitted_members(answers: Answers, fitted: float = FITTED) -> NDArray[np.bool_]:
-    """Members whose error on what they were trained on is at most ``fitted``; all, where that cannot be said."""
+def fitted_members(answers: Answers, fitted: float = FITTED, comparison: Comparison | None = None) -> NDArray[np.bool_]:
+    """Members that learnt what they were trained on; all, where that cannot be said.
+
+    A member fitted if its training error exceeds by at most ``fitted`` what the noise leaves, and is less than always
+    giving the same answer costs. Where the noise is not known, doing as well as the best simple rule does on
+    combinations that it was fitted without is enough."""
     error = answers.training_error
-    finite = np.isfinite(answers.error).all(axis=1)
-    return finite & (np.isnan(error) | (error <= fitted))
+    finite = np.isfinite(answers.error[:, answers.seen]).all(axis=1) & np.isfinite(answers.error).any(axis=1)
+    if comparison is None:
+        return finite & (np.isnan(error) | (error <= fitted))
+    floor, rules_reach = comparison.floor.mean, comparison.best_on_seen
+    allowed = fitted + (floor if np.isfinite(floor) else 0.0)
+    if not np.isfinite(floor) and np.isfinite(rules_reach):
+        allowed = max(allowed, rules_reach)
+    learnt = np.ones(len(error), dtype=bool)
+    if np.isfinite(comparison.trained_constant):
+        clearly = comparison.better_on_seen.bounded and comparison.better_on_seen.high < 0
+        learnt = (error < LITTLE * comparison.trained_constant) | (clearly & (error < comparison.trained_constant))
+    return finite & (np.isnan(error) | ((error <= allowed) & learnt))
 
 
 def judge(
     answers: Answers,
     *,
-    over_members: Summary | None = None,
+    others: Mapping[str, Answers] | None = None,
     extra: Sequence[Finding] = (),
     left_out: Mapping[str, str] | None = None,
     no_rules: str | None = None,
@@ -50,111 +72,192 @@ def judge(
 ) -> MeasureResult:
     """The result: members that did not fit are set aside, the others judged together.
 
-    ``extra`` is evidence from elsewhere, ``left_out`` the reasons why some of it is missing; ``no_rules`` says why the
-    answers cannot be searched for rules."""
-    keep = fitted_members(answers, fitted)
-    finite = np.asarray(np.isfinite(answers.error).all(axis=1))
-    diverged = int((~finite).sum())
+    ``others`` are other learners' answers to the same rows, ``extra`` is evidence from elsewhere, ``left_out`` the
+    reasons why some of it is missing; ``no_rules`` says why the answers cannot be searched for rules."""
+    finite = np.asarray(np.isfinite(answers.error[:, answers.seen]).all(axis=1))
+    able = answers.only(finite) if finite.any() else answers
+    comparison = compare(able, Over(len(able.members), seed), others or {}, seed)
+    keep = fitted_members(answers, fitted, comparison)
     fits = bool(keep.any())
-    usable = answers.only(keep if fits else finite) if finite.any() else answers
-    several = over_members if len(usable.members) > 1 else None
-    over: Summary = several or (lambda statistic, sizes: over_combinations(statistic, sizes, seed=seed))
+    usable = answers.only(keep) if fits else able
+    over = Over(len(usable.members), seed)
+    if len(usable.members) != len(able.members):
+        comparison = compare(usable, over, others or {}, seed)
     missing = dict(left_out or {})
     found: list[Finding] = []
     if fits:
-        found, silent = _evidence(usable, over, seed) if no_rules is None else ([], {"rules": no_rules})
+        found, silent = ([], {"rules": no_rules}) if no_rules else _evidence(usable, comparison, over, seed)
         missing = {**silent, **missing}
         found += extra
     else:
         missing = {"mechanisms": "the learner did not fit its training data, so its answers elsewhere mean little"}
-    seen, unseen, gap = _errors(usable, over)
     most = 1.0 if usable.classes is not None else float("inf")
-    seen, unseen, gap = seen.within(0, most), unseen.within(0, most), gap.within(-most, most)
-    verdict = _verdict(usable, fits, gap, margin)
+    at, away, error = usable.compared, usable.unseen, usable.error
+    seen, unseen = (average(usable, over, (1.0, error, mask)).within(0, most) for mask in (at, away))
+    beyond = error - _noise(usable, comparison)
+    gap = average(usable, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
+    speaks = any(e.speaks for e in found)
+    verdict, why = _verdict(usable, fits, seen, unseen, gap, comparison, margin, fitted, speaks)
     return MeasureResult(
         answers=usable,
         verdict=verdict,
+        why=why,
         seen=seen,
         unseen=unseen,
         gap=gap,
-        training=_training(answers, several).within(0, most),
-        evidence=_named(found, verdict == "fails"),
+        training=_training(answers, seed).within(0, most),
+        comparison=comparison,
+        evidence=_named(found, verdict in FAILING),
         left_out=missing,
-        diverged=diverged,
-        unfitted=int((~keep).sum()) - diverged,
-        notes=tuple(notes),
+        diverged=int((~finite).sum()),
+        unfitted=int((finite & ~keep).sum()),
+        notes=(*notes, *_notes(usable)),
         settings={"fitted": fitted, "margin": margin, "seed": seed, **(settings or {})},
     )
 
 
-def _errors(answers: Answers, over: Summary) -> tuple[Interval, Interval, Interval]:
-    nothing = Interval(float("nan"), over="combinations")
-    masks = (answers.seen, answers.unseen)
-    sides = [answers.error[:, mask] for mask in masks]
-    if len(answers.members) == 1 and answers.classes is not None and min(side.shape[1] for side in sides) == 1:
-        counts = [answers.counts[mask] for mask in masks]
-        return (
-            over_examples([1.0], [sides[0][0]], counts[:1]),
-            over_examples([1.0], [sides[1][0]], counts[1:]),
-            over_examples([-1.0, 1.0], [side[0] for side in sides], counts),
-        )
-    one = [
-        over(lambda rows, side=side: side[:, rows].mean(axis=1), [side.shape[1]]) if side.shape[1] else nothing
-        for side in sides
-    ]
-    if not all(side.shape[1] for side in sides):
-        return one[0], one[1], nothing
-    seen, unseen = sides
-    gap = over(
-        lambda a, b: np.asarray(unseen[:, b].mean(axis=1) - seen[:, a].mean(axis=1)), [seen.shape[1], unseen.shape[1]]
-    )
-    return one[0], one[1], gap
+def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
+    """What is taken off the errors of each combination before they are compared: its noise, where rows tell it."""
+    each = noise_within(answers) if comparison.floor.mean > 0 else None
+    return np.zeros(len(answers.codes)) if each is None else each
 
 
-def _training(answers: Answers, over: Summary | None) -> Interval:
-    values = answers.training_error[np.isfinite(answers.training_error)]
-    if over is None or len(values) < 2:
-        mean = float(values.mean()) if len(values) else float("nan")
-        return Interval(mean, count=len(values))
-    return over(lambda *_: values, [0])
-
-
-def _verdict(answers: Answers, fits: bool, gap: Interval, margin: float) -> str:
+def _verdict(
+    answers: Answers,
+    fits: bool,
+    seen: Interval,
+    unseen: Interval,
+    gap: Interval,
+    comparison: Comparison,
+    margin: float,
+    fitted: float,
+    speaks: bool,
+) -> tuple[str, str]:
+    """The verdict, and in a clause what decided it where numbers alone do not say."""
     if not fits:
-        return "not fitted"
+        return "not fitted", ""
     if not answers.unseen.any():
-        return "nothing unseen"
+        return "nothing unseen", ""
     if not answers.seen.any():
-        return "nothing seen"
-    if gap.mean > margin and (not gap.bounded or gap.low > 0):
-        return "fails" if gap.bounded else "unclear"
-    if gap.bounded and gap.high <= margin:
-        return "composes"
-    return "unclear"
+        return "nothing seen", ""
+    if not gap.bounded:
+        return "unclear", "the gap has no interval"
+    constant, best = comparison.constant, comparison.best
+    informed = constant is None or unseen.high < constant.error.mean / 2 or constant.difference.high < 0
+    low, high, like = gap.low, gap.high, answers.like
+    if not like and comparison.floor.bounded:
+        # Trained rows may be answered better than anyone could answer new ones.
+        favoured = max(0.0, comparison.floor.mean - seen.mean)
+        low, high = low - favoured, high - favoured
+    if high <= margin:
+        if not informed:
+            return "unclear", "always giving the same answer does as well there"
+        return ("overfits", "") if _overfits(answers, seen, comparison, margin, fitted) else ("composes", "")
+    # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
+    # much errors vary.
+    if low <= margin and not (speaks and gap.mean > margin and _larger(answers)):
+        if like and _overfits(answers, seen, comparison, margin, fitted):
+            return "overfits", ""
+        return "unclear", f"the gap reaches across the margin of {margin:g}"
+    worse = best is not None and best.difference.bounded and best.difference.low > 0
+    adding = comparison.adding or best
+    beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
+    nothing = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
+    if beaten and unseen.mean - seen.mean < nothing - unseen.mean:
+        return "partly", ""
+    if like or speaks:
+        return "fails", ""
+    # A rule that knows something and is no worse speaks for noise that nobody could foretell; without one it fails.
+    helps = best is not None and constant is not None and best.error.mean < constant.error.mean - margin
+    if best is not None and helps and not worse:
+        return "unclear", f"seen combinations were measured on training rows, and {best.name} is not clearly better"
+    if not answers.varies:
+        return "fails", ""
+    if constant is not None and constant.difference.bounded and constant.difference.low > 0:
+        return "fails", ""
+    return "unclear", "seen combinations were measured on training rows, so it may overfit: hold some of their rows out"
 
 
-def _evidence(answers: Answers, over: Summary, seed: int) -> tuple[list[Finding], dict[str, str]]:
+def _larger(answers: Answers) -> bool:
+    """Whether errors at unseen combinations rank above those at seen ones (Mann and Whitney, one-sided at .01)."""
+    error = answers.error.mean(axis=0)
+    one, two = error[answers.unseen][:LIKENED], error[answers.compared][:LIKENED]
+    above = float((one[:, None] > two[None]).mean() + (one[:, None] == two[None]).mean() / 2)
+    return above - 0.5 > 2.33 * float(np.sqrt((len(one) + len(two) + 1) / (12 * len(one) * len(two))))
+
+
+def _overfits(answers: Answers, seen: Interval, comparison: Comparison, margin: float, fitted: float) -> bool:
+    """Whether new rows of seen combinations are answered so much worse than training rows that it would not count as
+    fitted on them."""
+    trained = float(np.nanmean(answers.training_error))
+    floor = comparison.floor.mean if np.isfinite(comparison.floor.mean) else 0.0
+    return answers.like and seen.bounded and seen.low > trained + margin and seen.low > fitted + floor
+
+
+def _training(answers: Answers, seed: int) -> Interval:
+    values = answers.training_error[np.isfinite(answers.training_error)]
+    if len(values) < 2:
+        return Interval(float(values.mean()) if len(values) else float("nan"), count=len(values))
+    return interval(values, seed=seed)
+
+
+def _notes(answers: Answers) -> list[str]:
+    notes = []
+    if answers.not_finite:
+        notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")
+    if answers.seen.any() and not answers.like:
+        notes.append("Seen combinations are measured on training rows, which favours them.")
+    elif answers.like and int(answers.compared.sum()) < int(answers.seen.sum()):
+        notes.append(
+            f"The gap is taken to the {int(answers.compared.sum()):,} of {int(answers.seen.sum()):,} seen combinations "
+            "that have rows that were not trained on."
+        )
+    return notes
+
+
+def _evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) -> tuple[list[Finding], dict[str, str]]:
     """What the answers themselves speak for, and for each rule that was not tried, why not."""
-    asked, seen = answers.at(answers.unseen), answers.at(answers.seen)
     if not answers.space.finite:
         return [], {"rules": "the factors are continuous, so no two combinations share a level"}
-    if len(asked.codes) < FEWEST:
-        number = f"{len(asked.codes)} unseen combination{'s' if len(asked.codes) != 1 else ''}"
-        return [], {"rules": f"{number} cannot tell a rule from chance; {FEWEST} are needed"}
-    rng = np.random.default_rng(seed)
-    asked, seen = _thinned(asked, MOST_ASKED, rng), _thinned(seen, MOST_TRAINED, rng)
-    found: list[Finding] = [fixed(asked, over)]
     silent: dict[str, str] = {}
+    rows = np.flatnonzero(answers.unseen)
+    number = f"{len(rows)} unseen combination{'s' if len(rows) != 1 else ''}"
+    if answers.classes is not None and answers.trained is not None:
+        known = (answers.target[rows][:, (answers.trained.answers > 0).any(axis=0)] > 0).any(axis=1)
+        if not known.all():
+            silent["answers that training never showed"] = (
+                f"the right answer of {int((~known).sum())} of {len(rows)} unseen combinations is none of training's, "
+                "so that any rule would be wrong there; they are not looked at"
+            )
+        rows = rows[known]
+    few = len(rows) < FEWEST
+    if few and (answers.classes is None or len(rows) < 2 or answers.counts[rows].sum() < MANY_ROWS):
+        return [], {**silent, "rules": f"{number} cannot tell a rule from chance; {FEWEST} are needed"}
+    rng = np.random.default_rng(seed)
+    if len(rows) > MOST_ASKED:
+        rows = np.sort(rng.choice(rows, MOST_ASKED, replace=False))
+    asked = answers.at(rows)
+    found: list[Finding] = [] if few else [fixed(asked, over)]
     if answers.trained is None:
         silent["shortcut and copy"] = "the answers of the training combinations are not known; give the target there"
     else:
         trained = _some(answers.trained, MOST_TRAINED, rng)
-        tried = rules(asked, trained)
+        adding = comparison.rules.get(ADDING)
+        tried = rules(asked, trained, [] if adding is None else [adding.answers[rows], adding.plain[rows]])
         for rule in tried:
-            _sort(rule.mechanism, follows(asked, rule, over, len(tried), seed), found, silent)
-    _sort("additive rule", additive(asked, seen, over, seed), found, silent)
+            outcome = follows(asked, rule, over, len(tried), seed)
+            if rule.id == "additive" and not isinstance(outcome, str) and not _knows_more(answers, comparison):
+                outcome = replace(outcome, speaks=False)
+            _sort(rule.mechanism, outcome, found, silent)
     _sort("memorization leak", shrunk(asked, over), found, silent)
     return found, silent
+
+
+def _knows_more(answers: Answers, comparison: Comparison) -> bool:
+    """Whether the learner answers seen combinations much better than adding up does: else that may be the true rule,
+    and what is left of its error the noise."""
+    adding = next((c.seen for c in comparison.others if c.name == ADDING), np.nan)
+    return bool(answers.compared.any()) and float(answers.error[:, answers.compared].mean()) < KNOWS_MORE * adding
 
 
 def _sort(name: str, outcome: Finding | str, found: list[Finding], silent: dict[str, str]) -> None:
@@ -178,21 +281,16 @@ def _simplest(speaking: Sequence[Finding]) -> str | None:
     by = {e.id: e for e in speaking}
     if "fixed" in by:
         return "fixed"
-    factors = [e for e in speaking if e.id.startswith("factor")]
-    best = max(factors, key=lambda e: e.explains or 0.0) if factors else None
-    copied = by["copy"].explains or 0.0 if "copy" in by else 0.0
-    if best is not None and (best.explains or 0.0) >= AS_GOOD * copied:
-        return best.id
-    return next((name for name in ("copy", "leak", "additive") if name in by), None)
-
-
-def _thinned(answers: Answers, most: int, rng: np.random.Generator) -> Answers:
-    count = len(answers.codes)
-    return answers if count <= most else answers.at(np.sort(rng.choice(count, most, replace=False)))
+    # A rule with one answer for each combination is a simpler story than a copy of any neighbour's.
+    factors = sorted((e for e in speaking if e.id.startswith("factor")), key=lambda e: -(e.explains or 0.0))
+    single = [*factors[:1], *([by["additive"]] if "additive" in by else [])]
+    most = max((e.explains or 0.0 for e in speaking if e.id != "leak"), default=0.0)
+    plain = next((e.id for e in single if (e.explains or 0.0) >= AS_GOOD * most), None)
+    return plain or next(name for name in ("copy", "leak", *by) if name in by)
 
 
 def _some(trained: Trained, most: int, rng: np.random.Generator) -> Trained:
     if len(trained.codes) <= most:
         return trained
     rows = np.sort(rng.choice(len(trained.codes), most, replace=False))
-    return Trained(trained.codes[rows], trained.answers[rows], trained.weights[rows])
+    return replace(trained, codes=trained.codes[rows], answers=trained.answers[rows], weights=trained.weights[rows])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -26,6 +27,8 @@ class Trained:
     answers: FloatArray
     weights: FloatArray
     """Rows of each combination."""
+    within: float = 0.0
+    """For numbers, how much answers differ within combinations: the mean square, in units of the error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,18 @@ class Answers:
     fit: FloatArray | None = None
     """Each member's error on what it was trained on, where that is known apart from the seen combinations."""
     members: tuple[int, ...] = (0,)
+    fresh: NDArray[np.bool_] | None = None
+    """Which combinations were asked about on rows that were not trained on; unseen ones always are. None: all."""
+    within: FloatArray | None = None
+    """For numbers, how much right answers differ within each combination: the mean square, in units of the error."""
+    varies: bool = True
+    """Whether rows of one combination were answered differently: the learner then reads more than the factors."""
+    scale: float = 1.0
+    """What an error of 1 is in units of the answer, squared."""
+    scores: Mapping[str, FloatArray] = field(default_factory=dict)
+    """More errors, each members × combinations: "mae" in units of the answer, "log loss" of probabilities."""
+    not_finite: int = 0
+    """Answers that are no finite numbers; they count as wrong."""
 
     @property
     def kind(self) -> Literal["class", "number"]:
@@ -58,6 +73,27 @@ class Answers:
     @property
     def unseen(self) -> NDArray[np.bool_]:
         return ~self.seen
+
+    @property
+    def like(self) -> bool:
+        """Whether some seen combinations were asked about on rows that were not trained on, as unseen ones are."""
+        return bool((self.seen & self._fresh).any())
+
+    @property
+    def compared(self) -> NDArray[np.bool_]:
+        """The seen combinations that unseen ones are compared with: those with new rows, where there are some."""
+        return self.seen & self._fresh if self.like else self.seen
+
+    @property
+    def _fresh(self) -> NDArray[np.bool_]:
+        return np.ones(len(self.seen), dtype=bool) if self.fresh is None else self.fresh
+
+    def errors_of(self, predicted: FloatArray) -> FloatArray:
+        """The error (combinations) of one answer for each combination on the same rows."""
+        if self.classes is not None:
+            return np.asarray(1 - self.target[np.arange(len(self.target)), predicted.argmax(axis=1)])
+        inside = 0.0 if self.within is None else self.within
+        return np.asarray(np.square(predicted - self.target).mean(axis=1) / self.scale + inside)
 
     @cached_property
     def training_error(self) -> FloatArray:
@@ -84,7 +120,10 @@ class Answers:
         """Some of the members."""
         kept = tuple(m for m, keep in zip(self.members, members, strict=True) if keep)
         fit = None if self.fit is None else self.fit[members]
-        return replace(self, error=self.error[members], predicted=self.predicted[members], fit=fit, members=kept)
+        scores = {name: values[members] for name, values in self.scores.items()}
+        return replace(
+            self, error=self.error[members], predicted=self.predicted[members], fit=fit, members=kept, scores=scores
+        )
 
     def at(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Answers:
         """Some of the combinations."""
@@ -98,6 +137,9 @@ class Answers:
             predicted=self.predicted[:, rows],
             target=self.target[rows],
             fit=fit,
+            fresh=self._fresh[rows],
+            within=None if self.within is None else self.within[rows],
+            scores={name: values[:, rows] for name, values in self.scores.items()},
         )
 
     def wrong(self) -> FloatArray:

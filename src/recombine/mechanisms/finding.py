@@ -6,14 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from recombine.statistics import Interval
+from recombine.statistics import FEW, Interval
 
-FEWEST = 6
+FEWEST = FEW
 """Unseen combinations from which a rule can be told from chance."""
 LEVEL = 0.01
 """The chance that any of the rules is named by accident; it is shared among the rules that are tried."""
-HALF = 0.5
-"""Share of the wrong answers that a rule has to account for before it is named."""
+MOST_OF = 0.6
+"""Share of the wrong answers that a rule has to account for before it is named: a rule that is wrong at half of the
+combinations agrees with half of any wrong answers where there are two classes."""
 LIFT = 1 / 3
 """How far from chance to certainty a rule has to be followed before it is named."""
 
@@ -50,7 +51,7 @@ class Finding:
         if self.p is not None:
             parts.append(f"p = {self.p:.2g}")
         if self.explains is not None:
-            parts.append(f"{self.explains:.0%} of the wrong answers")
+            parts.append(f"{self.explains:.0%} of the {'error' if self.id == 'leak' else 'wrong answers'}")
         return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:

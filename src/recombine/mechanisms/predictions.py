@@ -9,7 +9,7 @@ from typing import Any, Literal
 from recombine.checks.reading import split_of
 from recombine.errors import InputError
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
-from recombine.mechanisms.reading import read_predictions
+from recombine.mechanisms.reading import Reading, read_predictions
 from recombine.mechanisms.result import MeasureResult
 from recombine.support.table import Missing
 
@@ -19,7 +19,8 @@ def measure_predictions(
     factors: Sequence[str],
     *,
     target: str,
-    prediction: str,
+    prediction: str | Sequence[str],
+    against: str | Sequence[str] = (),
     train: Any = None,
     split: str | tuple[str, str] | None = None,
     target_kind: Literal["number", "class"] | None = None,
@@ -33,11 +34,17 @@ def measure_predictions(
 ) -> MeasureResult:
     """Where these predictions fail on unseen combinations, and which rule the wrong ones follow.
 
-    ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary with one row an example:
-    factor columns, the right answer ``target`` and the ``prediction``. What training saw is said by ``train``, another
+    ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary with one row per example:
+    factor columns, the right answer ``target`` and the ``prediction``: a number, a class, or a probability (of 1 where
+    the target is 0 or 1; else a list of columns, one per class, named after it). ``against`` names the predictions of
+    other models for the same rows, one column each. What training saw is said by ``train``, another
     table with the factor columns (and the target, if you have it), or by ``split="column=value"``: rows with this value
-    are test rows, the others were trained on. ``fitted``: the error on training combinations up to which a learner
-    counts as fitted. ``margin``: the gap up to which it counts as composing. Intervals are over combinations."""
+    are test rows, the others were trained on. Test rows of seen combinations are what unseen ones are compared with; a
+    tenth of the rows of each, held out of training, will do.
+
+    ``fitted``: how far above the noise a training error may be to count as fitted. ``margin``: the gap up to which a
+    learner counts as composing. Every learner stands beside rules fitted to the same training answers: always the same
+    answer, adding up the effects of levels, pairs of them. Intervals are over combinations."""
     if (train is None) == (split is None):
         raise InputError(
             "say what training saw: either a training table (train=…, --train TABLE) or a split (split='column=value', "
@@ -48,16 +55,21 @@ def measure_predictions(
             raise InputError(f"{name} is {value}; give a number from 0 on.")
     names = [n for n in (str(f).strip() for f in (factors.split(",") if isinstance(factors, str) else factors)) if n]
     pair = split_of(split)
-    answers, notes = read_predictions(
-        table, names, target, prediction, train, pair, target_kind, bins, missing, max_rows, max_bytes
-    )
+    own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
+    beside = tuple(dict.fromkeys((against,) if isinstance(against, str) else against))
+    how = Reading(
+        names, target, (own, *((name,) for name in beside)), train, pair, target_kind, bins, missing, max_rows,
+        max_bytes,
+    )  # fmt: skip
+    answers, others, notes = read_predictions(table, how)
     settings = {
         "factors": list(answers.space.names),
         "target": target,
-        "prediction": prediction,
+        "prediction": prediction if isinstance(prediction, str) else list(own),
+        "against": list(beside),
         "train": str(train) if isinstance(train, (str, Path)) else None,
         "split": None if pair is None else f"{pair[0]}={pair[1]}",
         "bins": dict(bins or {}),
         "missing": missing,
     }
-    return judge(answers, fitted=fitted, margin=margin, notes=notes, settings=settings, seed=seed)
+    return judge(answers, others=others, fitted=fitted, margin=margin, notes=notes, settings=settings, seed=seed)

@@ -1,60 +1,167 @@
-"""A table of predictions as answers: factor columns, the right answer and the prediction, one row an example."""
+"""A table of predictions as answers: factor columns, the right answer and the prediction, one row per example."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.columns import Columns, Kind, answer_columns
+from recombine.mechanisms.probabilities import likely_class
 from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan
-from recombine.support.table import TARGET_CLASSES, Table, Target, read_tables
+from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
 
 
-def read_predictions(
-    table: Any,
-    factors: Sequence[str],
-    target: str,
-    prediction: str,
-    train: Any,
-    split: tuple[str, str] | None,
-    target_kind: Kind | None,
-    bins: Mapping[str, int] | None,
-    missing: Literal["error", "drop", "level"],
-    max_rows: int | None,
-    max_bytes: int | None,
-) -> tuple[Answers, list[str]]:
-    """The answers of a table over one space of levels, and what is worth saying about reading it."""
-    used = {*factors, *(bins or {}), target, prediction, *(split[:1] if split else [])}
-    frame = scan(table, "the table of predictions", max_bytes, max_rows, used)
-    known = None if train is None else scan(train, "the training table", max_bytes, max_rows, used)
+@dataclass(frozen=True)
+class Reading:
+    """What is read: columns, what training saw, and how values are treated."""
+
+    factors: Sequence[str]
+    target: str
+    predictions: tuple[tuple[str, ...], ...]
+    """The learner's prediction, then those it is compared with; each one column, or one per class."""
+    train: Any
+    split: tuple[str, str] | None
+    target_kind: Kind | None
+    bins: Mapping[str, int] | None
+    missing: Missing
+    max_rows: int | None
+    max_bytes: int | None
+
+
+def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answers], list[str]]:
+    """The answers of a table over one space of levels, those of the other predictions, and what is worth saying."""
+    target, split = how.target, how.split
+    used = {*how.factors, *(how.bins or {}), target, *(c for cs in how.predictions for c in cs), *(split or ())[:1]}
+    frame = scan(table, "the table of predictions", how.max_bytes, how.max_rows, used)
+    known = None if how.train is None else scan(how.train, "the training table", how.max_bytes, how.max_rows, used)
     told = known is not None and target in known.collect_schema()
-    columns = answer_columns(frame, factors, target, prediction, target_kind, known if told else None)
-    frame, lost = _complete(frame, columns, missing)
-    error = _unused("error", frame.collect_schema().names())
+    found: list[tuple[str, Answers]] = []
+    notes: list[str] = []
+    for columns in how.predictions:
+        name = columns[0] if len(columns) == 1 else ", ".join(columns)
+        answers, own = _read(frame, known, told, columns, how)
+        found.append((name, answers))
+        notes += [note for note in own if note not in notes]
+    first = found[0][1]
+    others = dict(found[1:])
+    for name, other in others.items():
+        if len(other.codes) != len(first.codes) or not np.array_equal(other.counts, first.counts):
+            raise InputError(f"{name!r} is missing in other rows than {found[0][0]!r}; compare them on the same rows.")
+    return first, others, notes
+
+
+def _read(
+    frame: pl.LazyFrame, known: pl.LazyFrame | None, told: bool, prediction: tuple[str, ...], how: Reading
+) -> tuple[Answers, list[str]]:
+    names = frame.collect_schema().names()
+    label, loss, error, off = (_unused(name, names) for name in ("prediction", "log loss", "error", "off"))
+    likely = likely_class(frame, how.target, prediction, label, loss) if how.target_kind != "number" else None
+    scores = {"log loss": loss} if likely is not None else {}
+    frame, column = (frame, prediction[0]) if likely is None else (likely, label)
+    columns = answer_columns(frame, how.factors, how.target, column, how.target_kind, known if told else None)
+    frame, lost = _complete(frame, columns, how.missing)
     frame = _with_answers(frame, columns, error)
+    if columns.kind == "number":
+        frame = frame.with_columns((pl.col(column) - pl.col(how.target)).abs().alias(off))
+        scores = {"mae": off}
     frames: list[Any] = [frame]
     if known is not None:
-        frames.append(known.with_columns(columns.answer(target).alias(target)) if told else known)
-    reading = {"split": split, "bins": bins, "missing": missing, "max_rows": max_rows}
-    kind: dict[str, Any] = {"target_kind": columns.kind}
-    right = read_tables(frames, factors, target=target, **kind, **reading)  # type: ignore[arg-type]
-    said = read_tables(frames, factors, target=prediction, **kind, **reading)  # type: ignore[arg-type]
-    wrong = read_tables(frames, factors, target=error, target_kind="number", **reading)  # type: ignore[arg-type]
+        frames.append(known.with_columns(columns.answer(how.target).alias(how.target)) if told else known)
+
+    def tables(name: str, kind: Kind) -> list[Table]:
+        return read_tables(
+            frames, how.factors, target=name, target_kind=kind, split=how.split, bins=how.bins, missing=how.missing,
+            max_rows=how.max_rows,
+        )  # fmt: skip
+
+    right, said, wrong = tables(how.target, columns.kind), tables(column, columns.kind), tables(error, "number")
     notes = [f"{lost:,} rows without target or prediction were left out."] if lost else []
     dropped = sum(t.dropped for t in right)
     notes += [f"{dropped:,} rows with missing factors were left out."] if dropped else []
-    if split is not None:
-        answers = _from_split(columns, right, said, wrong, notes)
+    parts, seen, fresh = _asked(right, how.split is not None, told)
+
+    def gather(found: list[Table], values: Callable[[Table], NDArray[Any]]) -> NDArray[Any]:
+        return np.concatenate([values(found[i])[rows] for i, rows in parts])
+
+    trained, scale = _trained(columns, right, how.split is not None, told, gather)
+    errors = gather(wrong, _mean)[None] / scale
+    fit = None
+    if how.split is not None:
+        fit = np.array([float(np.average(_mean(wrong[0]), weights=right[0].counts)) / scale])
+    answers = Answers(
+        right[0].space,
+        gather(right, lambda t: t.codes.astype(np.int64)),
+        seen,
+        gather(right, lambda t: t.counts),
+        errors,
+        gather(said, lambda t: _shares(columns, t.target))[None],
+        gather(right, lambda t: _shares(columns, t.target)),
+        trained,
+        columns.names if columns.kind == "class" else None,
+        fit,
+        fresh=fresh,
+        within=gather(right, _inside) / scale if columns.kind == "number" else None,
+        varies=any(_varies(t) for t in said if t.target is not None),
+        scale=scale,
+        scores={name: gather(tables(name_, "number"), _mean)[None] for name, name_ in scores.items()},
+    )
+    return answers, notes + _hints(columns, answers)
+
+
+def _asked(
+    right: list[Table], cut: bool, told: bool
+) -> tuple[list[tuple[int, NDArray[np.bool_]]], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which combinations of which table are asked about, which of them were seen, and which on rows not trained on.
+
+    Of a table that is cut in two these are the test rows, and training rows of combinations without any. Of two tables
+    it is the first; it holds the training rows themselves where each seen combination has as many rows in both, with
+    the same answers."""
+    if cut:
+        train, test = right
+        rest = ~_within(test, train)
+        seen = np.concatenate([_within(train, test), np.ones(int(rest.sum()), dtype=bool)])
+        fresh = np.concatenate([np.ones(len(test.codes), dtype=bool), np.zeros(int(rest.sum()), dtype=bool)])
+        return [(1, np.ones(len(test.codes), dtype=bool)), (0, rest)], seen, fresh
+    table, train = right
+    seen, back = _within(train, table), _within(table, train)
+    alike = np.array_equal(table.counts[seen], train.counts[back])
+    if alike and told and table.target is not None and train.target is not None:
+        alike = np.allclose(table.target.mean[seen], train.target.mean[back], rtol=1e-9, atol=0)
+    return [(0, np.ones(len(seen), dtype=bool))], seen, ~seen if alike else np.ones(len(seen), dtype=bool)
+
+
+def _trained(
+    columns: Columns, right: list[Table], cut: bool, told: bool, gather: Callable[..., NDArray[Any]]
+) -> tuple[Trained | None, float]:
+    """What training showed and, for numbers, what always answering its mean costs: the unit of errors."""
+    source = right[0] if cut else right[1] if told else None
+    if source is None:
+        table, train = right
+        rows = _within(train, table)
+        codes, counts = table.codes[rows], table.counts[rows]
+        answers, inside = _shares(columns, table.target)[rows], _inside(table)[rows]
     else:
-        answers = _from_train(columns, right, said, wrong, told)
-    notes += _hints(columns, answers)
-    return answers, notes
+        rows = np.asarray(source.target.count > 0) if source.target is not None else np.ones(0, dtype=bool)
+        codes, counts = source.codes[rows], source.counts[rows]
+        answers, inside = _shares(columns, source.target)[rows], _inside(source)[rows]
+    known = len(codes) > 0
+    if columns.kind == "class":
+        return (Trained(codes.astype(np.int64), answers, counts.astype(np.float64)) if known else None), 1.0
+    within = float(np.average(inside, weights=counts)) if known else 0.0
+    values = answers if known else gather(right, lambda t: _shares(columns, t.target))
+    scale = float(np.square(values - values.mean(axis=0)).mean()) + within
+    if scale <= 0:
+        raise InputError(f"every training answer in {columns.target!r} is the same, so errors have no scale.")
+    trained = Trained(codes.astype(np.int64), answers, counts.astype(np.float64), within / scale)
+    return (trained if known else None), scale
 
 
 def _complete(frame: pl.LazyFrame, columns: Columns, missing: str) -> tuple[pl.LazyFrame, int]:
@@ -80,56 +187,6 @@ def _with_answers(frame: pl.LazyFrame, columns: Columns, error: str) -> pl.LazyF
     return frame.with_columns(wrong.alias(error))
 
 
-def _from_split(
-    columns: Columns, right: list[Table], said: list[Table], wrong: list[Table], notes: list[str]
-) -> Answers:
-    """Seen combinations are measured on test rows where there are some, on training rows elsewhere."""
-    train, test = right
-    fresh = ~_within(train, test)
-    answers = np.concatenate([_shares(columns, t.target) for t in (right[1], right[0])])
-    given = np.concatenate([_shares(columns, t.target) for t in (said[1], said[0])])
-    error = np.concatenate([_mean(wrong[1]), _mean(wrong[0])])
-    codes = np.concatenate([test.codes, train.codes]).astype(np.int64)
-    counts = np.concatenate([test.counts, train.counts])
-    rows = np.concatenate([np.ones(len(test.codes), dtype=bool), ~_within(test, train)])
-    seen = np.concatenate([~fresh, np.ones(len(train.codes), dtype=bool)])
-    if seen[rows].any():
-        held = int((~fresh).sum())
-        notes.append(
-            f"{held:,} of {len(train.codes):,} seen combinations are measured on rows that were not trained on; "
-            "the others on training rows."
-            if held
-            else "Seen combinations are measured on training rows, which favours them."
-        )
-    trained = Trained(train.codes.astype(np.int64), _shares(columns, train.target), train.counts.astype(np.float64))
-    scale = _scale(columns, trained.answers, train)
-    fit = np.array([float(np.average(_mean(wrong[0]), weights=train.counts)) / scale])
-    return Answers(
-        train.space, codes[rows], seen[rows], counts[rows], error[None, rows] / scale, given[None, rows], answers[rows],
-        trained, columns.names if columns.kind == "class" else None, fit,
-    )  # fmt: skip
-
-
-def _from_train(columns: Columns, right: list[Table], said: list[Table], wrong: list[Table], told: bool) -> Answers:
-    """Combinations of the training table are seen; its answers are used where it has them."""
-    table, train = right
-    seen = _within(train, table)
-    answers = _shares(columns, table.target)
-    if told and train.target is not None:
-        rows = train.target.count > 0
-        trained = Trained(
-            train.codes[rows].astype(np.int64), _shares(columns, train.target)[rows], train.counts[rows].astype(float)
-        )
-    else:
-        trained = Trained(table.codes[seen].astype(np.int64), answers[seen], table.counts[seen].astype(float))
-    known = trained if len(trained.codes) else None
-    scale = _scale(columns, trained.answers if known else answers, train if told and known else table)
-    return Answers(
-        table.space, table.codes.astype(np.int64), seen, table.counts, _mean(wrong[0])[None] / scale,
-        _shares(columns, said[0].target)[None], answers, known, columns.names if columns.kind == "class" else None,
-    )  # fmt: skip
-
-
 def _shares(columns: Columns, target: Target | None) -> FloatArray:
     """Numbers (combinations × 1), or shares over all classes (combinations × classes)."""
     if target is None:
@@ -147,20 +204,23 @@ def _mean(table: Table) -> FloatArray:
     return np.asarray(table.target.mean, dtype=np.float64)
 
 
-def _scale(columns: Columns, answers: FloatArray, table: Table) -> float:
-    """What always answering the mean would cost, over training rows; 1 for classes."""
-    if columns.kind == "class":
-        return 1.0
-    within = float(table.target.spread.sum()) / table.rows if table.target is not None else 0.0
-    spread = float(np.square(answers - answers.mean(axis=0)).mean()) + within
-    if spread <= 0:
-        raise InputError(f"every training answer in {columns.target!r} is the same, so errors have no scale.")
-    return spread
+def _inside(table: Table) -> FloatArray:
+    """The mean square within each combination."""
+    if table.target is None or table.target.classes is not None:
+        return np.zeros(len(table.codes))
+    inside = table.target.spread / np.maximum(table.target.count, 1)
+    # Rounding is no variation.
+    return np.where(inside > 1e-12 * np.square(table.target.mean).mean(), inside, 0.0)
 
 
-def _within(table: Table, other: Table) -> Any:
+def _varies(table: Table) -> bool:
+    """Whether rows of one combination were answered differently."""
+    return table.target is not None and table.target.conflicts > 0
+
+
+def _within(table: Table, other: Table) -> NDArray[np.bool_]:
     """Which combinations of ``other`` are in ``table``."""
-    return table.support().contains(other.codes.astype(np.int64))
+    return np.asarray(table.support().contains(other.codes.astype(np.int64)))
 
 
 def _hints(columns: Columns, answers: Answers) -> list[str]:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.comparing import Comparison
 from recombine.mechanisms.finding import Finding
+from recombine.mechanisms.names import brief
 from recombine.result import Result
 from recombine.statistics import Interval
 
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA = 1
+SCHEMA = 2
 LISTED = 1_000
 """Unseen combinations that are listed, the worst first."""
 ERROR_WORDS = {
@@ -35,16 +37,21 @@ class MeasureResult(Result):
 
     answers: Answers = field(repr=False)
     verdict: str
-    """Not fitted, fails, composes, unclear, nothing unseen or nothing seen."""
+    """Not fitted, overfits, fails, partly, composes, unclear, nothing unseen or nothing seen."""
     seen: Interval
+    """Error on seen combinations: on rows that were not trained on, where there are some."""
     unseen: Interval
     gap: Interval
-    """Error on unseen combinations less error on seen ones."""
+    """Error on unseen combinations less error on seen ones, each less the noise within its combination."""
     training: Interval
     """Error of all members on what they were trained on."""
+    comparison: Comparison = field(repr=False)
+    """Simple rules and other learners on the same unseen rows, and the noise."""
     evidence: tuple[Finding, ...] = field(repr=False)
     left_out: dict[str, str] = field(repr=False)
     """Measures that were not taken, and why."""
+    why: str = ""
+    """In a clause, what the verdict hangs on where the numbers do not say."""
     diverged: int = 0
     unfitted: int = 0
     notes: tuple[str, ...] = ()
@@ -83,33 +90,82 @@ class MeasureResult(Result):
     def sentence(self) -> str:
         """The verdict in one or two sentences, each mechanism with its number."""
         if self.verdict == "not fitted":
-            return (
-                f"The learner did not fit its training data: its error there is {self.training.mean:.2f}, more than "
-                f"{self.settings['fitted']:g}. What it does elsewhere says nothing about how it composes."
-            )
+            return self._not_fitted()
         if self.verdict == "nothing unseen":
             return f"Every combination asked about was seen in training; the error on them is {_brief(self.seen)}."
         if self.verdict == "nothing seen":
             return (
                 f"The error on unseen combinations is {_brief(self.unseen)}; no seen combination was asked about, so "
-                "neither the fit nor the gap can be judged."
+                f"neither the fit nor the gap can be judged.{self._beside()}"
             )
+        rows = "new rows of seen ones" if self.answers.like else "the training rows of seen ones"
         numbers = (
-            f"error {_brief(self.unseen)} on unseen combinations against {_brief(self.seen)} on seen ones, a gap of "
-            f"{_brief(self.gap)}"
+            f"error {_brief(self.unseen)} on unseen combinations against {_brief(self.seen)} on {rows}, a gap of "
+            f"{_brief(self.gap)}{' beyond the noise' if self.comparison.floor.mean > 0 else ''}"
         )
         if self.verdict == "composes":
-            return f"It answers unseen combinations as it answers seen ones: {numbers}."
-        if self.verdict == "unclear":
-            why = (
-                "it has no interval"
-                if not self.gap.bounded
-                else f"it reaches across the margin of {self.settings['margin']:g}"
+            return f"It answers unseen combinations as it answers seen ones: {numbers}.{self._beside()}"
+        if self.verdict == "overfits":
+            return (
+                f"It overfits, and not composing is not what fails: {numbers}, where the error on training rows is "
+                f"{self.training.mean:.2f}.{self._beside()}"
             )
-            return f"Whether it fails on unseen combinations is not clear: {numbers}; {why}."
+        if self.verdict == "unclear":
+            return f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{self._beside()}"
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
         how = f"Mechanism: {'; '.join(named)}." if named else f"No mechanism is named: {_silent(len(self.evidence))}."
-        return f"It fails on unseen combinations: {numbers}. {how}"
+        start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
+        return f"{start}: {numbers}.{self._beside()} {how}"
+
+    def _beside(self) -> str:
+        """The learner beside simple rules, in one sentence."""
+        beside = (self.comparison.constant, self.comparison.adding, self.comparison.best)
+        shown = [c for c in beside if c is not None]
+        shown += [c for c in self.comparison.others if not c.rule]
+        texts = list(dict.fromkeys(f"{brief(c.name)} {c.error.mean:.2f}" for c in shown))
+        return f" On the same unseen rows, {', '.join(texts)}." if texts and self.answers.unseen.any() else ""
+
+    def _not_fitted(self) -> str:
+        after = "What it does elsewhere says nothing about how it composes."
+        if self.diverged and self.diverged == len(self.answers.members):
+            return f"The learner's answers are not finite numbers, and count as wrong. {after}"
+        error, constant = self.training.mean, self.comparison.trained_constant
+        if error >= constant or abs(error - constant) < 0.005:
+            than = f"always giving the same answer costs {constant:.2f}"
+        else:
+            noise = self.comparison.floor.mean
+            than = f"more than {self.settings['fitted']:g}" + (f" above the noise of {noise:.2f}" if noise > 0 else "")
+        return f"The learner did not fit its training data: its error there is {error:.2f}, and {than}. {after}"
+
+    @property
+    def worst_level(self) -> dict[str, Any] | None:
+        """The level whose unseen combinations have the largest mean error, with its counts; of levels with one such
+        combination only where there are no others."""
+        rows = [row for row in self.levels() if row["unseen"] is not None]
+        return max(rows, key=lambda row: (row["unseen_count"] > 1, row["unseen"], row["unseen_count"]), default=None)
+
+    def scores(self) -> dict[str, dict[str, float | None]]:
+        """What people quote, on seen and on unseen combinations: RMSE, MAE and R² in units of the answer, or accuracy
+        and, of probabilities, log loss. Every combination weighs the same."""
+        answers, found = self.answers, {}
+        for side, mask in (("seen", answers.compared), ("unseen", answers.unseen)):
+            if not mask.any():
+                continue
+            error = float(answers.error[:, mask].mean())
+            own: dict[str, float] = {name: float(values[:, mask].mean()) for name, values in answers.scores.items()}
+            if answers.classes is not None:
+                own = {"accuracy": 1 - error, **own}
+            else:
+                y = answers.target[mask]
+                inside = 0.0 if answers.within is None else float(answers.within[mask].mean())
+                spread = float(np.square(y - y.mean(axis=0)).mean()) / answers.scale + inside
+                own = {
+                    "rmse": math.sqrt(error * answers.scale),
+                    **own,
+                    "r2": 1 - error / spread if spread else math.nan,
+                }
+            found[side] = {name: _plain(value) for name, value in own.items()}
+        return found
 
     def levels(self) -> list[dict[str, Any]]:
         """For each level of each factor, its mean error over seen and over unseen combinations."""
@@ -185,6 +241,7 @@ class MeasureResult(Result):
             "schema": SCHEMA,
             "verdict": self.verdict,
             "sentence": self.sentence(),
+            "why": self.why,
             "mechanisms": list(self.mechanisms),
             "answers": self.answers.kind,
             "error": {
@@ -193,15 +250,28 @@ class MeasureResult(Result):
                 "unseen": self.unseen.to_dict(),
                 "gap": self.gap.to_dict(),
             },
+            "floor": self.comparison.floor.to_dict(),
+            "compared_on": "new rows" if self.answers.like else "training rows",
+            "others": [c.to_dict() for c in self.comparison.others],
+            "scores": self.scores(),
             "members": {"judged": len(self.answers.members), "diverged": self.diverged, "not_fitted": self.unfitted},
             "combinations": {"seen": int(self.answers.seen.sum()), "unseen": int(self.answers.unseen.sum())},
             "evidence": [e.to_dict() for e in self.evidence],
             "left_out": dict(self.left_out),
+            "worst_level": self.worst_level and {k: _plain(v) for k, v in self.worst_level.items()},
             "levels": [{k: _plain(v) for k, v in row.items()} for row in self.levels()],
             "worst": self.worst,
             "notes": list(self.notes),
             "settings": self.settings,
         }
+
+
+def noise_words(result: MeasureResult) -> str:
+    """The error that is left to whoever knows the factors alone, in words."""
+    floor = result.comparison.floor
+    if not np.isfinite(floor.mean):
+        return "unknown, as few rows share a combination"
+    return f"error {floor}: rows of one combination {'differ in their answer' if floor.mean > 0 else 'agree'}"
 
 
 def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:

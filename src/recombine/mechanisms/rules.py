@@ -1,24 +1,31 @@
-"""Do the answers on unseen combinations follow a simpler rule: one factor alone, or a copy of a neighbour's answer?
+"""Do the answers on unseen combinations follow a simpler rule: one factor alone, a copy of a neighbour's answer, a sum?
 
-A rule allows, for each unseen combination u, some *wrong* answers: those it would give there. G[u, v] is the share of
-the answers given at v that the rule allows at u. The share that follows the rule is the mean of G[u, u]; answers that
-follow no rule, handed out to combinations at random, give the mean of G, and shuffling them gives the p-value.
+A rule is fitted to the training answers and allows, for each unseen combination u, some *wrong* answers: those it would
+give there. So the true rule allows none and is never named. G[u, v] says how well the answer given at v would follow
+the rule at u; of numbers, it is the error made at v that is made at u instead. The share that follows is the mean of
+G[u, u]; answers that follow no rule, handed out to combinations at random, give the mean of G, and shuffling them gives
+the p-value.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers, Trained, distance
-from recombine.mechanisms.finding import FEWEST, HALF, LEVEL, LIFT, Finding
+from recombine.mechanisms.finding import FEWEST, LEVEL, LIFT, MOST_OF, Finding
 from recombine.mechanisms.names import brief
-from recombine.statistics import FloatArray, Summary, permutation
+from recombine.statistics import FloatArray, Over, over_examples, permutation, share_apart_from
 
-AS_GOOD = 0.9
+AS_GOOD = 0.8
 """A single factor that accounts for this share of what copying accounts for is the simpler story."""
+COPIED = 0.8
+"""Copying allows any of many answers, near which numbers fall that were never copied: nearly all have to be such."""
+MANY_ROWS = 20
+"""Examples from which one factor's rule can be told from guessing at combinations too few to be shuffled."""
 
 BEHAVIOUR = "It says which rule the answers agree with, not how they are computed."
 
@@ -34,8 +41,9 @@ class Rule:
     options: FloatArray
 
 
-def rules(asked: Answers, trained: Trained) -> list[Rule]:
-    """The answer of each factor alone, and the answers of seen combinations that differ in one factor."""
+def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> list[Rule]:
+    """The answer of each factor alone, the answers of seen combinations that differ in one factor, and what adding up
+    the effects of levels says (``summed``: one or more fits, each unseen × …)."""
     found = []
     for j, name in enumerate(map(brief, asked.space.names)):
         levels = np.unique(trained.codes[:, j])
@@ -43,6 +51,13 @@ def rules(asked: Answers, trained: Trained) -> list[Rule]:
         mask = asked.codes[:, j][:, None] == levels[None]
         what = f"answers that {name} alone gives in training, where they are wrong"
         found.append(Rule(f"factor {j + 1}", f"shortcut by {name}", what, mask, means))
+    if summed and len(asked.space) > 1:
+        said = np.concatenate(summed)
+        if asked.classes is not None:
+            said = np.eye(said.shape[1])[said.argmax(axis=1)]
+        mask = np.tile(np.eye(len(asked.codes), dtype=bool), len(summed))
+        what = "answers that adding up what levels give in training would give, where they are wrong"
+        found.append(Rule("additive", "additive rule", what, mask, said))
     apart = np.zeros((len(asked.codes), len(trained.codes)), dtype=np.int16)
     for j in range(len(asked.space)):
         apart += asked.codes[:, j][:, None] != trained.codes[:, j][None]
@@ -51,45 +66,52 @@ def rules(asked: Answers, trained: Trained) -> list[Rule]:
     return found
 
 
-def follows(asked: Answers, rule: Rule, over: Summary, tried: int, seed: int = 0) -> Finding | str:
+def follows(asked: Answers, rule: Rule, over: Over, tried: int, seed: int = 0) -> Finding | str:
     """How far the answers follow the rule, or in a sentence why that cannot be said."""
     allowed, options = _wrong_options(asked, rule)
-    where = np.asarray(allowed.any(axis=1))
-    if where.sum() < FEWEST:
+    at = np.flatnonzero(allowed.any(axis=1))
+    few = len(at) < FEWEST
+    # Two groups answered by one factor alone are a textbook shortcut; one group could as well get one fixed answer.
+    if few and not (
+        rule.id.startswith("factor") and asked.classes is not None and asked.counts[at].sum() >= MANY_ROWS
+        and len(np.unique(allowed[at], axis=0)) > 1
+    ):  # fmt: skip
         return (
-            f"it gives a wrong answer at {int(where.sum())} of {len(where)} unseen combinations; {FEWEST} are needed "
+            f"it gives a wrong answer at {len(at)} of {len(allowed)} unseen combinations; {FEWEST} are needed "
             "to tell it from chance"
         )
-    share = np.empty((len(asked.error), len(where)))
-    together = np.zeros((len(where), len(where)))
+    together = np.zeros((len(at), len(at)))
+    share = np.zeros(asked.error.shape)
     for m, predicted in enumerate(asked.predicted):
-        given = _given(asked, predicted, allowed, options)
-        share[m] = np.diagonal(given)
+        given = _given(asked, predicted, allowed, options, at)
+        share[m, at] = np.diagonal(given)
         together += given / len(asked.predicted)
-    at = np.flatnonzero(where)
-    p = permutation(together[np.ix_(at, at)], seed)
     followed = share[:, at]
-    chance = float(together[np.ix_(at, at)].mean())
-    lift = (float(followed.mean()) - chance) / max(1 - chance, 1e-9)
+    chance = float(together.mean())
+    if few:
+        p = share_apart_from(followed.mean(axis=0), asked.counts[at], chance)
+        value = over_examples([followed.mean(axis=0)], [asked.counts[at]]).within(0, 1)
+    else:
+        p = permutation(together, seed)
+        value = over.mean(followed).within(0, 1)
     wrong = asked.wrong().sum()
     explains = float(np.minimum(share, asked.wrong()).sum() / wrong) if wrong > 0 else 0.0
+    lift = (value.mean - chance) / max(1 - chance, 1e-9)
+    scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " if few else ""
+    clear = p <= LEVEL / tried and explains >= MOST_OF and lift >= LIFT
     return Finding(
-        rule.id,
-        rule.mechanism,
-        rule.what,
-        over(lambda rows: followed[:, rows].mean(axis=1), [len(at)]).within(0, 1),
-        chance=chance,
-        p=p,
-        explains=explains,
-        speaks=p <= LEVEL / tried and explains >= HALF and lift >= LIFT,
-        limit=BEHAVIOUR,
-    )
+        rule.id, rule.mechanism, rule.what, value, chance=chance, p=p, explains=explains,
+        speaks=clear and (rule.id != "copy" or value.low >= COPIED), limit=scarce + BEHAVIOUR,
+    )  # fmt: skip
 
 
 def _usual(asked: Answers, trained: Trained, rows: NDArray[np.bool_]) -> FloatArray:
-    """The mean answer over training rows; of classes, those that are most frequent."""
+    """The mean answer over training rows; of classes, the most frequent one, and none where two are as frequent."""
     mean = np.average(trained.answers[rows], axis=0, weights=trained.weights[rows])
-    return (mean >= mean.max() - 1e-9).astype(np.float64) if asked.classes is not None else np.asarray(mean)
+    if asked.classes is None:
+        return np.asarray(mean)
+    top = mean >= mean.max() - 1e-9
+    return np.asarray(top.astype(np.float64) * (top.sum() == 1))
 
 
 def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], FloatArray]:
@@ -102,9 +124,16 @@ def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], Float
     return allowed & (asked.target <= 0), np.eye(len(asked.classes))
 
 
-def _given(asked: Answers, predicted: FloatArray, allowed: NDArray[np.bool_], options: FloatArray) -> FloatArray:
-    """G (unseen × unseen): the share of the answers given at v that the rule allows at u."""
+def _given(
+    asked: Answers, predicted: FloatArray, allowed: NDArray[np.bool_], options: FloatArray, at: NDArray[np.int64]
+) -> FloatArray:
+    """G (unseen × unseen, where the rule is wrong)."""
     if asked.classes is not None:
-        return np.asarray(allowed.astype(np.float64) @ predicted.T)
-    near = np.stack([distance(options, row[None]) <= asked.tolerance for row in predicted])
-    return ((allowed.astype(np.float32) @ near.T.astype(np.float32)) > 0).astype(np.float64)
+        return np.asarray(allowed[at].astype(np.float64) @ predicted[at].T)
+    off = predicted[at] - asked.target[at]
+    found = np.empty((len(at), len(at)))
+    for row, u in enumerate(at):
+        mine = options[allowed[u]]
+        near = distance((asked.target[u] + off)[:, None], mine[None]) <= asked.tolerance
+        found[row] = near.any(axis=1)
+    return found

@@ -12,10 +12,11 @@ from recombine.figures.data import decimals_for, label, number
 from recombine.figures.export import save_figure, write
 from recombine.figures.measured import measured_figure, measured_rows
 from recombine.mechanisms.names import brief
-from recombine.mechanisms.result import ERROR_WORDS
+from recombine.mechanisms.result import ERROR_WORDS, noise_words
 from recombine.mechanisms.rules import BEHAVIOUR
 from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
 from recombine.reporting.html import render, responsive_svg
+from recombine.result import safe_csv
 
 if TYPE_CHECKING:
     from recombine.mechanisms import Finding, MeasureResult
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
 SHOWN = 20
 HEADLINES = {
     "not fitted": "Not fitted: nothing can be said yet",
+    "overfits": "It overfits; not composing is not what fails",
     "fails": "It fails on combinations it has not seen",
+    "partly": "It composes in part",
     "composes": "It answers unseen combinations as well as seen ones",
     "unclear": "Not clear whether it fails on unseen combinations",
     "nothing unseen": "Nothing unseen is asked",
     "nothing seen": "Only unseen combinations are asked",
 }
-SAID = ("fails", "composes", "unclear")
+SAID = ("fails", "partly", "overfits", "composes", "unclear")
+BESIDE_HEAD = ("on the same unseen rows", "error (95 % interval)", "this model's error less that")
 EVIDENCE_HEAD = (
     "mechanism",
     "measure",
@@ -50,7 +54,7 @@ def measured_page(result: MeasureResult) -> str:
         lambda: measured_figure(result), f"error by {' and '.join(names)}. {result.sentence()}", "error"
     )
     sentence = result.sentence()
-    answer, _, how = sentence.partition(". ") if result.verdict in ("fails", "not fitted") else (sentence, "", "")
+    answer, _, how = sentence.partition(". ")
     if result.verdict in SAID:
         # The headline has said the rest.
         answer = answer.partition(": ")[2][:1].upper() + answer.partition(": ")[2][1:]
@@ -65,6 +69,12 @@ def measured_page(result: MeasureResult) -> str:
         caption=_caption(result),
         error_words=ERROR_WORDS[result.answers.kind],
         errors=error_rows(result),
+        beside=beside_rows(result),
+        noise=noise_words(result),
+        scores=[
+            (side, ", ".join(f"{k} {v:.3g}" for k, v in found.items() if v is not None))
+            for side, found in result.scores().items()
+        ],
         evidence=[_evidence(e) for e in result.evidence],
         worst=[_worst(row) for row in result.worst[:SHOWN]],
         more=max(0, int(result.answers.unseen.sum()) - SHOWN),
@@ -86,6 +96,7 @@ def write_measured(result: MeasureResult, out: Path) -> Path:
                 save_figure(measured_figure(result), measured_rows(result), out / "figures" / name)
         tables = {
             "errors": (ERROR_HEAD, error_rows(result), "Error on seen and on unseen combinations."),
+            "beside": (BESIDE_HEAD, beside_rows(result), "The learner and simple rules on the same unseen rows."),
             "evidence": (
                 EVIDENCE_HEAD,
                 evidence_rows(result),
@@ -95,9 +106,9 @@ def write_measured(result: MeasureResult, out: Path) -> Path:
         for name, (head, rows, caption) in tables.items():
             write(out / "tables" / f"{name}.md", markdown_table(head, rows).encode())
             write(out / "tables" / f"{name}.tex", latex_table(head, rows, caption, f"tab:{name}").encode())
-        write(out / "tables" / "evidence.csv", result.evidence_frame().write_csv().encode())
+        write(out / "tables" / "evidence.csv", safe_csv(result.evidence_frame()).encode())
         write(out / "tables" / "errors.csv", _errors_csv(result))
-        write(out / "tables" / "combinations.csv", result.to_frame().write_csv().encode())
+        write(out / "tables" / "combinations.csv", safe_csv(result.to_frame()).encode())
         write(out / "measure.json", (result.to_json(indent=1) + "\n").encode())
         return write(out / "index.html", measured_page(result).encode())
     except OSError as error:
@@ -108,11 +119,17 @@ def error_rows(result: MeasureResult) -> list[tuple[str, ...]]:
     """Errors on training, seen and unseen combinations and the gap, for reading."""
     found = {
         "what was trained on": result.training,
-        "seen combinations": result.seen,
+        f"seen combinations, {'new' if result.answers.like else 'training'} rows": result.seen,
         "unseen combinations": result.unseen,
         "the gap, unseen − seen": result.gap,
     }
     return [(name, figure_text(f), f.whom if f.bounded else "–") for name, f in found.items()]
+
+
+def beside_rows(result: MeasureResult) -> list[tuple[str, ...]]:
+    """The learner and what it is compared with, for reading."""
+    others = [(brief(c.name), figure_text(c.error), figure_text(c.difference)) for c in result.comparison.others]
+    return [("this model", figure_text(result.unseen), "–"), *others] if others and result.answers.unseen.any() else []
 
 
 def evidence_rows(result: MeasureResult) -> list[tuple[str, ...]]:

@@ -5,8 +5,9 @@
 
 from recombine.statistics._interval import T_BELOW as T_BELOW, FloatArray as FloatArray, Interval as Interval
 from recombine.statistics.combinations import (
+    FEW as FEW,
+    Over as Over,
     Statistic as Statistic,
-    Summary as Summary,
     over_combinations as over_combinations,
     over_examples as over_examples,
 )
@@ -22,4 +23,8 @@ from recombine.statistics.ranks import (
     partial_spearman as partial_spearman,
     spearman as spearman,
 )
-from recombine.statistics.shares import share_interval as share_interval, shares_apart as shares_apart
+from recombine.statistics.shares import (
+    share_apart_from as share_apart_from,
+    share_interval as share_interval,
+    shares_apart as shares_apart,
+)

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine.statistics._interval import T_BELOW, FloatArray, Interval, t_quantile
+from recombine.statistics.means import interval
 
 Statistic = Callable[..., FloatArray]
 """Given the combinations of each group (arrays of positions), one value per member."""
-Summary = Callable[[Statistic, Sequence[int]], Interval]
-"""Turns a statistic and the sizes of its groups into a figure."""
-
+FEW = 6
+"""Fewer combinations do not stand for others that might have been asked about."""
 RESAMPLES = 1000
 MOST_DRAWN = 20_000_000
 """Fewer resamples are drawn of very many combinations, whose figures hardly vary."""
@@ -41,19 +42,76 @@ def over_combinations(statistic: Statistic, sizes: Sequence[int], level: float =
     return Interval(mean, float(low), float(high), over="combinations", count=count)
 
 
-def over_examples(
-    signs: Sequence[float], shares: Sequence[FloatArray], counts: Sequence[NDArray[np.int64]], z: float = 1.96
-) -> Interval:
-    """A sum of mean shares, one per group of combinations, with its interval over examples.
+@dataclass(frozen=True)
+class Over:
+    """How figures get their interval: over other combinations that might have been asked about and, where there are
+    several members, over other members too. Few combinations cannot stand for others: then over members alone."""
+
+    members: int
+    seed: int = 0
+
+    def __call__(self, statistic: Statistic, sizes: Sequence[int]) -> Interval:
+        """Any statistic of some combinations of each group, one value per member."""
+        cells = over_combinations(statistic, sizes, seed=self.seed)
+        return self._with_members(np.asarray(statistic(*[np.arange(size) for size in sizes])), cells, sizes)
+
+    def mean(self, *groups: FloatArray, counts: Sequence[NDArray[np.int64]] = ()) -> Interval:
+        """The sum of the means of groups, each members × combinations (or 1 × combinations, alike for all).
+
+        Where they are shares of examples and ``counts`` says of how many, few combinations of one model vary over
+        these."""
+        sizes = [group.shape[1] for group in groups]
+        if self.members == 1 and counts and min(sizes) < FEW:
+            return over_examples([group[0] for group in groups], counts)
+        values = np.asarray(sum(np.broadcast_to(group.mean(axis=1), self.members) for group in groups))
+        return self._with_members(values, _of_means([group.mean(axis=0) for group in groups], self.seed), sizes)
+
+    def _with_members(self, values: FloatArray, cells: Interval, sizes: Sequence[int]) -> Interval:
+        if self.members == 1:
+            return cells
+        found = interval(values[np.isfinite(values)], seed=self.seed)
+        if min(sizes) < FEW or not (found.bounded and cells.bounded):
+            return found
+        low = math.hypot(found.mean - found.low, cells.mean - cells.low)
+        high = math.hypot(found.high - found.mean, cells.high - cells.mean)
+        over = f"members × {sum(sizes):,} combinations"
+        return Interval(found.mean, found.mean - low, found.mean + high, found.values, over=over)
+
+
+def _of_means(groups: Sequence[FloatArray], seed: int, level: float = 0.95) -> Interval:
+    """`over_combinations` of a sum of means, all resamples at once."""
+    sizes = [len(group) for group in groups]
+    mean, count = float(sum(group.mean() for group in groups)), sum(sizes)
+    if min(sizes) < 2 or not math.isfinite(mean):
+        return Interval(mean, over="combinations", count=count)
+    if min(sizes) < T_BELOW:
+        half = _welch([float(group.var(ddof=1)) / len(group) for group in groups], [s - 1 for s in sizes], level)
+        return Interval(mean, mean - half, mean + half, over="combinations", count=count)
+    rng = np.random.default_rng(seed)
+    resamples = max(100, min(RESAMPLES, MOST_DRAWN // count))
+    drawn = np.zeros(resamples)
+    for group in groups:
+        # A few resamples at a time: of very many combinations all at once would not fit.
+        at_once = max(1, 2_000_000 // len(group))
+        for start in range(0, resamples, at_once):
+            stop = min(start + at_once, resamples)
+            drawn[start:stop] += group[rng.integers(len(group), size=(stop - start, len(group)))].mean(axis=1)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(mean, float(low), float(high), over="combinations", count=count)
+
+
+def over_examples(shares: Sequence[FloatArray], counts: Sequence[NDArray[np.int64]], z: float = 1.96) -> Interval:
+    """A sum of mean shares, one per group of combinations, with its interval over examples; a share may be negative,
+    to be taken off.
 
     What there is where one combination stands alone. A share of 0 or 1 has an interval too: one example more of each
     kind is counted for its width."""
     if not all(len(share) for share in shares):
         return Interval(math.nan, over="combinations")
-    mean = sum(sign * float(share.mean()) for sign, share in zip(signs, shares, strict=True))
+    mean = sum(float(share.mean()) for share in shares)
     variance = 0.0
     for share, count in zip(shares, counts, strict=True):
-        smooth = (share * count + 1) / (count + 2)
+        smooth = (np.abs(share) * count + 1) / (count + 2)
         variance += float((smooth * (1 - smooth) / (count + 2)).sum()) / len(share) ** 2
     half = z * math.sqrt(variance)
     return Interval(mean, mean - half, mean + half, over="examples", count=int(sum(count.sum() for count in counts)))
@@ -71,6 +129,10 @@ def _jackknife(statistic: Statistic, whole: list[NDArray[np.int64]], level: floa
         left = [_value(statistic, [*whole[:g], np.delete(group, i), *whole[g + 1 :]]) for i in range(len(group))]
         variances.append((len(group) - 1) / len(group) * float(np.square(np.array(left) - np.mean(left)).sum()))
         freedom.append(len(group) - 1)
+    return _welch(variances, freedom, level)
+
+
+def _welch(variances: Sequence[float], freedom: Sequence[int], level: float) -> float:
     total = sum(variances)
     if total == 0:
         return 0.0

@@ -53,3 +53,12 @@ def _wilson(share: float, count: int, level: float) -> tuple[float, float]:
     centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     half = z / (1 + z**2 / count) * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def share_apart_from(shares: ArrayLike, counts: ArrayLike, chance: float) -> float:
+    """One-sided p of as many hits in all groups together, were each row one by ``chance``."""
+    from scipy.special import betainc
+
+    n = int(np.sum(counts))
+    hits = round(float(np.sum(np.asarray(shares) * np.asarray(counts))))
+    return 1.0 if hits <= 0 else float(betainc(hits, n - hits + 1, chance))

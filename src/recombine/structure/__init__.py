@@ -2,6 +2,7 @@
 
 from recombine.structure._dissect import Dissection as Dissection, dissect as dissect
 from recombine.structure._modularity import modularity as modularity
+from recombine.structure.attribution import attribution_masks as attribution_masks
 from recombine.structure.calling import accuracy as accuracy, as_problems as as_problems, respond as respond
 from recombine.structure.choose import Choice as Choice, chosen as chosen, depths as depths, weights_of as weights_of
 from recombine.structure.controls import shuffled as shuffled, untrained as untrained

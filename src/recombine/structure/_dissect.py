@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -13,11 +13,14 @@ from torch import nn
 from recombine.errors import InputError
 from recombine.result import Result
 from recombine.statistics import shares_apart
+from recombine.structure.attribution import attribution_masks
 from recombine.structure.calling import Loss, as_problems, placed
 from recombine.structure.choose import depths
 from recombine.structure.controls import untrained
+from recombine.structure.evaluate import ablated, anywhere, subnetwork
 from recombine.structure.masks import Mask
 from recombine.structure.protocol import Findings, Network, Progress, Protocol, carry_out, gated
+from recombine.structure.scoring import accuracies, examine, scores
 from recombine.structure.settings import grid
 from recombine.structure.subroutines import Subroutine
 from recombine.structure.summary import ROWS, summarise_masks
@@ -46,6 +49,12 @@ class Dissection(Result):
     subroutines: tuple[str, ...]
     protocol: Protocol
     findings: Findings = field(repr=False)
+
+    @property
+    def chance(self) -> float:
+        """What guessing reaches."""
+        assert self.protocol.chance is not None
+        return self.protocol.chance
 
     @property
     def masks(self) -> pl.DataFrame:
@@ -93,13 +102,12 @@ class Dissection(Result):
             return f"{name}: no mask of {search.height} does it, so nothing is said of where it is."
         chosen, typical = self.score(name), self.score(name, "passing")
         low, high = (self.score(name, score=f"d_abl_{end}") for end in ENDS)
-        control = self.score(name, network="untrained")
-        beside = (
-            "no mask of an untrained network passes" if math.isnan(control) else f"untrained network {control:+.2f}"
-        )
+        beside = "; ".join(filter(None, (self._untrained(name), self._attributed(name))))
         words = "may or may not be one that can be taken out: more problems would tell"
         if high < CLEAR:
             words = "can be taken out"
+        elif self._end(name, "high") < CLEAR:
+            words = "does not come out clean, and what gradient attribution finds can be taken out"
         elif low > CLEAR:
             words = "cannot be taken out without the rest"
         at = search.filter("chosen")["layers"][0]
@@ -108,6 +116,20 @@ class Dissection(Result):
             f"{name}: the best part{where} {words} (D_abl {chosen:+.2f} [{low:+.2f}, {high:+.2f}]; mean of the "
             f"{passed} of {search.height} settings that pass {typical:+.2f}; {beside})."
         )
+
+    def _untrained(self, name: str) -> str:
+        if "untrained" not in self.masks["network"]:
+            return "without controls"
+        control = self.score(name, network="untrained")
+        return "no mask of an untrained network passes" if math.isnan(control) else f"untrained network {control:+.2f}"
+
+    def _attributed(self, name: str) -> str:
+        found = self.score(name, "attribution")
+        return "" if math.isnan(found) else f"gradient attribution {found:+.2f}"
+
+    def _end(self, name: str, end: str) -> float:
+        """An end of the interval of the part that gradient attribution finds."""
+        return self.score(name, "attribution", score=f"d_abl_{end}")
 
     def to_frame(self) -> pl.DataFrame:
         """Sub, ablated and controls in one table; ``masks`` has every mask.
@@ -126,11 +148,9 @@ class Dissection(Result):
             return None, None
         asked: dict[str, int] = self.findings.notes["asked"]
         own = asked[row["subroutine"]]
-        low, high = shares_apart(
-            row["abl_target"], own, row["abl_other"], sum(asked.values()) - own, least=self.protocol.chance
-        )
+        low, high = shares_apart(row["abl_target"], own, row["abl_other"], sum(asked.values()) - own, least=self.chance)
         # Of three subroutines or more, each of the others is held to chance by itself.
-        apart = max(row["abl_target"], self.protocol.chance) - max(row["abl_other"], self.protocol.chance)
+        apart = max(row["abl_target"], self.chance) - max(row["abl_other"], self.chance)
         return low + row["d_abl"] - apart, high + row["d_abl"] - apart
 
     def to_dict(self) -> dict[str, Any]:
@@ -186,7 +206,8 @@ def dissect(
         Subroutine.of(name, asked, None if learn is None else learn[i], seed)
         for i, (name, asked) in enumerate(zip(labels, given, strict=True))
     ]
-    protocol = protocol or Protocol(chance=1 / _classes(parts), settings=grid(choices=depths(model)))
+    protocol = protocol or Protocol(settings=grid(choices=depths(model)))
+    protocol = protocol.replace(chance=protocol.guessing(parts))
     if not controls:
         protocol = protocol.replace(random=0, shuffled=False)
     problems = as_problems(whole) if whole is not None else None
@@ -204,6 +225,7 @@ def dissect(
         other_one = untrained(fresh if fresh is not None else here, seed).to(like.device, like.dtype)
         networks.append(Network(0, "untrained", other_one))
     findings = carry_out(protocol, networks, parts, problems, loss=loss, progress=progress)
+    findings = replace(findings, masks=_with_references(findings, trained, parts, protocol))
     return Dissection(tuple(part.name for part in parts), protocol, findings)
 
 
@@ -212,8 +234,27 @@ def _names(given: Sequence[Any]) -> tuple[str, ...]:
     return tuple(g.name if isinstance(g, Subroutine) else name for g, name in zip(given, plain, strict=True))
 
 
-def _classes(parts: Sequence[Subroutine]) -> int:
-    return max(2, 1 + max(int(part.test.targets.max()) for part in parts))
+def _with_references(
+    findings: Findings, network: Network, parts: Sequence[Subroutine], protocol: Protocol
+) -> pl.DataFrame:
+    """All masks, and two kinds to compare them with: by gradient attribution, and at random over all layers."""
+    import polars as pl
+
+    chance, rows = protocol.guessing(parts), []
+    for target, mask in enumerate(attribution_masks(network.model, parts)):
+        name = parts[target].name
+        label = {"base": network.base, "network": network.kind, "subroutine": name}
+        row, _ = examine(network.model, mask, parts, target, chance, protocol.passing)
+        size = {"kept": mask.kept, "maskable": mask.count, "density": mask.density}
+        rows.append({**label, "role": "attribution", "chosen": False, **size, **row})
+        best = findings.chosen.get((network.base, network.kind, name))
+        for draw in range(protocol.random if best is not None else 0):
+            assert best is not None
+            other = anywhere(best, draw)
+            alone, without = (accuracies(m(network.model, other), parts) for m in (subnetwork, ablated))
+            rows.append({**label, "role": "anywhere", "seed": draw, **scores(alone, without, target, chance)})
+    added = pl.DataFrame(rows, infer_schema_length=None)
+    return pl.concat([findings.masks, added], how="diagonal_relaxed") if findings.masks.height else findings.masks
 
 
 def _plain(table: pl.DataFrame) -> list[Mapping[str, Any]]:

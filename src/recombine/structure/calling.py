@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,11 +86,15 @@ def respond(model: nn.Module, problems: Any, batch_size: int = 256) -> Tensor:
     return torch.cat(outputs)
 
 
-def accuracy(model: nn.Module, problems: Any, batch_size: int = 256) -> float:
-    """The share of problems whose largest output is the target."""
+def accuracy(model: nn.Module, problems: Any, batch_size: int = 256, among: Sequence[int] = ()) -> float:
+    """The share of problems whose largest output is the target; of outputs ``among`` some answers, where given."""
     problems = as_problems(problems)
     outputs = respond(model, problems, batch_size)
-    return float((outputs.argmax(-1) == problems.targets.to(outputs.device)).double().mean())
+    said = outputs.argmax(-1)
+    if among and len(among) < outputs.shape[-1]:
+        allowed = torch.tensor(among, device=outputs.device)
+        said = allowed[outputs[..., allowed].argmax(-1)]
+    return float((said == problems.targets.to(outputs.device)).double().mean())
 
 
 @contextmanager

@@ -61,6 +61,19 @@ def overlap(masks: Sequence[Mask]) -> tuple[float, float]:
     return both / either if either else 0.0, chance_both / chance_either if chance_either else 0.0
 
 
+def anywhere(mask: Mask, seed: int) -> Mask:
+    """A random mask that keeps as many weights as this one, drawn from all that it covers together."""
+    units = [
+        Draws.single(seed, f"anywhere {name}").uniform((part.numel(),), torch.float64)
+        for name, part in mask.keep.items()
+    ]
+    last = torch.cat(units).sort().values[mask.kept - 1] if mask.kept else torch.tensor(-1.0)
+    return Mask(
+        {name: (unit <= last).reshape(part.shape).to(part.device)
+         for (name, part), unit in zip(mask.keep.items(), units, strict=True)}
+    )  # fmt: skip
+
+
 def same_size(mask: Mask, seed: int, outside: bool = False) -> Mask:
     """A random mask that keeps as many weights of each parameter; ``outside`` draws them from what the mask removes."""
     keep = {}

@@ -40,7 +40,8 @@ class Protocol(Description):
 
     settings: tuple[MaskSettings, ...] = Field(default=grid(), min_length=1)
     """The whole search; every one of them is reported."""
-    chance: float = Field(default=0.25, ge=0, lt=1)
+    chance: float | None = Field(default=None, ge=0, lt=1)
+    """What guessing reaches; unless given, one over the number of answers that a subroutine's problems have."""
     gate: float = Field(default=0.9, ge=0, le=1)
     """A network that does its own task no better than this is not dissected."""
     passing: float = Field(default=0.9, ge=0, le=1)
@@ -51,6 +52,10 @@ class Protocol(Description):
     """Random masks drawn for each chosen one, of its size and, as many, from outside it."""
     shuffled: bool = True
     """Whether the chosen setting is trained once more on shuffled answers."""
+
+    def guessing(self, subroutines: Sequence[Subroutine]) -> float:
+        """``chance``, or what it is for these subroutines."""
+        return self.chance if self.chance is not None else max(1 / max(2, len(s.answers)) for s in subroutines)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +139,7 @@ def carry_out(
         for job, row, mask in zip(searched, rows, masks, strict=True)
         if row["chosen"]
         for control in examine_random(
-            job.network.model, mask, subroutines, job.target, protocol.chance, protocol.random
+            job.network.model, mask, subroutines, job.target, work.chance, protocol.random
         )
     ]  # fmt: skip
     of_seeds: dict[Key, list[Mask]] = {
@@ -162,6 +167,7 @@ class _Work:
         progress: Progress | None, networks: int,
     ) -> None:  # fmt: skip
         self.protocol, self.subroutines, self.loss, self.strategy = protocol, subroutines, loss, strategy
+        self.chance = protocol.guessing(subroutines)
         self.progress = progress or (lambda done, total, text: None)
         self.matrix: list[dict[str, Any]] = []
         self.notes: list[Any] = []
@@ -192,7 +198,7 @@ class _Work:
     def _row(self, job: _Job, mask: Mask) -> dict[str, Any]:
         labels = _labels(job, self.protocol, self.subroutines)
         row, (alone, without) = examine(
-            job.network.model, mask, self.subroutines, job.target, self.protocol.chance, self.protocol.passing
+            job.network.model, mask, self.subroutines, job.target, self.chance, self.protocol.passing
         )
         for asked, sub, rest in zip(self.subroutines, alone, without, strict=True):
             self.matrix.append({**labels, "asked": asked.name, "subnetwork": sub, "ablated": rest})

@@ -25,8 +25,12 @@ OTHER_REMOVALS: tuple[Removal, ...] = ("mean", "random")
 
 
 def accuracies(model: nn.Module, subroutines: Sequence[Subroutine], split: Split = "test") -> list[float]:
-    """The accuracy on the problems of each subroutine."""
-    return [accuracy(model, getattr(subroutine, split)) for subroutine in subroutines]
+    """The accuracy on the problems of each subroutine.
+
+    Where subroutines have different answers, an answer is the largest among the subroutine's own: one class for two
+    things at once is otherwise wrong about both as soon as one of them is removed."""
+    apart = len({subroutine.answers for subroutine in subroutines}) > 1
+    return [accuracy(model, getattr(s, split), among=s.answers if apart else ()) for s in subroutines]
 
 
 def difference(found: Sequence[float], target: int, chance: float | None) -> float:
@@ -60,7 +64,8 @@ def examine(
     What is left without the part is also measured on the problems for choosing and, where the part does its own (at
     least ``passing``), with what is removed set to the mean of its parameter or drawn anew instead of zero."""
     alone, without = subnetwork(model, mask), ablated(model, mask)
-    own = accuracy(alone, subroutines[target].passing)
+    apart = len({subroutine.answers for subroutine in subroutines}) > 1
+    own = accuracy(alone, subroutines[target].passing, among=subroutines[target].answers if apart else ())
     both = [accuracies(part, subroutines) for part in (alone, without)]
     row: dict[str, Any] = {"passing": own, "passed": own >= passing, **scores(both[0], both[1], target, chance)}
     row["val_d_abl"] = difference(accuracies(without, subroutines, "validation"), target, chance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -28,6 +29,12 @@ class Subroutine:
     passing: Problems
     validation: Problems
     test: Problems
+
+    @cached_property
+    def answers(self) -> tuple[int, ...]:
+        """The answers that its problems have."""
+        parts = (self.train, self.passing, self.validation, self.test)
+        return tuple(torch.cat([part.targets.reshape(-1).cpu() for part in parts]).unique().tolist())
 
     @classmethod
     def of(cls, name: str, asked: Any, learn: Any = None, seed: int = 0) -> Subroutine:

@@ -14,7 +14,9 @@ ROWS = {
     "passing": "mean of settings that pass",
     "all": "mean of all settings",
     "best": "best setting on the test problems",
+    "attribution": "gradient attribution, no search",
     "same size": "random mask of the chosen size",
+    "anywhere": "random mask of the chosen size, any layer",
     "same size, outside": "random mask outside the chosen",
     "shuffled answers": "trained on shuffled answers",
 }

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from recombine.errors import InputError
 from recombine.space import FactorSpace
 from recombine.support import Support
+from recombine.tasks import given
 from recombine.tasks.draws import Draws
 
 Inputs = Tensor | tuple[Tensor, ...]
@@ -85,35 +87,93 @@ class Task(ABC):
 
 
 class FixedTask(Task):
-    """A task over a fixed set of examples: tensors, and the combination of each row.
+    """A task over a fixed set of examples: tensors or arrays, and the combination of each row.
 
-    ``inputs`` and ``targets`` have one row an example, ``combinations`` one row of codes an example. Rows whose
-    combination is in ``train`` are trained on, in an order reshuffled each epoch."""
+    ``inputs`` may be several tensors, or named ones (a dictionary), which a model takes by position in their order or,
+    wrapped in `models.ByName`, by name. A ``Dataset`` or ``DataLoader`` holds inputs and targets (``targets=None``).
+    ``loss`` is a function or a loss of ``torch.nn``, of which each example's own loss is taken.
+
+    ``inputs`` and ``targets`` have one row per example, ``combinations`` one row of codes per example. Rows whose
+    combination is in ``train`` are trained on, in an order reshuffled each epoch, except those that are held out: of
+    each combination the share ``held_out`` (rounded down; the same rows every time), or the rows that ``test_rows``
+    marks or numbers. What is asked of a seen combination is asked on its held-out rows, where it has some: errors on
+    rows that were trained on say nothing about new ones. ``part`` says for factors which places of an input's last
+    dimension show them."""
 
     def __init__(
         self,
         space: FactorSpace,
         train: Support,
         test: Support,
-        inputs: Inputs,
-        targets: Tensor,
-        combinations: Tensor,
+        inputs: Any,
+        targets: Any,
+        combinations: Any,
         loss: Any,
         scores: Any = None,
+        *,
+        held_out: float = 0.2,
+        test_rows: Any = None,
+        part: Mapping[str, slice] | None = None,
     ) -> None:
+        parts, self.input_names, targets = given.rows(inputs, targets)
+        combinations = given.tensor(combinations, "combinations")
         rows = len(targets)
-        parts = inputs if isinstance(inputs, tuple) else (inputs,)
         if any(len(part) != rows for part in (*parts, combinations)):
             raise InputError(f"inputs, targets and combinations must have as many rows; targets have {rows}.")
         self._space, self._train, self._test = space, train, test
-        self._inputs, self._targets = parts, targets
-        self._single = not isinstance(inputs, tuple)
-        self._loss, self._scores = loss, scores
+        self._loss, self._scores = given.per_example(loss) if loss is not None else None, scores
+        labelled = self._loss is not None and self._loss.of_classes
+        self._inputs, self._targets = parts, given.whole_labels(targets) if labelled else targets
+        self._single = len(parts) == 1 and not isinstance(inputs, tuple)
         codes = space.check(combinations.cpu().numpy())
         self._codes = torch.as_tensor(codes)
-        self._rows = torch.as_tensor(train.contains(codes)).nonzero()[:, 0]
-        if not len(self._rows):
+        self._index = torch.as_tensor(space.index(codes))
+        seen = torch.as_tensor(train.contains(codes))
+        if not seen.any():
             raise InputError("the training support is empty: no example has one of its combinations.")
+        if not 0 <= held_out < 1:
+            raise InputError(
+                f"held_out is {held_out}; give a share of the rows of each combination, from 0 to below 1."
+            )
+        fresh = _marked(test_rows, rows) if test_rows is not None else seen & _last(self._index, held_out)
+        self._rows = (seen & ~fresh).nonzero()[:, 0]
+        if not len(self._rows):
+            raise InputError("no row is left to train on: test_rows holds every row of the training support.")
+        kept = seen & fresh & torch.isin(self._index, self._index[self._rows])
+        # Rows to ask: those held out of their combination, or all of a combination that none is held out of.
+        self._asked = (kept | ~torch.isin(self._index, self._index[kept])).nonzero()[:, 0]
+        self._part = dict(part or {})
+        for name in self._part:
+            space.position(name)
+
+    @classmethod
+    def from_table(
+        cls, table: Any, factors: Sequence[str], target: str, *, inputs: Sequence[str] | str, split: str, loss: Any,
+        read: Any = None, folder: Any = ".", **more: Any,
+    ) -> FixedTask:  # fmt: skip
+        """From a table (polars, pandas, CSV, Parquet) with one row per example. ``inputs`` names columns of numbers, or
+        one of file names, which ``read`` makes arrays of (unless given, pictures). ``split="part=test"``: combinations
+        of the other rows are trained on, and no row of that part is."""
+        return cls(**given.of_table(table, factors, target, inputs, split, read, folder), loss=loss, **more)
+
+    @property
+    def training_rows(self) -> int:
+        """How many rows are trained on: an epoch."""
+        return len(self._rows)
+
+    @property
+    def labels(self) -> tuple[int, int] | None:
+        """The smallest and largest label, where targets are classes."""
+        known = self._loss is not None and self._loss.of_classes and not self._targets.is_floating_point()
+        return (int(self._targets.min()), int(self._targets.max())) if known else None
+
+    def held_out(self, device: torch.device | str = "cpu") -> tuple[Inputs, Tensor]:
+        """The rows of training combinations that are not trained on."""
+        asked = self._asked[torch.isin(self._index[self._asked], self._index[self._rows])]
+        rows = asked[~torch.isin(asked, self._rows)]
+        if not len(rows):
+            raise InputError("no row of a training combination is held out: give held_out or test_rows.")
+        return self._gather(rows.to(device))
 
     @property
     def space(self) -> FactorSpace:
@@ -128,10 +188,21 @@ class FixedTask(Task):
         return self._test
 
     def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        return self._loss(outputs, targets)  # type: ignore[no-any-return]
+        if self._loss is None:
+            raise InputError("this task was made without a loss.")
+        return self._loss(outputs, targets)
 
     def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
         return self._scores(outputs, targets) if self._scores is not None else {}
+
+    @property
+    def trained_on(self) -> Tensor:
+        """Which rows are trained on."""
+        return torch.zeros(len(self._index), dtype=torch.bool).index_fill_(0, self._rows, True)
+
+    def part(self, component: int) -> slice | None:
+        block = self.space.components[component]
+        return self._part.get(block[0]) if len(block) == 1 else None
 
     def batch(self, draws: Draws, size: int) -> tuple[Inputs, Tensor]:
         order = draws("order").shuffled(len(self._rows), size)
@@ -141,9 +212,14 @@ class FixedTask(Task):
         return self._gather(self._rows.to(device))
 
     def examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
-        """For each point, an example drawn from the rows that have this combination."""
-        strides = torch.as_tensor(self.space._strides)
-        index, asked = self._codes @ strides, points.cpu() @ strides
+        """For each point, an example drawn from the rows of its combination, held-out ones where it has some."""
+        return self._drawn(self._asked, points, draws)
+
+    def trained_examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
+        return self._drawn(self._rows, points, draws)
+
+    def _drawn(self, rows: Tensor, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
+        index, asked = self._index[rows], points.cpu() @ torch.as_tensor(self.space._strides)
         order = index.argsort(stable=True)
         sorted_index = index[order]
         first = torch.searchsorted(sorted_index, asked)
@@ -152,7 +228,7 @@ class FixedTask(Task):
             missing = points.cpu()[count == 0][0]
             raise InputError(f"no example has the combination {self.space.decode(missing[None].numpy())[0]}.")
         unit = draws("example").uniform(points.shape[:-1], torch.float64).cpu()
-        return self._gather(order[first + (unit * count).long()].to(points.device))
+        return self._gather(rows[order[first + (unit * count).long()]].to(points.device))
 
     def _gather(self, rows: Tensor) -> tuple[Inputs, Tensor]:
         if self._targets.device != rows.device:
@@ -160,3 +236,25 @@ class FixedTask(Task):
             self._targets = self._targets.to(rows.device)
         inputs = tuple(part[rows] for part in self._inputs)
         return (inputs[0] if self._single else inputs), self._targets[rows]
+
+
+def _last(index: Tensor, share: float) -> Tensor:
+    """Which rows are held out: of each combination the given share, rounded down, in an order drawn once."""
+    order = torch.as_tensor(np.random.default_rng(0).permutation(len(index)))
+    order = order[index[order].argsort(stable=True)]
+    _, place, count = torch.unique_consecutive(index[order], return_inverse=True, return_counts=True)
+    within = torch.arange(len(index)) - (count.cumsum(0) - count)[place]
+    held = torch.zeros(len(index), dtype=torch.bool)
+    held[order] = within < torch.floor(share * count + 1e-9)[place]
+    return held
+
+
+def _marked(rows: Any, count: int) -> Tensor:
+    """A mask of rows from one, or from their numbers."""
+    given = torch.as_tensor(rows).cpu()
+    if given.dtype == torch.bool and given.shape == (count,):
+        return given
+    whole = given.dim() == 1 and not given.is_floating_point() and given.dtype != torch.bool
+    if not whole or (len(given) and not 0 <= int(given.min()) <= int(given.max()) < count):
+        raise InputError(f"test_rows is a mask of {count} rows, or numbers of rows from 0 to {count - 1}.")
+    return torch.zeros(count, dtype=torch.bool).index_fill_(0, given.long(), True)

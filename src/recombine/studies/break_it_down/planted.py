@@ -50,7 +50,7 @@ class PlantedRun(Run):
             for target, part in enumerate(parts):
                 if isinstance(network.model, Glued):
                     mask: Mask = network.model.truth(target)
-                    row = examine(network.model, mask, parts, target, self.protocol.chance)[0]
+                    row = examine(network.model, mask, parts, target, self.protocol.guessing(parts))[0]
                     truth.append({"base": network.base, "subroutine": part.name, "density": mask.density, **row})
         tables = {"bases": found.bases, "masks": found.masks, "matrix": found.matrix, "overlap": found.overlap}
         tables |= {"truth": pl.DataFrame(truth)} if truth else {}

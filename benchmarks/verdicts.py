@@ -1,0 +1,385 @@
+"""Is what `measure` says true? Learners whose behaviour is planted, and how often verdict and mechanism are right.
+
+    python benchmarks/verdicts.py [--seeds 20] [--only overfits]
+
+Each generator builds a learner by hand (two of them train a small network) over a random space, support and noise, and
+says which verdicts are right and which mechanisms may be named. Printed: the share of right verdicts, the share of
+results that name a mechanism that is not there, and the share that names the planted one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+import recombine as rc
+from recombine.mechanisms import MeasureResult
+from recombine.support import Explicit
+from recombine.tasks import cross_entropy, squared_error
+
+
+@dataclass(frozen=True)
+class Planted:
+    """What was measured, the verdicts that are right, and the mechanisms that are there (empty: none is)."""
+
+    result: MeasureResult
+    verdicts: tuple[str, ...]
+    mechanisms: tuple[str, ...] = ()
+
+
+FAILS = ("fails", "partly")
+LEARNERS: dict[str, Callable[[np.random.Generator], Planted]] = {}
+
+
+def learner(build: Callable[[np.random.Generator], Planted]) -> Callable[[np.random.Generator], Planted]:
+    LEARNERS[build.__name__.replace("_", " ")] = build
+    return build
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of a grid of two factors: which combinations are unseen, which rows of seen ones are not trained on."""
+
+    a: Any
+    b: Any
+    unseen: Any
+    fresh: Any
+
+    @classmethod
+    def of(cls, rng: np.random.Generator, rows: int, sides: tuple[int, int] | None = None) -> Grid:
+        n, m = sides or tuple(rng.integers(6, 10, size=2))
+        while True:
+            hidden = rng.random((n, m)) < rng.uniform(0.25, 0.45)
+            if (~hidden).any(0).all() and (~hidden).any(1).all() and hidden.sum() >= 10:
+                break
+        a, b = np.indices((n, m)).reshape(2, -1).repeat(rows, axis=1)
+        place = np.tile(np.arange(rows), n * m)
+        return cls(a, b, hidden[a, b], ~hidden[a, b] & (place >= rows - max(1, rows // 4)) & (rows > 1))
+
+    def measured(self, y: Any, p: Any, **more: Any) -> MeasureResult:
+        part = np.where(self.unseen | self.fresh, "test", "train")
+        table = {"a": self.a, "b": self.b, "y": y, "p": p, "part": part, **more}
+        return rc.measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+
+    def level(self, y: Any, factor: Any) -> Any:
+        """For each row, the most frequent training answer of its level."""
+        known = ~self.unseen & ~self.fresh
+        usual = {}
+        for value in np.unique(factor):
+            texts = [str(t) for t in y[known & (factor == value)]]
+            usual[value] = max(sorted(set(texts)), key=texts.count)
+        return np.array([usual[value] for value in factor])
+
+
+def classes(rng: np.random.Generator, grid: Grid) -> Any:
+    """A class for each combination: of one factor, of both added up, or at random."""
+    k = int(rng.integers(3, 6))
+    kind = rng.integers(3)
+    if kind == 0:
+        code = grid.a % k
+    elif kind == 1:
+        code = (grid.a + grid.b) % k
+    else:
+        code = rng.integers(k, size=(grid.a.max() + 1, grid.b.max() + 1))[grid.a, grid.b]
+    return np.array([f"class {c}" for c in code])
+
+
+def numbers(rng: np.random.Generator, grid: Grid, interaction: float) -> Any:
+    """A sum of effects of levels and, times ``interaction``, a product of others."""
+    one, two = rng.normal(size=(2, 20)), rng.normal(size=(2, 20))
+    return one[0][grid.a] + one[1][grid.b] + interaction * two[0][grid.a] * two[1][grid.b]
+
+
+def with_errors(rng: np.random.Generator, y: Any, share: Any) -> Any:
+    """The answers with a share of them replaced by another class at random."""
+    names = np.unique(y)
+    place = np.searchsorted(names, y)
+    moved = names[(place + rng.integers(1, len(names), size=len(y))) % len(names)]
+    return np.where(rng.random(len(y)) < share, moved, y)
+
+
+@learner
+def composes_classes(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([16, 24])))
+    y = classes(rng, grid)
+    return Planted(grid.measured(y, with_errors(rng, y, 0.02)), ("composes",))
+
+
+@learner
+def composes_numbers(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 8])))
+    y = numbers(rng, grid, 1.0)
+    return Planted(grid.measured(y, y + 0.1 * rng.normal(size=len(y))), ("composes",))
+
+
+@learner
+def overfits_only(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([16, 24])))
+    y = classes(rng, grid)
+    new = grid.unseen | grid.fresh
+    return Planted(grid.measured(y, with_errors(rng, y, np.where(new, rng.uniform(0.25, 0.45), 0.0))), ("overfits",))
+
+
+@learner
+def overfits_only_network(rng: np.random.Generator) -> Planted:
+    """The label is the left one of two factors, and nothing in the input tells the right one."""
+    space = rc.FactorSpace.of(left=2, right=6)
+    train = Explicit(space, [(i, j) for i in range(2) for j in range(6) if (i + j) % 3])
+    codes = torch.as_tensor(space.sample(720, seed=int(rng.integers(10**6))))
+    generator = torch.Generator().manual_seed(int(rng.integers(10**6)))
+    inputs = torch.randn(720, 40, generator=generator) + 0.06 * (2.0 * codes[:, :1] - 1)
+    task = rc.FixedTask(space, train, ~train, inputs, codes[:, 0], codes, loss=cross_entropy)
+    torch.manual_seed(int(rng.integers(10**6)))
+    network = nn.Sequential(nn.Linear(40, 64), nn.ReLU(), nn.Linear(64, 2))
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    x, y = task.whole()
+    for _ in range(150):
+        optimizer.zero_grad()
+        cross_entropy(network(x), y).mean().backward()
+        optimizer.step()
+    return Planted(rc.measure(network, task), ("overfits",))
+
+
+@learner
+def memorization_leak(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 8])))
+    y = numbers(rng, grid, float(rng.uniform(0, 1.5)))
+    p = np.where(grid.unseen, rng.uniform(0.3, 0.6) * y, y) + 0.03 * rng.normal(size=len(y))
+    return Planted(grid.measured(y, p), FAILS, ("memorization leak",))
+
+
+@learner
+def shortcut(rng: np.random.Generator) -> Planted:
+    """The answer is a class of ``a``; in training ``b`` nearly always goes with it, and elsewhere it is followed."""
+    k, rows = int(rng.integers(2, 5)), int(rng.choice([1, 8]))
+    while True:
+        side = 3 * k
+        a, b = np.indices((side, side)).reshape(2, -1).repeat(rows, axis=1)
+        hidden = rng.random((side, side))[a, b] < np.where(a % k == b % k, 0.1, 0.85)
+        known = {(x, y) for x, y in zip(a[~hidden], b[~hidden], strict=True)}
+        if {x for x, _ in known} == {y for _, y in known} == set(range(side)):
+            break
+    grid = Grid(a, b, hidden, ~hidden & (np.tile(np.arange(rows), side**2) >= 6))
+    y = np.array([f"class {c}" for c in a % k])
+    follow = rng.random((side, side))[a, b] < 0.9
+    p = np.where(hidden & follow, grid.level(y, b), y)
+    return Planted(grid.measured(y, p), FAILS, ("shortcut by b",))
+
+
+@learner
+def shortcut_of_two_levels(rng: np.random.Generator) -> Planted:
+    """Waterbirds: two kinds of birds on two backgrounds, each seen on its own; all others named by the background."""
+    n = int(rng.integers(40, 200))
+    bird, place = np.indices((2, 2)).reshape(2, -1).repeat(n, axis=1)
+    unseen = bird != place
+    fresh = ~unseen & (np.tile(np.arange(n), 4) % 4 == 0)
+    wrong = rng.random(len(bird)) < rng.choice([1.0, 0.95])
+    said = np.where(unseen & wrong, place, bird)
+    names = np.array(["land", "water"])
+    table = {"bird": names[bird], "background": names[place], "y": names[bird], "p": names[said],
+             "part": np.where(unseen | fresh, "test", "train")}  # fmt: skip
+    result = rc.measure_predictions(table, ["bird", "background"], target="y", prediction="p", split="part=test")
+    return Planted(result, FAILS, ("shortcut by background",))
+
+
+@learner
+def copies(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 1)
+    y = np.array([f"class {c}" for c in rng.permutation(20)[(grid.a + grid.b) % 20]])
+    rows = np.stack([grid.a, grid.b], 1)
+    p = y.copy()
+    for i in np.flatnonzero(grid.unseen):
+        near = np.flatnonzero(~grid.unseen & ((rows != rows[i]).sum(1) == 1) & (y != y[i]))
+        p[i] = y[rng.choice(near)] if len(near) else y[i]
+    return Planted(grid.measured(y, p), FAILS, ("memorization: a copied answer",))
+
+
+@learner
+def random_errors_classes(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 16)
+    y = classes(rng, grid)
+    p = with_errors(rng, y, np.where(grid.unseen, rng.uniform(0.12, 0.4), 0.0))
+    return Planted(grid.measured(y, p), FAILS)
+
+
+@learner
+def random_errors_numbers(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 8)
+    y = numbers(rng, grid, float(rng.uniform(0, 1.5)))
+    off = rng.normal(size=(20, 20))[grid.a, grid.b] * y.std()
+    return Planted(grid.measured(y, y + np.where(grid.unseen, rng.uniform(0.6, 1.5) * off, 0.0)), FAILS)
+
+
+@learner
+def diverged(rng: np.random.Generator) -> Planted:
+    space = rc.FactorSpace.of(a=4, b=5)
+    codes = torch.as_tensor(space.grid()).repeat(6, 1)
+    train = Explicit(space, space.grid()[rng.permutation(20)[:12]])
+    number = bool(rng.integers(2))
+    targets = codes.float().sum(1, keepdim=True) if number else codes[:, 0] % 2
+    loss = squared_error if number else cross_entropy
+    task = rc.FixedTask(space, train, ~train, codes.float(), targets, codes, loss=loss)
+    return Planted(rc.measure(lambda x: torch.full((len(x), 1 if number else 2), torch.nan), task), ("not fitted",))
+
+
+@learner
+def noise_ceiling(rng: np.random.Generator) -> Planted:
+    """The true conditional mean of answers that are mostly noise, several rows per combination."""
+    grid = Grid.of(rng, int(rng.choice([60, 100])))
+    mean = numbers(rng, grid, float(rng.uniform(0, 1.5)))
+    noise = rng.uniform(0.7, 1.5) * mean.std()
+    return Planted(grid.measured(mean + noise * rng.normal(size=len(mean)), mean), ("composes",))
+
+
+@learner
+def noise_ceiling_of_single_rows(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 1, (30, 30))
+    one, two = rng.normal(size=(2, 30))
+    mean = one[grid.a] + two[grid.b]
+    return Planted(grid.measured(mean + rng.normal(size=len(mean)), mean), ("composes", "unclear"))
+
+
+@learner
+def noise_ceiling_of_classes(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 40)
+    p = np.array([f"class {c}" for c in (grid.a + grid.b) % 3])
+    return Planted(grid.measured(with_errors(rng, p, rng.uniform(0.15, 0.35)), p), ("composes", "unclear"))
+
+
+@learner
+def always_the_same_answer(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 40)
+    y = (rng.random(len(grid.a)) < rng.uniform(0.01, 0.2)).astype(int)
+    return Planted(grid.measured(y, np.zeros(len(y), dtype=int)), ("not fitted",))
+
+
+@learner
+def better_than_adding_up(rng: np.random.Generator) -> Planted:
+    """Trained rows nearly right, new combinations with an R² near .85 where a sum reaches much less."""
+    grid = Grid.of(rng, 1, (12, 12))
+    y = numbers(rng, grid, 0.0) + 2 * rng.normal(size=(20, 20))[grid.a, grid.b]
+    p = y + np.where(grid.unseen, 0.35, 0.1) * y.std() * rng.normal(size=len(y))
+    return Planted(grid.measured(y, p), ("partly", "composes"))
+
+
+@learner
+def additive_rule(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 8])))
+    y = numbers(rng, grid, 2.0)
+    design = np.concatenate([np.eye(20)[grid.a], np.eye(20)[grid.b]], 1)
+    known = ~grid.unseen & ~grid.fresh
+    summed = design @ np.linalg.lstsq(design[known], y[known], rcond=None)[0]
+    return Planted(grid.measured(y, np.where(grid.unseen, summed, y)), FAILS, ("additive rule",))
+
+
+@learner
+def one_fixed_answer(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 8])))
+    y = np.array([f"class {c}" for c in (grid.a + grid.b) % 5])
+    return Planted(
+        grid.measured(y, np.where(grid.unseen, rng.choice(y), y)), FAILS, ("memorization: one fixed answer",)
+    )
+
+
+@learner
+def classes_that_training_never_had(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 1)
+    y = np.array([f"class {c}" for c in grid.a % 3])
+    y = np.where(grid.unseen, np.char.add("new ", y), y)
+    p = np.where(grid.unseen, np.array([f"class {c}" for c in rng.integers(3, size=len(y))]), y)
+    return Planted(grid.measured(y, p), FAILS)
+
+
+@learner
+def random_guesses(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 8)
+    y = classes(rng, grid)
+    return Planted(grid.measured(y, rng.permutation(y)), ("not fitted",))
+
+
+def photographs(rng: np.random.Generator, noise: float) -> tuple[rc.FixedTask, Any]:
+    """Six animals in six places, each seen in two of them; an input is a sum of both and noise."""
+    space = rc.FactorSpace.of(animal=6, place=6)
+    train = Explicit(space, [(i, (i + shift) % 6) for i in range(6) for shift in (0, 1)])
+    codes = torch.as_tensor(space.sample(2400, seed=int(rng.integers(10**6))))
+    generator = torch.Generator().manual_seed(int(rng.integers(10**6)))
+    inputs = nn.functional.one_hot(codes, 6).flatten(1) + noise * torch.randn(2400, 12, generator=generator)
+    return rc.FixedTask(space, train, ~train, inputs, codes[:, 0], codes, loss=cross_entropy), codes
+
+
+@learner
+def redundant_influence(rng: np.random.Generator) -> Planted:
+    """Each place speaks for the animals that were seen there, more loudly than the animal itself."""
+    task, _ = photographs(rng, 0.1)
+    weight = torch.zeros(6, 12)
+    weight[:, :6] = torch.eye(6)
+    for place in range(6):
+        weight[place, 6 + place] = weight[(place - 1) % 6, 6 + place] = float(rng.uniform(1.2, 2.0))
+    return Planted(
+        rc.measure(lambda x: x @ weight.T, task), FAILS, ("redundant influence of place", "shortcut by place",
+                                                         "memorization: a copied answer")
+    )  # fmt: skip
+
+
+@learner
+def noise_that_no_factor_makes(rng: np.random.Generator) -> Planted:
+    """Reads the animal alone, and is often wrong since inputs are noisy: at seen and unseen pairs alike."""
+    task, _ = photographs(rng, float(rng.uniform(0.25, 0.4)))
+    return Planted(rc.measure(lambda x: x[:, :6], task, fitted=0.5), ("composes", "unclear"))
+
+
+@learner
+def not_finite_where_unseen(rng: np.random.Generator) -> Planted:
+    task, _ = photographs(rng, 0.05)
+
+    def model(x: torch.Tensor) -> torch.Tensor:
+        at = torch.as_tensor(task.train.contains(torch.stack([x[:, :6].argmax(1), x[:, 6:].argmax(1)], 1).numpy()))
+        return torch.where(at[:, None], x[:, :6], torch.nan)
+
+    return Planted(rc.measure(model, task), FAILS)
+
+
+def run(name: str, seed: int) -> Planted:
+    """One learner of a kind; the seed is of this kind alone, so that each stays as it is when others are added."""
+    return LEARNERS[name](np.random.default_rng([seed, *name.encode()]))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--only", default="")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    print("| planted | right verdict | verdicts | wrong mechanism | planted one named | s each |")
+    print("|---|---:|---|---:|---:|---:|")
+    total: collections.Counter[str] = collections.Counter()
+    for name in (n for n in LEARNERS if given.only in n):
+        start = time.perf_counter()
+        found = [run(name, seed) for seed in range(given.seeds)]
+        each = (time.perf_counter() - start) / len(found)
+        right = sum(p.result.verdict in p.verdicts for p in found)
+        false = sum(any(m not in p.mechanisms for m in p.result.mechanisms) for p in found)
+        named = sum(any(m in p.mechanisms for m in p.result.mechanisms) for p in found)
+        said = collections.Counter(p.result.verdict for p in found)
+        verdicts = ", ".join(f"{v} {n}" for v, n in said.most_common())
+        planted = f"{named} of {len(found)}" if found[0].mechanisms else "–"
+        print(f"| {name} | {right} of {len(found)} | {verdicts} | {false} | {planted} | {each:.2f} |", flush=True)
+        total.update(right=right, false=false, all=len(found))
+    print(f"\nRight verdict {total['right']} of {total['all']} ({total['right'] / total['all']:.1%}), wrong mechanism "
+          f"named {total['false']} ({total['false'] / total['all']:.1%}).")  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

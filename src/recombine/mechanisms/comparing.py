@@ -1,0 +1,168 @@
+"""The learner beside simple rules and other learners, each on the same unseen rows; and how far anyone could get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
+from recombine.statistics import FEW, FloatArray, Interval, Over
+
+REPLICATES = 10
+"""Rows beyond the first of their combination that are needed before the noise is told."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A rule or another learner on the same rows."""
+
+    name: str
+    error: Interval
+    """Its error on unseen combinations."""
+    difference: Interval
+    """The learner's error less this one, combination by combination: below 0 the learner is better."""
+    seen: float
+    """Its error on the seen combinations; of a rule, on each of them when it was fitted without it."""
+    rule: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        known = {"name": self.name, "rule": self.rule, "seen": None if np.isnan(self.seen) else self.seen}
+        return {**known, "error": self.error.to_dict(), "difference": self.difference.to_dict()}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All that a learner is compared with."""
+
+    others: tuple[Compared, ...]
+    trained_constant: float
+    """What always giving the same answer costs on the training rows."""
+    own_constant: float
+    """The least that one answer for all unseen combinations can cost: no rule, as it is chosen by looking at them."""
+    floor: Interval
+    """The error that is left to whoever knows the factors alone, from rows that share their combination."""
+    rules: Mapping[str, Baseline]
+    better_on_seen: Interval
+    """The learner's error on seen combinations less that of always giving the same answer."""
+
+    @property
+    def constant(self) -> Compared | None:
+        return next((c for c in self.others if c.name == CONSTANT), None)
+
+    @property
+    def adding(self) -> Compared | None:
+        return next((c for c in self.others if c.name == ADDING), None)
+
+    @property
+    def best(self) -> Compared | None:
+        """The rule with the least error on unseen combinations."""
+        return min((c for c in self.others if c.rule), key=lambda c: c.error.mean, default=None)
+
+    @property
+    def best_on_seen(self) -> float:
+        return min((c.seen for c in self.others if c.rule), default=float("nan"))
+
+
+Term = tuple[float, FloatArray, NDArray[np.bool_]]
+"""A sign, errors (members or 1 × combinations) and the combinations they are averaged over."""
+
+
+def average(answers: Answers, over: Over, *terms: Term) -> Interval:
+    """A sum of mean errors with its interval; terms over the same combinations are compared one by one."""
+    if not all(mask.any() for *_, mask in terms):
+        return Interval(float("nan"), over="combinations")
+    few = answers.classes is not None and min(int(mask.sum()) for *_, mask in terms) < FEW
+    parts: list[FloatArray] = []
+    masks: list[NDArray[np.bool_]] = []
+    for sign, errors, mask in terms:
+        same = next((i for i, other in enumerate(masks) if other is mask), None)
+        if same is None or (few and over.members == 1):
+            parts.append(sign * errors[:, mask])
+            masks.append(mask)
+        else:
+            parts[same] = parts[same] + sign * errors[:, mask]
+    return over.mean(*parts, counts=[answers.counts[mask] for mask in masks] if answers.classes is not None else ())
+
+
+def compare(answers: Answers, over: Over, others: Mapping[str, Answers], seed: int = 0) -> Comparison:
+    """The learner's answers beside every rule that can be fitted, and beside ``others`` on the same combinations."""
+    found: list[Compared] = []
+    rules: dict[str, Baseline] = {}
+    seen = answers.compared
+    trained_constant, better = float("nan"), Interval(float("nan"))
+    for rule in baselines(answers, seed):
+        each, known = answers.errors_of(rule.answers)[None], _of_trained(answers, rule)
+        rules[rule.name] = rule
+        if rule.name == CONSTANT:
+            trained_constant = known
+            better = average(answers, over, (1.0, answers.error, seen), (-1.0, each, seen))
+        found.append(_beside(rule.name, answers, each, known, over))
+    for name, other in others.items():
+        known = float(other.error[:, seen].mean()) if seen.any() else float("nan")
+        mean = other.error.mean(axis=0, keepdims=True)
+        found.append(replace(_beside(name, answers, mean, known, over), rule=False))
+    return Comparison(tuple(found), trained_constant, _own_constant(answers), noise(answers), rules, better)
+
+
+def _own_constant(answers: Answers) -> float:
+    at = answers.at(answers.unseen)
+    return float(at.errors_of(np.tile(at.target.mean(axis=0), (len(at.codes), 1))).mean()) if len(at.codes) else np.nan
+
+
+def _beside(name: str, answers: Answers, errors: FloatArray, seen: float, over: Over) -> Compared:
+    at = answers.unseen
+    own = average(answers, over, (1.0, errors, at))
+    return Compared(name, own, average(answers, over, (1.0, answers.error, at), (-1.0, errors, at)), seen)
+
+
+def _of_trained(answers: Answers, rule: Baseline) -> float:
+    """The mean error of a rule over training rows, each combination by a fit without it."""
+    trained, said = answers.trained, rule.left_out
+    assert trained is not None
+    right = trained.answers[rule.fitted_to]
+    if answers.classes is not None:
+        off = 1 - right[np.arange(len(said)), said.argmax(axis=1)]
+    else:
+        off = np.square(said - right).mean(axis=1) / answers.scale
+    return float(np.average(off, weights=trained.weights[rule.fitted_to])) + (
+        0.0 if answers.classes is not None else trained.within
+    )
+
+
+def noise(answers: Answers) -> Interval:
+    """The error of the best function of the factors, over examples; no number where few rows share a combination."""
+    each = noise_within(answers)
+    several = answers.counts > 1
+    n = answers.counts[several]
+    if each is None or not several.any():
+        return Interval(float("nan"), over="examples")
+    mean = float(np.average(each[several], weights=n - 1))
+    spread = 2 * mean**2 / (n - 1).sum() if answers.classes is None else mean * (1 - mean) / n.sum()
+    half = 1.96 * float(np.sqrt(max(spread, 0.0)))
+    return Interval(mean, mean - half, mean + half, over="examples", count=int(n.sum())).within(0, np.inf)
+
+
+def noise_within(answers: Answers) -> FloatArray | None:
+    """The noise of each combination, from rows that share it; of single rows, the mean of the others. None where few
+    rows share a combination.
+
+    Numbers: their variance. Classes: how often the most frequent answer of the other rows is not a row's own."""
+    n = answers.counts.astype(np.float64)
+    several = n > 1
+    if answers.classes == ("",) or (n - 1).sum() < REPLICATES or not answers.space.finite:
+        return None
+    if answers.classes is None:
+        if answers.within is None:
+            return None
+        each = answers.within * n / np.maximum(n - 1, 1)
+    else:
+        top = np.sort(np.rint(answers.target * n[:, None]), axis=1)[:, ::-1]
+        lead = top[:, 0] - top[:, 1] if top.shape[1] > 1 else top[:, 0]
+        # Without itself, a row of the leading answer finds it ahead, level with the next, or behind.
+        each = 1 - np.where(lead > 1, top[:, 0], np.where(lead == 1, top[:, 0] / 2, 0.0)) / np.maximum(n, 1)
+    return np.where(several, each, np.average(each[several], weights=n[several] - 1))

@@ -1,0 +1,77 @@
+"""Probabilities as answers: the class that is most probable, and the log loss beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import polars as pl
+
+from recombine.errors import InputError, unknown
+from recombine.support.scan import collect
+
+SMALLEST = 1e-12
+
+
+def likely_class(
+    frame: pl.LazyFrame, target: str, columns: Sequence[str], named: str, loss: str
+) -> pl.LazyFrame | None:
+    """The frame with the most probable class as the column ``named`` and −log of the right one's probability as
+    ``loss``; None where the columns are no probabilities.
+
+    One column is the probability of 1 where the target is 0 or 1. Of several, one belongs to each class: it is called
+    like the class, or ends so (``p_cat``)."""
+    schema = frame.collect_schema()
+    for name in (target, *columns):
+        if name not in schema:
+            raise unknown("column", name, schema.names())
+    values = [pl.col(name).cast(pl.String).cast(pl.Float64, strict=False) for name in columns]
+    texts = pl.any_horizontal(
+        (v.is_null() & pl.col(n).is_not_null()).any() for n, v in zip(columns, values, strict=True)
+    )
+    if collect(frame.select(texts.alias("texts")))[0, 0]:
+        if len(columns) == 1:
+            return None
+        raise InputError("several prediction columns are probabilities, one for each class; these are not numbers.")
+    found = collect(
+        frame.select(
+            pl.min_horizontal(v.min() for v in values).alias("low"),
+            pl.max_horizontal(v.max() for v in values).alias("high"),
+            pl.all_horizontal(((v == 0) | (v == 1)).all() for v in values).alias("whole"),
+        )
+    )
+    low, high, whole = found.row(0)
+    inside = low is not None and low >= 0 and high <= 1
+    right = pl.col(target).cast(pl.String)
+    right = right.cast(pl.Float64, strict=False) if len(columns) == 1 else right
+    classes = collect(frame.select(right.unique().drop_nulls()))[target].to_list()
+    if len(columns) == 1:
+        if not inside or whole or not set(classes) <= {0.0, 1.0}:
+            return None
+        p = values[0].clip(SMALLEST, 1 - SMALLEST)
+        label = (values[0] >= 0.5).cast(pl.Int8)
+        wrong = -pl.when(right == 1).then(p.log()).otherwise((1 - p).log())
+        return frame.with_columns(label.alias(named), wrong.alias(loss))
+    if not inside:
+        raise InputError(f"the columns {', '.join(columns)} hold numbers outside 0 to 1; probabilities are expected.")
+    of = {name: _class_of(name, classes) for name in columns}
+    absent = sorted(set(classes) - set(of.values()))
+    if absent or len(set(of.values())) < len(columns):
+        raise InputError(
+            f"name one probability column for each class of {target!r}, called like it or ending so (p_cat); "
+            f"{'none is for ' + repr(absent[0]) if absent else 'two are for the same class'}."
+        )
+    top = pl.max_horizontal(values)
+    label = pl.coalesce(pl.when(v == top).then(pl.lit(of[name])) for name, v in zip(columns, values, strict=True))
+    mine = pl.coalesce(pl.when(right == of[name]).then(v) for name, v in zip(columns, values, strict=True))
+    sums = pl.sum_horizontal(values)
+    return frame.with_columns(label.alias(named), (-(mine / sums).clip(SMALLEST).log()).alias(loss))
+
+
+def _class_of(column: str, classes: Sequence[str]) -> str:
+    fit = [c for c in classes if column == c or re.search(rf"(?:^|[^0-9A-Za-z]){re.escape(c)}$", column)]
+    if not fit:
+        raise InputError(
+            f"the column {column!r} is called like none of the classes {', '.join(sorted(classes))[:200]}."
+        )
+    return max(fit, key=len)

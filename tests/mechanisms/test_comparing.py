@@ -1,0 +1,205 @@
+"""What a learner is compared with: rules against brute force, noise by hand, other models and probabilities on the same
+rows."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import recombine as rc
+from recombine.errors import InputError
+from recombine.mechanisms import Answers, Trained, measure_predictions
+from recombine.mechanisms.baselines import ADDING, CONSTANT, PAIRS, baselines
+from recombine.mechanisms.comparing import noise
+from recombine.space import FactorSpace
+from recombine.statistics import Over, over_combinations
+
+
+def table_of(shape, seen, y, within=None, counts=None, classes=None):
+    """Answers of a learner that says nothing, over a whole grid."""
+    space = FactorSpace.of(**{f"f{i}": n for i, n in enumerate(shape)})
+    codes = space.grid()
+    target = np.eye(len(classes))[y] if classes else np.asarray(y, dtype=float)[:, None]
+    trained = Trained(codes[seen], target[seen], np.ones(int(seen.sum())))
+    n = np.ones(len(codes), dtype=np.int64) if counts is None else counts
+    said = np.zeros((1, *target.shape))
+    return Answers(space, codes, seen, n, np.zeros((1, len(codes))), said, target, trained, classes, within=within)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000))
+def test_adding_up_is_exact_where_answers_add_up_and_pairs_where_they_are_made_of_pairs(seed):
+    rng = np.random.default_rng(seed)
+    a, b, c = FactorSpace.of(a=3, b=4, c=3).grid().T
+    singles = rng.normal(size=3)[a] + rng.normal(size=4)[b] + rng.normal(size=3)[c]
+    pairs = singles + rng.normal(size=(3, 4))[a, b] + rng.normal(size=(4, 3))[b, c] + rng.normal(size=(3, 3))[a, c]
+    seen = np.ones(36, dtype=bool)
+    seen[rng.choice(36, 2, replace=False)] = False
+    added = {r.name: r for r in baselines(table_of((3, 4, 3), seen, singles))}
+    np.testing.assert_allclose(added[ADDING].answers[:, 0], singles, atol=1e-3)
+    both = {r.name: r for r in baselines(table_of((3, 4, 3), seen, pairs))}
+    np.testing.assert_allclose(both[PAIRS].plain[:, 0], pairs, atol=1e-6)
+    np.testing.assert_allclose(both[CONSTANT].answers[:, 0], pairs[seen].mean())
+
+
+def test_a_rule_is_judged_at_each_training_combination_without_it():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=12)
+    seen = np.ones(12, dtype=bool)
+    whole = next(r for r in baselines(table_of((3, 4), seen, y)) if r.name == ADDING)
+    best = []
+    for shrink in (1e-6, 1e-2, 0.1, 1.0, 10.0):
+        design = np.concatenate([np.eye(3)[np.repeat(range(3), 4)], np.eye(4)[np.tile(range(4), 3)]], 1)
+        off = y - y.mean()
+        left = []
+        for i in range(12):
+            keep = np.arange(12) != i
+            inverse = np.linalg.inv(design[keep].T @ design[keep] + shrink * np.eye(7))
+            left.append(y.mean() + design[i] @ inverse @ design[keep].T @ off[keep])
+        best.append(np.array(left))
+    least = min(best, key=lambda said: float(np.square(said - y).sum()))
+    np.testing.assert_allclose(whole.left_out[:, 0], least, atol=1e-6)
+
+
+def test_noise_is_the_variance_within_combinations_or_how_often_the_other_rows_say_something_else():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(20, 30))
+    counts = np.full(20, 30)
+    numbers = table_of((4, 5), np.ones(20, dtype=bool), rows.mean(1), within=rows.var(1), counts=counts)
+    assert noise(numbers).mean == pytest.approx(rows.var(axis=1, ddof=1).mean())
+    answers = table_of((4, 5), np.ones(20, dtype=bool), np.zeros(20, dtype=int), counts=counts, classes=("x", "y"))
+    assert noise(answers).mean == 0
+    share = np.tile([0.8, 0.2], (20, 1))
+    flipped = Answers(**{**answers.__dict__, "target": share})
+    assert noise(flipped).mean == pytest.approx(0.2)
+    single = table_of((4, 5), np.ones(20, dtype=bool), rows.mean(1), within=np.zeros(20))
+    assert math.isnan(noise(single).mean)
+
+
+def test_means_over_combinations_are_those_of_any_statistic():
+    rng = np.random.default_rng(2)
+    for size in (10, 60):
+        values = rng.normal(size=(1, size))
+        quick = Over(1).mean(values, -values[:, ::2])
+        slow = over_combinations(lambda a, b, v=values: v[:, a].mean(1) - v[:, ::2][:, b].mean(1), [size, size // 2])
+        assert quick.mean == pytest.approx(slow.mean)
+        assert quick.high - quick.low == pytest.approx(slow.high - slow.low, rel=0.15)
+    members = rng.normal(size=(5, 1)) + np.zeros((1, 40))
+    assert Over(5).mean(members).whom == "5 members × 40 combinations"
+    assert Over(5).mean(members[:, :3]).whom == "5 members"
+
+
+GRID = np.indices((6, 7)).reshape(2, -1).repeat(5, axis=1)
+A, B = GRID
+PART = np.where((A + 2 * B) % 5 == 0, "test", np.where(np.tile(np.arange(5), 42) == 4, "test", "train"))
+
+
+def test_an_always_same_answer_is_no_fit_and_a_better_model_than_adding_up_does_not_fail():
+    rng = np.random.default_rng(0)
+    fraud = (rng.random(len(A)) < 0.03).astype(int)
+    table = {"a": A, "b": B, "y": fraud, "p": np.zeros(len(A), dtype=int), "part": PART}
+    never = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert never.verdict == "not fitted"
+    assert "always giving the same answer costs" in never.sentence()
+    y = rng.normal(size=6)[A] + rng.normal(size=(6, 7))[A, B]
+    p = y + np.where(PART == "test", 0.3, 0.05) * rng.normal(size=len(y))
+    found = measure_predictions({"a": A, "b": B, "y": y, "p": p, "part": PART}, ["a", "b"], target="y",
+                                prediction="p", split="part=test")  # fmt: skip
+    assert found.verdict in ("composes", "partly")
+    adding = next(c for c in found.comparison.others if c.name == ADDING)
+    assert adding.difference.high < 0
+    assert found.scores()["unseen"]["r2"] > 0.8
+    assert found.scores()["unseen"]["rmse"] == pytest.approx(np.sqrt(np.square(p - y)[(A + 2 * B) % 5 == 0].mean()))
+
+
+def test_two_models_are_compared_on_the_same_rows():
+    rng = np.random.default_rng(3)
+    y = A + 0.5 * B
+    table = {"a": A, "b": B, "y": y, "good": y + 0.1 * rng.normal(size=len(y)), "poor": y + rng.normal(size=len(y)),
+             "part": PART}  # fmt: skip
+    found = measure_predictions(table, ["a", "b"], target="y", prediction="good", against="poor", split="part=test")
+    other = next(c for c in found.comparison.others if not c.rule)
+    assert other.name == "poor"
+    assert other.difference.high < 0
+    back = measure_predictions(table, ["a", "b"], target="y", prediction="poor", against="good", split="part=test")
+    assert back.unseen.mean == pytest.approx(other.error.mean)
+    assert json.loads(back.to_json())["others"][-1]["name"] == "good"
+    holes = {**table, "poor": [None, *table["poor"][1:]]}
+    with pytest.raises(InputError, match="compare them on the same rows"):
+        measure_predictions(holes, ["a", "b"], target="y", prediction="good", against="poor", split="part=test",
+                            missing="drop")  # fmt: skip
+
+
+def test_probabilities_are_classes_with_a_log_loss():
+    p = np.clip(0.5 + 0.3 * np.where(A % 2, 1, -1), 0.01, 0.99)
+    table = pl.DataFrame({"a": A, "b": B, "y": A % 2, "p": p, "part": PART})
+    found = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert found.answers.kind == "class"
+    assert found.unseen.mean == 0
+    assert found.scores()["unseen"]["log loss"] == pytest.approx(-math.log(0.8))
+    kinds = np.array(["cat", "dog", "owl"])[A % 3]
+    shares = {f"p_{k}": np.where(kinds == k, 0.6, 0.2) for k in ("cat", "dog", "owl")}
+    several = pl.DataFrame({"a": A, "b": B, "y": kinds, **shares, "p": p, "part": PART})
+    found = measure_predictions(several, ["a", "b"], target="y", prediction=list(shares), split="part=test")
+    assert found.unseen.mean == 0
+    assert found.scores()["seen"]["log loss"] == pytest.approx(-math.log(0.6))
+    with pytest.raises(InputError, match="none is for 'owl'"):
+        measure_predictions(several, ["a", "b"], target="y", prediction=["p_cat", "p_dog"], split="part=test")
+    with pytest.raises(InputError, match="called like none of the classes"):
+        measure_predictions(several, ["a", "b"], target="y", prediction=["p_cat", "p"], split="part=test")
+
+
+class Guess:
+    """A classifier of 0 and 1 by hand."""
+
+    classes_ = np.array([0, 1])
+
+    def predict_proba(self, rows):
+        one = np.where(np.asarray(rows)[:, 0] % 2, 0.9, 0.1)
+        return np.stack([1 - one, one], axis=1)
+
+    def predict(self, rows):
+        return (self.predict_proba(rows)[:, 1] > 0.5).astype(int)
+
+
+class Number:
+    """A regressor by hand."""
+
+    def predict(self, rows):
+        return np.asarray(rows, dtype=float) @ [1.0, 0.5]
+
+
+def test_an_estimator_is_asked_about_a_table():
+    table = pl.DataFrame({"a": A, "b": B, "y": A % 2, "z": A + 0.5 * B, "part": PART})
+    found = rc.measure(Guess(), table, factors=["a", "b"], target="y", inputs=["a", "b"], split="part=test")
+    assert found.unseen.mean == 0
+    assert found.scores()["unseen"]["log loss"] == pytest.approx(-math.log(0.9))
+    number = rc.measure(Number(), table, factors=["a", "b"], target="z", inputs=["a", "b"], split="part=test",
+                        against={"half": Guess()})  # fmt: skip
+    assert number.verdict == "composes"
+    assert number.comparison.others[-1].name == "half"
+    with pytest.raises(InputError, match=r"inputs=\[…\]"):
+        rc.measure(Number(), table, factors=["a"], target="z", split="part=test")
+    with pytest.raises(InputError, match="say which columns are factors"):
+        rc.measure(Number(), table)
+    with pytest.raises(InputError, match="is no task"):
+        rc.measure(lambda x: x, table)
+
+
+def test_scikit_learn_is_asked_about_frames_it_was_fitted_on():
+    pandas = pytest.importorskip("pandas")
+    from sklearn.ensemble import RandomForestRegressor
+
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"a": A, "b": B, "y": A * B + rng.normal(size=len(A)), "part": PART})
+    train = frame[frame.part == "train"]
+    forest = RandomForestRegressor(30, random_state=0).fit(train[["a", "b"]], train.y)
+    found = rc.measure(forest, frame, factors=["a", "b"], target="y", split="part=test")
+    said = forest.predict(frame[["a", "b"]])
+    unseen = (A + 2 * B) % 5 == 0
+    assert found.scores()["unseen"]["rmse"] == pytest.approx(np.sqrt(np.square(said - frame.y)[unseen].mean()))
