@@ -17,12 +17,14 @@ from recombine.space import FactorSpace
 
 class Part(Description):
     kind: ClassVar[str] = "part"
+    version: ClassVar[int] = 1
 
     size: float = 1.0
 
 
 class Whole(Description):
     kind: ClassVar[str] = "whole"
+    version: ClassVar[int] = 1
 
     part: Part = Part()
     count: int = Field(default=2, ge=1)

@@ -38,6 +38,7 @@ _WHERE = {
     "AdamW": "recombine.training",
     "Ensemble": "recombine.training",
     "Record": "recombine.training",
+    "Validation": "recombine.training",
     "train": "recombine.training",
     "check": "recombine.checks",
     "check_theorem": "recombine.measures",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
         AdamW as AdamW,
         Ensemble as Ensemble,
         Record as Record,
+        Validation as Validation,
         train as train,
     )
 

@@ -11,12 +11,14 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from recombine.errors import InputError, unknown
+from recombine.identity import identity, is_library
 
 
 class Description(BaseModel):
     """Base of everything that is described before it is made: tasks, models, optimisers, runs.
 
     ``kind`` names the class in the hash; ``version`` is raised when the same fields come to mean another computation.
+    A class of somebody's own that states no version is hashed with its code.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -56,7 +58,13 @@ class Description(BaseModel):
             value = getattr(self, name)
             if resolved or field.is_required() or value != field.get_default(call_default_factory=True):
                 fields[name] = _plain(value, resolved)
-        return {"kind": self.kind, "version": self.version, **fields}
+        return {"kind": self.kind, "version": self.version, **self._code(), **fields}
+
+    def _code(self) -> dict[str, str]:
+        """What stands for a version where none is stated: the code, in words that no field is called by."""
+        own = [above for above in type(self).__mro__ if not is_library(above.__module__)]
+        stated = any("version" in vars(above) for above in own)
+        return {"its code": identity(type(self))} if own and not stated else {}
 
     @cached_property
     def address(self) -> str:

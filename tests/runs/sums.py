@@ -18,6 +18,7 @@ class Sums(Run):
     """Running sums of 0 … n-1, one step at a time, each step kept in the workspace."""
 
     kind = "sums"
+    version = 1
 
     n: int = 4
     fail: str = ""

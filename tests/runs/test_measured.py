@@ -97,6 +97,7 @@ def test_what_a_store_says_is_never_run(tmp_path: Path, monkeypatch: pytest.Monk
     store = Store(tmp_path / "store")
     run = training(Measured(measure=f"{outside}:sums"))
     get_or_compute(store, {"run": run}, device="cpu")
+    told = run.describe()
     monkeypatch.delitem(sys.modules, outside)
     (tmp_path / "somebodys_measures.py").write_text("raise SystemExit('executed')", encoding="utf-8")
     there = store.get(run)
@@ -104,7 +105,7 @@ def test_what_a_store_says_is_never_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert there.table("sums").height == 2
     there.check()
     # A description that is read back is text: no part of it is a description again, and none is a function.
-    assert there.description == json.loads(json.dumps(there.description)) == run.describe()
+    assert there.description == json.loads(json.dumps(there.description)) == told
     assert outside not in sys.modules
     # The one place that makes descriptions of what a file says knows models alone.
     for stored in (there.description, there.description["measured"][0]):

@@ -41,6 +41,7 @@ def norms(ensemble: Ensemble, task: Any) -> pl.DataFrame:
     return pl.DataFrame({"member": ensemble.members, "norm": ensemble.flat.norm(dim=1).tolist()})
 
 
+KEY = {"task": "one", "steps": "two"}
 RECORD = Record("norms", norms, (0, 5, 17, 90, -1))
 CASES: list[Any] = [
     {"strategy": "stacked", "optimizer": Adam(lr=0.01)},
@@ -194,14 +195,14 @@ def test_a_damaged_checkpoint_starts_again(
 def test_no_flipped_bit_is_ever_served(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     folder = tmp_path_factory.mktemp("flipped")
     table = pl.DataFrame({"a": [1.5, 2.5]})
-    save_checkpoint(folder, "key", Checkpoint(12, {"w": torch.arange(4.0)}, {"table": table}))
-    assert load_checkpoint(folder, "key", "cpu") is not None
+    save_checkpoint(folder, KEY, Checkpoint(12, {"w": torch.arange(4.0)}, {"table": table}))
+    assert load_checkpoint(folder, KEY, "cpu") is not None
     path = data.draw(st.sampled_from(sorted(folder.iterdir())))
     content = bytearray(path.read_bytes())
     at, bit = data.draw(st.integers(0, len(content) - 1)), data.draw(st.integers(0, 7))
     content[at] ^= 1 << bit
     path.write_bytes(content)
-    assert load_checkpoint(folder, "key", "cpu") is None
+    assert load_checkpoint(folder, KEY, "cpu") is None
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="an open file is named by /proc")
@@ -215,7 +216,7 @@ def test_every_file_is_synced_before_the_pointer_names_it(tmp_path: Path, monkey
 
     monkeypatch.setattr("os.fsync", synced)
     monkeypatch.setattr("os.replace", lambda a, b: (done.append("replaced"), replace(a, b)))
-    save_checkpoint(tmp_path, "key", Checkpoint(3, {"w": torch.zeros(2)}, {"t": pl.DataFrame({"a": [1]})}))
+    save_checkpoint(tmp_path, KEY, Checkpoint(3, {"w": torch.zeros(2)}, {"t": pl.DataFrame({"a": [1]})}))
     files = ["state-3.safetensors", "record-0-3.parquet", f"{POINTER}.new"]
     assert done == [*files, "replaced", tmp_path.name]
 
@@ -229,7 +230,7 @@ def test_a_pointer_that_makes_no_sense_counts_as_none(
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     (path,) = tmp_path.rglob(POINTER)
     key = json.loads(path.read_text())["key"]
-    path.write_text(text.replace("KEY", key))
+    path.write_text(text.replace('"KEY"', json.dumps(key)))
     assert_bitwise(whole, short(checkpoint=tmp_path, steps=20))
 
 
@@ -247,7 +248,7 @@ def test_a_write_that_is_interrupted_leaves_the_last_checkpoint(
 ) -> None:
     table = pl.DataFrame({"a": [1.5]})
     first = Checkpoint(5, {"w": torch.arange(3.0)}, {"table": table})
-    save_checkpoint(tmp_path, "key", first)
+    save_checkpoint(tmp_path, KEY, first)
 
     def killed(*_: Any) -> None:
         raise Interrupted
@@ -255,16 +256,16 @@ def test_a_write_that_is_interrupted_leaves_the_last_checkpoint(
     with monkeypatch.context() as patch:
         patch.setattr("os.replace", killed)
         with pytest.raises(Interrupted):
-            save_checkpoint(tmp_path, "key", Checkpoint(9, {"w": torch.zeros(3)}, {"table": table + 1}))
-    there = load_checkpoint(tmp_path, "key", "cpu")
+            save_checkpoint(tmp_path, KEY, Checkpoint(9, {"w": torch.zeros(3)}, {"table": table + 1}))
+    there = load_checkpoint(tmp_path, KEY, "cpu")
     assert there is not None
     assert (there.step, there.tensors["w"].tolist()) == (5, [0, 1, 2])
     assert there.records["table"].equals(table)
-    save_checkpoint(tmp_path, "key", Checkpoint(9, {"w": torch.zeros(3)}, {}))
+    save_checkpoint(tmp_path, KEY, Checkpoint(9, {"w": torch.zeros(3)}, {}))
     assert sorted(path.name for path in tmp_path.iterdir()) == [POINTER, "state-9.safetensors"]
-    assert load_checkpoint(tmp_path / "nowhere", "key", "cpu") is None
+    assert load_checkpoint(tmp_path / "nowhere", KEY, "cpu") is None
     with pytest.raises(InputError, match="another training"):
-        load_checkpoint(tmp_path, "other", "cpu")
+        load_checkpoint(tmp_path, {"task": "another"}, "cpu")
 
 
 def test_stacks_of_one_training_have_folders_of_their_own(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -14,7 +17,8 @@ from trainees import NET, Choosy, Normed, Pair, Tied, fixed_task, short
 
 from recombine.errors import InputError
 from recombine.models import Perceptron
-from recombine.training import Ensemble
+from recombine.training import SGD, Ensemble, Record
+from recombine.training.progress import in_notebook
 
 X = torch.randn(9, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
 MODELS: list[Any] = [NET, Normed, Tied, Choosy]
@@ -173,4 +177,62 @@ def test_nothing_is_unpickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_module_without_state_to_draw_works_in_an_ensemble() -> None:
-    assert isinstance(short(nn.Sequential(nn.Linear(2, 2)), steps=1).member(0), nn.Sequential)
+    assert isinstance(short(nn.Sequential(nn.Linear(2, 2)), steps=1, fresh=True).member(0), nn.Sequential)
+
+
+def test_an_ensemble_is_called_indexed_and_gone_through(ensemble: Ensemble) -> None:
+    assert torch.equal(ensemble(X), ensemble.predict(X))
+    assert torch.equal(ensemble[2](X), ensemble.member(2)(X))
+    assert all(torch.equal(member(X), ensemble.member(i)(X)) for i, member in zip((4, 0, 2), ensemble, strict=True))
+    assert ensemble.state_dict().keys() == ensemble.tensors().keys()
+    assert ensemble.state_dict()["layers.1.running_mean"].shape == (3, 6)
+    with pytest.raises(InputError, match="there is no member 1"):
+        ensemble[1]
+
+
+def test_an_ensemble_moves_and_changes_precision(ensemble: Ensemble) -> None:
+    for single in (ensemble.to(dtype=torch.float32), ensemble.to(torch.float32), ensemble.to("cpu", torch.float32)):
+        assert single.flat.dtype == single.buffers["layers.1.running_mean"].dtype == torch.float32
+        assert single.buffers["layers.1.num_batches_tracked"].dtype == torch.int64
+        torch.testing.assert_close(single(X.float()).double(), ensemble(X), rtol=1e-5, atol=1e-5)
+        assert single.members == ensemble.members
+    assert ensemble.flat.dtype == torch.float64
+
+
+def test_it_says_in_short_what_it_is(ensemble: Ensemble) -> None:
+    told = repr(ensemble)
+    assert told == "Ensemble(3 × Normed of 38 numbers; members 4 to 2; steps 20; stacked, cpu)"
+    assert "steps 20" in ensemble._repr_html_()
+    assert "<table" in ensemble._repr_html_()
+    wild = short(Perceptron(widths=(2, 8, 2)), fixed_task(), optimizer=SGD(1e6), fit_below=1.0)
+    assert "fitted 0; diverged 4" in repr(wild)
+    assert repr(Ensemble.of(ensemble.tensors(), (4, 0, 2), Normed)).count(";") == 1
+
+
+def test_all_that_is_known_of_a_training_comes_back_from_disk(tmp_path: Path) -> None:
+    def norms(ensemble: Ensemble, task: Any) -> pl.DataFrame:
+        return pl.DataFrame({"member": ensemble.members, "norm": ensemble.flat.norm(dim=1).tolist()})
+
+    records = [Record("norms", norms, (0, -1)), Record("a/b c", norms)]
+    trained = short(Choosy, members=[3, 1], steps=10, fit_below=9.0, records=records)
+    again = Ensemble.load(trained.save(tmp_path / "w.safetensors"), Choosy)
+    for name in ("members", "looped", "fitted", "diverged_at", "notes"):
+        assert getattr(again, name) == getattr(trained, name)
+    assert again.history_frame().equals(trained.history_frame())
+    assert again.status_frame().equals(trained.status_frame())
+    assert again.records.keys() == trained.records.keys()
+    assert all(again.records[name].equals(trained.records[name]) for name in trained.records)
+
+
+def test_a_training_shows_a_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    handle, shell = SimpleNamespace(update=shown.append), type("ZMQInteractiveShell", (), {})()
+    display = SimpleNamespace(display=lambda *_, **__: handle, HTML=str)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell, display=display))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.setattr("recombine.training.progress.SLOW", 10)
+    assert in_notebook()
+    short(steps=40)
+    assert shown[-1] == "training <progress value=160 max=160></progress> 100%"
+    monkeypatch.delitem(sys.modules, "IPython")
+    assert not in_notebook()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,8 +11,8 @@ import torch
 from hypothesis import given, settings, strategies as st
 
 from recombine.errors import InputError
-from recombine.training import SGD, Adam, AdamW, Cosine, Exponential, Optimizer, Schedule
-from recombine.training.optim import PIECE, column
+from recombine.training import SGD, Adam, AdamW, Cosine, Exponential, Optimizer, Schedule, Step, Warmup
+from recombine.training.optim import PIECE, as_optimizer, column
 from recombine.training.sign import SignSGD
 
 RATES, DECAYS = (0.03, 0.1, 0.002), (0.0, 0.1, 0.5)
@@ -19,6 +21,7 @@ CASES: list[tuple[Optimizer, Any, dict[str, Any]]] = [
     (SGD(lr=RATES, momentum=0.9), torch.optim.SGD, {"momentum": 0.9}),
     (SGD(lr=RATES, momentum=0.5, weight_decay=DECAYS), torch.optim.SGD, {"momentum": 0.5}),
     (SGD(lr=RATES, weight_decay=DECAYS), torch.optim.SGD, {}),
+    (SGD(RATES, momentum=0.9, nesterov=True), torch.optim.SGD, {"momentum": 0.9, "nesterov": True}),
     (Adam(lr=RATES), torch.optim.Adam, {}),
     (Adam(lr=RATES, weight_decay=DECAYS), torch.optim.Adam, {}),
     (Adam(lr=RATES, betas=(0.5, 0.9), eps=1e-3), torch.optim.Adam, {"betas": (0.5, 0.9), "eps": 1e-3}),
@@ -30,6 +33,14 @@ SCHEDULES: list[tuple[Schedule, Any]] = [
     (Exponential(factor_each=0.8), lambda o: torch.optim.lr_scheduler.ExponentialLR(o, 0.8)),
     (Exponential(factor_each=0.5, every=7), lambda o: torch.optim.lr_scheduler.StepLR(o, 7, 0.5)),
     (Cosine(steps=20), lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 20)),
+    (Step(at=(3, 11), factor_each=0.3), lambda o: torch.optim.lr_scheduler.MultiStepLR(o, [3, 11], 0.3)),
+    (Warmup(steps=5), lambda o: torch.optim.lr_scheduler.LinearLR(o, 1 / 5, 1.0, 4)),
+    (
+        Warmup(steps=4, then=Cosine(steps=16)),
+        lambda o: torch.optim.lr_scheduler.LambdaLR(
+            o, lambda s: (s + 1) / 4 if s < 4 else (1 + math.cos(math.pi * (s - 4) / 16)) / 2
+        ),
+    ),
 ]
 
 
@@ -135,7 +146,10 @@ def test_a_setting_belongs_to_the_member_of_its_number() -> None:
 def test_bad_settings_are_refused() -> None:
     for call, words in (
         (lambda: SGD(lr=0.1, momentum=1), "SGD: momentum"),
-        (lambda: SGD(), "SGD: lr"),
+        (lambda: SGD(-0.1), "lr must be a number from 0 on, or one for each member; got -0.1"),
+        (lambda: Adam(lr=(0.1, float("nan"))), "lr must be a number from 0 on"),
+        (lambda: AdamW(weight_decay=float("inf")), "weight_decay must be a number from 0 on"),
+        (lambda: SGD(0.1, clip=0.0), "SGD: clip"),
         (lambda: Adam(lr="fast"), "Adam: lr"),
         (lambda: Adam(lr=0.1, beta=(0.9, 0.99)), "did you mean 'betas'"),
         (lambda: Cosine(steps=0), "Cosine: steps"),
@@ -153,3 +167,41 @@ def test_what_changes_from_step_to_step_hangs_on_the_step_alone(first: int, coun
     adam = Adam(lr=0.1, schedule=Exponential(factor_each=0.999))
     block = adam.hyper(range(first, first + count))
     assert torch.equal(block, torch.cat([adam.hyper(range(s, s + 1)) for s in range(first, first + count)]))
+
+
+def test_an_optimiser_is_ours_or_named_or_torchs_with_keywords() -> None:
+    assert (Adam(), AdamW(), SGD()) == (Adam(lr=1e-3), AdamW(lr=1e-3), SGD(lr=1e-3))  # torch's own rates
+    assert SGD(0.1) == SGD(lr=0.1)
+    assert Adam(lr=0.001).describe() == {"kind": "adam", "version": 1, "lr": 0.001}  # addresses stay
+    same: list[tuple[Any, Optimizer]] = [
+        (SGD(0.3), SGD(0.3)),
+        ("adam", Adam()),
+        ("AdamW", AdamW()),
+        (torch.optim.Adam, Adam()),
+        (partial(torch.optim.SGD, lr=0.1, momentum=0.9, nesterov=True), SGD(0.1, momentum=0.9, nesterov=True)),
+        (partial(torch.optim.AdamW, lr=0.1, weight_decay=0.2, fused=True), AdamW(0.1, weight_decay=0.2)),
+        (partial(torch.optim.AdamW, betas=(0.8, 0.9), amsgrad=False), AdamW(betas=(0.8, 0.9))),
+    ]
+    for given_as, ours_is in same:
+        assert as_optimizer(given_as) == ours_is
+    weight = torch.zeros(1, requires_grad=True)
+    for wrong, words in (
+        ("adan", "unknown optimizer 'adan'; did you mean 'adam'"),
+        (torch.optim.RMSprop, "optimizer is rc.SGD"),
+        (torch.optim.Adam([weight]), "before it is given parameters; got Adam"),
+        (partial(torch.optim.Adam, amsgrad=True), "amsgrad=True of torch.optim.Adam has no like here"),
+        (0.1, "optimizer is rc.SGD"),
+    ):
+        with pytest.raises(InputError, match=words):
+            as_optimizer(wrong)
+
+
+def test_clipping_is_torchs_for_each_member() -> None:
+    optimizer = SGD(0.1, clip=2.0)
+    grads = torch.randn(3, 50, generator=torch.Generator().manual_seed(0)) * torch.tensor([[0.01], [1.0], [100.0]])
+    for mine, grad in zip(optimizer.clipped(grads), grads, strict=True):
+        weight = torch.zeros(50, requires_grad=True)
+        weight.grad = grad.clone()
+        torch.nn.utils.clip_grad_norm_([weight], 2.0)
+        torch.testing.assert_close(mine, weight.grad)
+    assert SGD(0.1).clipped(grads) is grads

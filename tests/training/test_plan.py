@@ -27,9 +27,9 @@ OBJECTIVE = Objective(TOY)
 
 
 class Conv(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, channels: int = 4) -> None:
         super().__init__()
-        self.conv, self.last = nn.Conv1d(1, 4, 3, padding=1), nn.Linear(8, 2)
+        self.conv, self.last = nn.Conv1d(1, channels, 3, padding=1), nn.Linear(2 * channels, 2)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.last(self.conv(x[:, None]).flatten(1))  # type: ignore[no-any-return]
@@ -57,10 +57,11 @@ WIDE = nn.Sequential(nn.Linear(2, 4000), nn.ReLU(), nn.Linear(4000, 200), nn.Lin
     ("module", "device", "members", "strategy"),
     [
         (NET(), CPU, 64, "stacked"),
-        (NET(), CPU, 1, "loop"),
+        (NET(), CPU, 1, "stacked"),
         (NET(), GPU, 64, "captured"),
         (NET(), GPU, 1, "captured"),
-        (Conv(), CPU, 64, "loop"),
+        (Conv(), CPU, 64, "stacked"),
+        (Conv(2000), CPU, 64, "loop"),
         (Conv(), GPU, 64, "captured"),
         (Recurrent(), CPU, 64, "loop"),
         (Recurrent(), GPU, 64, "loop"),
@@ -136,5 +137,5 @@ def test_a_training_runs_as_planned_every_time() -> None:
     assert [(n["strategy"], n["stack"], n["reason"]) for n in notes] == [
         ("stacked", 5, "many small members a step")
     ] * 2
-    assert short(Conv, members=5, steps=1).notes["strategy"] == "loop"
+    assert short(lambda: Conv(2000), members=5, steps=1).notes["strategy"] == "loop"
     assert short(Recurrent, members=2, steps=1).notes["strategy"] == "loop"

@@ -38,8 +38,8 @@ def test_a_run_hands_over_every_field_that_describes_a_training() -> None:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"steps": -1}, "steps must not be negative"),
-        ({"batch_size": 0}, "batch_size must be at least 1"),
+        ({"steps": -1}, "steps must be a whole number from 0 on"),
+        ({"batch_size": 0}, "batch_size must be a whole number from 1 on"),
         ({"members": []}, "members must be"),
         ({"members": [1, 1]}, "members must be"),
         ({"members": 3, "init_scale": (1.0, 2.0)}, "init_scale has 2 entries, member 2 has none"),

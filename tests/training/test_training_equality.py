@@ -218,9 +218,9 @@ def test_a_schedule_reaches_the_members() -> None:
 def test_a_module_given_as_instance_is_drawn_anew_for_each_member() -> None:
     instance = NET()
     before = [p.clone() for p in instance.parameters()]
-    given, built = short(instance, steps=0), short(NET, steps=0)
+    given, built = short(instance, steps=0, fresh=True), short(NET, steps=0)
     assert_bitwise(given, built)
-    trained = short(instance, strategy="stacked")
+    trained = short(instance, strategy="stacked", fresh=True)
     assert_same(trained, short(NET, strategy="stacked"), range(4), 1e-9)
     assert all(torch.equal(p, b) for p, b in zip(instance.parameters(), before, strict=True))
     assert len({tuple(row) for row in given.flat.tolist()}) == 4

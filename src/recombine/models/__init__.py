@@ -1,5 +1,6 @@
 """What learns: each model is a frozen description that builds a plain ``nn.Module`` when called."""
 
+from recombine.models.by_name import ByName as ByName
 from recombine.models.compositional import Compositional as Compositional
 from recombine.models.convnet import ConvNet as ConvNet
 from recombine.models.coordinate import CoordinateNetwork as CoordinateNetwork

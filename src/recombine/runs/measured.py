@@ -12,6 +12,7 @@ from pydantic import Field
 from recombine import measures, structure
 from recombine.description import Description
 from recombine.errors import InputError, unknown
+from recombine.identity import identity, is_library
 from recombine.runs.run import check_name
 from recombine.training import Record
 
@@ -61,8 +62,8 @@ class Measured(Description):
     """One measure with its arguments, taken at some steps.
 
     ``measure`` is one of `MEASURES`, or "package.module:function", which is imported when the run is computed. Such a
-    name is only ever taken from a description that a program makes: what a store holds is read as text. The function's
-    code is no part of the address: one that comes to measure something else needs another name."""
+    name is only ever taken from a description that a program makes: what a store holds is read as text. The code of a
+    function outside of this package is part of the address."""
 
     kind: ClassVar[str] = "measured"
 
@@ -91,6 +92,14 @@ class Measured(Description):
     def function(self) -> Callable[..., Any]:
         """What measures: called with (ensemble, task), it returns a table."""
         return partial(_imported(self.measure) if ":" in self.measure else _registered(self.measure), **self.arguments)
+
+    def _code(self) -> dict[str, str]:
+        if ":" not in self.measure or is_library(self.measure.partition(":")[0]):
+            return {}
+        try:
+            return {"its code": identity(_imported(self.measure))}
+        except InputError:
+            return {}  # What cannot be imported is said when it is to measure.
 
     def record(self) -> Record:
         return Record(self.table, self.function(), self.at)

@@ -10,6 +10,8 @@ from recombine.errors import InputError
 
 def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
     """−log softmax(outputs)[target]; outputs (batch × classes), targets (batch)."""
+    if outputs.shape[-1] < 2:
+        raise InputError(f"cross-entropy needs an output per class, and outputs have shape {tuple(outputs.shape)}.")
     chosen = outputs.gather(-1, targets.long().unsqueeze(-1)).squeeze(-1)
     return torch.logsumexp(outputs, -1) - chosen
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor
 from recombine.errors import InputError
 from recombine.space import FactorSpace
 from recombine.support import Support
+from recombine.tasks import given
 from recombine.tasks.draws import Draws
 
 Inputs = Tensor | tuple[Tensor, ...]
@@ -86,7 +87,11 @@ class Task(ABC):
 
 
 class FixedTask(Task):
-    """A task over a fixed set of examples: tensors, and the combination of each row.
+    """A task over a fixed set of examples: tensors or arrays, and the combination of each row.
+
+    ``inputs`` may be several tensors, or named ones (a dictionary), which a model takes by position in their order or,
+    wrapped in `models.ByName`, by name. A ``Dataset`` or ``DataLoader`` holds inputs and targets (``targets=None``).
+    ``loss`` is a function or a loss of ``torch.nn``, of which each example's own loss is taken.
 
     ``inputs`` and ``targets`` have one row per example, ``combinations`` one row of codes per example. Rows whose
     combination is in ``train`` are trained on, in an order reshuffled each epoch, except those that are held out: of
@@ -100,9 +105,9 @@ class FixedTask(Task):
         space: FactorSpace,
         train: Support,
         test: Support,
-        inputs: Inputs,
-        targets: Tensor,
-        combinations: Tensor,
+        inputs: Any,
+        targets: Any,
+        combinations: Any,
         loss: Any,
         scores: Any = None,
         *,
@@ -110,14 +115,16 @@ class FixedTask(Task):
         test_rows: Any = None,
         part: Mapping[str, slice] | None = None,
     ) -> None:
+        parts, self.input_names, targets = given.rows(inputs, targets)
+        combinations = given.tensor(combinations, "combinations")
         rows = len(targets)
-        parts = inputs if isinstance(inputs, tuple) else (inputs,)
         if any(len(part) != rows for part in (*parts, combinations)):
             raise InputError(f"inputs, targets and combinations must have as many rows; targets have {rows}.")
         self._space, self._train, self._test = space, train, test
-        self._inputs, self._targets = parts, targets
-        self._single = not isinstance(inputs, tuple)
-        self._loss, self._scores = loss, scores
+        self._loss, self._scores = given.per_example(loss) if loss is not None else None, scores
+        labelled = self._loss is not None and self._loss.of_classes
+        self._inputs, self._targets = parts, given.whole_labels(targets) if labelled else targets
+        self._single = len(parts) == 1 and not isinstance(inputs, tuple)
         codes = space.check(combinations.cpu().numpy())
         self._codes = torch.as_tensor(codes)
         self._index = torch.as_tensor(space.index(codes))
@@ -139,6 +146,35 @@ class FixedTask(Task):
         for name in self._part:
             space.position(name)
 
+    @classmethod
+    def from_table(
+        cls, table: Any, factors: Sequence[str], target: str, *, inputs: Sequence[str] | str, split: str, loss: Any,
+        read: Any = None, folder: Any = ".", **more: Any,
+    ) -> FixedTask:  # fmt: skip
+        """From a table (polars, pandas, CSV, Parquet) with one row per example. ``inputs`` names columns of numbers, or
+        one of file names, which ``read`` makes arrays of (unless given, pictures). ``split="part=test"``: combinations
+        of the other rows are trained on, and no row of that part is."""
+        return cls(**given.of_table(table, factors, target, inputs, split, read, folder), loss=loss, **more)
+
+    @property
+    def training_rows(self) -> int:
+        """How many rows are trained on: an epoch."""
+        return len(self._rows)
+
+    @property
+    def labels(self) -> tuple[int, int] | None:
+        """The smallest and largest label, where targets are classes."""
+        known = self._loss is not None and self._loss.of_classes and not self._targets.is_floating_point()
+        return (int(self._targets.min()), int(self._targets.max())) if known else None
+
+    def held_out(self, device: torch.device | str = "cpu") -> tuple[Inputs, Tensor]:
+        """The rows of training combinations that are not trained on."""
+        asked = self._asked[torch.isin(self._index[self._asked], self._index[self._rows])]
+        rows = asked[~torch.isin(asked, self._rows)]
+        if not len(rows):
+            raise InputError("no row of a training combination is held out: give held_out or test_rows.")
+        return self._gather(rows.to(device))
+
     @property
     def space(self) -> FactorSpace:
         return self._space
@@ -152,7 +188,9 @@ class FixedTask(Task):
         return self._test
 
     def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        return self._loss(outputs, targets)  # type: ignore[no-any-return]
+        if self._loss is None:
+            raise InputError("this task was made without a loss.")
+        return self._loss(outputs, targets)
 
     def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
         return self._scores(outputs, targets) if self._scores is not None else {}

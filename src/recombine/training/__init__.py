@@ -10,6 +10,8 @@ from recombine.training.optim import (
     Exponential as Exponential,
     Optimizer as Optimizer,
     Schedule as Schedule,
+    Step as Step,
+    Warmup as Warmup,
 )
 from recombine.training.penalties import (
     CoefficientEntropy as CoefficientEntropy,
@@ -23,3 +25,4 @@ from recombine.training.pretraining import pretrain as pretrain, starting_from a
 from recombine.training.record import Record as Record, powers_of_two as powers_of_two
 from recombine.training.settings import pick_device as pick_device
 from recombine.training.threads import one_thread_each as one_thread_each
+from recombine.training.validation import Validation as Validation

@@ -38,7 +38,7 @@ class Checkpoint:
     records: Mapping[str, pl.DataFrame]
 
 
-def save_checkpoint(folder: Path, key: str, checkpoint: Checkpoint) -> None:
+def save_checkpoint(folder: Path, key: Mapping[str, str], checkpoint: Checkpoint) -> None:
     """Write files that carry the step in their names, then swing the pointer to them, then drop the old ones.
 
     Where one cannot be written, what was written is removed again and the checkpoint before it stays."""
@@ -53,7 +53,7 @@ def save_checkpoint(folder: Path, key: str, checkpoint: Checkpoint) -> None:
             with (folder / file).open("wb") as opened:
                 checkpoint.records[name].write_parquet(opened)
         hashes = {name: _settle(folder / name) for name in names}
-        pointer = {"key": key, "step": checkpoint.step, "state": weights, "records": tables, "hashes": hashes}
+        pointer = {"key": dict(key), "step": checkpoint.step, "state": weights, "records": tables, "hashes": hashes}
         fresh.write_text(json.dumps(pointer | {"digest": _digest(pointer)}), encoding="utf-8")
         _settle(fresh)
         os.replace(fresh, folder / POINTER)
@@ -83,9 +83,9 @@ def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from None
 
 
-def load_checkpoint(folder: Path, key: str, device: str) -> Checkpoint | None:
+def load_checkpoint(folder: Path, key: Mapping[str, str], device: str) -> Checkpoint | None:
     """The last complete checkpoint, or None: where there is none, and with a warning where it is damaged. One that
-    belongs to another training is an error, not overwritten."""
+    belongs to another training is an error that says what differs, and is not overwritten."""
     try:
         text = (folder / POINTER).read_bytes()
     except FileNotFoundError:
@@ -94,12 +94,18 @@ def load_checkpoint(folder: Path, key: str, device: str) -> Checkpoint | None:
         raise InputError(f"the checkpoint in {str(folder)!r} cannot be read ({error}); remove the folder.") from None
     try:
         pointer = _checked_pointer(text)
-        if pointer["key"] == key:
+        there = pointer.get("key")
+        if there == key:
             return _read(folder, pointer, device)
     except _Damaged as damage:
         log.warning("the checkpoint in %r is damaged (%s); this training starts again.", str(folder), damage)
         return None
-    raise InputError(f"{str(folder)!r} holds the checkpoint of another training; choose another folder.")
+    known = there if isinstance(there, dict) else {}
+    odd = [name for name, value in key.items() if known.get(name) != value] or sorted(known.keys() - key)
+    raise InputError(
+        f"{str(folder)!r} holds the checkpoint of another training, which differs in {' and '.join(odd[:3])}; choose "
+        "another folder or remove this one."
+    )
 
 
 def saved_step(folder: Path) -> int | None:

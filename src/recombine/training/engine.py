@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -22,15 +24,17 @@ from recombine.training.log import Log
 from recombine.training.plan import LOOP_STACK, Plan, make_plan
 from recombine.training.progress import reporter
 from recombine.training.settings import Training
-from recombine.training.stack import Stack, cast, initial, positional, stack_members
+from recombine.training.stack import Stack, cast, positional, stack_members
 from recombine.training.stopping import NEVER
 from recombine.training.strategies import strategy_for
 from recombine.training.strategies.stacked import member_step
 from recombine.training.threads import threads
+from recombine.training.trial import first_member, try_member
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
+NO_RULE = re.compile(r"performance drop because .* batching rule for ([\w:]+)")
 BLOCK_STEPS = 64
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 2**30}
 """Batches are drawn for a block of steps at once, within these bounds: drawing one step costs as many launches."""
@@ -55,13 +59,19 @@ def describing(described: Callable[P, Training]) -> Callable[[Callable[[Training
 def train(training: Training) -> Ensemble:
     """Train ``members`` members of ``model`` on ``task`` for ``steps`` steps.
 
-    ``model`` is a function that builds an ``nn.Module``, or a module to be drawn anew for each member. ``members`` is a
-    number, or the numbers of the members wanted: member 3 is the same alone, among 4 and among 64, because its
-    initialisation and its data come from its own seed. ``batch_size=None`` trains on the whole set at every step.
+    ``model`` is a function that builds an ``nn.Module``. A module itself is trained on from its weights, which is
+    fine-tuning: with several members ``fresh=False`` says so, and ``fresh=True`` draws each of them anew instead.
+    ``members`` is a number, or the numbers of the members wanted: member 3 has the same initialisation and data alone,
+    among 4 and among 64, which come from its own seed. ``batch_size=None`` trains on the whole set at every step.
     ``lr``, ``weight_decay``, ``init_scale`` and ``penalty_weight`` may be tuples: entry i belongs to member i. A member
     whose loss falls below ``stop_below`` is left as it is from then on: its loss on the batch, or every ``stop_every``
-    steps that on ``stop_on`` fresh examples, which are the same for all and then give its final loss too. One whose
+    steps that on ``stop_on`` fresh examples, which are the same for all and then give its final loss too; of a
+    `FixedTask`, unless said otherwise, that on its training rows (up to 1024 of them) once in an epoch. One whose
     final loss is above ``fit_below`` is marked as not fitted.
+
+    ``epochs`` may be given for ``steps`` where the task has rows. ``optimizer`` is ``rc.Adam(1e-3)`` and the like,
+    ``"adam"``, or ``torch.optim.Adam``, with keywords by ``functools.partial``. ``validation=rc.Validation(…)`` stops
+    members early and keeps the best of each.
 
     ``strategy`` and ``chunk_size`` are chosen from the description and the kind of device unless given. With a
     ``checkpoint`` folder a killed training continues where it was, and its stacks can be trained apart: ``only`` names
@@ -95,10 +105,11 @@ def plan_training(training: Training) -> tuple[Plan, list[int]]:
 
 def _plan(training: Training) -> Plan:
     ids = training.ids
-    module = initial(training.model, ids[0], training.seed, training.dtype).to(training.on).train()
+    module = first_member(training).to(training.on).train()
     Layout.of(module)
     inputs, targets = _batches(training, ids[:1], range(1), next(module.parameters()).dtype)
     one = (inputs, targets) if training.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
+    try_member(training, module, one)
     state = training.optimizer.start(torch.zeros(1, 1))
     plan = make_plan(
         module, training.objective, one, members=len(ids), steps=training.steps, state_tensors=len(state),
@@ -111,25 +122,28 @@ def _plan(training: Training) -> Plan:
 
 
 def _refusal(training: Training, ids: list[int]) -> str | None:
-    """Why a small stack cannot take its first step, or None where it can."""
+    """Why a small stack cannot take its first step, or on a CPU only member by member; None where it can."""
     stack = _stack(training, ids)
     inputs, targets = _batches(training, ids, range(1), stack.flat.dtype)
     shared = training.batch_size is None
     x, y = (inputs, targets) if shared else (tuple(part[0] for part in inputs), targets[0])
-    try:
-        member_step(stack, training.objective, shared)(
-            list(stack.layout.split(stack.flat).values()), list(stack.buffers.values()), x, y, stack.weight
-        )
-    except (RuntimeError, NotImplementedError, ValueError) as error:
-        return in_short(error)
-    return None
+    step = member_step(stack, training.objective, shared)
+    parts = list(stack.layout.split(stack.flat).values()), list(stack.buffers.values()), x, y, stack.weight
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            step(*parts)
+        except (RuntimeError, NotImplementedError, ValueError) as error:
+            return in_short(error)
+    slow = [found[1] for warning in told if (found := NO_RULE.search(str(warning.message)))]
+    return f"it has no rule for {slow[0]}" if slow and not stack.flat.is_cuda else None
 
 
 def _stack(training: Training, ids: Sequence[int]) -> Stack:
     return stack_members(
         training.model, ids, optimizer=training.optimizer, seed=training.seed, device=training.on,
         dtype=training.dtype, init_scale=training.init_scale, penalty_weight=training.penalty_weight,
-        stop_below=NEVER if training.judged_fresh else training.stop_below,
+        stop_below=NEVER if training.judged_apart else training.stop_below, fresh=training.draws_weights,
     )  # fmt: skip
 
 
@@ -150,7 +164,7 @@ def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], 
     log = Log(stack, training, looped=plan.strategy == "loop")
     folder = training.folder(ids)
     inputs, targets = _batches(training, ids, range(1), stack.flat.dtype)
-    key = training.key(stack, inputs, targets) if folder is not None else ""
+    key = training.key(stack, inputs, targets) if folder is not None else {}
     step = 0
     saved = load_checkpoint(folder, key, str(training.on)) if folder is not None else None
     if saved is not None and log.fits(saved):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +18,20 @@ from torch.utils import _pytree as pytree
 
 from recombine.errors import InputError, refuse_pickle
 from recombine.training.layout import Layout
-from recombine.training.stack import Buffers, Model, initial, positional
+from recombine.training.stack import Buffers, Model, batched_attention, initial, positional, undisturbed
 
 if TYPE_CHECKING:
     import polars as pl
 
+HISTORY, RECORD = "recombine/history/", "recombine/record/"
+"""How what is no weight is called in a saved file; a parameter's name has no slash."""
 PREDICT_BYTES = {"cpu": 256 * 2**20, "cuda": 8 * 2**30}
 
 
-@dataclass
+@dataclass(repr=False)
 class Ensemble:
-    """``len(ensemble)`` members; ``ensemble.member(7)`` is member 7 as a plain ``nn.Module``."""
+    """``len(ensemble)`` members; ``ensemble[7]`` or ``ensemble.member(7)`` is member 7 as a plain ``nn.Module``, and
+    ``ensemble(inputs)`` are the outputs of all."""
 
     module: nn.Module
     layout: Layout
@@ -44,6 +49,35 @@ class Ensemble:
 
     def __len__(self) -> int:
         return len(self.members)
+
+    def __getitem__(self, member: int) -> nn.Module:
+        return self.member(member)
+
+    def __iter__(self) -> Iterator[nn.Module]:
+        return (self.member(member) for member in self.members)
+
+    def __call__(self, *inputs: Tensor) -> Tensor:
+        """Outputs (members × examples × …), as `predict` gives them."""
+        return self.predict(inputs)
+
+    def __repr__(self) -> str:
+        how = ", ".join(str(self.notes[name]) for name in ("strategy", "device") if name in self.notes)
+        diverged = sum(at is not None for at in self.diverged_at)
+        fitted = sum(bool(f) for f in self.fitted) if None not in self.fitted and self.fitted else None
+        size = sum(parameter.numel() for parameter in self.module.parameters())
+        told = [
+            f"{len(self)} × {type(self.module).__name__} of {size:,} numbers",
+            self._span(),
+            *([f"steps {int(self.history['step'][-1])}"] if len(self.history.get("step", ())) else []),
+            *([f"fitted {fitted}"] if fitted is not None else []),
+            *([f"diverged {diverged}"] if diverged else []),
+            *([how] if how else []),
+        ]
+        return f"Ensemble({'; '.join(told)})"
+
+    def _repr_html_(self) -> str:
+        rows = self.status_frame().head(12)._repr_html_() if len(self.fitted) == len(self) else ""
+        return f"<p>{escape(repr(self))}</p>{rows}"
 
     @property
     def device(self) -> torch.device:
@@ -98,7 +132,8 @@ class Ensemble:
         inputs = tuple(part.to(self.device) for part in inputs)
 
         def one(parameters: dict[str, Tensor], buffers: Buffers) -> Any:
-            return function(lambda *x: functional_call(module, (parameters, buffers), x), *inputs)
+            with undisturbed(module):
+                return function(lambda *x: functional_call(module, (parameters, buffers), x), *inputs)
 
         if self.looped or len(self) == 1:
             rows = [
@@ -107,7 +142,8 @@ class Ensemble:
             ]
             return pytree.tree_map(lambda *parts: torch.stack(parts), *rows)
         size = self._chunk(inputs) if chunk_size == "auto" else int(chunk_size)
-        return vmap(one, chunk_size=min(size, len(self)))(self.parameters, self.buffers)
+        with batched_attention(self.flat):
+            return vmap(one, chunk_size=min(size, len(self)))(self.parameters, self.buffers)
 
     def predict(self, inputs: Tensor | tuple[Tensor, ...], chunk_size: int | str = "auto") -> Tensor:
         """Outputs (members × examples × …) on inputs that all members share."""
@@ -123,10 +159,10 @@ class Ensemble:
             if isinstance(output, Tensor):
                 total += output.numel() * output.element_size()
 
-        probe = tuple(part[:1] for part in inputs)
+        probe = tuple(part[:2] for part in inputs)  # some layers refuse a single example
         hooks = [part.register_forward_hook(count) for part in self.module.modules()]
         try:
-            with torch.no_grad():
+            with torch.no_grad(), undisturbed(self.module):
                 functional_call(
                     self.module,
                     ({k: v[0] for k, v in self.parameters.items()}, {k: v[0] for k, v in self.buffers.items()}),
@@ -135,7 +171,7 @@ class Ensemble:
         finally:
             for hook in hooks:
                 hook.remove()
-        each = max(1, 4 * total * len(inputs[0]))
+        each = max(1, 4 * total * len(inputs[0]) // max(1, len(probe[0])))
         return max(1, PREDICT_BYTES.get(self.device.type, PREDICT_BYTES["cpu"]) // each)
 
     def history_frame(self) -> pl.DataFrame:
@@ -171,45 +207,80 @@ class Ensemble:
             return table
         return table.with_columns(pl.Series("stopped_at", self.notes["stopped_at"], pl.Int64))
 
+    def state_dict(self) -> dict[str, Tensor]:
+        """Stacked parameters and buffers by name, each (members × …), where they are."""
+        return {**self.parameters, **self.buffers}
+
+    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Ensemble:
+        """The same members elsewhere, or in another precision."""
+        if isinstance(device, torch.dtype):
+            device, dtype = None, device
+        module = copy.deepcopy(self.module).to(device=device, dtype=dtype)
+        buffers = {
+            name: buffer.to(device=device, dtype=dtype if buffer.is_floating_point() else None)
+            for name, buffer in self.buffers.items()
+        }
+        return replace(self, module=module, flat=self.flat.to(device=device, dtype=dtype), buffers=buffers)
+
     def tensors(self) -> dict[str, Tensor]:
         """What is stored of the weights: stacked parameters and buffers by name."""
         named: Mapping[str, Tensor] = {**self.parameters, **self.buffers}
         return {name: tensor.detach().cpu().contiguous() for name, tensor in named.items()}
 
     def save(self, path: str | Path) -> Path:
-        """Write the weights of all members as one safetensors file."""
+        """Write all members as one safetensors file: weights, and what is known of their training."""
         from safetensors.torch import save_file
 
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        metadata = {"members": json.dumps(self.members), "looped": json.dumps(self.looped)}
-        save_file(self.tensors(), path, metadata=metadata)
+        known = {name: getattr(self, name) for name in ("members", "looped", "diverged_at", "fitted", "notes")}
+        metadata = {name: json.dumps(value) for name, value in known.items()}
+        more = {f"{HISTORY}{name}": part.contiguous() for name, part in self.history.items()}
+        for name, table in self.records.items():
+            file = io.BytesIO()
+            table.write_parquet(file)
+            more[f"{RECORD}{name}"] = torch.frombuffer(bytearray(file.getvalue()), dtype=torch.uint8)
+        save_file(self.tensors() | more, path, metadata=metadata)
         return path
 
     @classmethod
     def load(cls, path: str | Path, model: Model) -> Ensemble:
-        """Read weights written by ``save`` into the architecture of ``model``."""
+        """Read what ``save`` wrote into the architecture of ``model``."""
+        import polars as pl
         from safetensors import SafetensorError, safe_open
 
         refuse_pickle(Path(path))
         try:
             with safe_open(path, framework="pt") as file:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                metadata = file.metadata() or {}
-                members = tuple(int(m) for m in json.loads(metadata["members"]))
-                looped = bool(json.loads(metadata.get("looped", "false")))
-        except (OSError, SafetensorError, KeyError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
+                known = {name: json.loads(text) for name, text in (file.metadata() or {}).items()}
+            members = tuple(int(m) for m in known["members"])
+            tables = {name.removeprefix(RECORD): tensors.pop(name) for name in list(tensors) if name.startswith(RECORD)}
+            records = {name: pl.read_parquet(io.BytesIO(part.numpy().tobytes())) for name, part in tables.items()}
+            history = {n.removeprefix(HISTORY): tensors.pop(n) for n in list(tensors) if n.startswith(HISTORY)}
+            if any(len(known.get(name, ())) not in (0, len(members)) for name in ("diverged_at", "fitted")):
+                raise ValueError("it says of other members than it holds how they were trained")
+            told: dict[str, Any] = {
+                "diverged_at": tuple(known.get("diverged_at", ())),
+                "fitted": tuple(known.get("fitted", ())),
+            }
+            told |= {"looped": bool(known.get("looped", False)), "notes": dict(known.get("notes", {}))}
+        except (OSError, SafetensorError, pl.exceptions.PolarsError, KeyError, ValueError, TypeError, ArithmeticError,
+                RecursionError) as error:  # fmt: skip
             raise InputError(f"{str(path)!r} does not hold the weights of an ensemble: {error}.") from None
-        ensemble = cls.of(tensors, members, model)
-        ensemble.looped = looped
-        return ensemble
+        return replace(cls.of(tensors, members, model), history=history, records=records, **told)
 
     @classmethod
     def of(cls, tensors: Mapping[str, Tensor], members: tuple[int, ...], model: Model) -> Ensemble:
         """An ensemble from stacked weights by name."""
-        module = initial(model, 0, 0)
+        module = initial(model, 0, 0, fresh=False)
         layout = Layout.of(module)
         buffers = dict(module.named_buffers())
+        if lacking := [name for name in buffers if name not in tensors and name not in module.state_dict()]:
+            # What is not saved with a module and is the same in every one of them is known without a file.
+            other = dict(initial(model, 1, 0, fresh=False).named_buffers())
+            constant = [name for name in lacking if torch.equal(buffers[name], other[name])]
+            tensors = {**tensors, **{name: torch.stack([buffers[name]] * len(members)) for name in constant}}
         for name, shape in [(s.name, s.shape) for s in layout.slots] + [
             (n, tuple(b.shape)) for n, b in buffers.items()
         ]:

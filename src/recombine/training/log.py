@@ -13,6 +13,7 @@ from recombine.training.ensemble import Ensemble
 from recombine.training.settings import Training
 from recombine.training.stack import Stack
 from recombine.training.stopping import Stopping, fresh_losses
+from recombine.training.validation import Watching
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,18 +38,21 @@ class Log:
         self.due = {record.name: record.steps(training.steps) for record in training.records}
         self.stops = sorted(set().union(*self.due.values(), {training.steps}))
         self.stopping: Stopping | None = None
-        if training.stop_below is not None and training.stop_on is not None:
-            losses = fresh_losses(training.task, training.stop_on, training.seed, stack.flat)
-            self.stopping = Stopping(stack, losses, training.stop_below, training.stop_every)
+        if training.stop_below is not None and training.judged_on is not None:
+            losses = fresh_losses(training.task, training.judged_on, training.seed, stack.flat)
+            self.stopping = Stopping(stack, losses, training.stop_below, training.judged_every)
+        watched = training.validation
+        self.watching = None if watched is None else Watching(stack, training.task, watched, training.seed)
 
     def next_stop(self, step: int) -> int:
-        stop = min(stop for stop in self.stops if stop > step)
-        return stop if self.stopping is None else min(stop, self.stopping.due(step))
+        judges = [judge for judge in (self.stopping, self.watching) if judge is not None]
+        return min([stop for stop in self.stops if stop > step] + [judge.due(step) for judge in judges])
 
     def judge(self, step: int) -> None:
-        """Stop the members that have learnt enough, where fresh examples say so and are asked at this step."""
-        if self.stopping is not None and step in (self.stopping.due(step - 1), self.training.steps):
-            self.stopping.judge(self._ensemble(), step)
+        """Stop the members that have learnt enough, where fresh examples or validation say so at this step."""
+        for judge in (self.stopping, self.watching):
+            if judge is not None and step in (judge.due(step - 1), self.training.steps):
+                judge.judge(self._ensemble(), step)
 
     def losses(self, block: range, losses: Tensor) -> None:
         values = losses.detach().double().cpu().T
@@ -79,6 +83,7 @@ class Log:
     def checkpoint(self, step: int) -> Checkpoint:
         log = {"log.sums": self.sums, "log.counts": self.counts, "log.diverged": self.diverged}
         log |= self.stopping.tensors() if self.stopping is not None else {}
+        log |= self.watching.tensors() if self.watching is not None else {}
         return Checkpoint(step, self.stack.tensors() | log, self._joined())
 
     def fits(self, saved: Checkpoint) -> bool:
@@ -95,6 +100,8 @@ class Log:
         self.diverged = saved.tensors["log.diverged"].cpu()
         if self.stopping is not None:
             self.stopping.loss, self.stopping.at = (saved.tensors[name].cpu() for name in self.stopping.tensors())
+        if self.watching is not None:
+            self.watching.restore(saved.tensors)
         for name, table in saved.records.items():
             self.tables[name] = [table]
         return saved.step
@@ -111,6 +118,8 @@ class Log:
         return Ensemble(self.module, stack.layout, stack.flat, stack.buffers, stack.members, self.looped)
 
     def ensemble(self) -> Ensemble:
+        if self.watching is not None:
+            self.watching.finish()
         ensemble = self._ensemble()
         losses = self.sums / self.counts.clamp(min=1)
         tail = max(1, self.bins // TAIL)
@@ -129,4 +138,6 @@ class Log:
         ensemble.notes = {"final_loss": [f if f == f and abs(f) != float("inf") else None for f in final.tolist()]}
         if self.stopping is not None:
             ensemble.notes["stopped_at"] = [at if at >= 0 else None for at in self.stopping.at.tolist()]
+        if self.watching is not None:
+            ensemble.notes |= self.watching.notes()
         return ensemble

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from functools import partial
+from inspect import signature
+from typing import Any, ClassVar
 
 import torch
 from pydantic import Field
 from torch import Tensor
 
 from recombine.description import Description
+from recombine.errors import InputError, unknown
 
 State = dict[str, Tensor]
 PerMember = float | tuple[float, ...]
@@ -61,14 +64,47 @@ class Cosine(Schedule):
         return self.floor + (1 - self.floor) * (1 + math.cos(math.pi * share)) / 2
 
 
+class Step(Schedule):
+    """Multiply by ``factor_each`` at each of the steps ``at``."""
+
+    kind: ClassVar[str] = "step"
+
+    at: tuple[int, ...]
+    factor_each: float = Field(default=0.1, gt=0)
+
+    def factor(self, step: int) -> float:
+        return float(self.factor_each ** sum(step >= at for at in self.at))
+
+
+class Warmup(Schedule):
+    """Rise in equal parts to 1 at step ``steps``, and from there as ``then`` does from its beginning."""
+
+    kind: ClassVar[str] = "warm-up"
+
+    steps: int = Field(ge=1)
+    then: Schedule = Schedule()
+
+    def factor(self, step: int) -> float:
+        return (step + 1) / self.steps if step < self.steps else self.then.factor(step - self.steps)
+
+
 class Optimizer(Description):
-    """What every optimiser has. ``lr`` and ``weight_decay`` are one number, or one a member."""
+    """What every optimiser has. ``lr`` and ``weight_decay`` are one number, or one a member; ``lr`` may be given by
+    position and is torch's unless given. ``clip`` is the largest norm of a member's gradient: a larger one is shrunk to
+    it."""
 
     kind: ClassVar[str]
 
     lr: PerMember
     weight_decay: PerMember = 0.0
     schedule: Schedule = Schedule()
+    clip: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+
+    def __init__(self, lr: PerMember | Sequence[float] = 1e-3, **fields: Any) -> None:
+        super().__init__(lr=lr, **fields)
+        for name, value in (("lr", self.lr), ("weight_decay", self.weight_decay)):
+            if not all(math.isfinite(rate) and rate >= 0 for rate in (value if isinstance(value, tuple) else (value,))):
+                raise InputError(f"{name} must be a number from 0 on, or one for each member; got {value}.")
 
     def start(self, flat: Tensor) -> State:
         """The optimiser's state at step 0 for parameters (members × numbers)."""
@@ -77,6 +113,13 @@ class Optimizer(Description):
     def hyper(self, steps: range) -> Tensor:
         """What changes from step to step (steps × 3): learning-rate factor and Adam's two bias corrections."""
         return torch.tensor([[self.schedule.factor(s), 1.0, 1.0] for s in steps], dtype=torch.float64)
+
+    def clipped(self, grad: Tensor) -> Tensor:
+        """Gradients (members × numbers), each no longer than ``clip``, as ``torch.nn.utils.clip_grad_norm_`` has it."""
+        if self.clip is None:
+            return grad
+        norm: Tensor = torch.linalg.vector_norm(grad, dim=-1, keepdim=True)
+        return grad * (self.clip / (norm + 1e-6)).clamp(max=1.0)
 
     def update(self, flat: Tensor, grad: Tensor, state: State, lr: Tensor, decay: Tensor | None, hyper: Hyper) -> None:
         """One step in place; ``lr`` and ``decay`` are (members × 1), ``decay`` None where there is none. No number may
@@ -100,11 +143,12 @@ class Optimizer(Description):
 
 
 class SGD(Optimizer):
-    """w ← w − lr·v, v ← momentum·v + g; weight decay is added to g."""
+    """w ← w − lr·v, v ← momentum·v + g; weight decay is added to g. With ``nesterov``, w ← w − lr·(g + momentum·v)."""
 
     kind: ClassVar[str] = "sgd"
 
     momentum: float = Field(default=0.0, ge=0, lt=1)
+    nesterov: bool = False
 
     def start(self, flat: Tensor) -> State:
         return {"velocity": torch.zeros_like(flat)} if self.momentum else {}
@@ -113,7 +157,8 @@ class SGD(Optimizer):
         if decay is not None:
             grad = grad + decay * flat
         if self.momentum:
-            grad = state["velocity"].mul_(self.momentum).add_(grad)
+            velocity = state["velocity"].mul_(self.momentum).add_(grad)
+            grad = grad + self.momentum * velocity if self.nesterov else velocity
         flat.addcmul_(grad, lr * hyper[0], value=-1)
 
 
@@ -161,3 +206,36 @@ def column(value: PerMember, members: Sequence[int], like: Tensor) -> Tensor:
     if isinstance(value, tuple):
         return torch.tensor([[value[m]] for m in members], dtype=like.dtype, device=like.device)
     return torch.full((len(members), 1), float(value), dtype=like.dtype, device=like.device)
+
+
+TORCHS: dict[str, type[Optimizer]] = {"SGD": SGD, "Adam": Adam, "AdamW": AdamW}
+"""Which of torch.optim have their like here."""
+
+
+def as_optimizer(given: Any) -> Optimizer:
+    """An optimiser of ours, one by name ("adam"), or a class of torch.optim, with keywords by ``functools.partial``."""
+    if isinstance(given, Optimizer):
+        return given
+    if isinstance(given, str):
+        named = {name.lower(): kind for name, kind in TORCHS.items()}
+        if given.lower() not in named:
+            raise unknown("optimizer", given, named)
+        return named[given.lower()]()
+    made: Any = given.func if isinstance(given, partial) else given
+    words = given.keywords if isinstance(given, partial) else {}
+    kind = TORCHS.get(getattr(made, "__name__", ""))
+    if kind is None or not isinstance(made, type) or not issubclass(made, torch.optim.Optimizer):
+        shown = type(given).__name__ if isinstance(given, torch.optim.Optimizer) else repr(given)[:80]
+        raise InputError(
+            f"optimizer is rc.SGD(…), rc.Adam(…) or rc.AdamW(…), the name of one, or torch.optim.Adam with keywords by "
+            f"functools.partial, before it is given parameters; got {shown}."
+        )
+    defaults = {name: p.default for name, p in signature(made).parameters.items()}
+    meant = {name: value for name, value in words.items() if name not in HOW_ONLY and value != defaults.get(name)}
+    if left := [name for name in meant if name not in kind.model_fields]:
+        raise InputError(f"{left[0]}={meant[left[0]]!r} of torch.optim.{made.__name__} has no like here; leave it out.")
+    return kind(**{"weight_decay": defaults["weight_decay"], **meant})
+
+
+HOW_ONLY = ("foreach", "fused", "capturable", "differentiable")
+"""Keywords of torch.optim that change how it computes and not what."""

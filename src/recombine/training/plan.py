@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from recombine.errors import InputError, unknown
-from recombine.training.stack import Objective, positional
+from recombine.training.stack import Objective, positional, undisturbed
 from recombine.training.strategies import STRATEGIES, can_compile, draws_inside
 
 ChunkSize = int | Literal["auto"]
@@ -24,6 +24,12 @@ STACK_BYTES = {"cpu": 48 * 2**20, "cuda": 24 * 2**30}
 
 LOOP_BYTES_CPU = 4 * 2**20
 """A member that touches more than this in one step keeps two cores busy by itself: stacking it gains nothing."""
+
+CONVOLVING_BYTES_CPU = 2**18
+"""Members with convolutions that touch no more than this are stacked on a CPU. What decides is their size: a step has a
+fixed cost per member that stacking saves, and grouped convolutions are slower per number. In CPU time, stacking was 2.3
+to 6 times as fast below this, as fast near 1 MB and .7 times as fast at 9 MB (``benchmarks/convolutions.py``); a loop
+may use several cores, so it is left only where the gain is clear."""
 
 LOOP_STACK = 4
 """Members of a loop do not meet, so a stack of them is only what is handed out at once: small enough to share out."""
@@ -122,10 +128,9 @@ def _choose(
         if touched * members * steps > COMPILE_BYTES and can_compile():
             return "compiled", "long enough to pay for compiling"
         return "captured", "one launch a step"
-    if members == 1:
-        return "loop", "a single member"
-    if convolves(module):
-        return "loop", "grouped convolutions are slower than a loop on a CPU"
+    # However many there are: a member alone is to come to the same as among others.
+    if convolves(module) and touched > CONVOLVING_BYTES_CPU:
+        return "loop", "convolutions of this size are faster one member after another on a CPU"
     if touched > LOOP_BYTES_CPU:
         return "loop", "one member fills the caches"
     return "stacked", "many small members a step"
@@ -162,7 +167,8 @@ def activation_bytes(module: nn.Module, objective: Objective, inputs: tuple[Tens
         return tensor
 
     buffers = {name: buffer.clone() for name, buffer in module.named_buffers()}
-    with torch.enable_grad(), torch.random.fork_rng(), torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+    saving = torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t)
+    with torch.enable_grad(), torch.random.fork_rng(), undisturbed(module), saving:
         outputs = torch.func.functional_call(module, buffers, positional(inputs))
         # held until counted: a freed storage could lend its address to the next one
         held = objective.task.losses(outputs, targets)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from recombine.description import Description
 from recombine.errors import InputError
+from recombine.identity import PLAIN, identity, is_library
 from recombine.tasks import Inputs
 from recombine.tasks.draws import key
 from recombine.training.layout import Layout
@@ -86,17 +90,71 @@ class Stack:
         }
 
 
-def initial(model: Model, member: int, seed: int, dtype: torch.dtype | None = None) -> nn.Module:
-    """Member ``member`` as initialised by its own seed, whatever was drawn before or beside it."""
+def initial(model: Model, member: int, seed: int, dtype: torch.dtype | None = None, fresh: bool = True) -> nn.Module:
+    """Member ``member`` as initialised by its own seed, whatever was drawn before or beside it; of a module that is
+    given, a copy: drawn anew if ``fresh``, else with its weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(key(seed, member, "init") >> 1)
         if isinstance(model, nn.Module):
-            module = _fresh(model)
+            module = _fresh(model) if fresh else copy.deepcopy(model).cpu()
         else:
             module = model()
             if not isinstance(module, nn.Module):
                 raise InputError(f"calling the model must give an nn.Module, got {type(module).__name__}.")
+    _tensors_as_buffers(module)
     return module.to(dtype=dtype) if dtype is not None else module
+
+
+def _tensors_as_buffers(module: nn.Module) -> None:
+    """Tensors that are plain attributes belong to each member, as buffers do: they become buffers."""
+    weights = {p.untyped_storage().data_ptr() for p in module.parameters()}
+    for prefix, part in module.named_modules():
+        for name, value in list(vars(part).items()):
+            if isinstance(value, Tensor):
+                if value.grad_fn is not None or value.untyped_storage().data_ptr() in weights:
+                    full = f"{prefix}.{name}".lstrip(".")
+                    raise InputError(f"the attribute {full!r} is computed from parameters once; compute it in forward.")
+                delattr(part, name)
+                part.register_buffer(name, value.detach(), persistent=False)
+
+
+@contextmanager
+def undisturbed(module: nn.Module) -> Iterator[None]:
+    """Attributes that a call of the module sets, such as attention to be looked at, are as before it afterwards: what
+    is left there by a traced or batched call is no tensor of anybody's."""
+    before = [(part, dict(vars(part))) for part in module.modules()]
+    try:
+        yield
+    finally:
+        for part, attributes in before:
+            vars(part).clear()
+            vars(part).update(attributes)
+
+
+def batched_attention(like: Tensor) -> AbstractContextManager[None]:
+    """On a CPU, attention as matrix products: vmap has no rule for the fused one and would call it member by member."""
+    return nullcontext() if like.is_cuda else sdpa_kernel(SDPBackend.MATH)
+
+
+def is_ours(model: Model) -> bool:
+    """Whether a model is one of this package, which are known to keep to the rules."""
+    return isinstance(model, Description) and is_library(type(model).__module__)
+
+
+def python_state(module: nn.Module) -> dict[str, str]:
+    """A hash of every attribute that is neither parameter nor buffer; of a library's modules, of the plain ones."""
+    found = {}
+    for prefix, part in module.named_modules():
+        for name, value in vars(part).items():
+            if name not in _OF_EVERY_MODULE and (not is_library(type(part).__module__) or type(value) in PLAIN):
+                try:
+                    found[f"{prefix}.{name}".lstrip(".")] = identity(value)
+                except InputError:
+                    continue  # a lock, a socket: nothing that is computed with
+    return found
+
+
+_OF_EVERY_MODULE = frozenset(vars(nn.Module()))
 
 
 def _fresh(model: nn.Module) -> nn.Module:
@@ -127,14 +185,19 @@ def stack_members(
     init_scale: PerMember = 1.0,
     penalty_weight: PerMember = 0.0,
     stop_below: float | None = None,
+    fresh: bool = True,
 ) -> Stack:
     """Initialise ``members`` and lay them out as one stack on ``device``."""
     rows: list[Tensor] = []
     buffers: dict[str, list[Tensor]] = {}
+    known = is_ours(model)
     for member in members:
-        module = initial(model, member, seed, dtype)
+        module = initial(model, member, seed, dtype, fresh)
         if not rows:
             template, layout = module, Layout.of(module)
+            state = {} if known else python_state(module)
+        elif not known:
+            _same_kind(module, template, state, member)
         rows.append(layout.row(dict(module.named_parameters()), next(module.parameters()).dtype))
         for name, buffer in module.named_buffers():
             buffers.setdefault(name, []).append(buffer)
@@ -165,6 +228,19 @@ def stack_members(
         stop_below=stop_below,
         held=torch.full((len(members),), torch.nan, dtype=flat.dtype, device=device),
     )
+
+
+def _same_kind(module: nn.Module, template: nn.Module, state: dict[str, str], member: int) -> None:
+    """Members differ in the numbers of parameters and buffers, and in nothing else."""
+    mine, theirs = ({n: t.shape for n, t in (*m.named_parameters(), *m.named_buffers())} for m in (module, template))
+    mine_too = python_state(module)
+    odd = [name for name in mine | theirs if mine.get(name) != theirs.get(name)]
+    odd += [name for name in mine_too | state if mine_too.get(name) != state.get(name)]
+    if odd:
+        raise InputError(
+            f"member {member} is built with another {odd[0]!r} than the first: members may differ in parameters and "
+            "buffers only, so draw nothing else where the model is built, or make it a buffer."
+        )
 
 
 def positional(inputs: Inputs) -> tuple[Tensor, ...]:

@@ -23,8 +23,12 @@ def fresh_losses(task: Task, count: int, seed: int, like: Tensor) -> Callable[[E
     """The mean loss of each member on ``count`` examples of the training distribution, drawn by an address of their
     own."""
     inputs, targets = task.batch(Draws.of([0], range(1), seed, like.device)("stop"), count)
-    asked = tuple(cast(part[0, 0], like.dtype) for part in positional(inputs))
-    wanted = cast(targets[0, 0], like.dtype)
+    return losses_on(task, tuple(part[0, 0] for part in positional(inputs)), targets[0, 0], like)
+
+
+def losses_on(task: Task, inputs: tuple[Tensor, ...], targets: Tensor, like: Tensor) -> Callable[[Ensemble], Tensor]:
+    """The mean loss of each member on these examples."""
+    asked, wanted = tuple(cast(part, like.dtype) for part in inputs), cast(targets, like.dtype)
 
     def losses(ensemble: Ensemble) -> Tensor:
         with torch.no_grad():

@@ -98,6 +98,7 @@ class _Lane:
         self.stack, self.objective, self.module = stack, objective, module
         self.grad = torch.zeros_like(stack.flat[:1])
         self.parameters = dict(module.named_parameters())
+        self.buffers = {name: _place(module, name, buffer) for name, buffer in module.named_buffers()}
         self.bound: int | None = None
         self.last = _channels_last(module) if not stack.flat.is_cuda else ()
         self.grads = stack.layout.split(self.grad[0])
@@ -119,12 +120,14 @@ class _Lane:
         total, loss = self.objective.total(self.module(*inputs), targets, self.parameters, stack.weight[i])
         torch.autograd.backward(total)
         with torch.no_grad():
+            self._keep_buffers()
             if stack.stop_below is not None:
                 stack.held[i].copy_(loss)
                 self.lr.mul_(loss > stack.stop_below)
             for name in self.last:
                 self.grads[name].copy_(self.parameters[name].grad)  # type: ignore[arg-type]
-            stack.optimizer.update_in_pieces(self.flat, self.grad, self.state, self.lr, self.decay, hyper)
+            grad = stack.optimizer.clipped(self.grad)
+            stack.optimizer.update_in_pieces(self.flat, grad, self.state, self.lr, self.decay, hyper)
         return loss.detach()
 
     def _bind(self, i: int) -> None:
@@ -133,12 +136,24 @@ class _Lane:
         for name, view in self.rows.items():
             own = torch.empty_like(view, memory_format=torch.channels_last) if name in self.last else view
             self.parameters[name].data = own
-        for name, buffer in self.module.named_buffers():
+        for name, (_, _, buffer) in self.buffers.items():
             buffer.data = stack.buffers[name][i]
         self.flat, self.lr = stack.flat[row], stack.lr[row]
         self.state = {name: tensor[row] for name, tensor in stack.state.items()}
         self.decay = None if stack.decay is None else stack.decay[row]
         self.bound = i
+
+    def _keep_buffers(self) -> None:
+        """A buffer that forward has set to another tensor, rather than changed, is the member's all the same."""
+        for place, name, buffer in self.buffers.values():
+            if place[name] is not buffer:
+                buffer.copy_(place[name])  # type: ignore[arg-type]
+                place[name] = buffer
+
+
+def _place(module: nn.Module, name: str, buffer: Tensor) -> tuple[dict[str, Tensor | None], str, Tensor]:
+    part, _, last = name.rpartition(".")
+    return module.get_submodule(part)._buffers, last, buffer
 
 
 def _channels_last(module: nn.Module) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from torch import Tensor, fx
 from torch.func import functional_call, grad_and_value, vmap
 
 from recombine.training.optim import Hyper
-from recombine.training.stack import Buffers, Objective, Stack
+from recombine.training.stack import Buffers, Objective, Stack, batched_attention, undisturbed
 
 Step = Callable[..., tuple[Tensor, Tensor, list[Tensor]]]
 """(parameters, buffers, inputs, targets, weight) → (gradients as rows, losses, buffers after the step)."""
@@ -63,7 +63,7 @@ class Stacked:
             stack.lr.mul_((loss > stack.stop_below)[:, None])
         for old, new in zip(stack.buffers.values(), buffers, strict=True):
             old.copy_(new)
-        self._update(stack.flat, grad, stack.state, stack.lr, stack.decay, hyper)
+        self._update(stack.flat, stack.optimizer.clipped(grad), stack.state, stack.lr, stack.decay, hyper)
         return loss
 
     def _arguments(self, inputs: tuple[Tensor, ...], targets: Tensor) -> tuple[Any, ...]:
@@ -83,11 +83,12 @@ def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:
     def loss(
         parameters: dict[str, Tensor], buffers: Buffers, inputs: tuple[Tensor, ...], targets: Tensor, weight: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Buffers]]:
-        after = {name: buffer.clone() for name, buffer in buffers.items()}
         parameters = {name: p.detach() if name in frozen else p for name, p in parameters.items()}
-        outputs = functional_call(module, (parameters, after), inputs)
+        values = {**parameters, **{name: buffer.clone() for name, buffer in buffers.items()}}
+        with undisturbed(module), batched_attention(stack.flat):
+            outputs = functional_call(module, values, inputs)  # leaves in ``values`` what buffers were set to
         total, plain = objective.total(outputs, targets, parameters, weight)
-        return total, (plain, after)
+        return total, (plain, {name: values[name].detach() for name in buffers})
 
     data = None if shared else 0
     gradient = vmap(grad_and_value(loss, has_aux=True), in_dims=(0, 0, data, data, 0))
