@@ -163,7 +163,7 @@ class Training:
         """Steps from one judgement to the next: ``stop_every``, or an epoch of a fixed set."""
         if self.stop_on is not None or self.judged_on is None or self.stop_every > 1:
             return self.stop_every
-        return max(1, self.task.training_rows // (self.batch_size or 1))  # type: ignore[attr-defined]
+        return max(1, int(getattr(self.task, "training_rows", 1)) // (self.batch_size or 1))
 
     @cached_property
     def ingredients(self) -> dict[str, str]:
