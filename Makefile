@@ -22,9 +22,9 @@ run: $(BIN)/recombine
 
 test: $(VENV)/dev
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/mypy > $(VENV)/types & types=$$!; $(BIN)/python -m pytest -n $(WORKERS); tests=$$?; \
+	wait $$types; types=$$?; cat $(VENV)/types; exit $$((tests + types))
 
 docs: $(VENV)/dev
 	$(BIN)/python docs/build.py

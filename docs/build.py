@@ -1,11 +1,12 @@
 """Build the pages of this folder into docs/site: `make docs`, then open docs/site/index.html.
 
 Each page is run first (`pages.py`); a picture is drawn in the colours of the page and kept in docs/pictures too, for
-whoever reads the Markdown. A page is one file without scripts that loads nothing.
+whoever reads the Markdown. A page is one file without scripts that loads nothing; the playground lies beside them.
 """
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ from markupsafe import Markup, escape
 from pages import HERE, READER, Picture, pages, play
 
 from recombine.figures import to_svg
+from recombine.playground import write_page
 from recombine.reporting import responsive_svg
 
 SITE = HERE / "site"
@@ -35,6 +37,7 @@ PAGE = """{% extends "base.html.j2" %}
 .recombine p code, .recombine td code { overflow-wrap: anywhere; }
 </style>
 <nav aria-label="Pages"><a href="{{ index }}">All pages</a>
+<a href="{{ play }}">Playground</a>
 {% for word, page in beside %}<a href="{{ page[0] }}" rel="{{ word | lower }}">{{ word }}: {{ page[1] }}</a>
 {% endfor %}</nav>{% endblock %}
 {% block content %}{{ body }}{% endblock %}"""
@@ -47,6 +50,7 @@ def main() -> None:
         target = _target(page)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(whole(page, everything, keep=HERE / "pictures"), encoding="utf-8")
+    write_page(SITE / "play.html")
     print(f"{len(everything)} pages: {os.path.relpath(SITE / 'index.html')}")
 
 
@@ -62,6 +66,7 @@ def whole(page: Path, everything: Sequence[Path], keep: Path | None = None) -> s
     return template.render(
         title=_title(page),
         index=to(HERE / "index.md"),
+        play=os.path.relpath(SITE / "play.html", _target(page).parent),
         beside=[(word, (to(other), _title(other))) for word, other in around.items() if other],
         body=_body(page, keep),
     )
@@ -85,7 +90,7 @@ def _body(page: Path, keep: Path | None) -> Markup:
                 child.attrs["href"] = _moved(str(child.attrs["href"]), page)
             elif child.type == "image":
                 child.type, child.tag = "html_inline", ""
-                child.content = _figure(child, drawings)
+                child.content = _figure(child, drawings, page)
         if token.type == "fence" and token.info == "text":
             token.type = "html_block"
             token.content = f'<pre class="shown"><code>{escape(token.content)}</code></pre>\n'
@@ -94,8 +99,15 @@ def _body(page: Path, keep: Path | None) -> Markup:
     return Markup(re.sub(r"<p>(<figure>.*?</figure>)</p>", r"\1", html, flags=re.DOTALL))
 
 
-def _figure(image: Token, drawings: dict[str, Markup]) -> str:
-    drawing = drawings[Path(str(image.attrs["src"])).stem]
+def _figure(image: Token, drawings: dict[str, Markup], page: Path) -> str:
+    file = page.parent / str(image.attrs["src"])
+    if file.suffix == ".svg":
+        drawing = drawings[file.stem]
+    else:
+        told = base64.b64encode(file.read_bytes()).decode()
+        drawing = Markup('<img alt="{}" style="max-width:100%" src="data:image/{};base64,{}">').format(
+            image.content, file.suffix[1:], told
+        )
     return f"<figure>{drawing}<figcaption>{escape(image.content)}</figcaption></figure>"
 
 

@@ -2,8 +2,8 @@
 
 In a page, ``python`` blocks are run, and lines of ``sh`` blocks that start with ``recombine``; a block with the name of
 a file, such as ``csv NAME`` or ``python NAME``, is written as that file; a ``text`` block shows what the block before
-it printed. There, … stands for anything, and a decimal number may be off by two in its last digit. A picture is the
-``chart`` of the block before it.
+it printed. There, … stands for anything, and a decimal number may be off by two in its last digit. An SVG is the
+``chart`` of the block before it; other pictures are files.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def play(page: Path, folder: Path) -> Iterator[Shown | Picture]:
             elif kind == "sh":
                 printed = "".join(_command(text) for text in token.content.splitlines())
             for child in token.children or ():
-                if child.type == "image":
+                if child.type == "image" and str(child.attrs["src"]).endswith(".svg"):
                     draw = _drawn(code, module)
                     yield Picture(Path(str(child.attrs["src"])).stem, child.content, child, draw)
         if owed:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -14,7 +19,75 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("recombine", deadline=None, derandomize=True)
 settings.load_profile("recombine")
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+NO_BROWSER = (
+    "Playwright is not installed" if importlib.util.find_spec("playwright") is None
+    else f"no browser found under the names {', '.join(BROWSERS)}" if CHROMIUM is None else ""
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """The system's Chromium or Chrome; where there is none, the test is skipped."""
+    if NO_BROWSER:
+        pytest.skip(NO_BROWSER)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+LONGEST = (
+    "test_conformance.py", "test_gpu_rules.py", "test_docs.py", "test_readme_and_examples.py", "test_executors.py",
+)  # fmt: skip
+"""Files that take minutes, the longest first: the last one should not be the one that all wait for."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest file first: files go to one worker each, and the last should not be the one all wait for."""
-    items.sort(key=lambda item: item.path.name != "test_conformance.py")
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file is one worker's, whose tests share what was trained; of the conformance suite, and of what is run in
+    processes of their own, each subject. They are handed out in the order above, not by their number of tests."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file, _, test = nodeid.partition("::")
+            apart = file.endswith(("/test_conformance.py", "/test_gpu_rules.py"))
+            return f"{file}[{test.partition('[')[2]}" if apart else file
+
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
+@pytest.fixture(scope="session")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store for runs that several files ask for: whoever comes first computes them, also for other workers."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "shared-store"
+
+
+@pytest.fixture(scope="module")
+def toy_store(shared_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of one's own that holds gradient-toy at smoke scale with two members."""
+    from recombine.runs import Store
+    from recombine.studies import run_study
+
+    result = run_study("gradient-toy", "smoke", store=shared_store, members=2, device="cpu")
+    own = tmp_path_factory.mktemp("toy") / "store"
+    for run in result.provenance.values():
+        shutil.copytree(*(str(Store(root).directory(run["address"])) for root in (shared_store, own)))
+    return own
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The last line says that pages were not tried in a browser: among a thousand dots nobody would see it."""
+    if NO_BROWSER and not hasattr(config, "workerinput"):
+        print(f"The tests that need a browser were skipped: {NO_BROWSER}.")

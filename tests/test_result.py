@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from recombine.errors import InputError
-from recombine.result import Result, register
+from recombine.result import Result, as_json, register, safe_csv
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,11 @@ def test_a_result_shows_what_was_found_and_not_all_that_it_holds() -> None:
 
 
 def test_json_never_holds_nan() -> None:
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        Number(float("nan")).to_json()
+    assert json.loads(Number(float("nan")).to_json())["value"] is None
+    assert (
+        as_json({"a": [1.0, float("nan")], "b": {"c": (float("inf"), "x")}})
+        == '{"a": [1.0, null], "b": {"c": [null, "x"]}}'
+    )
 
 
 def test_a_bare_result_has_nothing() -> None:
@@ -104,3 +107,9 @@ def test_a_bare_result_has_nothing() -> None:
         Result().to_frame()
     with pytest.raises(TypeError, match="Result has no dictionary"):
         Result().to_dict()
+
+
+def test_a_spreadsheet_calculates_nothing_in_an_export():
+    frame = pl.DataFrame({"=1+1": ["=cmd|' /C calc'!A0", "@SUM(A1)", "-2", "-", "+x", None], "n": [-1, 2, 3, 4, 5, 6]})
+    lines = safe_csv(frame).splitlines()
+    assert lines == ["'=1+1,n", "'=cmd|' /C calc'!A0,-1", "'@SUM(A1),2", "-2,3", "-,4", "'+x,5", ",6"]

@@ -7,7 +7,8 @@
     rc.measure(ensemble, task)                         # after training: where it fails, and by which mechanism
     rc.measure_predictions(table, ["shape", "colour"], target="y", prediction="p", split="part=test")
     rc.dissect(network, problems_of_one_rule, problems_of_the_other)      # inside: a part for each, and can it go
-    rc.run_study(rc.find_study("gradient-toy"), "smoke", store=rc.Store("store"))     # a paper: which claims hold
+    result = rc.run_study("gradient-toy", "smoke")     # a paper: which claims hold
+    rc.report(result)                                  # its page, or that of any other result
 
 Names are looked up when they are first used, so that a person with a table does not wait for torch.
 """
@@ -41,12 +42,16 @@ _WHERE = {
     "Validation": "recombine.training",
     "train": "recombine.training",
     "check": "recombine.checks",
+    "CombinationSplit": "recombine.checks",
+    "Purpose": "recombine.checks",
+    "plan": "recombine.checks",
     "check_theorem": "recombine.measures",
     "run_study": "recombine.studies",
     "dissect": "recombine.structure",
     "measure": "recombine.measures",
     "measure_predictions": "recombine.mechanisms",
     "find_study": "recombine.studies",
+    "report": "recombine.reporting",
     "Store": "recombine.runs",
 }
 _PACKAGES = (
@@ -71,10 +76,11 @@ if TYPE_CHECKING:
         tasks as tasks,
         training as training,
     )
-    from recombine.checks import check as check
+    from recombine.checks import CombinationSplit as CombinationSplit, Purpose as Purpose, check as check, plan as plan
     from recombine.measures import check_theorem as check_theorem, measure as measure
     from recombine.mechanisms import measure_predictions as measure_predictions
     from recombine.models import Perceptron as Perceptron
+    from recombine.reporting import report as report
     from recombine.runs import Store as Store
     from recombine.space import (
         Factor as Factor,

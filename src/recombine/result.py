@@ -7,6 +7,7 @@ the lookup happens when somebody asks, so a person who only wants numbers never 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,6 +29,33 @@ ENDINGS = (".html", *TABLES, *PICTURES)
 def register(kind: str, what: str, renderer: Renderer) -> None:
     """Say how results of ``kind`` are drawn as ``what``: ``"plot"`` (an Altair chart) or ``"page"`` (HTML text)."""
     _RENDERERS[kind, what] = renderer
+
+
+def as_json(value: Any, **how: Any) -> str:
+    """Valid JSON whatever the numbers: what it cannot hold, NaN and the infinities, is null."""
+    try:
+        return json.dumps(value, allow_nan=False, **how)
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False, **how)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def safe_csv(frame: pl.DataFrame) -> str:
+    """The table as CSV. A text that a spreadsheet would calculate (=1+1, @SUM(A1)) begins with an apostrophe there."""
+    import polars as pl
+
+    texts = pl.col(pl.String)
+    formula = texts.str.contains(r"^[=+\-@\t\r].") & texts.cast(pl.Float64, strict=False).is_null()
+    safe = frame.with_columns(pl.when(formula).then("'" + texts).otherwise(texts).name.keep())
+    names = ["'" + name if name[:1] in ("=", "+", "-", "@", "\t", "\r") else name for name in safe.columns]
+    return safe.rename(dict(zip(safe.columns, names, strict=True))).write_csv()
 
 
 class Result:
@@ -55,7 +83,7 @@ class Result:
         raise TypeError(f"{type(self).__name__} has no dictionary")
 
     def to_json(self, indent: int | None = None) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False)
+        return as_json(self.to_dict(), ensure_ascii=False, indent=indent)
 
     def plot(self) -> Any:
         """The one obvious picture of this result, an Altair chart."""
@@ -88,7 +116,7 @@ class Result:
         if ending == ".json":
             path.write_text(self.to_json(indent=1), encoding="utf-8")
         elif ending == ".csv":
-            self.to_frame().write_csv(path)
+            path.write_text(safe_csv(self.to_frame()), encoding="utf-8")
         elif ending == ".parquet":
             self.to_frame().write_parquet(path)
         elif ending == ".html":

@@ -84,7 +84,7 @@ def test_additivity_is_kept_and_rejected(repeats, test):
     result = check(_grid_table(lambda a, b: float(a * b), repeats, 0.3), ["a", "b"], target="y")
     assert (result.additivity.test, result.additivity.rejected) == (test, True)
     assert result.additivity.p_value < 1e-6
-    assert any("additive assumption itself" in note for note in result.notes)
+    assert any("which is rejected here" in note for note in result.notes)
 
 
 def test_exactly_additive_answers_are_said_to_be():
@@ -93,11 +93,28 @@ def test_exactly_additive_answers_are_said_to_be():
 
 
 def test_exclusive_or_is_no_additive_logit_and_or_is_one():
-    cells = {"a": [0, 0, 1, 1, 2], "b": [0, 1, 0, 1, 0]}
-    xor = check({**cells, "y": ["n", "j", "j", "n", "n"]}, ["a", "b"], target="y").additivity
+    cells = {"a": [0, 0, 1, 1, 2, 2], "b": [0, 1, 0, 1, 0, 0]}
+    xor = check({**cells, "y": ["n", "j", "j", "n", "n", "n"]}, ["a", "b"], target="y").additivity
     assert (xor.test, xor.rejected) == ("separability", True)
-    either = check({**cells, "y": ["n", "j", "j", "j", "n"]}, ["a", "b"], target="y").additivity
+    either = check({**cells, "y": ["n", "j", "j", "j", "n", "n"]}, ["a", "b"], target="y").additivity
     assert (either.test, either.rejected) == ("separability", False)
+
+
+def test_single_rows_do_not_tell_noise_from_exclusive_or():
+    cells = {"a": [0, 0, 1, 1, 2], "b": [0, 1, 0, 1, 0], "y": ["n", "j", "j", "n", "n"]}
+    assert check(cells, ["a", "b"], target="y").additivity.rejected is None
+
+
+def test_a_pair_of_factors_that_interact_is_named():
+    rng = np.random.default_rng(0)
+    a, b, c = (k.ravel() for k in np.meshgrid(range(4), range(4), range(5), indexing="ij"))
+    y = a - c + 2.0 * ((a + b) % 2) + 0.3 * rng.normal(size=len(a))
+    numbers = check({"a": a, "b": b, "c": c, "y": y}, ["a", "b", "c"], target="y").additivity
+    assert (numbers.test, numbers.rejected) == ("interaction", True)
+    assert "F test of a × b" in numbers.words
+    classes = check({"a": a, "b": b, "c": c, "y": (a + b) % 2 == 1}, ["a", "b", "c"], target="y").additivity
+    assert (classes.test, classes.rejected) == ("interaction", True)
+    assert "score test of a × b" in classes.words
 
 
 def test_noisy_classes_use_the_deviance():

@@ -68,7 +68,7 @@ def test_every_size_can_be_drawn(factors, levels):
 def test_the_page_says_verdict_suggestion_and_reason():
     page = check(PIECES, ["shape", "colour"])._repr_html_()
     assert "Some combinations cannot be answered from this data" in page
-    assert "1 further combination would settle all of them" in page
+    assert "1 further combination would determine all of them" in page
     assert "= (disc, blue) − (disc, red) + (square, red)" in page
     assert "compositional support" in page
 

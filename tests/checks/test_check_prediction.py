@@ -20,7 +20,7 @@ def _anchors(anchors):
 def test_anchors_have_the_published_shrinkage(anchors, share):
     result = check(_anchors(anchors), ["0", "1"], salience=0.4264)
     assert {round(q.shrinkage, 3) for q in result.queries} == {share}
-    assert result.queries[0].words == f"answerable, but expect shrinkage × {share:.2f}"
+    assert result.queries[0].words == f"determined if effects add up; a wide network gives × {share:.2f} of it"
 
 
 def test_one_hidden_relu_layer_is_the_default_learner():
@@ -35,7 +35,7 @@ def test_predicted_slope_is_the_memorization_leak():
     values = codes - 4
     table = {"a": codes[:, 0], "b": codes[:, 1], "y": values.sum(axis=1).astype(float)}
     result = check(table, ["a", "b"], target="y", target_kind="number", salience=0.4)
-    said = np.array([q.prediction for q in result.queries])
+    said = np.array([q.network for q in result.queries])
     truth = np.array([sum(q.codes) - 8 for q in result.queries])
     slope, intercept = np.polyfit(truth, said, 1)
     assert slope == pytest.approx(2 / 3)
@@ -46,7 +46,7 @@ def test_parts_add_up_and_vanish_where_never_seen():
     codes = _anchors([4])
     table = {"a": codes[:, 0], "b": codes[:, 1], "y": np.random.default_rng(0).normal(size=len(codes))}
     for query in check(table, ["a", "b"], target="y").queries:
-        assert sum(query.parts.values()) == pytest.approx(query.prediction)
+        assert sum(query.parts.values()) == pytest.approx(query.network)
         assert query.parts["a × b"] == 0.0
 
 
@@ -94,7 +94,7 @@ def test_context_is_found_as_a_shortcut_and_least_squares_margins_match_theory()
     assert shortcut.factors == ("context",)
     assert shortcut.in_training > 0 > shortcut.when_asked
     assert shortcut.judged_by == "the asked targets"
-    margins = [q.prediction * label[q.codes] for q in result.queries]
+    margins = [q.network * label[q.codes] for q in result.queries]
     # Least squares at ReLU depth 3 (kernel theory §1): margin +.522, the same for every left-out combination.
     np.testing.assert_allclose(margins, 0.522, atol=5e-4)
     assert not shortcut.outweighs
@@ -116,7 +116,7 @@ def test_classes_are_predicted_by_name():
         "y": ["low" if a < 2 else "high" for a, _ in cells],
     }
     for query in check(table, ["a", "b"], target="y").queries:
-        assert query.prediction == ("low" if query.codes[0] < 2 else "high")
+        assert query.network == query.prediction == ("low" if query.codes[0] < 2 else "high")
 
 
 @pytest.mark.parametrize(("options", "word"), [({"salience": 0.7}, "at most at 0.5"), ({"depth": -1}, "0 or more")])

@@ -13,7 +13,7 @@ from recombine.cli.main import main
 from recombine.studies import STUDIES
 
 Call = Callable[..., tuple[int, str, str]]
-TOY = ("--scale", "smoke", "--members", 3, "--device", "cpu")
+TOY = ("--scale", "smoke", "--members", 2, "--device", "cpu")
 RUN = ["run", "address", "kind", "members", "steps", "stored", "strategy", "stack", "units", "seconds", "at_most",
        "memory_bytes", "basis"]  # fmt: skip
 
@@ -41,7 +41,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(call: Call, tmp_path: Path
     data = json.loads(out)
     assert [list(run) for run in data["runs"]] == [RUN] * 5
     assert {run["run"] for run in data["runs"]} == {
-        f"gradient-toy/{name}" for name in STUDIES["gradient-toy"].runs("smoke", 3)
+        f"gradient-toy/{name}" for name in STUDIES["gradient-toy"].runs("smoke", 2)
     }
     assert all(run["seconds"] > 0 for run in data["runs"])
     total = data["total"]
@@ -56,7 +56,7 @@ def test_a_dry_run_for_people(call: Call, tmp_path: Path, monkeypatch: pytest.Mo
     assert (code, err) == (0, "")
     assert "5 runs at smoke scale on this cpu: 0 stored." in out
     assert "nothing was written" in out
-    assert "stacked × 3" in out
+    assert "stacked × 2" in out
     assert list(tmp_path.iterdir()) == []
 
 

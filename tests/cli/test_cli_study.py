@@ -25,8 +25,8 @@ Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cli") / "store"
+def store(toy_store: Path) -> Path:
+    return toy_store
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
 def run(call: Call, store: Path) -> Call:
     """A study small enough for a test; its runs are computed once for all of them."""
     return lambda *more: call(
-        "study", "run", "gradient-toy", "--scale", "smoke", "--members", 3, "--device", "cpu", "--store", store, *more
+        "study", "run", "gradient-toy", "--scale", "smoke", "--members", 2, "--device", "cpu", "--store", store, *more
     )
 
 
@@ -112,11 +112,12 @@ def test_list_counts_the_claims_of_the_paper_and_ours_apart(call: Call, monkeypa
     assert f"– of {papers} and – of {ours}" in call("study", "list")[1]
 
 
-def test_show(call: Call) -> None:
+def test_show(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, err = call("study", "show", "gradient-toy", "--scale", "smoke")
     assert (code, err) == (0, "")
     assert all(claim.id in out for claim in TOY.claims)
     assert out.count(" (ours)") == sum(claim.whose == "ours" for claim in TOY.claims)
+    assert "at paper scale: holds, no published figure" in out
     assert out.index("Where this differs from the paper") < out.index(TOY.notes.deviations[0][:30])
     code, out, _ = call("study", "show", "gradient-toy", "--json")
     data = json.loads(out)
@@ -124,6 +125,9 @@ def test_show(call: Call) -> None:
     assert data["runs"]["redundant"]["members"] >= 256
     assert [(c["id"], c["whose"]) for c in data["claims"]] == [(c.id, c.whose) for c in TOY.claims]
     assert data["deviations"] == list(TOY.notes.deviations)
+    assert {c["at_paper_scale"]["status"] for c in data["claims"]} <= {"holds", "fails", "not fitted"}
+    monkeypatch.setattr("recombine.studies.committed.carried", dict)
+    assert "at paper scale" not in call("study", "show", "gradient-toy")[1]
 
 
 def test_run_prints_exactly_one_json_object(run: Call, tmp_path: Path) -> None:
@@ -135,7 +139,7 @@ def test_run_prints_exactly_one_json_object(run: Call, tmp_path: Path) -> None:
     assert (data["schema"], data["study"], data["scale"]) == (2, "gradient-toy", "smoke")
     assert all(list(claim) == CLAIM for claim in data["claims"])
     assert {claim["status"] for claim in data["claims"]} <= {"holds", "fails", "not fitted"}
-    assert {claim["members"] for claim in data["claims"]} == {3}
+    assert {claim["members"] for claim in data["claims"]} == {2}
     assert Path(data["page"]) == tmp_path / "page" / "gradient-toy" / "index.html"
     assert Path(data["page"]).is_file()
 
@@ -238,7 +242,7 @@ def test_the_store_may_come_from_the_environment(
         "--scale",
         "smoke",
         "--members",
-        3,
+        2,
         "--device",
         "cpu",
         "--out",
@@ -254,7 +258,7 @@ def test_reproduce_runs_every_study(call: Call, store: Path, tmp_path: Path) -> 
         "--scale",
         "smoke",
         "--members",
-        3,
+        2,
         "--device",
         "cpu",
         "--store",
@@ -306,7 +310,7 @@ def committed(result: StudyResult, folder: Path) -> Path:
 
 @pytest.fixture
 def results(store: Path, tmp_path: Path) -> Path:
-    result = run_study(TOY, "smoke", store=Store(store), members=3, device="cpu")
+    result = run_study(TOY, "smoke", store=store, members=2, device="cpu")
     return committed(result, tmp_path / "results" / "gradient-toy")
 
 
@@ -431,6 +435,28 @@ def test_a_study_in_a_file_is_run_like_any_other(call: Call, tmp_path: Path) -> 
     for verb in (["show"], ["run"], ["run", "--dry-run"]):
         answer = call("study", *verb, "of_my_own.py", "--scale", "paper")
         assert "of-my-own has the scales smoke, not 'paper'." in refused(answer)
+
+
+def test_results_of_a_study_in_a_file_are_found_by_naming_it(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recombine.reporting.study.write_results", committed)
+    (tmp_path / "elsewhere").mkdir()
+    file = tmp_path / "elsewhere" / "of_mine.py"
+    file.write_text(FILE)
+    folder = committed(run_study(str(file), "smoke", store="store", device="cpu"), tmp_path / "results" / "mine")
+    command = "recombine study run ./of_mine.py --scale smoke"
+    assert json.loads((folder / "study.json").read_text())["command"] == command
+    verbs = (("study", "verify", folder), ("study", "renew", folder, "--store", "store"), ("report", folder.parent))
+    for verb in verbs:
+        said = refused(call(*verb))
+        assert "unknown study 'of-my-own'" in said
+        assert f"It was made by {command!r}; name that file with --study." in said
+        code, out, err = call(*verb, "--study", file)
+        assert (code, err) == (0, "")
+        assert "of-my-own" in out
+    wrong = call("study", "verify", folder, "--study", "gradient-toy")
+    assert "holds results of the study 'of-my-own', not of 'gradient-toy'" in refused(wrong)
 
 
 @pytest.mark.parametrize(

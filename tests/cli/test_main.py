@@ -28,7 +28,10 @@ def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
     [
         ("check", "TABLE is missing; recombine check --help shows how."),
         ("check t.csv", "--factors is missing; recombine check --help shows how."),
-        ("check t.csv --factor a,b", "--factors is missing; did you mean --factors instead of --factor?"),
+        (
+            "measure t.csv --factor a,b --target y --prediction p",
+            "--factors is missing; did you mean --factors instead of --factor?",
+        ),
         (
             "check t.csv --factors a b",
             "'b' is too much here; lists are written a,b,c. recombine check --help shows how.",

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
         ("check_site_confound.py", "D / old / healthy        level never seen", "do not deploy at site D"),
         (
             "check_robot_skills.py",
-            "3 further combinations would settle all of them",
+            "3 further combinations would determine all of them",
             "book 3 lab hours for 3 demonstrations",
         ),
         (

@@ -258,8 +258,6 @@ def example_result(study: Study[Any], tables: dict[str, pl.DataFrame], **changes
         "claims": study.judge(tables, {}),
         "tables": tables,
         "provenance": PROVENANCE,
-        "seconds": 81.4,
-        "command": "recombine study run gradient-toy --scale quick",
     }
     return StudyResult(**(settings | changes))
 

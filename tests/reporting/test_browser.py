@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -13,13 +12,6 @@ import pytest
 
 from recombine.reporting import overview_page
 from recombine.studies.study import StudyResult
-
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="Playwright is not installed: pip install 'recombine[browser]'"
-)
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no browser found under the names {', '.join(NAMES)}")
 
 SHOWN = """figures => figures.map(figure => {
     const seen = [...figure.querySelectorAll('svg')].map(svg => svg.getBoundingClientRect()).filter(box => box.width);
@@ -40,14 +32,6 @@ def page(result: StudyResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
         patched.setattr("recombine.reporting.study.carried", lambda: committed)
         file.write_text(overview_page([result, other]), encoding="utf-8")
     return file
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(params=[(width, scheme) for width in (1400, 900, 390) for scheme in ("light", "dark")], ids=str)

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from markupsafe import escape
 
+import recombine as rc
 from recombine.errors import InputError
 from recombine.reporting import overview_page, study_page, write_overview
 from recombine.reporting.overview import overall
@@ -137,3 +138,23 @@ def test_where_nothing_is_left_in_short_all_is_shown(result: StudyResult) -> Non
 def test_nothing_to_show_is_an_error() -> None:
     with pytest.raises(InputError, match="at least one"):
         overview_page([])
+
+
+def test_report_takes_a_result_several_or_a_folder(
+    result: StudyResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrote: list[tuple[Any, Path]] = []
+    for name in ("write_study", "write_overview"):
+        monkeypatch.setattr(f"recombine.reporting.overview.{name}", lambda what, out: wrote.append((what, out)) or out)
+    assert rc.report(result, tmp_path) == tmp_path / "gradient-toy"
+    assert rc.report([result, result], str(tmp_path)) == tmp_path
+    rc.report(Path(__file__).parents[2] / "results" / "gradient-toy")
+    assert wrote[:2] == [(result, tmp_path / "gradient-toy"), ([result, result], tmp_path)]
+    ((committed,), where) = wrote[2]
+    assert (committed.study.name, committed.scale, where) == ("gradient-toy", "paper", Path("recombine-report"))
+    checked = rc.check({"one": ["a", "a", "b"], "two": ["x", "y", "x"]}, factors=["one", "two"])
+    assert rc.report(checked, tmp_path).read_text("utf-8").startswith("<!")
+    with pytest.raises(InputError, match="holds no results of a study"):
+        rc.report(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="a page is made of results"):
+        rc.report(["gradient-toy"])  # type: ignore[list-item]

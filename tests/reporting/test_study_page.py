@@ -174,7 +174,7 @@ def test_whatever_a_study_says_is_text(make_study: Make, make_result: Make, tabl
         ),
     )
     origin = {HOSTILE: {HOSTILE: HOSTILE, "versions": {HOSTILE: HOSTILE}}}
-    result = make_result(study, hostile, command=HOSTILE, provenance=origin)
+    result = make_result(replace(study, file=HOSTILE), hostile, provenance=origin)
     words = {"sentence": HOSTILE, "source": HOSTILE, "unit": HOSTILE, "published": Published(0.5, HOSTILE)}
     explained = tuple(
         replace(claim, claim=replace(claim.claim, **words)).explained(HOSTILE, HOSTILE) for claim in result.claims

@@ -209,7 +209,7 @@ def six() -> MaskSearch:
     return find_masks(model(), problems(), [SHORT.replace(seed=seed) for seed in range(6)], strategy="stacked")
 
 
-@pytest.mark.parametrize("where", ["record", "advance"])
+@pytest.mark.parametrize("where", ["prepare", "advance"])
 def test_masks_that_do_not_fit_into_memory_together_are_found_in_halves(
     six: MaskSearch, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -224,7 +224,7 @@ def test_masks_that_do_not_fit_into_memory_together_are_found_in_halves(
     monkeypatch.setattr(Stacked, where, narrow)
     split = find_masks(model(), problems(), six.settings, strategy="stacked", chunk_size=4)
     # Four do not fit, so two and two; the last two are not tried with more than what has fitted.
-    assert tried == [4] + [2] * (3 if where == "record" else 9)
+    assert tried == [4] + [2] * (3 if where == "prepare" else 9)
     (plan,) = split.notes["groups"]
     assert (plan["stack"], plan["reason"]) == (2, "asked for; halved, as memory ran out")
     for one, other in zip(six.histories, split.histories, strict=True):

@@ -13,12 +13,12 @@ import torch
 import recombine
 from recombine.models import OddOneOutNet
 from recombine.runs import Context, StoredRun
-from recombine.runs.dissection import DissectionRun, read_bases
 from recombine.runs.files import sha256_of
 from recombine.structure import MaskSettings, Protocol, accuracy
 from recombine.studies.break_it_down import STUDY, tables
 from recombine.studies.break_it_down.bases import STEPS
 from recombine.studies.break_it_down.claims import BASE, CHOSEN, LANGUAGE, PART, PASSED, _of, _rho
+from recombine.studies.break_it_down.dissection import DissectionRun, read_bases
 from recombine.studies.break_it_down.settings import FILE, HASH, SMALL_RESNET, _encoder
 from recombine.tasks import Contours, OddOneOutTask
 from recombine.training import train

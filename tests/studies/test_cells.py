@@ -100,9 +100,13 @@ def test_shares_of_the_papers_setting() -> None:
 
     shares = Faithful(steps=392_000, members=5, size=("model.width", 1000)).shares(Run())
     assert shares == Shares(steps=1000 / 392_000, members=0.6, size=0.5)
-    assert str(shares) == ".26 % of the paper's steps, 60 % of its members, 50 % of its size"
-    least = Shares.least([shares, Shares(steps=0.5, members=0.2)])
+    assert str(shares) == ".26 % of the paper's steps, 60 % of its members, 50 % of its size (width)"
+    least = Shares.least([shares, Shares(steps=0.5, members=0.2, size=0.9, called={"size": "side"})])
     assert (least.steps, least.members, least.data) == (1000 / 392_000, 0.2, None)
+    assert str(least).endswith("20 % of its members, 50 % of its size (width)"), "the smallest share keeps its name"
+    assert str(Faithful(size=(lambda run: 5, 10), data=("members", 6)).shares(Run())) == (
+        "50 % of the paper's data (members), 50 % of its size"
+    )
     assert str(Shares()) == ""
     assert Setting(run=None).labels == {}  # type: ignore[arg-type]
 

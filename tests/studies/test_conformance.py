@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from recombine.reporting import study_page
-from recombine.runs import Store
 from recombine.studies import SCALES, STUDIES, StudyResult, run_study, verify
 from recombine.studies.claims import Value
 from recombine.studies.committed import carried, read_results, verdicts
@@ -20,6 +19,7 @@ from recombine.studies.study import Study
 
 RESULTS = Path(__file__).parents[2] / "results"
 MEMBERS = 2
+"""As in the tests of the command line, so that what is trained there is not trained here."""
 
 
 @pytest.fixture(scope="module", params=list(STUDIES))
@@ -28,9 +28,8 @@ def study(request: pytest.FixtureRequest) -> Study[Any]:
 
 
 @pytest.fixture(scope="module")
-def smoke(study: Study[Any], tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
-    store = Store(tmp_path_factory.mktemp(study.name) / "store")
-    return run_study(study, "smoke", store=store, members=MEMBERS, device="cpu")
+def smoke(study: Study[Any], shared_store: Path) -> StudyResult:
+    return run_study(study, "smoke", store=shared_store, members=MEMBERS, device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +47,9 @@ def test_it_runs_at_smoke_scale_and_judges_every_claim(study: Study[Any], smoke:
 
 
 def test_its_figures_and_page_are_drawn(study: Study[Any], smoke: StudyResult) -> None:
-    for figure in study.figures:
-        if figure.table in smoke.tables:
-            assert figure.draw(figure.rows(smoke.tables[figure.table])).to_dict()["$schema"]
-    assert study.title.split(":")[0] in study_page(smoke, links=False)
+    page = study_page(smoke, links=False)
+    assert study.title.split(":")[0] in page
+    assert page.count("<figure") >= len(study.figures)
 
 
 def test_fresh_results_verify(smoke: StudyResult, committed: Callable[[StudyResult], Path]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from recombine.models import Compositional, Upsampler
 from recombine.studies.first_principles import STUDY
-from recombine.studies.first_principles.runs import ROWS
+from recombine.studies.first_principles.runs import LONG, ROWS
 from recombine.studies.first_principles.tables import follows, foretold, published, ranks, verdicts
 from recombine.tasks import SpriteTask
 from recombine.tasks.sprites import HardOcclusion, Over, SoftOcclusion
@@ -41,7 +41,7 @@ def test_paper_scale_is_the_papers_setting_and_begins_with_the_published_rows() 
 def test_only_published_rows_have_a_setting_of_the_papers() -> None:
     for scale in STUDY.scales:
         known = {name for name, setting in STUDY.planned(scale).items() if setting.faithful}
-        assert known == set(ROWS) & STUDY.planned(scale).keys()
+        assert known == {*ROWS, *LONG} & STUDY.planned(scale).keys()
 
 
 def _networks(values: dict[str, list[float]], fitted: bool = True, family: str = "vectors") -> pl.DataFrame:
@@ -66,9 +66,9 @@ def test_published_stands_beside_measured() -> None:
 
 
 def test_ranks_follow_the_published_order_or_reverse_it() -> None:
-    right = _networks({name: [R2[name], R2[name] / 2] for name in THREE})
+    right = _networks({name: [R2[name], R2[name] / 2] for name in THREE}, family="sprites")
     assert ranks(right, published(right))["r2"].to_list() == pytest.approx([1, 1])
-    wrong = _networks({name: [-R2[name]] * 2 for name in THREE})
+    wrong = _networks({name: [-R2[name]] * 2 for name in THREE}, family="sprites")
     assert ranks(wrong, published(wrong))["r2"].to_list() == pytest.approx([-1, -1])
 
 
@@ -76,7 +76,9 @@ def test_ranks_with_and_without_collapsed_members() -> None:
     """Member 1 collapses in the row that is published as the best: over the other rows it is in order."""
     names = (*THREE, "random")
     gone = (pl.col("run") == "alpha") & (pl.col("member") == 1)
-    networks = _networks({name: [R2[name]] * 2 for name in names}).with_columns(gone.alias("collapsed"))
+    networks = _networks({name: [R2[name]] * 2 for name in names}, family="sprites").with_columns(
+        gone.alias("collapsed")
+    )
     networks = networks.with_columns(r2_all=pl.when(gone).then(-1.0).otherwise("r2_all"))
     found = ranks(networks, published(networks)).sort("member")
     assert found["r2"].to_list() == pytest.approx([1, -0.2])
@@ -85,7 +87,7 @@ def test_ranks_with_and_without_collapsed_members() -> None:
 
 
 def test_ranks_count_members_that_a_row_lacks() -> None:
-    whole = _networks({name: [R2[name]] * 4 for name in THREE})
+    whole = _networks({name: [R2[name]] * 4 for name in THREE}, family="sprites")
     alpha, member = pl.col("run") == "alpha", pl.col("member")
     lost = whole.with_columns(r2_all=pl.when(alpha & (member == 1)).then(float("nan")).otherwise("r2_all"))
     found = _judged("ranked-r2", {"ranks": ranks(lost.filter(~(alpha & (member == 3))), published(whole))})

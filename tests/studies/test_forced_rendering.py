@@ -10,7 +10,7 @@ import torch
 from recombine.figures.export import specification
 from recombine.studies.forced_rendering import STUDY
 from recombine.studies.forced_rendering.claims import CLAIMS
-from recombine.studies.forced_rendering.needed import counts, first_enough, slopes
+from recombine.studies.forced_rendering.needed import counts, fewest, first_enough, slopes
 from recombine.studies.forced_rendering.networks import KINDS
 from recombine.studies.forced_rendering.scores import by_kind, rank_correlations, replicates
 
@@ -60,11 +60,11 @@ def test_examples_needed_between_two_counts() -> None:
 
 def test_slope_of_a_known_power() -> None:
     rows = [
-        {"kind": "l", "side": side, "stripes": 0, "member": 0, "examples": n, "located": float(n >= side**2),
+        {"kind": "l", "side": side, "share": 0.0, "member": 0, "examples": n, "located": float(n >= side**2),
          "over_blank": 1.0, "fitted": True}
         for side in (4, 8, 16) for n in (side, side**2 - 1, side**2, 2 * side**2)
     ]  # fmt: skip
-    table = slopes(pl.DataFrame(rows))
+    table = slopes(fewest(pl.DataFrame(rows)))
     assert table.filter(pl.col("criterion") == "placed")["slope"][0] == pytest.approx(2, abs=0.02)
     assert table.filter(pl.col("criterion") == "drawn")["slope"][0] is None
 
@@ -72,17 +72,17 @@ def test_slope_of_a_known_power() -> None:
 def test_a_slope_of_smallest_counts_is_none() -> None:
     """Every count that was tried is enough, so that the slope would be that of the counts tried, such as 2 N + 4."""
     rows = [
-        {"kind": "l", "side": side, "stripes": stripes, "member": member, "located": 1.0, "examples": n + stripes,
+        {"kind": "l", "side": side, "share": share, "member": member, "located": 1.0, "examples": n + share * side,
          "over_blank": 0.1, "fitted": True}
-        for side in (8, 16, 32) for stripes in (0, 2 * side) for member in range(3) for n in (4, side**2 // 2)
+        for side in (8, 16, 32) for share in (0.0, 2.0) for member in range(3) for n in (4, side**2 // 2)
     ]  # fmt: skip
-    assert slopes(pl.DataFrame(rows))["slope"].to_list() == [None] * 12
+    assert slopes(fewest(pl.DataFrame(rows)))["slope"].to_list() == [None] * 12
 
 
 def test_four_bumps_must_be_enough_at_every_side() -> None:
     """One side at which they are not, and the claim fails."""
     rows = [
-        {"run": "r", "kind": "tangent kernel", "side": side, "stripes": 2 * side, "member": member, "bumps": bumps,
+        {"run": "r", "kind": "tangent kernel", "side": side, "share": 2.0, "member": member, "bumps": bumps,
          "located": 0.5 if (side, bumps) == (16, 4) else 1.0}
         for side in (8, 16) for member in range(4) for bumps in (4, 32)
     ]  # fmt: skip
@@ -94,19 +94,30 @@ def test_four_bumps_must_be_enough_at_every_side() -> None:
 
 def test_a_member_that_never_fitted_is_counted() -> None:
     rows = [
-        {"kind": "tangent kernel", "side": side, "stripes": 0, "member": m, "examples": n,
+        {"kind": "tangent kernel", "side": side, "share": 0.0, "member": m, "examples": n,
          "located": float(n >= side**2), "over_blank": 1.0, "fitted": m > 0}
         for m in range(3) for side in (4, 8) for n in (side, side**2 - 1, side**2)
     ]  # fmt: skip
-    found = CLAIM["need-kernel-bumps"].evaluate({"slopes": slopes(pl.DataFrame(rows))})
+    found = CLAIM["need-kernel-bumps"].evaluate({"slopes": slopes(fewest(pl.DataFrame(rows)))})
     assert (found.fitted, found.members) == (2, 3)
 
 
-def test_counts_grow_by_root_two_and_end_before_the_square() -> None:
+def test_counts_grow_by_root_two_and_end_with_the_pixels() -> None:
     found = counts(8)
     assert found[:4] == [4, 6, 8, 11]
-    assert found[-1] == 51
+    assert found[-1] == 64
     assert found == sorted(set(found))
+
+
+def test_the_powers_are_drawn_from_where_bumps_alone_begin() -> None:
+    """Examples that grow as N² lie on the line of N², and on no other."""
+    rows = [{"kind": "l", "share": 0.0, "member": m, "side": side, "criterion": "placed", "examples": float(side**2)}
+            for m in range(2) for side in (8, 16, 32)]  # fmt: skip
+    (figure,) = (f for f in STUDY.figures if f.id == "exponents")
+    drawn = figure.rows(pl.DataFrame(rows))
+    of = {key[0]: part.sort("side")["mean"].to_list() for key, part in drawn.group_by("set")}
+    assert of["∝ N²"] == pytest.approx(of["bumps alone"])
+    assert of["∝ N"][2] < of["bumps alone"][2] < of["∝ N³"][2]
 
 
 def scored(error: dict[str, float], score: dict[str, float], members: int = 4) -> tuple[pl.DataFrame, pl.DataFrame]:

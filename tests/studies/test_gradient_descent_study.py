@@ -9,11 +9,11 @@ import polars as pl
 import torch
 
 from recombine.models import Perceptron
-from recombine.runs.evolution import EvolutionRun
 from recombine.runs.run import Context
 from recombine.runs.training import Measured
 from recombine.studies.gradient_descent import STUDY
 from recombine.studies.gradient_descent.claims import early
+from recombine.studies.gradient_descent.evolution import EvolutionRun
 from recombine.studies.gradient_descent.settings import EVOLUTION
 from recombine.tasks import ToyTask
 

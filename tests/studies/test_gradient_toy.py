@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from recombine.errors import InputError
 from recombine.runs import Store, get_or_compute
 from recombine.runs.training import TrainingRun
-from recombine.studies import STUDIES, StudyResult, find_study, run_study, verify
+from recombine.studies import STUDIES, StudyResult, find_study, gradient_toy, run_study, verify
 from recombine.studies.committed import read_results, renew
 from recombine.studies.gradient_toy import STUDY
 from recombine.studies.tables import tables_of
@@ -166,8 +167,10 @@ def test_unknown_scales_and_studies(tmp_path: Path) -> None:
         run_study(STUDY, "large", store=Store(tmp_path))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="unknown study 'gradient-toi'; did you mean 'gradient-toy'"):
         find_study("gradient-toi")
-    with pytest.raises(InputError, match="'gradient-toy' is not a study; find_study"):
-        run_study("gradient-toy", "smoke", store=Store(tmp_path))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="7 is not a study; give its name, its file, or a Study"):
+        run_study(7, "smoke", store=tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="devise"):
+        run_study(STUDY, "smoke", store=tmp_path, devise="cpu")  # type: ignore[call-arg]
     assert find_study("gradient-toy") is STUDIES["gradient-toy"] is STUDY
 
 
@@ -296,3 +299,26 @@ def test_folders_that_hold_no_results_are_refused(copy: Path, damage: Any) -> No
     with pytest.raises(InputError) as caught:
         verify(STUDY, copy)
     assert "\n" not in str(caught.value)
+
+
+def test_one_more_family_of_networks_is_a_change_to_one_file(tmp_path: Path) -> None:
+    """The diff of the documentation, applied to a copy of the study."""
+    page = (Path(__file__).parents[2] / "docs" / "extending" / "a-study.md").read_text("utf-8")
+    (diff,) = re.findall(r"```diff\n(.*?)```", page, re.DOTALL)
+    assert len(re.findall(r"^--- ", diff, re.MULTILINE)) == 1
+    code = Path(gradient_toy.__file__)
+    text = code.read_text("utf-8").replace('name="gradient-toy"', 'name="wider-toy"')
+    for hunk in diff.split("@@\n")[1:]:
+        before, after = ("".join(f"{line[1:]}\n" for line in hunk.splitlines() if line[0] != sign) for sign in "+-")
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    (tmp_path / "wider_toy.py").write_text(text, encoding="utf-8")
+    shutil.copy(code.with_suffix(".md"), tmp_path / "wider_toy.md")
+    wider = find_study(str(tmp_path / "wider_toy.py"))
+    planned = wider.planned("smoke")
+    assert set(planned) == {*RUNS, "redundant-wide"}
+    assert {name: planned[name].run.address for name in RUNS} == {n: r.address for n, r in STUDY.runs("smoke").items()}
+    assert {name: setting.labels["width"] for name, setting in planned.items()} == dict.fromkeys(RUNS, 8) | {
+        "redundant-wide": 64
+    }
+    assert [claim.id for claim in wider.claims] == ["toy-wide-gap", *(claim.id for claim in STUDY.claims)]

@@ -16,13 +16,17 @@ from recombine.studies.together.lenses import (
     ACROSS,
     ALL,
     ELSEWHERE,
+    GIVEN_COUNT,
+    GIVEN_MADE,
     GIVEN_OTHERS,
     GIVEN_SUPPORT,
+    LOOKS,
     POOLED,
     SAME_ROWS,
     by_setting,
     forecasts,
     summary,
+    two_way,
 )
 from recombine.studies.together.networks import MADE, SPLITS, TASKS, design
 from recombine.tasks import Draws
@@ -41,11 +45,50 @@ def planted(order: dict[str, tuple[float, float]], networks: int = 8, noise: flo
                     lens: ALL[lens].sign * (a * base + b * own[member]) + noise * rng.normal()
                     for lens, (a, b) in order.items()
                 }
+                made = dict(zip(MADE, rng.normal(size=3), strict=True))
                 rows.append({"run": f"{task}-{split}", "task": task, "split": str(split), "member": member,
-                             "fitted": True, "error": base + own[member], **lenses})  # fmt: skip
+                             "fitted": True, "error": base + own[member], **made, **lenses})  # fmt: skip
     table = pl.DataFrame(rows)
     missing = [pl.lit(None, pl.Float64).alias(lens) for lens in ALL if lens not in order]
     return table.with_columns(missing)
+
+
+def test_the_looks_that_are_corrected_for_are_the_claims() -> None:
+    assert len(CLAIMS) == LOOKS
+
+
+def test_settings_that_share_tasks_and_splits_are_no_more_than_these() -> None:
+    """Values that depend on the task alone: by tasks Σ (7 r)² / 21² = 98 / 441 for r = −1, 0, 1, by splits nothing."""
+    values = pl.DataFrame([{"task": f"{t}", "split": f"{s}", "rho": float(t)} for t in range(3) for s in range(7)])
+    assert two_way(values) == pytest.approx(4.302653 * (98 / 441) ** 0.5, rel=1e-6)
+    # Drawn one by one, they are 21: the sum of squares is 14, and no cluster has a sum of its own.
+    alone = pl.DataFrame([{"task": f"{i}", "split": f"{i}", "rho": float(i % 3 - 1)} for i in range(21)])
+    assert two_way(alone) == pytest.approx(2.085963 * (14 / 441) ** 0.5, rel=1e-6)
+    assert two_way(values.filter(pl.col("task") == "0")) is None
+
+
+def test_what_count_and_making_explain_is_not_told_by_a_lens() -> None:
+    """Lenses that are the number seen, or the size of the first weights, and noise; the error follows both."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for split in range(6):
+        for member in range(30):
+            size, seen, own = rng.normal(), split / 6, rng.normal()
+            rows.append({"run": f"one-{split}", "task": "one", "split": str(split), "member": member, "fitted": True,
+                         "error": size - 5 * seen + own, "share_seen": seen, "init_scale": size, "lr": rng.normal(),
+                         "weight_decay": rng.normal(), "kernel": size - 5 * seen + 0.01 * rng.normal(),
+                         "influence": own + 0.01 * rng.normal(), "support": seen + 0.01 * rng.normal()})  # fmt: skip
+    table = pl.DataFrame(rows)
+    missing = [pl.lit(None, pl.Float64).alias(lens) for lens in ALL if lens not in table.columns]
+    found = by_setting(table.with_columns(missing))
+    kernel, influence = (figure(found, GIVEN_MADE, lens) for lens in ("kernel", "influence"))
+    assert kernel is not None
+    assert influence is not None
+    assert abs(kernel) < 0.2
+    assert influence > 0.9
+    support = figure(found, GIVEN_COUNT, "support")
+    assert support is not None
+    assert abs(support) < 0.3
 
 
 def figure(table: pl.DataFrame, kind: str, lens: str, task: str = "all tasks") -> float | None:

@@ -6,8 +6,6 @@ from typing import Any
 
 from gpu_subjects import MODELS, ODD, TOY
 
-from recombine.runs.dissection import DissectionRun
-from recombine.runs.evolution import EvolutionRun
 from recombine.runs.training import Measured
 from recombine.structure import (
     ContinuousSparsification,
@@ -19,6 +17,8 @@ from recombine.structure import (
     StraightThroughGumbel,
     TopK,
 )
+from recombine.studies.break_it_down.dissection import DissectionRun
+from recombine.studies.gradient_descent.evolution import EvolutionRun
 from recombine.training import SGD, Adam, AdamW, Cosine, Exponential, Optimizer
 from recombine.training.penalties import (
     CoefficientEntropy,

@@ -11,10 +11,10 @@ from torch import nn
 from trainees import NET, Normed, assert_same, short
 
 from recombine.models import Perceptron
-from recombine.runs.evolution import EvolutionRun
 from recombine.runs.run import Context
 from recombine.runs.training import TrainingRun
 from recombine.space import FactorSpace
+from recombine.studies.gradient_descent.evolution import EvolutionRun
 from recombine.support import full
 from recombine.tasks import FixedTask, ToyTask, squared_error
 from recombine.training import SGD, Adam, train

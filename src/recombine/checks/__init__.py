@@ -4,10 +4,13 @@ from recombine.checks._check import check as check
 from recombine.checks._companions import companions as companions
 from recombine.checks._coverage import Coverage as Coverage, coverage as coverage
 from recombine.checks.advice import Advice as Advice, advise as advise
+from recombine.checks.collecting import Purpose as Purpose
 from recombine.checks.compositional_support import Marginal as Marginal, marginals as marginals
 from recombine.checks.connected_support import Connectedness as Connectedness, connectedness as connectedness
 from recombine.checks.design import grid_rank as grid_rank
 from recombine.checks.identifiability import STATUSES as STATUSES, Identifiability as Identifiability
+from recombine.checks.planning import Plan as Plan, PlanResult as PlanResult, plan as plan
+from recombine.checks.splitting import CombinationSplit as CombinationSplit
 from recombine.checks.sufficient_support import (
     ComponentSupport as ComponentSupport,
     Rank as Rank,

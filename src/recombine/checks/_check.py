@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,14 +12,17 @@ import numpy as np
 from recombine.checks import prediction as predicting
 from recombine.checks._coverage import coverage
 from recombine.checks.additivity import Additivity, additivity
-from recombine.checks.collecting import Cost, plan_collection
+from recombine.checks.cells import existing, shared_by_missing
+from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
 from recombine.checks.confounding import confounding
-from recombine.checks.identifiability import Identifiability
+from recombine.checks.forecast import Forecast, forecast
+from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import in_words, read, split_of
+from recombine.checks.rules import Cells
 from recombine.checks.tables import pair_tables
 from recombine.checks.verdict import CheckResult, Query
 from recombine.errors import InputError
@@ -44,23 +48,28 @@ def check(
     missing: Missing = "error",
     cost: Cost | None = None,
     forbid: Sequence[Mapping[str, Level]] = (),
+    exclude: Sequence[Mapping[str, Level]] = (),
+    purpose: Purpose | None = None,
     salience: float | None = None,
     depth: int = 1,
+    rules: Sequence[str] = (),
     max_queries: int = MOST_QUERIES,
     max_rows: int | None = None,
     max_bytes: int | None = None,
     draws: int = 999,
     seed: int = 0,
 ) -> CheckResult:
-    """Which combinations can any learner get right from this table, which not, and which rows to collect.
+    """Which combinations this table determines if effects add up, how wrong the answers will be, which it leaves
+    open, and which rows to collect.
 
     ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary; ``factors`` are its columns
     that are recombined. Asked about is the grid of the table's levels minus training, or a ``test`` table, or with
     ``split="column=value"`` the rows that have this value (the others are training). ``order`` m: effects of up to m
     factors at once. ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to
     collect — a function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists
-    (partial) combinations that cannot be collected. ``salience`` or ``depth`` choose the learner whose behaviour is
-    predicted.
+    (partial) combinations that cannot be collected, ``exclude`` those that cannot exist, and ``purpose`` says what the
+    rows are for: a budget to be spent well, or an error to be reached. ``salience`` or ``depth`` choose the learner
+    whose behaviour is predicted; ``rules`` ("forest", "networks") join the contest of rules behind the forecast.
     """
     _refuse(split, test, min_support, max_queries, seed)
     pair = split_of(split)
@@ -72,16 +81,19 @@ def check(
     test_codes = None if asked_table is None else asked_table.codes
     known = Identifiability(train.codes, space.shape, order)
     if test_codes is None:
-        asked = ask_grid(known, space, max_queries, seed)
+        asked = ask_grid(known, space, max_queries, seed, exclude)
     else:
         asked = ask_table(known, test_codes, max_queries)
-    advice = plan_collection(
-        known, space, train, None if test_codes is None else test_codes.astype(np.int64), cost, forbid
-    )
+    grid = test_codes is None
+    wanted = None if test_codes is None else test_codes.astype(np.int64)
+    advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
+    plan = plan_for(known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
-    fit = additivity(known, answered) if answered is not None else None
+    expected, no_forecast = _forecast(known, train, asked, rules, seed)
+    fit = _additivity(known, train, expected)
     pairs = pair_tables(train.codes, train.counts, space.shape)
-    queries, directions = describe(known, train.counts, pairs, asked, prediction, answered)
+    shared = shared_by_missing(known, space, pairs, exclude) if grid else []
+    queries, directions = describe(known, train.counts, pairs, asked, prediction, expected, answered)
     return CheckResult(
         space=space,
         order=order,
@@ -97,14 +109,25 @@ def check(
         queries=queries,
         directions=directions,
         advice=advice,
-        coverage=coverage(train.codes, space.shape, test_codes),
+        coverage=coverage(
+            train.codes, space.shape, existing(space, exclude) if exclude and wanted is None else test_codes
+        ),
         pieces=connected_components(known, space),
         groups=level_groups(known, space),
         confounding=confounding(train, pairs, draws, seed),
         additivity=fit,
         prediction=prediction,
+        forecast=expected,
         unseen_levels=levels_never_seen(known, space),
-        notes=(*notes, *why_not, *_warnings(answered, fit, prediction), *_long_sums(queries)),
+        notes=(
+            *notes,
+            *why_not,
+            *no_forecast,
+            *_warnings(answered, fit, prediction, expected),
+            *_long_sums(queries),
+            *shared,
+        ),
+        plan=plan,
         settings={
             "factors": list(space.names),
             "target": target,
@@ -116,6 +139,7 @@ def check(
             "missing": missing,
             "salience": salience,
             "depth": depth,
+            "rules": list(rules),
             "draws": draws,
             "seed": seed,
         },
@@ -145,15 +169,37 @@ def _predict(
     return (None, [found]) if isinstance(found, str) else (found, [])
 
 
-def _warnings(target: Target | None, fit: Additivity | None, prediction: predicting.Prediction | None) -> list[str]:
+def _forecast(
+    known: Identifiability, train: Table, asked: Asked, rules: Sequence[str], seed: int
+) -> tuple[Forecast | None, list[str]]:
+    """The error to expect on the determined cells, or a note on why that is not said."""
+    target = train.target
+    if target is None or asked.worst == "seen":
+        return None, []
+    cells = Cells.of(known.codes, known.shape, target)
+    found = forecast(
+        cells, asked.codes[asked.status == DETERMINED].astype(np.int64), assumed=known.order, more=rules, seed=seed
+    )
+    return (None, [found]) if isinstance(found, str) else (found, [])
+
+
+def _additivity(known: Identifiability, train: Table, expected: Forecast | None) -> Additivity | None:
+    if train.target is None:
+        return None
+    found = additivity(known, train.target, train.space.names)
+    explained = next((r.explained for r in expected.rules if r.rule == "additive"), None) if expected else None
+    return replace(found, explained=explained)
+
+
+def _warnings(
+    target: Target | None, fit: Additivity | None, prediction: predicting.Prediction | None, expected: Forecast | None
+) -> list[str]:
     notes = []
     if fit is not None and fit.rejected:
-        notes.append(
-            f"The additive assumption itself does not hold: {fit.words} Read every “determined” with that in "
-            "mind, or raise the order."
-        )
+        notes.append("“determined” rests on effects that add up, which is rejected here: trust the forecast's rule.")
     shortcut = prediction.shortcut if prediction else None
-    if shortcut is not None and (shortcut.outweighs or shortcut.when_asked < -WORTH_A_WORD):
+    shown = expected is not None and expected.explains is not False
+    if shown and shortcut is not None and (shortcut.outweighs or shortcut.when_asked < -WORTH_A_WORD):
         strength = (
             "outweighs what points the right way" if shortcut.outweighs else "is weaker than what points the right way"
         )

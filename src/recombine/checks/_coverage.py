@@ -13,12 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.checks.modular import Ints
+from recombine.checks.tables import MANY, pair_tables
 from recombine.space import Codes
 
 LARGEST_TABLE = 50_000_000
 """Interactions up to which presence is one byte each; above, sorted keys."""
 MOST_WORK = 4_000_000_000
 """Rows × factor subsets up to which an interaction strength is counted."""
+MOST_SUBSETS = 25_000
+"""Choices of factors that are counted one by one: all pairs of 200 factors, all triples of 50."""
 EXAMPLES = 20
 
 
@@ -64,17 +67,32 @@ def coverage(
     for t in strengths:
         if t > len(shape):
             continue
-        if math.comb(len(shape), t) * (len(train) + (0 if asked is None else len(asked))) > MOST_WORK:
+        subsets = math.comb(len(shape), t)
+        if subsets > MOST_SUBSETS or subsets * (len(train) + (0 if asked is None else len(asked))) > MOST_WORK:
             skipped.append(t)
             continue
-        found += [_one(train, shape, asked, chosen) for chosen in itertools.combinations(range(len(shape)), t)]
+        seen = _present_pairs(train, shape) if t == 2 else {}
+        found += [
+            _one(train, shape, asked, chosen, seen.get(chosen))
+            for chosen in itertools.combinations(range(len(shape)), t)
+        ]
     return Coverage(tuple(found), tuple(skipped))
 
 
-def _one(train: Codes, shape: tuple[int, ...], asked: Codes | None, chosen: tuple[int, ...]) -> Interactions:
+def _present_pairs(codes: Codes, shape: tuple[int, ...]) -> dict[tuple[int, ...], Ints]:
+    """Keys of the pairs of levels that occur, where pairs of factors are so many that they are counted together."""
+    if math.comb(len(shape), 2) <= MANY:
+        return {}
+    tables = pair_tables(codes, np.ones(len(codes), dtype=np.int64), shape)
+    return {pair: np.flatnonzero(table) for pair, table in tables.items()}
+
+
+def _one(
+    train: Codes, shape: tuple[int, ...], asked: Codes | None, chosen: tuple[int, ...], seen: Ints | None
+) -> Interactions:
     sizes = [shape[k] for k in chosen]
     possible = math.prod(sizes)
-    seen = _present(train, shape, chosen)
+    seen = _present(train, shape, chosen) if seen is None else seen
     if asked is None:
         missing = possible - len(seen)
         first = _first_absent(seen, min(missing, EXAMPLES))

@@ -1,41 +1,59 @@
 """Is the answer additive on the combinations that *were* seen? A test of the assumption everything else rests on.
 
-numbers:  with repeated rows, lack of fit — F = (SS_lack / (cells − rank)) / (SS_pure / (rows − cells));
-          without, Tukey's one degree of freedom (1949): does the squared fit explain what the fit leaves?
-classes:  every cell of one class — can any additive logit separate the classes? (linear programme; infeasible =
-rejected)
-          otherwise the deviance of the additive logit against one probability a cell, χ² with cells − rank degrees
+numbers:  F tests of every pair of factors whose interaction can be estimated, on top of all single effects; against the
+          noise of repeated rows where there are any, with a lack-of-fit test of everything at once; without either,
+          Tukey's one degree of freedom (1949): does the squared fit explain what the fit leaves?
+classes:  score tests of every pair on top of the additive log-odds, their largest compared with answers drawn from that
+          fit; with several rows in a cell also its deviance; where repeated rows always agree, whether any additive
+          log-odds separates the classes (linear programme)
+
+p-values are those of the smallest of several tests times their number (Bonferroni).
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import orth
 
+from recombine.checks.effects import Block
 from recombine.checks.identifiability import Identifiability
-from recombine.checks.modular import Floats
+from recombine.checks.modular import Floats, Ints
 from recombine.support.table import Target
 
 LEVEL = 0.01
 LARGEST = 3_000_000
 """Cells × effects up to which the test is run."""
+DRAWN = 999
+SEVERAL = 5
+"""Rows in a cell, on average, from which a deviance is compared with χ²."""
 
 
 @dataclass(frozen=True)
 class Additivity:
-    """The outcome of one test; ``rejected`` is None where the seen data cannot test the assumption."""
+    """The outcome; ``rejected`` is None where the seen data cannot test the assumption."""
 
     test: str
     rejected: bool | None
     p_value: float | None
     explained: float | None
-    """Share of the variance between cells that the additive fit explains (numbers)."""
+    """Share of the differences between cells that adding up explains on stand-ins of the asked ones, left out."""
+    words: str
+    evidence: str = ""
+    """The test and its p-value, for a sentence of someone else's."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    test: str
+    p_value: float
     words: str
 
 
-def additivity(known: Identifiability, target: Target) -> Additivity:
+def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -> Additivity:
     """Test effects of the given order on the seen combinations."""
     use = target.count > 0
     cells = int(use.sum())
@@ -44,81 +62,137 @@ def additivity(known: Identifiability, target: Target) -> Additivity:
     if cells <= known.rank:
         return _untested(f"{cells} seen combinations cannot test {known.rank} effects: every pattern fits.")
     x = known.rows.rows(known.codes[use]).astype(np.float64)
-    if target.classes is None:
-        return _numbers(
-            x, target.mean[use], target.count[use].astype(np.float64), float(target.spread[use].sum()), known.rank
-        )
-    return _classes(x, target, use, known.rank)
+    codes, count = known.codes[use].astype(np.int64), target.count[use].astype(np.float64)
+    pairs = _pairs(codes, known, cells) if known.order == 1 else {}
+    named = {" × ".join(names[k] for k in chosen): columns for chosen, columns in pairs.items()}
+    if target.classes is not None:
+        return _classes(x, named, target, use, known.rank)
+    mean, pure = target.mean[use], float(target.spread[use].sum())
+    tiny = 1e-18 * max(1.0, float((count * mean**2).sum()))
+    basis = orth(x * np.sqrt(count)[:, None])
+    left = np.sqrt(count) * mean
+    left = left - basis @ (basis.T @ left)
+    if float(left @ left) <= tiny:
+        return Additivity("exact fit", False, 1.0, None, "the seen answers are exactly additive.")
+    rows = float(count.sum())
+    if rows > cells and pure <= tiny:
+        why = "repeated rows agree exactly, the additive fit does not meet them"
+        return Additivity("lack of fit", True, 0.0, None, f"additivity is rejected: {why}.", why)
+    noise = (pure, rows - cells) if rows > cells else None
+    found = [_interaction(pair, basis, columns, left, np.sqrt(count), noise) for pair, columns in named.items()]
+    tests = [f for f in found if f is not None]
+    if noise is not None:
+        p = _f(float(left @ left), cells - known.rank, *noise)
+        tests.append(_Found("lack of fit", p, "lack-of-fit F test"))
+    if not tests:
+        tukey = _tukey(x, mean, known.rank)
+        tests = [tukey] if tukey is not None else []
+    return _verdict(tests) if tests else _untested("one row per combination leaves nothing to test additivity with.")
 
 
-def _untested(why: str, explained: float | None = None) -> Additivity:
-    return Additivity("none", None, None, explained, why)
+def _untested(why: str) -> Additivity:
+    return Additivity("none", None, None, None, why)
 
 
-def _numbers(x: Floats, mean: Floats, count: Floats, pure: float, rank: int) -> Additivity:
+def _verdict(tests: list[_Found], what: str = "additivity") -> Additivity:
+    best = min(tests, key=lambda t: t.p_value)
+    p = min(1.0, best.p_value * len(tests))
+    said = f"p = {p:.2g}, {best.words}" + (f", the smallest of {len(tests)} tests" if len(tests) > 1 else "")
+    word = "rejected" if p < LEVEL else "not rejected"
+    return Additivity(best.test, p < LEVEL, p, None, f"{what} is {word} on the seen combinations ({said}).", said)
+
+
+def _pairs(codes: Ints, known: Identifiability, cells: int) -> dict[tuple[int, int], Floats]:
+    """Indicators of the seen pairs of levels, for pairs of factors with more cells than that."""
+    found = {}
+    for chosen in itertools.combinations(range(len(known.shape)), 2):
+        block = Block.of(codes, known.shape, chosen)
+        if len(block.keys) < cells and cells * len(block.keys) <= LARGEST:
+            found[chosen] = block.columns(codes)[0].toarray()
+    return found
+
+
+def _interaction(
+    name: str, basis: Floats, columns: Floats, left: Floats, root: Floats, noise: tuple[float, float] | None
+) -> _Found | None:
+    """F test of one pair of factors on top of all single effects."""
+    extra = columns * root[:, None]
+    extra = orth(extra - basis @ (basis.T @ extra), rcond=1e-9)
+    size, freedom = extra.shape[1], len(left) - basis.shape[1] - extra.shape[1]
+    if size == 0 or (noise is None and freedom < 1):
+        return None
+    gain = float(((extra.T @ left) ** 2).sum())
+    rest = (float(left @ left) - gain, freedom) if noise is None else noise
+    return _Found("interaction", _f(gain, size, *rest), f"F test of {name}")
+
+
+def _f(gain: float, size: float, rest: float, freedom: float) -> float:
     from scipy.special import fdtrc
 
-    root = np.sqrt(count)
-    effects = np.linalg.lstsq(x * root[:, None], mean * root, rcond=None)[0]
-    fit = x @ effects
-    lack = float((count * (mean - fit) ** 2).sum())
-    between = float((count * (mean - np.average(mean, weights=count)) ** 2).sum())
-    explained = 1.0 - lack / between if between > 0 else 1.0
-    cells, rows = len(mean), float(count.sum())
-    if lack <= 1e-18 * max(1.0, float((count * mean**2).sum())):
-        return Additivity("exact fit", False, 1.0, 1.0, "the seen answers are exactly additive.")
-    if rows > cells and pure > 1e-18 * max(1.0, float((count * mean**2).sum())):
-        f = (lack / (cells - rank)) / (pure / (rows - cells))
-        p = float(fdtrc(cells - rank, rows - cells, f))
-        return Additivity("lack of fit", p < LEVEL, p, explained, _verdict(p, explained, "lack-of-fit F test"))
-    if rows > cells:
-        words = _verdict(0.0, explained, "repeated rows agree exactly, the additive fit does not")
-        return Additivity("lack of fit", True, 0.0, explained, words)
-    return _tukey(x, mean, fit, rank, explained)
+    return float(fdtrc(size, freedom, (gain / size) / (rest / freedom))) if rest > 1e-12 * gain else 0.0
 
 
-def _tukey(x: Floats, mean: Floats, fit: Floats, rank: int, explained: float) -> Additivity:
-    from scipy.special import fdtrc
-
+def _tukey(x: Floats, mean: Floats, rank: int) -> _Found | None:
     freedom = len(mean) - rank - 1
+    fit = x @ np.linalg.lstsq(x, mean, rcond=None)[0]
     curve = fit**2
     curve = curve - x @ np.linalg.lstsq(x, curve, rcond=None)[0]
     residual = mean - fit
     strength = float(curve @ curve)
     if freedom < 1 or strength <= 1e-18 * max(1.0, float(fit @ fit) ** 2):
-        nothing = "one row a combination leaves nothing to test with"
-        return _untested(f"{nothing}; the additive fit explains {explained:.0%} of the seen differences.", explained)
+        return None
     gain = float(residual @ curve) ** 2 / strength
-    left = max(float(residual @ residual) - gain, 0.0)
-    p = 0.0 if left == 0.0 else float(fdtrc(1, freedom, gain / (left / freedom)))
-    words = _verdict(p, explained, "Tukey's test, one row a combination")
-    return Additivity("Tukey one degree of freedom", p < LEVEL, p, explained, words)
+    p = _f(gain, 1, max(float(residual @ residual) - gain, 0.0), freedom)
+    return _Found("Tukey one degree of freedom", p, "Tukey's test, one row per combination")
 
 
-def _verdict(p: float, explained: float, test: str) -> str:
-    word = "rejected" if p < LEVEL else "not rejected"
-    fit = f"the additive fit explains {explained:.0%} of the differences between them."
-    return f"additivity is {word} on the seen combinations (p = {p:.2g}, {test}); {fit}"
+def _classes(x: Floats, pairs: dict[str, Floats], target: Target, use: NDArray[np.bool_], rank: int) -> Additivity:
+    shares, counts = target.mean[use], target.count[use].astype(np.float64)
+    certain = bool(((shares > 0).sum(axis=1) == 1).all())
+    if certain and counts.sum() > len(counts):
+        return _separable(x, shares.argmax(axis=1))
+    tests = []
+    if pairs:
+        tests.append(_score(x, pairs, shares, counts))
+    if counts.mean() >= SEVERAL:
+        tests.append(_deviance(x, shares, counts, rank, target.classes or ()))
+    if not tests:
+        return _untested("too few rows per combination to tell noise from answers that do not add up.")
+    return _verdict(tests, "an additive log-odds")
 
 
-def _classes(x: Floats, target: Target, use: NDArray[np.bool_], rank: int) -> Additivity:
-    shares = target.mean[use]
-    if ((shares > 0).sum(axis=1) == 1).all():
-        return _separable(x, shares.argmax(axis=1), len(target.classes or ()))
-    counts = target.count[use].astype(np.float64)
-    if counts.mean() < 5:
-        return _untested("conflicting answers with fewer than five rows a combination cannot test an additive logit.")
-    return _deviance(x, shares, counts, rank, target.classes or ())
+def _score(x: Floats, pairs: dict[str, Floats], shares: Floats, counts: Floats) -> _Found:
+    """The largest standardised score of any pair and class, compared with answers drawn from the additive fit."""
+    rng = np.random.default_rng(0)
+    columns = range(shares.shape[1]) if shares.shape[1] > 2 else range(1, 2)
+    draws = max(99, min(DRAWN, int(LARGEST / len(x))))
+    largest, drawn, where = -np.inf, np.full(draws, -np.inf), ""
+    for c in columns:
+        p = _logit_fit(x, shares[:, c], counts)
+        weight = np.maximum(counts * p * (1 - p), 1e-9)
+        imagined = rng.binomial(counts.astype(np.int64)[:, None], p[:, None], (len(p), draws)) / counts[:, None]
+        answers = np.concatenate([shares[:, [c]], imagined], axis=1)
+        score = counts[:, None] * (answers - p[:, None])
+        gram = (x * weight[:, None]).T @ x + 1e-6 * np.eye(x.shape[1])
+        score = score - (x * weight[:, None]) @ np.linalg.solve(gram, x.T @ score)
+        for name, indicators in pairs.items():
+            values = ((indicators.T @ score) ** 2 / (indicators.T @ weight)[:, None]).sum(axis=0)
+            values = (values - values[1:].mean()) / (values[1:].std() or 1.0)
+            if values[0] > largest:
+                largest, where = float(values[0]), name
+            drawn = np.maximum(drawn, values[1:])
+    p_value = (1 + int((drawn >= largest).sum())) / (1 + draws)
+    return _Found("interaction", p_value, f"score test of {where} among all pairs")
 
 
-def _separable(x: Floats, label: NDArray[np.int64], classes: int) -> Additivity:
+def _separable(x: Floats, label: NDArray[np.int64]) -> Additivity:
     """Is there W with (w_y − w_k) · x ≥ 1 for every cell and every other class k?"""
     from scipy.optimize import linprog
     from scipy.sparse import lil_array
 
     present = np.unique(label)
     if len(present) < 2:
-        return _separated(False, "only one class occurs in training, so nothing contradicts an additive logit.")
+        return _separated("only one class occurs in training, so nothing contradicts an additive log-odds.")
     features = x.shape[1]
     if len(x) * (len(present) - 1) * 2 * features > LARGEST:
         return _untested("the table is too large for the separability test.")
@@ -140,19 +214,16 @@ def _separable(x: Floats, label: NDArray[np.int64], classes: int) -> Additivity:
         np.zeros(features * free), A_ub=matrix.tocsr(), b_ub=-np.ones(line), bounds=(None, None), method="highs"
     )
     if found.status == 2:
-        return _separated(
-            True,
-            "no additive logit reproduces the classes already seen (linear programme infeasible): the additive "
-            "assumption is rejected.",
-        )
-    return _separated(False, "an additive logit reproduces every class seen.")
+        why = "no additive log-odds gives the classes that every repeated row confirms (linear programme)"
+        return Additivity("separability", True, None, None, f"additivity is rejected: {why}.", why)
+    return _separated("an additive log-odds gives every class seen.")
 
 
-def _separated(rejected: bool, words: str) -> Additivity:
-    return Additivity("separability", rejected, None, None, words)
+def _separated(words: str) -> Additivity:
+    return Additivity("separability", False, None, None, words)
 
 
-def _deviance(x: Floats, shares: Floats, counts: Floats, rank: int, classes: tuple[str, ...]) -> Additivity:
+def _deviance(x: Floats, shares: Floats, counts: Floats, rank: int, classes: tuple[str, ...]) -> _Found:
     from scipy.special import gammaincc, xlogy
 
     smallest = 1.0
@@ -164,10 +235,7 @@ def _deviance(x: Floats, shares: Floats, counts: Floats, rank: int, classes: tup
             (counts * (xlogy(y, y / np.maximum(p, 1e-300)) + xlogy(1 - y, (1 - y) / np.maximum(1 - p, 1e-300)))).sum()
         )
         smallest = min(smallest, float(gammaincc((len(y) - rank) / 2, max(deviance, 0.0) / 2)))
-    smallest = min(1.0, smallest * len(tried))
-    word = "rejected" if smallest < LEVEL else "not rejected"
-    words = f"an additive logit is {word} on the seen combinations (p = {smallest:.2g}, deviance test)."
-    return Additivity("deviance", smallest < LEVEL, smallest, None, words)
+    return _Found("deviance", min(1.0, smallest * len(tried)), "deviance test")
 
 
 def _logit_fit(x: Floats, y: Floats, counts: Floats) -> Floats:

@@ -1,14 +1,18 @@
-"""Prices and bans for what to collect: from a person's words to the candidates of `advice`."""
+"""Prices, bans and purposes for what to collect: from a person's words to the candidates of `advice` and `planning`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from recombine.checks import advice as advising
+from recombine.checks.cells import cells_with, existing, level_code
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
+from recombine.checks.planning import Plan, considered, plan_rows
 from recombine.checks.queries_asked import stars
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level
@@ -17,6 +21,24 @@ from recombine.support.table import Table
 Cost = Callable[[dict[str, Level]], float] | Mapping[str, Mapping[Level, float]]
 
 MOST_CANDIDATES = 200_000
+LEAST_FREEDOM = 5
+"""Rows beyond the effects from which the noise of one row is estimated."""
+LARGEST_FIT = 30_000_000
+"""Combinations × effects up to which the noise of one row is estimated."""
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What the rows are collected for: the most for a budget, or an error to reach for every asked answer."""
+
+    budget: float | None = None
+    error: float | None = None
+    criterion: Literal["A", "D"] = "A"
+    """A: precise answers to what is asked; D: precise effects."""
+    noise: float | None = None
+    """Standard deviation of one row; None: estimated from the table's answers where they tell, else the unit."""
+    change: Mapping[str, float] | None = None
+    """What it costs to change a factor from one row to the next."""
 
 
 def plan_collection(
@@ -26,9 +48,12 @@ def plan_collection(
     asked: Codes | None,
     cost: Cost | None,
     forbid: Sequence[Mapping[str, Level]],
+    exclude: Sequence[Mapping[str, Level]] = (),
 ) -> advising.Advice:
     grid = asked is None
-    if asked is None:
+    if asked is None and exclude:
+        asked = existing(space, exclude)
+    elif asked is None:
         if known.grid_rank - known.rank > advising.MOST_DIRECTIONS and len(known.shape) != 2:
             more = known.grid_rank - known.rank
             word = "rank of the grid minus rank of training; too many to list"
@@ -45,19 +70,48 @@ def plan_collection(
         )
     else:
         pool = asked
-    for record in forbid:
-        matches = np.ones(len(pool), dtype=bool)
-        for name, level in record.items():
-            matches &= pool[:, space.position(name)] == _code(space, name, level)
-        pool = pool[~matches]
+    pool = pool[~cells_with(space, pool, (*forbid, *exclude))]
     return advising.advise(known, asked, candidates=pool, costs=_prices(space, pool, cost))
 
 
-def _code(space: FactorSpace, name: str, level: Level) -> int:
-    """The code of a level, also where a command line could only give it as text."""
-    factor = space[name]
-    same_text = [i for i, known in enumerate(factor.levels or ()) if str(known).lower() == str(level).lower()]
-    return same_text[0] if len(same_text) == 1 else factor.code(level)
+def plan_for(
+    known: Identifiability,
+    train: Table,
+    asked: Codes | None,
+    purpose: Purpose,
+    cost: Cost | None,
+    forbid: Sequence[Mapping[str, Level]],
+    exclude: Sequence[Mapping[str, Level]],
+    seed: int,
+) -> Plan | None:
+    """The rows that serve the purpose best; None where none was named."""
+    if purpose.budget is None and purpose.error is None:
+        return None
+    space = train.space
+    more = [train.codes, *([] if asked is None else [asked])]
+    cells = considered(space, exclude, seed, *more)
+    pool = cells[~cells_with(space, cells, forbid)]
+    noise = purpose.noise or _noise(known, train) or 1.0
+    whole = None if asked is None and len(pool) == len(cells) else cells if asked is None else asked
+    return plan_rows(
+        known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget,
+        error=purpose.error, criterion=purpose.criterion, noise=noise, change=purpose.change,
+    )  # fmt: skip
+
+
+def _noise(known: Identifiability, train: Table) -> float | None:
+    """The standard deviation of one row around the fit, where the table has answers enough to tell."""
+    target = train.target
+    freedom = train.rows - known.rank
+    large = len(known.codes) * known.rank > LARGEST_FIT
+    if target is None or target.classes is not None or freedom < LEAST_FREEDOM or large:
+        return None
+    x = known.rows.rows(known.codes).astype(np.float64)
+    root = np.sqrt(target.count)
+    fit = x @ np.linalg.lstsq(x * root[:, None], target.mean * root, rcond=None)[0]
+    left = float((target.count * (target.mean - fit) ** 2).sum() + target.spread.sum())
+    scale = float((target.count * target.mean**2).sum()) + 1e-300
+    return float(np.sqrt(left / freedom)) if left > 1e-18 * scale else None
 
 
 def _prices(space: FactorSpace, pool: Codes, cost: Cost | None) -> Floats:
@@ -71,7 +125,7 @@ def _prices(space: FactorSpace, pool: Codes, cost: Cost | None) -> Floats:
             factor = space[name]
             table = np.zeros(len(factor))
             for level, price in levels.items():
-                table[factor.code(level)] = price
+                table[level_code(space, name, level)] = price
             prices += table[pool[:, space.position(name)]]
     if not (np.isfinite(prices) & (prices >= 0)).all():
         raise InputError("the cost of a combination must be a finite number, 0 or more.")

@@ -24,6 +24,10 @@ WORK = 10_000_000
 LARGEST_DRAWN = 4_000_000
 """Cells × draws up to which tables are drawn."""
 SMALL_TABLE = 1_000
+MOST_PAIRS = 300
+"""Pairs that are looked at one by one; of more, the strongest by V."""
+MOST_CONDITIONED = 20_000
+"""Two-way tables by class that are counted to hold each factor fixed."""
 THIN = 5
 TARGET_BINS = 8
 
@@ -47,7 +51,7 @@ class Association:
 
 @dataclass(frozen=True)
 class Confounding:
-    """All pairs, strongest first, and how thinly the combinations are seen."""
+    """All pairs (the 300 strongest of more), strongest first, and how thinly the combinations are seen."""
 
     pairs: tuple[Association, ...]
     thin: int
@@ -63,8 +67,9 @@ def confounding(train: Table, tables: Pairs, draws: int, seed: int) -> Confoundi
     answers = answer_counts(train.target) if train.target is not None else None
     answer_name = train.target.name if train.target is not None else ""
     pairs = []
-    total = len(tables) + (len(shape) if answers is not None else 0)
-    for (j, k), table in tables.items():
+    chosen = _strongest(tables)
+    total = len(chosen) + (len(shape) if answers is not None else 0)
+    for (j, k), table in chosen.items():
         conditional = (
             _given_answer(codes, answers, j, k, shape)
             if answers is not None and answers.shape[1] * shape[j] * shape[k] <= MOST_CELLS
@@ -75,10 +80,29 @@ def confounding(train: Table, tables: Pairs, draws: int, seed: int) -> Confoundi
     if answers is not None:
         for k in range(len(shape)):
             table = np.stack([np.bincount(codes[:, k], weights=a, minlength=shape[k]) for a in answers.T], axis=1)
-            conditional, given = _left_with_answer(codes, answers, k, names, shape)
+            conditional, given = (None, None)
+            if len(shape) ** 2 * answers.shape[1] <= MOST_CONDITIONED:
+                conditional, given = _left_with_answer(codes, answers, k, names, shape)
             pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, total, seed))
     pairs.sort(key=lambda a: -a.cramers_v)
     return Confounding(tuple(pairs), int((train.counts < THIN).sum()), len(train.counts))
+
+
+def _strongest(tables: Pairs) -> Pairs:
+    """The pairs with the largest V, where there are too many to look at one by one."""
+    if len(tables) <= MOST_PAIRS:
+        return tables
+    together: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for pair, table in tables.items():
+        together.setdefault(table.shape, []).append(pair)
+    strength: dict[tuple[int, int], float] = {}
+    for shape, pairs in together.items():
+        for start in range(0, len(pairs), 4_096):
+            part = pairs[start : start + 4_096]
+            stack = np.stack([tables[pair] for pair in part])
+            values = chi_square(stack) / (stack.sum(axis=(1, 2)) * max(1, min(shape) - 1))
+            strength.update(zip(part, values.tolist(), strict=True))
+    return {pair: tables[pair] for pair in sorted(strength, key=lambda pair: -strength[pair])[:MOST_PAIRS]}
 
 
 def information(table: Floats) -> float:
@@ -118,11 +142,11 @@ def _left_with_answer(
     return best
 
 
-def chi_square(table: Floats) -> float:
-    """χ² of independence over non-empty rows and columns."""
-    total = table.sum()
+def chi_square(table: Floats) -> Floats:
+    """χ² of independence over non-empty rows and columns, of one table or of each of a stack."""
+    total = table.sum(axis=(-2, -1), keepdims=True)
     expected = table.sum(axis=-1, keepdims=True) * table.sum(axis=-2, keepdims=True) / total
-    return float(((table - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum())
+    return np.asarray(((table - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=(-2, -1)))
 
 
 def _associate(
@@ -132,7 +156,7 @@ def _associate(
     rank = min(table.shape) - 1
     if rank < 1:
         return Association(one, two, 0.0, 0.0, conditional, given, 1.0, "one level only")
-    observed = chi_square(table)
+    observed = float(chi_square(table))
     v = float(np.sqrt(observed / (table.sum() * rank)))
     p, method = _p_value(table, observed, draws, pairs, seed)
     return Association(one, two, min(1.0, v), information(table), conditional, given, p, method)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from recombine.checks import witness
+from recombine.checks.forecast import MOST_NUMBERS, Forecast
 from recombine.checks.identifiability import DETERMINED, STATUSES, UNDETERMINED, Identifiability
 from recombine.checks.modular import Ints
 from recombine.checks.prediction import Prediction
@@ -25,6 +28,7 @@ def describe(
     pairs: Pairs,
     asked: Asked,
     prediction: Prediction | None,
+    forecast: Forecast | None,
     target: Target | None,
 ) -> tuple[tuple[Query, ...], tuple[witness.Direction, ...]]:
     fixed = np.flatnonzero(asked.status == DETERMINED)
@@ -33,23 +37,65 @@ def describe(
     lever_of = {int(i): float(v) for i, v in zip(fixed, levers, strict=True)} if levers is not None else {}
     cut_of, terms_of = dict(zip(fixed.tolist(), cuts, strict=True)), dict(zip(fixed.tolist(), terms, strict=True))
     directions, direction_of = _directions(known, asked)
+    estimated = _estimates(known, forecast, asked, target)
     queries = []
     for i, row in enumerate(asked.codes.tolist()):
         queries.append(
             Query(
                 tuple(row),
                 STATUSES[int(asked.status[i])],
-                lever_of.get(i),
-                cut_of.get(i),
-                _share(prediction, i),
-                _says(prediction, target, i),
-                _parts(prediction, i),
-                terms_of.get(i),
-                direction_of.get(i),
+                leverage=lever_of.get(i),
+                min_cut=cut_of.get(i),
+                shrinkage=_share(prediction, i),
+                network=_says(prediction, target, i),
+                parts=_parts(prediction, i),
+                terms=terms_of.get(i),
+                direction=direction_of.get(i),
+                **estimated.get(i, {}),
             )
         )
     queries.sort(key=lambda q: (-STATUSES.index(q.status), -(q.leverage or 0.0)))
     return tuple(queries), tuple(directions)
+
+
+def _estimates(
+    known: Identifiability, forecast: Forecast | None, asked: Asked, target: Target | None
+) -> dict[int, dict[str, Any]]:
+    """Answer and interval of every seen or determined cell by the recommended rule; without one, the sums."""
+    fixed = np.flatnonzero(asked.status <= DETERMINED)
+    if target is None or not len(fixed):
+        return {}
+    if forecast is None:
+        return _sums(known, asked, fixed, target)
+    found = forecast.estimate(asked.codes[fixed].astype(np.int64))
+    if target.classes is not None:
+        return {
+            int(i): {
+                "prediction": target.classes[int(shares.argmax())],
+                "probabilities": dict(zip(target.classes, shares.tolist(), strict=True)),
+            }
+            for i, shares in zip(fixed, found.answers, strict=True)
+        }
+    nothing = [None] * len(fixed)
+    low, high = (nothing if ends is None else ends.tolist() for ends in (found.low, found.high))
+    values = zip(found.answers.tolist(), low, high, strict=True)
+    return {
+        int(i): dict(zip(("prediction", "low", "high"), v, strict=True)) for i, v in zip(fixed, values, strict=True)
+    }
+
+
+def _sums(known: Identifiability, asked: Asked, fixed: Ints, target: Target) -> dict[int, dict[str, Any]]:
+    """The additive answers by least squares, without an interval: nothing tells how far off they are."""
+    use = target.count > 0
+    if known.order > 1 or use.sum() * sum(known.shape) > MOST_NUMBERS:
+        return {}
+    x, new = (known.rows.rows(codes).astype(np.float64) for codes in (known.codes[use], asked.codes[fixed]))
+    said = new @ np.linalg.lstsq(x, target.mean[use], rcond=None)[0]
+    names = target.classes
+    return {
+        int(i): {"prediction": float(v) if names is None else names[int(np.argmax(v))]}
+        for i, v in zip(fixed, said, strict=True)
+    }
 
 
 def _share(prediction: Prediction | None, i: int) -> float | None:

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from recombine.checks.cells import cells_with
 from recombine.checks.design import Additive
 from recombine.checks.identifiability import DETERMINED, SEEN, STATUSES, UNDETERMINED, UNSEEN, Identifiability
 from recombine.checks.modular import Ints
-from recombine.space import Codes, FactorSpace
+from recombine.errors import InputError
+from recombine.space import Codes, FactorSpace, Level
 
 LISTED = 2_000_000
 SAMPLED = 10_000
+MOST_LEVELS = 200_000
+"""Levels that the reported queries name between them: 1 000 queries of 200 factors, and never fewer than 500."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +41,27 @@ class Asked:
 
 def ask_table(known: Identifiability, codes: Codes, most: int) -> Asked:
     """About every distinct combination of a test table."""
+    most = _readable(most, len(known.shape))
     status = known.status(codes)
     tally = np.bincount(status, minlength=4)
     return _chosen(codes, status, _named(tally), len(codes), most)
 
 
-def ask_grid(known: Identifiability, space: FactorSpace, most: int, seed: int) -> Asked:
-    """About the grid of the table's levels minus training."""
+def ask_grid(
+    known: Identifiability,
+    space: FactorSpace,
+    most: int,
+    seed: int,
+    exclude: Sequence[Mapping[str, Level]] = (),
+) -> Asked:
+    """About the grid of the table's levels minus training, and minus the cells that cannot exist."""
+    most = _readable(most, len(space))
+    if exclude and space.size > LISTED:
+        raise InputError(f"to exclude cells the grid is listed; {space.size:.3g} combinations are too many.")
     total = space.size - len(known.codes)
     exact = _closed_form(known, space)
     if space.size <= LISTED:
-        return _enumerate(known, space, total, most)
+        return _enumerate(known, space, most, exclude)
     sample = np.unique(space.sample(min(most, SAMPLED) + 1_000, seed), axis=0)
     sample = np.random.default_rng(seed).permutation(sample[~known.members.contains(sample)])[: min(most, SAMPLED)]
     status = known.status(sample)
@@ -64,11 +79,16 @@ def ask_grid(known: Identifiability, space: FactorSpace, most: int, seed: int) -
     return Asked(sample[order], status[order], None, share, total, STATUSES[worst])
 
 
-def _enumerate(known: Identifiability, space: FactorSpace, total: int, most: int) -> Asked:
+def _readable(most: int, factors: int) -> int:
+    return min(most, max(500, MOST_LEVELS // factors))
+
+
+def _enumerate(known: Identifiability, space: FactorSpace, most: int, exclude: Sequence[Mapping[str, Level]]) -> Asked:
     kept, statuses = [], []
     tally = np.zeros(4, dtype=np.int64)
     for chunk in space.grid_chunks(262_144):
         fresh = chunk[~known.members.contains(chunk)]
+        fresh = fresh[~cells_with(space, fresh, exclude)]
         status = known.status(fresh)
         tally += np.bincount(status, minlength=4)
         small = np.uint8 if max(space.shape) <= 256 else np.uint32
@@ -76,7 +96,7 @@ def _enumerate(known: Identifiability, space: FactorSpace, total: int, most: int
         statuses.append(status.astype(np.uint8))
     codes = np.concatenate(kept) if kept else np.zeros((0, len(space)), np.int64)
     status = np.concatenate(statuses) if statuses else np.zeros(0, np.uint8)
-    return _chosen(codes, status.astype(np.int64), _named(tally), total, most)
+    return _chosen(codes, status.astype(np.int64), _named(tally), len(codes), most)
 
 
 def _named(tally: Ints) -> dict[str, int]:

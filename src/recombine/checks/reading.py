@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from recombine.errors import InputError
 from recombine.support.table import Table, Target, read_tables
@@ -14,10 +17,15 @@ def read(
     table: Any, test: Any, factors: Sequence[str], min_support: int, **how: Any
 ) -> tuple[Table, Table | None, list[str]]:
     """The training table, the table that is asked about (None: the grid), and what is worth saying about reading;
-    ``how`` is what `read_tables` takes."""
+    ``how`` is what `read_tables` takes. A row without an answer is a question: asked about, not trained on."""
     tables = read_tables([table] if test is None else [table, test], factors, **how)
     train, asked = tables[0], tables[1] if len(tables) > 1 else None
+    train, questions = _answered(train)
     notes = _reading_notes(train, asked)
+    if questions is not None:
+        are = "is" if questions.rows == 1 else "are"
+        notes.append(f"{_rows(questions)} without an answer in {how['target']!r} {are} asked about, not trained on.")
+        asked = questions if asked is None else _both(asked, questions)
     return _supported(train, min_support), asked, notes
 
 
@@ -37,7 +45,40 @@ def in_words(asked: Table | None, split: tuple[str, str] | None, test: Any) -> s
         return "the grid of the table's levels minus training"
     if split:
         return f"the rows with {split[0]} = {split[1]}"
+    if test is None:
+        return "the rows without an answer"
     return f"the test table {test}" if isinstance(test, (str, Path)) else "the test table"
+
+
+def _rows(table: Table) -> str:
+    return f"{table.rows:,} row{'s' if table.rows > 1 else ''}"
+
+
+def _answered(train: Table) -> tuple[Table, Table | None]:
+    """The rows with an answer, and those without (None where every row has one, or the table has no answers)."""
+    target = train.target
+    if target is None or (target.count == train.counts).all():
+        return train, None
+    told, untold = target.count > 0, train.counts > target.count
+    if not told.any():
+        raise InputError(f"no training row has an answer in {target.name!r}, so there is nothing to learn from.")
+    kept = replace(train, codes=train.codes[told], counts=target.count[told], target=target.of(told))
+    rest = (train.counts - target.count)[untold]
+    return kept, replace(train, codes=train.codes[untold], counts=rest, target=None, dropped=0)
+
+
+def _both(asked: Table, questions: Table) -> Table:
+    """What is asked about on purpose, then the questions among the training rows that are not in it."""
+    new = ~asked.support().contains(questions.codes.astype(np.int64))
+    codes = np.concatenate([asked.codes, questions.codes[new]])
+    counts = np.concatenate([asked.counts, questions.counts[new]])
+    target = asked.target
+    if target is not None:
+        none = np.zeros(int(new.sum()))
+        mean = np.concatenate([target.mean, np.zeros((len(none), *target.mean.shape[1:]))])
+        count = np.concatenate([target.count, none.astype(np.int64)])
+        target = Target(target.name, target.classes, count, mean, np.concatenate([target.spread, none]))
+    return replace(asked, codes=codes, counts=counts, target=target)
 
 
 def _supported(train: Table, min_support: int) -> Table:
@@ -48,14 +89,12 @@ def _supported(train: Table, min_support: int) -> Table:
         )
     if keep.all():
         return train
-    target = train.target
-    if target is not None:
-        target = Target(target.name, target.classes, target.count[keep], target.mean[keep], target.spread[keep])
-    return Table(train.space, train.codes[keep], train.counts[keep], train.dropped, target)
+    target = None if train.target is None else train.target.of(keep)
+    return replace(train, codes=train.codes[keep], counts=train.counts[keep], target=target)
 
 
 def _reading_notes(train: Table, asked: Table | None) -> list[str]:
-    notes = []
+    notes = list(train.notes)
     dropped = train.dropped + (asked.dropped if asked else 0)
     if dropped:
         notes.append(f"{dropped:,} rows with missing factors were left out.")
@@ -65,7 +104,7 @@ def _reading_notes(train: Table, asked: Table | None) -> list[str]:
         notes.append(f"{', '.join(single)} {have} one level only and cannot be recombined.")
     if train.target is not None and train.target.conflicts:
         notes.append(
-            f"{train.target.conflicts:,} training combinations were given different answers in different rows; "
-            "their average is used."
+            f"In {train.target.conflicts:,} of {len(train.counts):,} training combinations rows disagree about the "
+            "answer; their average is used."
         )
     return notes

@@ -9,14 +9,14 @@ min cut:   two factors — the fewest training combinations whose removal makes 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
-from scipy.sparse import csr_array, diags_array
+from scipy.linalg.lapack import dpotri
+from scipy.sparse import coo_array, csr_array, diags_array, hstack
 from scipy.sparse.csgraph import maximum_flow
-from scipy.sparse.linalg import splu
 
 from recombine.checks.design import Additive
 from recombine.checks.identifiability import Identifiability
@@ -25,6 +25,7 @@ from recombine.checks.tables import Pairs, two_way
 from recombine.space import Codes
 
 DENSE = 4_096
+"""Effects beside those of the largest factor up to which leverage is computed."""
 MOST_FLOW_WORK = 5_000_000
 """Maximum flows × training combinations up to which cuts are computed: a few seconds."""
 
@@ -35,51 +36,95 @@ def leverage(known: Identifiability, counts: Ints, queries: Codes, pairs: Pairs 
         return np.zeros(0)
     if not isinstance(known.rows, Additive):
         pivots = known.rows.rest.pivots
-        gram = _conjunctive_gram(known, counts)[np.ix_(pivots, pivots)]
-        return _dense(gram, lambda q: known.rows.rows(q)[:, pivots].astype(np.float64), queries)
-    kept = known.rows.estimable()
-    if len(kept) <= DENSE and sum(known.shape) <= 2 * DENSE:
-        gram = additive_gram(known.codes, counts, known.shape, pairs or {})[np.ix_(kept, kept)]
-        return _dense(gram, lambda q: _one_hot(q, known.shape).tocsc()[:, kept].toarray(), queries)
-    return _sparse(known, counts, kept, queries) if len(kept) <= 20 * DENSE else None
+        factor = cholesky(_conjunctive_gram(known, counts)[np.ix_(pivots, pivots)], lower=True)
+        parts = (known.rows.rows(part)[:, pivots].astype(np.float64) for part in _chunks(queries))
+        return np.concatenate([(solve_triangular(factor, x.T, lower=True) ** 2).sum(axis=0) for x in parts])
+    return _without_largest(known, counts, queries, pairs or {}, known.rows.estimable())
 
 
-def _dense(gram: Floats, rows: Callable[[Codes], Floats], queries: Codes) -> Floats:
-    factor = cholesky(gram, lower=True)
-    parts = []
-    for start in range(0, len(queries), 1_000):
-        x = rows(queries[start : start + 1_000])
-        parts.append((solve_triangular(factor, x.T, lower=True) ** 2).sum(axis=0))
-    return np.concatenate(parts)
+def _without_largest(known: Identifiability, counts: Ints, queries: Codes, pairs: Pairs, kept: Ints) -> Floats | None:
+    """The levels of the largest factor exclude each other, so their block D of XᵀX is diagonal and is taken out:
+
+    xᵀ(XᵀX)⁻¹x = d + rᵀ S⁻¹ r,  S = A − NᵀD⁻¹N,  d and r = x − NᵀD⁻¹x_D what the query's own level leaves.
+    """
+    shape, big = known.shape, int(np.argmax(known.shape))
+    others = [k for k in range(len(shape)) if k != big]
+    starts = np.array([0, *itertools.accumulate(shape)])
+    inside = np.isin(np.arange(starts[-1]), kept)
+    own_levels = inside[starts[big] : starts[big + 1]]
+    use = np.flatnonzero(np.delete(inside, np.s_[starts[big] : starts[big + 1]]))
+    sizes = tuple(shape[k] for k in others)
+    if len(use) > DENSE or sum(sizes) > 2 * DENSE:
+        return None
+    total = np.bincount(known.codes[:, big], weights=counts, minlength=shape[big])
+    weight = np.where(own_levels, 1 / np.maximum(total, 1), 0.0)
+    beside = hstack([csr_array((shape[big], 0)), *(_table(known, counts, pairs, big, k) for k in others)]).tocsr()[
+        :, use
+    ]
+    block = _gram(known, counts, pairs, others)[np.ix_(use, use)]
+    product = beside.toarray() if _filled(beside) else beside
+    scaled = weight[:, None] * product if isinstance(product, np.ndarray) else diags_array(weight) @ product
+    block -= product.T @ scaled
+    few = len(queries) < len(use)  # Then solving for each is cheaper than inverting.
+    inverse = cholesky(block, lower=True, check_finite=False) if few else _inverse(block)
+    values = []
+    for part in _chunks(queries):
+        own = part[:, big].astype(np.int64)
+        left = _one_hot(part[:, others], sizes)[:, use] - diags_array(weight[own]) @ beside[own]
+        if few:
+            values.append(weight[own] + (solve_triangular(inverse, left.toarray().T, lower=True) ** 2).sum(axis=0))
+            continue
+        product = (left.toarray() if _filled(left) else left) @ inverse
+        values.append(weight[own] + left.multiply(product).sum(axis=1))
+    return np.concatenate(values)
 
 
-def _sparse(known: Identifiability, counts: Ints, kept: Ints, queries: Codes) -> Floats:
-    design = _one_hot(known.codes, known.shape).tocsc()[:, kept]
-    factor = splu((design.T @ diags_array(counts.astype(np.float64)) @ design).tocsc())
-    x = _one_hot(queries, known.shape).tocsc()[:, kept].tocsr()
-    rows = (x[[i]].toarray()[0] for i in range(len(queries)))
-    return np.array([float(row @ factor.solve(row)) for row in rows])
+def _filled(matrix: csr_array) -> bool:
+    """Whether products are faster with the zeros written out."""
+    return bool(matrix.nnz > matrix.shape[0] * matrix.shape[1] / 20)
+
+
+def _chunks(queries: Codes) -> Iterator[Codes]:
+    return (queries[start : start + 1_000] for start in range(0, len(queries), 1_000))
+
+
+def _inverse(matrix: Floats) -> Floats:
+    """Of a positive definite matrix, by its Cholesky factor."""
+    if not len(matrix):
+        return matrix
+    found, fault = dpotri(cholesky(matrix, lower=True, check_finite=False), lower=True, overwrite_c=True)
+    if fault:
+        raise ArithmeticError("the effects that training determines are not independent")
+    return np.asarray(np.tril(found) + np.tril(found, -1).T)
+
+
+def _table(known: Identifiability, counts: Ints, pairs: Pairs, j: int, k: int) -> csr_array:
+    """Rows by level of factor j and level of factor k."""
+    if (j, k) in pairs or (k, j) in pairs:
+        return csr_array(pairs[j, k] if (j, k) in pairs else pairs[k, j].T)
+    places = (known.codes[:, j].astype(np.int64), known.codes[:, k].astype(np.int64))
+    return coo_array((counts.astype(np.float64), places), shape=(known.shape[j], known.shape[k])).tocsr()
+
+
+def _gram(known: Identifiability, counts: Ints, pairs: Pairs, factors: list[int]) -> Floats:
+    """XᵀX over all levels of some factors: its blocks are the two-way tables of counts."""
+    starts = [0, *itertools.accumulate(known.shape[k] for k in factors)]
+    gram = np.zeros((starts[-1], starts[-1]))
+    for (i, j), (m, k) in itertools.combinations(enumerate(factors), 2):
+        block = pairs[j, k] if (j, k) in pairs else two_way(known.codes, counts, j, k, known.shape)
+        gram[starts[i] : starts[i + 1], starts[m] : starts[m + 1]] = block
+        gram[starts[m] : starts[m + 1], starts[i] : starts[i + 1]] = block.T
+    for i, k in enumerate(factors):
+        here = np.arange(starts[i], starts[i + 1])
+        gram[here, here] = np.bincount(known.codes[:, k], weights=counts, minlength=known.shape[k])
+    return gram
 
 
 def _one_hot(codes: Codes, shape: tuple[int, ...]) -> csr_array:
-    starts = np.array([0, *itertools.accumulate(shape)][:-1])
-    columns = (codes.astype(np.int64) + starts).ravel()
+    starts = np.array([0, *itertools.accumulate(shape)], dtype=np.int64)
+    columns = (codes.astype(np.int64) + starts[:-1]).ravel()
     rows = np.repeat(np.arange(len(codes)), len(shape))
-    return csr_array((np.ones(len(columns)), (rows, columns)), shape=(len(codes), sum(shape)))
-
-
-def additive_gram(codes: Codes, counts: Ints, shape: tuple[int, ...], pairs: Pairs) -> Floats:
-    """XᵀX over all levels: its blocks are the two-way tables of counts."""
-    starts = [0, *itertools.accumulate(shape)]
-    gram = np.zeros((starts[-1], starts[-1]))
-    for j, k in itertools.combinations(range(len(shape)), 2):
-        block = pairs[j, k] if (j, k) in pairs else two_way(codes, counts, j, k, shape)
-        gram[starts[j] : starts[j + 1], starts[k] : starts[k + 1]] = block
-        gram[starts[k] : starts[k + 1], starts[j] : starts[j + 1]] = block.T
-    for k, levels in enumerate(shape):
-        here = np.arange(starts[k], starts[k + 1])
-        gram[here, here] = np.bincount(codes[:, k], weights=counts, minlength=levels)
-    return gram
+    return csr_array((np.ones(len(columns)), (rows, columns)), shape=(len(codes), int(starts[-1])))
 
 
 def _conjunctive_gram(known: Identifiability, counts: Ints) -> Floats:

@@ -14,6 +14,9 @@ Pairs = Mapping[tuple[int, int], Floats]
 
 MOST_CELLS = 4_000_000
 CHUNK = 1_000_000
+MANY = 200
+"""Pairs from which one product of matrices is faster than counting each pair by itself."""
+MOST_LEVELS = 2_048
 
 
 def two_way(codes: Codes, counts: Ints | None, j: int, k: int, shape: tuple[int, ...]) -> Floats:
@@ -31,5 +34,21 @@ def two_way(codes: Codes, counts: Ints | None, j: int, k: int, shape: tuple[int,
 def pair_tables(codes: Codes, counts: Ints, shape: tuple[int, ...]) -> Pairs:
     """The two-way table of every pair of factors with at most four million cells."""
     weights = None if (counts == 1).all() else counts
-    pairs = itertools.combinations(range(len(shape)), 2)
+    pairs = list(itertools.combinations(range(len(shape)), 2))
+    if len(pairs) > MANY and sum(shape) <= MOST_LEVELS:
+        starts = [0, *itertools.accumulate(shape)]
+        gram = _gram(codes, counts, starts)
+        return {(j, k): gram[starts[j] : starts[j + 1], starts[k] : starts[k + 1]] for j, k in pairs}
     return {(j, k): two_way(codes, weights, j, k, shape) for j, k in pairs if shape[j] * shape[k] <= MOST_CELLS}
+
+
+def _gram(codes: Codes, counts: Ints, starts: list[int]) -> Floats:
+    """All tables at once: XᵀX of the indicators of levels."""
+    gram = np.zeros((starts[-1], starts[-1]))
+    step = max(1, CHUNK * 4 // starts[-1])
+    for start in range(0, len(codes), step):
+        part = codes[start : start + step].astype(np.int64) + np.array(starts[:-1])
+        x = np.zeros((len(part), starts[-1]))
+        x[np.arange(len(part))[:, None], part] = 1.0
+        gram += (x * counts[start : start + step, None]).T @ x
+    return gram

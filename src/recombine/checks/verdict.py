@@ -1,11 +1,15 @@
 """The answer to "which unseen combinations can be answered": a frozen value with a status for each query.
 
-status   seen < determined < undetermined < unseen level; the verdict is the worst status of all asked combinations.
+status   seen < determined < undetermined < unseen level, exact under effects that add up
+verdict  the worst status of all asked combinations; where that is "determined" and the table has answers, it stays so
+         only if the seen answers do not contradict adding up ("assumption rejected") and adding up explains something
+         of combinations that are left out ("assumption unsupported")
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,9 +19,12 @@ from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
 from recombine.checks.confounding import Confounding
+from recombine.checks.forecast import Forecast
 from recombine.checks.identifiability import STATUSES, Identifiability
+from recombine.checks.planning import Plan
 from recombine.checks.prediction import Prediction
 from recombine.checks.witness import Direction, Terms, direction, sums
+from recombine.errors import InputError, unknown
 from recombine.result import Result
 from recombine.space import Codes, FactorSpace, Level
 
@@ -46,6 +53,12 @@ class Query:
     min_cut: int | None = None
     shrinkage: float | None = None
     prediction: float | str | None = None
+    """By the rule that the forecast recommends; None where nothing determines it."""
+    low: float | None = None
+    high: float | None = None
+    probabilities: dict[str, float] | None = None
+    network: float | str | None = None
+    """What a wide network would say."""
     parts: dict[str, float] | None = None
     terms: Terms | None = None
     direction: int | None = None
@@ -59,8 +72,8 @@ class Query:
         if self.status == "unseen level":
             return "level never seen"
         if self.shrinkage is None or self.shrinkage >= FULL_STRENGTH:
-            return "answerable"
-        return f"answerable, but expect shrinkage × {self.shrinkage:.2f}"
+            return "determined if effects add up"
+        return f"determined if effects add up; a wide network gives × {self.shrinkage:.2f} of it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,19 +106,48 @@ class CheckResult(Result):
     confounding: Confounding = field(repr=False)
     additivity: Additivity | None = field(repr=False)
     prediction: Prediction | None = field(repr=False)
+    forecast: Forecast | None = field(repr=False)
     unseen_levels: dict[str, list[Level]] = field(repr=False)
     notes: tuple[str, ...] = ()
+    plan: Plan | None = field(default=None, repr=False)
+    """The rows to collect for a purpose, where one was named."""
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def verdict(self) -> str:
-        """The worst status of all asked combinations."""
-        return self.worst
+        """The worst status of all asked combinations, or what speaks against adding up where it rests on that."""
+        if self.worst != "determined" or self.additivity is None:
+            return self.worst
+        if self.additivity.rejected:
+            return "assumption rejected"
+        explains = self.forecast.explains if self.forecast is not None else False
+        return "assumption unsupported" if explains is False else "determined"
 
     @property
     def determined(self) -> bool:
-        """Whether training determines everything that was asked."""
+        """Whether training determines everything that was asked, if effects add up."""
         return self.worst in ("seen", "determined")
+
+    def fails(self, conditions: Sequence[str]) -> list[str]:
+        """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up), "error=X"
+        (the forecast error is above X, or there is no forecast)."""
+        return [text for text in conditions if self._fails(text)]
+
+    def _fails(self, condition: str) -> bool:
+        if condition == "undetermined":
+            return not self.determined
+        if condition == "assumption":
+            return self.verdict.startswith("assumption") or bool(self.additivity and self.additivity.rejected)
+        name, _, value = condition.partition("=")
+        try:
+            most = float(value)
+        except ValueError:
+            most = math.nan
+        if name != "error":
+            raise unknown("condition to fail on", condition, ("undetermined", "assumption", "error=NUMBER"))
+        if not most >= 0:
+            raise InputError(f"cannot fail on {condition!r}; write error=NUMBER, in the answer's units.")
+        return self.worst != "seen" and (self.forecast is None or self.forecast.error > most)
 
     @property
     def suggestions(self) -> list[dict[str, Level]]:
@@ -130,19 +172,33 @@ class CheckResult(Result):
         return {"direction": self._direction(direction(self.known, codes[0]))}
 
     def sentence(self) -> str:
-        """The verdict in one sentence."""
+        """The verdict in a sentence or two, the forecast first."""
+        said = self._verdict_words()
+        return f"{self.forecast.words} {said}" if self.forecast is not None else said
+
+    def _verdict_words(self) -> str:
         missing = self.rank_needed - self.rank_train
         cells = f"{missing:,} further combination{'s' if missing != 1 else ''}"
         if self.worst == "seen":
             return "Every combination asked about was seen in training."
+        sums = "effects add up" if self.order == 1 else f"effects of up to {self.order} factors at once add up"
         if self.worst == "determined":
-            return "Every combination asked about is determined by the training data under additive effects" + (
-                f" of order {self.order}." if self.order > 1 else "."
+            every = f"Every combination asked about is determined if {sums}"
+            if self.additivity is None:
+                return f"{every}."
+            if self.verdict == "assumption rejected":
+                return f"{every}, which the seen combinations contradict ({self.additivity.evidence})."
+            if self.verdict == "determined":
+                return f"{every}, and the seen combinations do not contradict that."
+            return f"{every}, but that is not shown: " + (
+                "too few seen combinations can be left out to try it."
+                if self.forecast is None
+                else "on combinations left out it is no better than the same answer for all."
             )
-        how = "would settle all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
+        how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "undetermined":
-            return f"Some combinations are not determined by this data, whatever the learner; {cells} {how}."
-        return f"Some combinations use levels that training never shows; {cells} {how}."
+            return f"Some combinations are not determined by this data even if {sums}; {cells} {how}."
+        return f"Some combinations use levels that training never shows; {cells} {how} if {sums}."
 
     def words_of(self, query: Query) -> dict[str, Any]:
         """One query as plain JSON values."""
@@ -155,8 +211,14 @@ class CheckResult(Result):
             "min_cut": query.min_cut,
             "shrinkage": query.shrinkage,
             "prediction": query.prediction,
+            "low": query.low,
+            "high": query.high,
+            "rule": None if query.prediction is None else self.forecast.rule if self.forecast else "additive",
+            "network": query.network,
             "witness": None,
         }
+        if query.probabilities is not None:
+            record["probabilities"] = query.probabilities
         if query.parts is not None:
             record["parts"] = query.parts
         if query.terms is not None:
@@ -175,14 +237,12 @@ class CheckResult(Result):
             values = [levels[q.codes[k]] for q in self.queries]
             mixed = len({type(v) for v in levels}) > 1
             columns[factor.name] = [str(v) for v in values] if mixed else values
-        for name in ("status", "words", "leverage", "min_cut", "shrinkage"):
-            key = name if name not in columns else f"check: {name}"
-            columns[key] = pl.Series([getattr(q, name) for q in self.queries], dtype=_frame_types(pl)[name])
-        says = [q.prediction for q in self.queries]
-        columns["prediction" if "prediction" not in columns else "check: prediction"] = pl.Series(
-            [s if isinstance(s, str) else None for s in says] if any(isinstance(s, str) for s in says) else says,
-            dtype=pl.String if any(isinstance(s, str) for s in says) else pl.Float64,
-        )
+        for name, kind in _frame_types(pl).items():
+            said: list[Any] = [getattr(q, name) for q in self.queries]
+            texts = name in ("prediction", "network") and any(isinstance(v, str) for v in said)
+            columns[name if name not in columns else f"check: {name}"] = pl.Series(
+                [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
+            )
         return pl.DataFrame(columns)
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,6 +272,7 @@ class CheckResult(Result):
                 "listed": self.advice.listed,
                 "method": self.advice.method,
             },
+            "plan": None if self.plan is None else self.plan.to_dict(self.space),
             "pieces": list(self.pieces),
             "groups": self.groups,
             "coverage": self._coverage(),
@@ -220,6 +281,7 @@ class CheckResult(Result):
                 "thin": self.confounding.thin,
                 "combinations": self.confounding.combinations,
             },
+            "forecast": None if self.forecast is None else self.forecast.to_dict(),
             "additivity": None if self.additivity is None else _plain(vars(self.additivity)),
             "learner": None if self.prediction is None else self._learner(self.prediction),
             "notes": list(self.notes),
@@ -279,6 +341,10 @@ def _frame_types(pl: Any) -> dict[str, Any]:
         "words": pl.String,
         "leverage": pl.Float64,
         "min_cut": pl.Int64,
+        "prediction": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "network": pl.Float64,
         "shrinkage": pl.Float64,
     }
 

@@ -22,14 +22,18 @@ LARGEST_BASIS = 1_500
 """Above this many independent rows no sum is written out (two factors always have their path)."""
 
 WORK = 20_000
-"""Coefficients with large denominators worked out for a list of queries: about half a second."""
+"""Coefficients with large denominators worked out for a list of queries, fewer where each takes longer (rank above 25):
+about half a second."""
+
+WALKED = 300_000_000
+"""Nodes and edges of the graph of two factors that are walked to find paths: a few seconds."""
 
 Terms = tuple[tuple[Fraction, tuple[int, ...]], ...]
 """(coefficient, combination) pairs that add up to the query."""
 Direction = dict[tuple[tuple[int, int], ...], int]
 
 
-def sums(known: Identifiability, queries: Codes, work: int = WORK) -> list[Terms | None]:
+def sums(known: Identifiability, queries: Codes, work: int | None = None) -> list[Terms | None]:
     """Training rows with rational coefficients that add up to each query; the queries must be determined.
 
     Sums with small denominators cost next to nothing; others are worked out until ``work`` is spent, then None.
@@ -41,6 +45,7 @@ def sums(known: Identifiability, queries: Codes, work: int = WORK) -> list[Terms
     found: list[Terms | None] = [None] * len(queries)
     if known.rank > LARGEST_BASIS:
         return found
+    work = WORK // max(1, known.rank // 25) if work is None else work
     chosen = known.codes[known.rows.basis]
     rows = [tuple(int(c) for c in row) for row in chosen]
     system = Coordinates(known.rows.rows(chosen))
@@ -67,9 +72,13 @@ def _paths(known: Identifiability, queries: Codes) -> list[Terms | None]:
     graph = csr_array((np.ones(len(codes)), (codes[:, 0], left + codes[:, 1])), shape=(nodes, nodes))
     graph = (graph + graph.T).tocsr()
     found: list[Terms | None] = [None] * len(queries)
-    for source in np.unique(queries[:, 0]):
-        _, before = breadth_first_order(graph, int(source), directed=False, return_predecessors=True)
-        for at in np.flatnonzero(queries[:, 0] == source):
+    order = np.argsort(queries[:, 0], kind="stable")
+    sources, first = np.unique(queries[order, 0], return_index=True)
+    most = max(1, WALKED // (nodes + graph.nnz))
+    for source, together in list(zip(sources, np.split(order, first[1:]), strict=True))[:most]:
+        # The graph is symmetric; told that it is undirected, scipy would transpose it at every call.
+        _, before = breadth_first_order(graph, int(source), directed=True, return_predecessors=True)
+        for at in together:
             path = [left + int(queries[at, 1])]
             while path[-1] != source:
                 path.append(int(before[path[-1]]))

@@ -9,7 +9,6 @@ from cyclopts import Parameter
 
 from recombine.cli.options import (
     Bins,
-    Factors,
     Json,
     MaxBytes,
     MaxRows,
@@ -19,21 +18,34 @@ from recombine.cli.options import (
     TargetKind,
     bin_counts,
     check_file,
+    numbers,
     pairs,
+    prices,
     words,
 )
+from recombine.cli.plan import plan_from_levels, print_plan
 from recombine.cli.printing import console, counted, print_facts, print_json, print_verdict, say, shown
 from recombine.cli.progress import waiting
-from recombine.errors import MAX_BYTES, MAX_ROWS
+from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from recombine.checks import CheckResult
+    from recombine.checks import CheckResult, Query
 
 SHOWN = 10
-COLOURS = {"seen": "green", "determined": "green", "undetermined": "red", "unseen level": "red"}
+MOST_COLUMNS = 20
+"""Factors up to which combinations are shown as rows of a table."""
+COLOURS = {
+    "seen": "green",
+    "determined": "green",
+    "assumption unsupported": "yellow",
+    "assumption rejected": "yellow",
+    "undetermined": "red",
+    "unseen level": "red",
+}
 NUMBERS = {
+    "answer": "by the forecast's rule, with the range that 9 of 10 answers fall into",
     "leverage": "variance of the answer, in units of the noise of one row",
     "cut": "seen combinations that must be lost before the answer is",
     "shrinkage": "share of the rule that the learner applies",
@@ -42,10 +54,10 @@ NUMBERS = {
 
 
 def check(
-    table: Annotated[Path, Parameter(help="Training table: CSV or Parquet.")],
+    table: Annotated[Path | None, Parameter(help="Training table: CSV, Parquet, Excel; may be gzipped.")] = None,
     /,
     *,
-    factors: Factors,
+    factors: Annotated[str | None, Parameter(help="Columns that are recombined: a,b,c.")] = None,
     target: Annotated[str | None, Parameter(help="Column with the answer.")] = None,
     target_kind: TargetKind = None,
     split: Annotated[
@@ -57,6 +69,14 @@ def check(
     bins: Bins = None,
     missing: Missing = "error",
     forbid: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())] = None,
+    exclude: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot exist.", negative=())] = None,
+    cost: Annotated[list[str] | None, Parameter(help="a=x:5: what a level adds to the price.", negative=())] = None,
+    budget: Annotated[float | None, Parameter(help="The best rows to collect for this many (or this price).")] = None,
+    until_error: Annotated[float | None, Parameter(help="Rows until every asked standard error is below this.")] = None,
+    noise: Annotated[float | None, Parameter(help="Standard deviation of one row; estimated if not given.")] = None,
+    change: Annotated[str | None, Parameter(help="a=10,b=1: cost of changing a factor, for a visiting order.")] = None,
+    criterion: Annotated[Literal["A", "D"], Parameter(help="A: precise answers; D: precise effects.")] = "A",
+    levels: Annotated[str | None, Parameter(help="a=3,b=red:green: a plan from nothing; needs --budget.")] = None,
     salience: Annotated[float | None, Parameter(help="Learner: salience S(1;2) of a kernel over two factors.")] = None,
     depth: Annotated[int, Parameter(help="Learner: hidden layers of a wide ReLU network.")] = 1,
     max_rows: MaxRows = MAX_ROWS,
@@ -64,9 +84,14 @@ def check(
     seed: Seed = 0,
     json: Json = False,
     out: OutFile = None,
+    rules: Annotated[str | None, Parameter(help="Learners that join the forecast's contest: forest,networks.")] = None,
     fail_on: Annotated[
-        Literal["undetermined"] | None,
-        Parameter(help="Exit with 1 if anything asked is undetermined or has an unseen level."),
+        list[str] | None,
+        Parameter(
+            help="Exit with 1 if anything asked is undetermined or has an unseen level (undetermined), if effects are "
+            "not shown to add up (assumption), or if the forecast error is above X (error=X); repeat it for several.",
+            negative=(),
+        ),
     ] = None,
 ) -> int:
     """Know before training which unseen combinations can be answered.
@@ -79,16 +104,27 @@ def check(
 
         recombine check train.csv --factors a,b --out check.html
 
-        recombine check train.csv --factors a,b --json --fail-on undetermined
+        recombine check train.csv --factors a,b --target y --json --fail-on undetermined --fail-on error=5
 
         recombine check train.csv --factors dose,age --bins dose=4,age=5
-    """
-    chosen, counts = words(factors), bin_counts(bins or [])
-    cells = [pairs(text, "--forbid") for text in forbid or []]
-    check_file(out, table, test)
-    from recombine.checks import check as run
 
-    with waiting(f"reading {table.name}", quiet=json):
+        recombine check train.csv --factors a,b --budget 20 --change a=10,b=1
+
+        recombine check --levels a=3,b=red:green,c=4 --budget 20
+    """
+    if levels is not None:
+        return plan_from_levels(levels, table, budget, order, criterion, exclude or [], change, seed, json, out)
+    if table is None or factors is None:
+        raise InputError(f"{'TABLE' if table is None else '--factors'} is missing; recombine check --help shows how.")
+    chosen, counts = words(factors), bin_counts(bins or [])
+    cells, never = (
+        [pairs(text, f"--{name}") for text in texts or []] for name, texts in (("forbid", forbid), ("exclude", exclude))
+    )
+    changes = numbers(change, "--change") or None
+    check_file(out, table, test)
+    from recombine.checks import Purpose, check as run
+
+    with waiting(f"checking {table.name}", quiet=json):
         result = run(
             table,
             chosen,
@@ -101,29 +137,36 @@ def check(
             bins=counts,
             missing=missing,
             forbid=cells,
+            exclude=never,
+            cost=prices(cost) if cost else None,
+            purpose=Purpose(budget, until_error, criterion, noise, changes),
             salience=salience,
             depth=depth,
+            rules=words(rules) if rules else (),
             max_rows=max_rows,
             max_bytes=max_bytes,
             seed=seed,
         )
+    failed = result.fails(fail_on or [])
     if out is not None:
         result.save(out)
     if json:
         print_json(result.to_dict())
     else:
         _show(result, out)
-    return int(fail_on is not None and not result.determined)
+    return int(bool(failed))
 
 
 def _show(result: CheckResult, out: Path | None) -> None:
     print_verdict(result.verdict, COLOURS[result.verdict], result.sentence())
     say("")
     print_facts(_facts(result))
-    if result.queries and result.verdict != "seen":
+    if result.queries and result.verdict != "seen" and len(result.space) <= MOST_COLUMNS:
         say("")
         _print_queries(result)
-    if len(result.advice.cells):
+    if result.plan is not None:
+        print_plan(result.space, result.plan, SHOWN)
+    elif len(result.advice.cells):
         say("")
         _print_suggestions(result)
     elif result.advice.needed and result.advice.enough:
@@ -133,16 +176,17 @@ def _show(result: CheckResult, out: Path | None) -> None:
 
 
 def _facts(result: CheckResult) -> list[tuple[str, str]]:
-    factors = " × ".join(result.space.names)
+    names = result.space.names
+    factors = " × ".join(names) if len(names) <= MOST_COLUMNS else f"{len(names)} factors"
     rows, combinations = counted(int(result.row_counts.sum()), "row"), len(result.known.codes)
     found = (
-        ", ".join(f"{n:,} {name}" for name, n in result.counts.items() if n)
+        ", ".join(f"{_count(n)} {name}" for name, n in result.counts.items() if n)
         if result.counts is not None
         else ", ".join(f"{share:.1%} {name}" for name, share in (result.share or {}).items() if share) + " (sampled)"
     )
     facts = [
-        ("training", f"{rows}, {combinations:,} of {result.space.size:,} combinations of {factors}"),
-        ("asked", f"{counted(result.total, 'combination')}: {result.asked}"),
+        ("training", f"{rows}, {combinations:,} of {_count(result.space.size)} combinations of {factors}"),
+        ("asked", f"{_count(result.total)} combination{'' if result.total == 1 else 's'}: {result.asked}"),
         ("found", found or "nothing is left to ask"),
         ("rank", f"{result.rank_train:,} of {result.rank_needed:,} needed"),
     ]
@@ -151,9 +195,18 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         possible, seen, missing = result.coverage.total(t)
         if possible:
             facts.append((f"{t}-way", f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"))
+    if result.forecast is not None:
+        tried = ", ".join(f"{rule.rule} {rule.error:.3g}" for rule in result.forecast.rules)
+        facts.append(("rules", f"{tried} ({result.forecast.metric})"))
     if result.additivity is not None:
         facts.append(("additive", result.additivity.words))
     return facts + [("note", note) for note in result.notes]
+
+
+def _count(number: int) -> str:
+    from recombine.space import about
+
+    return f"{number:,}" if number < 10**15 else about(number)
 
 
 def _some(names: list[str]) -> str:
@@ -163,6 +216,7 @@ def _some(names: list[str]) -> str:
 def _print_queries(result: CheckResult) -> None:
     listed = result.queries[:SHOWN]
     numbers = {
+        "answer": ["" if q.prediction is None else _answer(q) for q in listed],
         "leverage": ["" if q.leverage is None else f"{q.leverage:.2f}" for q in listed],
         "cut": ["" if q.min_cut is None else str(q.min_cut) for q in listed],
         "shrinkage": ["" if q.shrinkage is None else f"{q.shrinkage:.2f}" for q in listed],
@@ -179,6 +233,13 @@ def _print_queries(result: CheckResult) -> None:
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "shrinkage" and result.prediction is not None else ""
         where.print(shown(f"{name}: {NUMBERS[name]}{learner}", style="dim"))
+
+
+def _answer(query: Query) -> str:
+    if isinstance(query.prediction, str):
+        return f"{query.prediction} {max((query.probabilities or {}).values(), default=1.0):.0%}"
+    ends = "" if query.low is None else f" ({query.low:.3g} to {query.high:.3g})"
+    return f"{query.prediction:.3g}{ends}"
 
 
 def _print_suggestions(result: CheckResult) -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import cyclopts
 
-from recombine.cli import check, dissect, measure, report, reproduce, runs, study
+from recombine.cli import check, dissect, measure, play, report, reproduce, runs, split, study
 from recombine.cli.printing import printable
 from recombine.errors import InputError
 
@@ -37,12 +37,14 @@ count, or study verify finds a difference; 2 bad input.""",
 )
 # In the order in which they are used; each shows examples of its own and not these.
 app.command(check.check, sort_key=1, help_epilogue="")
+app.command(split.split, sort_key=2, help_epilogue="")
 app.command(measure.measure, sort_key=2, help_epilogue="")
 app.command(dissect.dissect, sort_key=3, help_epilogue="")
 app.command(study.app)
 app.command(reproduce.reproduce, sort_key=5, help_epilogue="")
 app.command(report.report, sort_key=6, help_epilogue="")
 app.command(runs.app)
+app.command(play.play, sort_key=8, help_epilogue="")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -11,6 +11,7 @@ from cyclopts import Parameter, Token
 
 from recombine.errors import InputError, unknown
 from recombine.result import ENDINGS
+from recombine.space import Level
 
 Scale = Annotated[
     Literal["smoke", "quick", "paper"],
@@ -127,6 +128,36 @@ def bin_counts(texts: Iterable[str]) -> dict[str, int]:
             raise InputError(f"--bins {name}={value[:80]} needs a whole number after the sign.")
         bins[name] = int(value)
     return bins
+
+
+def numbers(text: str | None, option: str) -> dict[str, float]:
+    """The parts of column=number,column=number."""
+    found = pairs(text, option) if text else {}
+    try:
+        return {name: float(value) for name, value in found.items()}
+    except ValueError:
+        raise InputError(f"{option} {str(text)[:80]!r} needs a number after each sign.") from None
+
+
+def prices(texts: Iterable[str]) -> dict[str, dict[Level, float]]:
+    """The parts of column=level:price,column=level:price."""
+    found: dict[str, dict[Level, float]] = {}
+    for part in (part for text in texts for part in words(text)):
+        name, sign, rest = (piece.strip() for piece in part.partition("="))
+        level, colon, price = (piece.strip() for piece in rest.rpartition(":"))
+        try:
+            found.setdefault(name, {})[level] = float(price if sign and colon and level else "")
+        except ValueError:
+            raise InputError(f"--cost {part[:80]!r} is not understood; write column=level:price.") from None
+    return found
+
+
+def levels_of(text: str) -> dict[str, int | list[Level]]:
+    """The parts of column=3,column=red:green: how many levels, or which."""
+    found: dict[str, int | list[Level]] = {}
+    for name, value in pairs(text, "--levels").items():
+        found[name] = int(value) if value.isdecimal() else [level.strip() for level in value.split(":")]
+    return found
 
 
 def check_file(out: Path | None, *read: Path | None) -> None:

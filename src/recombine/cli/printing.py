@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from recombine.result import as_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +19,7 @@ LONGEST = 1000
 
 def print_json(body: dict[str, Any]) -> None:
     """One line, with the schema's number first."""
-    sys.stdout.write(json.dumps({"schema": 1} | body, ensure_ascii=True) + "\n")
+    sys.stdout.write(as_json({"schema": 1} | body) + "\n")
 
 
 def console(*, cut: bool = True) -> Console:

@@ -34,6 +34,10 @@ app = cyclopts.App(
     help_format="plaintext",
 )
 
+Mine = Annotated[
+    str | None, Parameter(name="--study", help="The file of a study of your own whose results these are: ./mine.py.")
+]
+Results = Annotated[Path, Parameter(help="A folder of committed results.")]
 Name = Annotated[
     str, Parameter(help="The name of a study (see `recombine study list`), or a file of your own: ./my_study.py.")
 ]
@@ -82,9 +86,10 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
 
     Example: recombine study show gradient-toy --scale paper"""
     from recombine.studies import find_study
+    from recombine.studies.committed import carried
 
     study = find_study(name)
-    planned = study.runs(scale, None)
+    planned, verdicts = study.runs(scale, None), carried().get(study.name, {})
     if as_json:
         claims = [
             {
@@ -93,6 +98,7 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
                 "whose": c.whose,
                 "criterion": str(c.test.criterion),
                 "published": c.published.value if c.published else None,
+                "at_paper_scale": verdicts.get(c.id),
             }
             for c in study.claims
         ]
@@ -114,7 +120,10 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
     for claim in study.claims:
         published = "" if claim.published is None else f"; published {claim.published.value:g}"
         ours = " (ours)" if claim.whose == "ours" else ""
-        table.add_row(shown(claim.id), shown(f"{claim.sentence}{ours}\n{claim.test.criterion}{published}"))
+        words = f"{claim.sentence}{ours}\n{claim.test.criterion}{published}"
+        if verdict := verdicts.get(claim.id):
+            words += f"\nat paper scale: {', '.join(verdict[key] for key in ('status', 'how') if verdict[key])}"
+        table.add_row(shown(claim.id), shown(words))
     where.print(table)
     where.print(shown(f"\n{counted(len(planned), 'run')} at {scale} scale", "bold"))
     table = Table("run", "members", "steps", "address", box=None, pad_edge=False)
@@ -177,18 +186,19 @@ def run(
 
 
 @app.command(sort_key=4, help_epilogue="")
-def verify(
-    folder: Annotated[Path, Parameter(help="A folder of committed results.")], /, *, as_json: Json = False
-) -> int:
+def verify(folder: Results, /, *, study: Mine = None, as_json: Json = False) -> int:
     """Recompute every claim of committed results from their tables, and train one small member again.
 
     Exits with 1 where something does not agree.
 
-    Example: recombine study verify results/gradient-toy"""
+    Examples: recombine study verify results/gradient-toy
+              recombine study verify results/my-study --study ./my_study.py"""
     from recombine.studies import find_study, verify as verify_results
+    from recombine.studies.committed import study_of
 
-    name = _study_in(folder)
-    found = verify_results(find_study(name), folder)
+    record = _record(folder)
+    name, mine = str(record["study"]), find_study(study) if study else None
+    found = verify_results(mine or study_of(record), folder)
     if as_json:
         print_json({"study": name, "claims": found.claims, "compared": found.compared, "problems": found.problems,
                     "unknown_origin": found.unknown})  # fmt: skip
@@ -204,13 +214,7 @@ def verify(
 
 
 @app.command(sort_key=5, help_epilogue="")
-def renew(
-    folder: Annotated[Path, Parameter(help="A folder of committed results.")],
-    /,
-    *,
-    store: StorePath = STORE,
-    as_json: Json = False,
-) -> int:
+def renew(folder: Results, /, *, study: Mine = None, store: StorePath = STORE, as_json: Json = False) -> int:
     """Put runs that a store holds into committed results, in place of the committed ones; judge and draw again.
 
     A run is renewed where the store holds it and it is another than the committed one (computed at another
@@ -219,12 +223,13 @@ def renew(
     Example: recombine study renew results/gradient-descent --store .recombine"""
     from recombine.reporting.study import write_results
     from recombine.runs import Store
+    from recombine.studies import find_study
     from recombine.studies.committed import renew as renewed
 
-    _study_in(folder)
+    _record(folder)
     if "://" not in store and not Path(store).is_dir():
         raise InputError(f"there is no store at {store!r}; --store names one, nothing was renewed.")
-    result, fresh = renewed(folder, Store(store))
+    result, fresh = renewed(folder, Store(store), find_study(study) if study else None)
     write_results(result, folder)
     if as_json:
         print_json({**result.to_dict(), "renewed": list(fresh)})
@@ -237,10 +242,11 @@ def _some(names: Sequence[str], most: int = 6) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _study_in(folder: Path) -> str:
-    """The study whose committed results a folder holds."""
+def _record(folder: Path) -> dict[str, Any]:
+    """What a folder of committed results says of itself; it names a study."""
     try:
-        return str(json.loads((folder / "study.json").read_text(encoding="utf-8"))["study"])
+        record: dict[str, Any] = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+        return {**record, "study": str(record["study"])}
     except FileNotFoundError:
         below = [str(path.parent) for path in sorted(folder.glob("*/study.json"))[:5]]
         hint = f"; these do: {', '.join(below)}" if below else ""

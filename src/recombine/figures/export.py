@@ -18,6 +18,7 @@ import vl_convert
 from recombine.errors import InputError
 from recombine.figures import svg, theme
 from recombine.figures.cache import recall
+from recombine.result import safe_csv
 
 _VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 POINTS = 72 / 96
@@ -89,7 +90,7 @@ def figure_files(chart: alt.TopLevelMixin, data: pl.DataFrame) -> dict[str, byte
     drawing = _converted(spec)
     told = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return dict(
-        zip(FILES, (drawing.encode(), _printed(drawing), data.write_csv().encode(), told.encode()), strict=True)
+        zip(FILES, (drawing.encode(), _printed(drawing), safe_csv(data).encode(), told.encode()), strict=True)
     )
 
 

@@ -34,29 +34,33 @@ FIT = 0.01
 """No verdict on unseen combinations above this error over that of a blank picture on the seen ones."""
 
 WINDOW = 7
+SAMPLED = 512
+"""Combinations that are asked for where centres are real numbers, of which almost surely none was trained on."""
 
 
 def rendering(ensemble: Ensemble, task: Task, chunk: int = 2048) -> pl.DataFrame:
     """One row a member and split ("seen", "unseen", "inside"): means over its combinations.
 
     "inside" are the unseen combinations that are further than one pixel from everything seen, where a copy of a seen
-    bump cannot count as located. ``mse``, ``over_blank``; ``located``; ``arms``, ``box`` and ``bump``: shares of the
-    output's energy on the row and column of the centre, in the held-out cells, and at the centre (null where blank);
-    ``ssim``; ``blank``: the share of outputs that are blank."""
+    bump cannot count as located (none where centres are real numbers). ``mse``, ``over_blank``; ``located``; ``arms``,
+    ``box`` and ``bump``: shares of the output's energy on the row and column of the centre, in the held-out cells, and
+    at the centre (null where blank); ``ssim``; ``blank``: the share of outputs that are blank."""
     import polars as pl
 
     of = pictures_of(task)
-    splits = {"seen": of.train, "unseen": of.test}
+    listed = of.space.finite
+    points = {name: support.explicit().codes if listed else support.sample(SAMPLED, 0)
+              for name, support in (("seen", of.train), ("unseen", of.test))}  # fmt: skip
     box = torch.zeros(of.side, of.side, dtype=torch.bool)
-    held = torch.as_tensor(of.test.explicit().codes.copy())
-    box[held[:, 1], held[:, 0]] = True
+    if listed:
+        held = torch.as_tensor(points["unseen"].copy())
+        box[held[:, 1], held[:, 0]] = True
     rows: list[dict[str, object]] = []
-    for split, support in splits.items():
-        codes = support.explicit().codes
+    for split, codes in points.items():
         scores = _scored(ensemble, of, codes, box, chunk)
         groups = {split: np.ones(len(codes), bool)}
-        if split == "unseen":
-            groups["inside"] = inside(of.train.explicit().codes, codes)
+        if split == "unseen" and listed:
+            groups["inside"] = inside(points["seen"], codes)
         for name, mask in groups.items():
             if mask.any():
                 rows += _means(ensemble, scores, mask, name)

@@ -9,7 +9,7 @@ from typing import Literal
 import polars as pl
 
 from recombine.errors import InputError, unknown
-from recombine.support.encode import as_number
+from recombine.support.numerals import as_number
 from recombine.support.scan import collect
 from recombine.support.table import TARGET_CLASSES
 

@@ -18,13 +18,15 @@ MOST_DRAWN_PIECES = 40
 
 HEADLINES = {
     "seen": "Nothing new is asked",
-    "determined": "Everything asked can be answered",
+    "determined": "Everything asked is determined if effects add up",
+    "assumption unsupported": "Determined only if effects add up, which is not shown",
+    "assumption rejected": "Effects do not simply add up",
     "undetermined": "Some combinations cannot be answered from this data",
     "unseen level": "Some levels were never seen",
 }
 WORDS = {
     "seen": "seen in training",
-    "determined": "answerable (possibly with shrinkage, see below)",
+    "determined": "determined if effects add up",
     "undetermined": "not determined by this data",
     "unseen level": "level never seen",
 }
@@ -60,10 +62,22 @@ def check_page(result: CheckResult) -> str:
         levers=any(q.leverage is not None for q in shown),
         cuts=any(q.min_cut is not None for q in shown),
         predicted=any(q.prediction is not None for q in shown),
+        ranged=any(q.low is not None for q in shown),
+        networks=any(q.network is not None for q in shown),
+        rules=_rules(result),
         learner=result.prediction.learner if result.prediction else None,
         coverage=_coverage(result),
         pairs=[_pair(a) for a in result.confounding.pairs[:SHOWN]],
     )
+
+
+def _rules(result: CheckResult) -> list[dict[str, str]]:
+    if result.forecast is None:
+        return []
+    return [
+        {"name": r.rule, "error": number(r.error), "explained": "" if r.explained is None else f"{r.explained:.0%}"}
+        for r in result.forecast.rules
+    ]
 
 
 def _of(result: CheckResult, status: str) -> list[Query]:
@@ -129,13 +143,15 @@ def _query(result: CheckResult, query: Query) -> dict[str, Any]:
         "words": query.words,
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
-        "prediction": query.prediction
-        if isinstance(query.prediction, str)
-        else number(query.prediction)
-        if query.prediction is not None
-        else "",
+        "prediction": _answer(query.prediction),
+        "range": "" if query.low is None else f"{number(query.low)} – {number(query.high or 0.0)}",
+        "network": _answer(query.network),
         "why": _why(result, query),
     }
+
+
+def _answer(said: float | str | None) -> str:
+    return said if isinstance(said, str) else number(said) if said is not None else ""
 
 
 def _why(result: CheckResult, query: Query) -> str:

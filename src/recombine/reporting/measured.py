@@ -16,6 +16,7 @@ from recombine.mechanisms.result import ERROR_WORDS, noise_words
 from recombine.mechanisms.rules import BEHAVIOUR
 from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
 from recombine.reporting.html import render, responsive_svg
+from recombine.result import safe_csv
 
 if TYPE_CHECKING:
     from recombine.mechanisms import Finding, MeasureResult
@@ -105,9 +106,9 @@ def write_measured(result: MeasureResult, out: Path) -> Path:
         for name, (head, rows, caption) in tables.items():
             write(out / "tables" / f"{name}.md", markdown_table(head, rows).encode())
             write(out / "tables" / f"{name}.tex", latex_table(head, rows, caption, f"tab:{name}").encode())
-        write(out / "tables" / "evidence.csv", result.evidence_frame().write_csv().encode())
+        write(out / "tables" / "evidence.csv", safe_csv(result.evidence_frame()).encode())
         write(out / "tables" / "errors.csv", _errors_csv(result))
-        write(out / "tables" / "combinations.csv", result.to_frame().write_csv().encode())
+        write(out / "tables" / "combinations.csv", safe_csv(result.to_frame()).encode())
         write(out / "measure.json", (result.to_json(indent=1) + "\n").encode())
         return write(out / "index.html", measured_page(result).encode())
     except OSError as error:

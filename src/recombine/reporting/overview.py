@@ -8,11 +8,14 @@ from typing import Any
 
 from recombine.errors import InputError
 from recombine.figures.export import file_name, write
+from recombine.playground import write_page
 from recombine.reporting.export import SIGN
 from recombine.reporting.html import render
 from recombine.reporting.provenance import computing
 from recombine.reporting.study import lead_chart, located, study_view, write_study
+from recombine.result import Result
 from recombine.studies.claims import WHOSE
+from recombine.studies.committed import read_all
 from recombine.studies.study import StudyResult, counted
 
 
@@ -21,12 +24,27 @@ def overview_page(results: Sequence[StudyResult]) -> str:
     return _page(results, [study_view(result) for result in results])
 
 
+def report(what: Result | Sequence[StudyResult] | str | Path, out: str | Path = "recombine-report") -> Path:
+    """Write the page of a result, of several studies, or of a folder of committed results, and what lies beside it,
+    under ``out``; returns where the page is."""
+    out = Path(out)
+    if isinstance(what, StudyResult):
+        return write_study(what, out / file_name(what.study.name))
+    if isinstance(what, Result):
+        return what.save(out / f"{what.kind}.html")
+    results = read_all(Path(what)) if isinstance(what, str | Path) else list(what)
+    if strange := [one for one in results if not isinstance(one, StudyResult)]:
+        raise InputError(f"a page is made of results, or of a folder of committed ones, not of {strange[0]!r:.80}.")
+    return write_overview(results, out)
+
+
 def write_overview(results: Sequence[StudyResult], out: Path) -> Path:
-    """Each study in a folder of its own, then the page of all of them."""
+    """Each study in a folder of its own, the playground, then the page of all of them."""
     out = Path(out)
     views = [study_view(result) for result in results]
     for result, view in zip(results, views, strict=True):
         write_study(result, out / file_name(result.study.name), view)
+    write_page(out / "play.html")
     return write(out / "index.html", _page(results, views).encode())
 
 

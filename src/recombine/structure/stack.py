@@ -77,7 +77,7 @@ class MaskStack:
         return (self.betas[steps.start : steps.stop], *self._noise(steps), *inputs, *other), targets
 
     def strategy(self, name: str) -> LoopedMask | Stacked:
-        """How these masks are stepped: a stack as training steps members, its step recorded here and now."""
+        """How these masks are stepped: a stack as training steps members, its step tried here and now."""
         kind = STRATEGIES[name]
         if not issubclass(kind, Stacked):
             return LoopedMask(self.stack, self.objective, self.weights, self.constants, self.shape)
@@ -85,7 +85,7 @@ class MaskStack:
         runner = kind(self.stack, step, shared=False)
         inputs, targets = self.block(range(1))
         try:
-            runner.record(tuple(part[0] for part in inputs), targets[0])
+            runner.prepare(tuple(part[0] for part in inputs), targets[0], len(self.betas))
         except (RuntimeError, NotImplementedError, ValueError, TypeError) as error:
             if out_of_memory(error):
                 raise

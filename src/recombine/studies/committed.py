@@ -17,7 +17,7 @@ import polars as pl
 
 from recombine.errors import InputError
 from recombine.runs import Store, StoredRun
-from recombine.studies.finding import find_study
+from recombine.studies.finding import STUDIES, find_study
 from recombine.studies.running import origin
 from recombine.studies.study import Study, StudyResult
 from recombine.studies.tables import derived, kept, renewed
@@ -29,31 +29,56 @@ _CARRIED = Path(__file__).parent / "committed.json"
 _SHOWN = ("status", "how", "measured", "low", "high", "members", "fitted", "shares")
 
 
-def read_results(folder: Path, study: Study[Any] | None = None) -> StudyResult:
-    """A study from the tables that were committed of it, judged anew; nothing is trained."""
-    record = read_json(folder / "study.json")
+def read_all(folder: Path, mine: Study[Any] | None = None) -> list[StudyResult]:
+    """The results in a folder, of one study or with one subfolder per study, in the order of the package."""
+    below = [folder] if (folder / "study.json").is_file() else [p.parent for p in folder.glob("*/study.json")]
+    if not below:
+        raise InputError(f"{str(folder)!r} holds no results of a study (study.json), nor does any folder in it.")
+    known, results = list(STUDIES), [read_results(path, mine) for path in below]
+    return sorted(results, key=lambda r: (known.index(r.study.name) if r.study.name in known else len(known),
+                                          r.study.name))  # fmt: skip
+
+
+def study_of(record: Mapping[str, Any], mine: Study[Any] | None = None) -> Study[Any]:
+    """The study whose results were committed: found by its name, or ``mine`` where that is its name. A file is never
+    run because a record names it."""
+    name = str(record["study"])
+    if mine is not None and mine.name == name:
+        return mine
     try:
-        found = study or find_study(str(record["study"]))
+        return find_study(name)
+    except InputError as error:
+        made = str(record.get("command", ""))
+        hint = f" It was made by {made[:200]!r}; name that file with --study." if ".py" in made else ""
+        raise InputError(f"{error}{hint}") from None
+
+
+def read_results(folder: Path, mine: Study[Any] | None = None) -> StudyResult:
+    """A study from the tables that were committed of it, judged anew; nothing is trained. ``mine``: a study that is
+    not found by its name."""
+    record = read_json(folder / "study.json")
+    found = study_of(record, mine)
+    try:
         tables = read_tables(found, folder)
         settings = found.planned(record["scale"], record["members"])
-        return StudyResult(
+        result = StudyResult(
             study=found,
             scale=record["scale"],
             members=record["members"],
             claims=found.judge(tables, settings),
             tables=tables,
             provenance=record["runs"],
-            seconds=_seconds(record["runs"]),
-            command=record["command"],
         )
+        float(result.seconds)  # a damaged record is found here, where it can be said
+        return result
     except (OSError, KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise InputError(f"{str(folder)!r} does not hold complete results of a study ({reason}).") from None
 
 
-def renew(folder: Path, store: Store) -> tuple[StudyResult, tuple[str, ...]]:
+def renew(folder: Path, store: Store, mine: Study[Any] | None = None) -> tuple[StudyResult, tuple[str, ...]]:
     """Committed results with every run that the store holds in place of the committed one, and the names of those."""
-    before = read_results(folder)
+    before = read_results(folder, mine)
     settings = before.study.planned(before.scale, before.members)
     stored = {name: run for name, s in settings.items() if (run := store.get(s.run)) is not None}
     fresh = {name: run for name, run in stored.items() if not _same(before, name, run)}
@@ -61,11 +86,7 @@ def renew(folder: Path, store: Store) -> tuple[StudyResult, tuple[str, ...]]:
     known = {name: origin(fresh[name]) if name in fresh else before.provenance.get(name) for name in settings}
     runs = {name: run for name, run in known.items() if run is not None}
     claims = before.study.judge(tables, settings)
-    return replace(before, claims=claims, tables=tables, provenance=runs, seconds=_seconds(runs)), tuple(fresh)
-
-
-def _seconds(runs: Mapping[str, Mapping[str, Any]]) -> float:
-    return sum(float(run.get("seconds") or 0.0) for run in runs.values())
+    return replace(before, claims=claims, tables=tables, provenance=runs), tuple(fresh)
 
 
 def _same(before: StudyResult, name: str, run: StoredRun) -> bool:
@@ -113,7 +134,7 @@ def read_json(path: Path) -> dict[str, Any]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{str(path)!r} cannot be read as committed results: {error}.") from None
-    if not isinstance(data, dict):
+    if not isinstance(data, dict) or "study" not in data:
         raise InputError(f"{str(path)!r} does not hold committed results.")
     return data
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
+
+RESPECTS = ("steps", "members", "data", "size")
+WORDS = {
+    "side": "pixels along a side", "learn": "problems to learn from", "samples": "pictures",
+    "per_class": "pictures per class", "batch_size": "examples in a batch",
+}  # fmt: skip
+"""What fields of descriptions are called on a page, where their name alone does not say it."""
 
 
 @dataclass(frozen=True)
@@ -15,20 +22,26 @@ class Shares:
     members: float | None = None
     data: float | None = None
     size: float | None = None
+    called: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """What is counted as data and size, where it has a name of its own: width, side …"""
 
     @classmethod
     def least(cls, of: Sequence[Shares]) -> Shares:
         """The smallest of several runs in each respect: what a claim that rests on all of them is worth."""
-        columns = {f.name: [v for s in of if (v := getattr(s, f.name)) is not None] for f in fields(cls)}
-        return cls(**{name: min(values) if values else None for name, values in columns.items()})
+        said = {name: [(value, s.called.get(name, "")) for s in of if (value := getattr(s, name)) is not None]
+                for name in RESPECTS}  # fmt: skip
+        least = {name: min(values) for name, values in said.items() if values}
+        called = {name: word for name, (_, word) in least.items() if word}
+        return cls(**{name: value for name, (value, _) in least.items()}, called=called)
 
     def to_dict(self) -> dict[str, float]:
-        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        found = {name: getattr(self, name) for name in RESPECTS}
         return {name: float(f"{value:.3g}") for name, value in found.items() if value is not None}
 
     def __str__(self) -> str:
-        """In words, such as “.26 % of the paper's steps, 60 % of its members”; empty where nothing is known."""
-        told = [f"{_share(value)} its {name}" for name, value in self.to_dict().items()]
+        """In words, such as “.26 % of the paper's steps, 60 % of its size (width)”; empty where nothing is known."""
+        named = {name: f"{name} ({word})" for name, word in self.called.items()}
+        told = [f"{_share(value)} its {named.get(name, name)}" for name, value in self.to_dict().items()]
         return ", ".join(told).replace("its", "the paper's", 1)
 
 
@@ -48,13 +61,16 @@ class Faithful:
 
     def shares(self, run: Any) -> Shares:
         """Worked out from the description of a run."""
-        found = {}
-        for field in fields(self):
-            place = getattr(self, field.name)
+        found, called = {}, {}
+        for name in (respect.name for respect in fields(self)):
+            place = getattr(self, name)
             if place is not None:
-                path, paper = place if isinstance(place, tuple) else (field.name, place)
-                found[field.name] = (path(run) if callable(path) else _number(run, path)) / paper
-        return Shares(**found)
+                path, paper = place if isinstance(place, tuple) else (name, place)
+                found[name] = (path(run) if callable(path) else _number(run, path)) / paper
+                word = path.__name__ if callable(path) else path.rpartition(".")[2]
+                if name in ("data", "size") and word.isidentifier():
+                    called[name] = WORDS.get(word, word.replace("_", " "))
+        return Shares(**found, called=called)
 
 
 def _number(run: Any, path: str) -> float:

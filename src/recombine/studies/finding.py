@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module, util
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -49,7 +50,7 @@ def find_study(name: str) -> Study[Any]:
     if name in _OURS:
         return STUDIES[name]
     if name.endswith(".py"):
-        return _from_file(Path(name))
+        return replace(_from_file(Path(name)), file=Path(name).name)
     installed = {point.name: point for point in entry_points(group=GROUP)}
     if name in installed:
         found = installed[name].load()

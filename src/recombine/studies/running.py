@@ -2,94 +2,76 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
 
 from recombine.errors import InputError
 from recombine.runs import Store, StoredRun, get_or_compute
-from recombine.studies.study import Scale, Setting, Study, StudyResult
+from recombine.studies.finding import find_study
+from recombine.studies.study import Scale, Study, StudyResult
 from recombine.studies.tables import tables_of
 
-NamedProgress = Callable[[str, int, int, str], None]
-Done = Callable[[str, StoredRun], None]
+STORE = ".recombine"
+"""Where runs are kept if nobody says otherwise; the command line has the same."""
+
+
+class How(TypedDict, total=False):
+    """On which device and which executor runs are computed, and who is told of it."""
+
+    device: str
+    on: str
+    progress: Callable[[str, int, int, str], None] | None
+    on_done: Callable[[str, StoredRun], None] | None
 
 
 def run_study(
-    study: Study[Any],
-    scale: Scale = "quick",
-    *,
-    store: Store,
-    members: int | None = None,
-    device: str = "auto",
-    on: str = "here",
-    progress: NamedProgress | None = None,
-    on_done: Done | None = None,
-) -> StudyResult:
-    """The study at a scale, computed ``on`` an executor. Runs that are in the store cost nothing, whoever put them
-    there."""
-    check_study(study, members)
-    started = time.monotonic()
-    settings = study.planned(scale, members)
-    runs = {name: setting.run for name, setting in settings.items()}
-    stored = get_or_compute(store, runs, device=device, on=on, progress=progress, on_done=on_done)
-    return _conclude(study, scale, members, settings, stored, started)
+    study: Study[Any] | str, scale: Scale = "quick", *, store: Store | str | Path = STORE, members: int | None = None,
+    **how: Unpack[How],
+) -> StudyResult:  # fmt: skip
+    """A study, by name, as a file or as it is, at a scale: ``run_study("gradient-toy")``. Runs that are in the store
+    cost nothing, whoever put them there. ``device`` is auto, cpu or cuda; ``on`` here, processes, ray …"""
+    return run_studies([study], scale, store=store, members=members, **how)[0]
 
 
 def run_studies(
-    studies: Sequence[Study[Any]],
-    scale: Scale = "quick",
-    *,
-    store: Store,
-    members: int | None = None,
-    device: str = "auto",
-    on: str = "here",
-    progress: NamedProgress | None = None,
-    on_done: Done | None = None,
-) -> list[StudyResult]:
+    studies: Sequence[Study[Any] | str], scale: Scale = "quick", *, store: Store | str | Path = STORE,
+    members: int | None = None, **how: Unpack[How],
+) -> list[StudyResult]:  # fmt: skip
     """Several studies. Their runs are handed out together, so that no worker waits for the last run of a study; in
-    progress and errors a run is called study/run. A study's seconds are then those of its runs."""
-    for study in studies:
-        check_study(study, members)
-    planned = {study.name: study.planned(scale, members) for study in studies}
-    runs = {f"{study}/{name}": s.run for study, settings in planned.items() for name, s in settings.items()}
-    stored = get_or_compute(store, runs, device=device, on=on, progress=progress, on_done=on_done)
+    progress and errors a run of one among several is called study/run."""
+    found = [checked(study, members) for study in studies]
+    planned = {study.name: study.planned(scale, members) for study in found}
+    called = "{0}/{1}" if len(found) > 1 else "{1}"
+    runs = {called.format(of, name): s.run for of, settings in planned.items() for name, s in settings.items()}
+    stored = get_or_compute(store if isinstance(store, Store) else Store(store), runs, **how)
     results = []
-    for study in studies:
-        mine = {name: stored[f"{study.name}/{name}"] for name in planned[study.name]}
-        work = sum(float(run.provenance.get("seconds") or 0.0) for run in mine.values())
-        started = time.monotonic() - work
-        results.append(_conclude(study, scale, members, planned[study.name], mine, started))
+    for study in found:
+        settings = planned[study.name]
+        mine = {name: stored[called.format(study.name, name)] for name in settings}
+        tables = tables_of(study, settings, mine)
+        results.append(
+            StudyResult(
+                study=study,
+                scale=scale,
+                members=members,
+                claims=study.judge(tables, settings),
+                tables=tables,
+                provenance={name: origin(run) for name, run in mine.items()},
+            )
+        )
     return results
 
 
-def check_study(study: object, members: int | None) -> None:
-    """Raise unless this is a study, and can be run with that many members."""
+def checked(study: Study[Any] | str, members: int | None) -> Study[Any]:
+    """The study, if it is one and can be run with that many members."""
+    if isinstance(study, str):
+        study = find_study(study)
     if not isinstance(study, Study):
-        raise InputError(f"{study!r} is not a study; find_study(name) gives one.")
+        raise InputError(f"{study!r} is not a study; give its name, its file, or a Study.")
     if members is not None and members < 2:
         raise InputError(f"a study needs at least 2 members to give an interval, got {members}.")
-
-
-def _conclude(
-    study: Study[Any],
-    scale: Scale,
-    members: int | None,
-    settings: Mapping[str, Setting],
-    stored: Mapping[str, StoredRun],
-    started: float,
-) -> StudyResult:
-    tables = tables_of(study, settings, stored)
-    return StudyResult(
-        study=study,
-        scale=scale,
-        members=members,
-        claims=study.judge(tables, settings),
-        tables=tables,
-        provenance={name: origin(run) for name, run in stored.items()},
-        seconds=time.monotonic() - started,
-        command=f"recombine study run {study.name} --scale {scale}" + (f" --members {members}" if members else ""),
-    )
+    return study
 
 
 def origin(run: StoredRun) -> dict[str, Any]:

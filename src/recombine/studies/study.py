@@ -98,6 +98,8 @@ class Study(Generic[Size]):
     """The figure that stands for the study where there is room for one; the first where nothing is said."""
     in_short: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows
     """Which of that figure's rows are drawn where there is little room: what a stranger takes in at a glance."""
+    file: str = ""
+    """The name of the file it was found in, where it is in no package; `find_study` fills it in."""
 
     def __post_init__(self) -> None:
         said = (f if f.caption else replace(f, caption=self.notes.captions.get(f.id, "")) for f in self.figures)
@@ -181,10 +183,20 @@ class StudyResult(Result):
     tables: Tables
     provenance: Mapping[str, Mapping[str, Any]]
     """For each run by name: address, members, device, strategy, wall seconds, peak memory, versions, commit …"""
-    seconds: float
-    command: str
     members: int | None = None
     """The number of members asked for, where it was not the scale's own."""
+
+    @property
+    def seconds(self) -> float:
+        """How long its runs took to compute, whenever that was."""
+        return sum(float(run.get("seconds") or 0.0) for run in self.provenance.values())
+
+    @property
+    def command(self) -> str:
+        """How it is made again. A file is named without its folders, which may lie elsewhere on another machine."""
+        name = f"./{self.study.file}" if self.study.file else self.study.name
+        more = f" --members {self.members}" if self.members else ""
+        return f"recombine study run {name} --scale {self.scale}{more}"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.sentence()}>"

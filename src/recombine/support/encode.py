@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import itertools
-import math
 import shlex
 from dataclasses import dataclass
 from functools import reduce
@@ -18,7 +17,8 @@ import polars as pl
 
 from recombine.errors import InputError
 from recombine.space import Level
-from recombine.support.scan import collect
+from recombine.support.numerals import alike, read_numbers, refuse_enormous
+from recombine.support.scan import Said, collect
 
 MISSING_LEVEL = "(missing)"
 MOST_FLOAT_LEVELS = 50
@@ -37,7 +37,10 @@ def _code_type(levels: int) -> Any:
     return pl.UInt8 if levels <= 2**8 else pl.UInt16 if levels <= 2**16 else pl.UInt32
 
 
-def encoder(name: str, frames: list[pl.LazyFrame], bins: int | None, missing: str) -> Encoder:
+def encoder(
+    name: str, frames: list[pl.LazyFrame], bins: int | None, missing: str, distinct: pl.Series | None, said: Said
+) -> Encoder:
+    """``distinct``: the values of the column, where they are known; what is worth saying about them joins ``said``."""
     kinds = {frame.collect_schema()[name] for frame in frames}
     if any(k.is_nested() or k in (pl.Object, pl.Binary) for k in kinds):
         raise InputError(
@@ -45,7 +48,7 @@ def encoder(name: str, frames: list[pl.LazyFrame], bins: int | None, missing: st
             "numbers, booleans or dates."
         )
     if bins is not None:
-        return _binned(name, frames, bins, missing)
+        return _binned(name, frames, bins, missing, distinct, said)
     column = pl.col(name)
     plain = all(k.is_integer() or k == pl.Boolean for k in kinds) or all(k.is_float() or k.is_integer() for k in kinds)
     if (len(kinds) > 1 and not all(k.is_numeric() for k in kinds)) or (not plain and kinds != {pl.String}):
@@ -54,10 +57,12 @@ def encoder(name: str, frames: list[pl.LazyFrame], bins: int | None, missing: st
         )
     elif len(kinds) > 1:
         column = column.cast(pl.Float64 if any(k.is_float() for k in kinds) else pl.Int64)
-    values = pl.concat([collect(frame.select(column.unique())) for frame in frames])[name].unique()
+    values = distinct
+    if values is None:
+        values = pl.concat([collect(frame.select(column.unique())) for frame in frames])[name].unique()
     has_missing = values.null_count() > 0
     raw = values.drop_nulls().to_list()
-    pairs = _levels(name, raw)
+    pairs = _levels(name, raw, said)
     ordered = _sorted_levels(set(pairs.values()))
     if len(ordered) > MOST_FLOAT_LEVELS and any(isinstance(v, float) for v in ordered):
         raise InputError(
@@ -93,19 +98,20 @@ def _sorted_levels(levels: set[Level]) -> tuple[Level, ...]:
     return tuple(sorted(levels, key=str))
 
 
-def _levels(name: str, raw: list[Any]) -> dict[Any, Level]:
+def _levels(name: str, raw: list[Any], said: Said) -> dict[Any, Level]:
     """The level each raw value stands for: texts that are all whole numbers, decimals or booleans become such."""
     if not all(isinstance(v, str) for v in raw):
-        if any(isinstance(v, float) and not math.isfinite(v) for v in raw):
-            raise InputError(f"column {name!r} holds infinite values; replace them, or give the column bins.")
+        refuse_enormous(name, (v for v in raw if isinstance(v, float)))
         return {v: v for v in raw}
     if all(_whole(v) for v in raw):
         return {v: int(v) for v in raw}
     if {v.lower() for v in raw} == {"true", "false"}:
         return {v: v.lower() == "true" for v in raw}
-    numbers = {v: as_number(v) for v in raw}
-    if all(n is not None for n in numbers.values()):
-        return {v: float(n) for v, n in numbers.items() if n is not None}
+    numbers = read_numbers(name, raw, said.commas_are_decimal)
+    if numbers is not None and len(numbers.values) == len(raw):
+        said.notes += numbers.notes
+        return dict(numbers.values)
+    said.notes += alike(name, raw)
     return {v: v for v in raw}
 
 
@@ -116,27 +122,23 @@ def _whole(text: str) -> bool:
         return False
 
 
-def as_number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    digits = text.lstrip("+-")
-    padded = digits[:1] == "0" and digits[1:2].isdigit()
-    return value if math.isfinite(value) and "_" not in text and not padded else None
-
-
-def _binned(name: str, frames: list[pl.LazyFrame], bins: int, missing: str) -> Encoder:
+def _binned(
+    name: str, frames: list[pl.LazyFrame], bins: int, missing: str, distinct: pl.Series | None, said: Said
+) -> Encoder:
     """Equal-frequency bins over all rows; ends of bins are shown with four digits."""
     column = pl.col(name).cast(pl.Float64, strict=False)
+    texts = distinct.drop_nulls().to_list() if distinct is not None and distinct.dtype == pl.String else []
+    if (numbers := read_numbers(name, texts, said.commas_are_decimal)) is not None:
+        said.notes += numbers.notes
+        column = numbers.column(pl.col(name))
     values = pl.concat([collect(frame.select(column)) for frame in frames])[name]
     present = pl.concat([collect(frame.select(pl.col(name).is_null().sum())) for frame in frames])[name].sum()
     if values.null_count() > present:
         raise InputError(f"column {name!r} has values that are not numbers, so it cannot be cut into bins.")
-    values = values.drop_nulls()
-    values = values.filter(values.is_finite())
+    values = values.fill_nan(None).drop_nulls()
     if not len(values):
         raise InputError(f"column {name!r} has no numbers to cut into bins.")
+    refuse_enormous(name, (float(values.min()), float(values.max())))  # type: ignore[arg-type]
     inner = sorted({float(values.quantile(i / bins, "lower") or 0.0) for i in range(1, bins)} - {float(values.min())})  # type: ignore[arg-type]
     ends = [float(values.min()), *inner, float(values.max())]  # type: ignore[arg-type]
     labels: list[Level] = [f"{low:.4g} … {high:.4g}" for low, high in itertools.pairwise(ends)]

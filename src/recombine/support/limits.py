@@ -26,11 +26,15 @@ def check_size(path: Path, max_bytes: int | None) -> None:
         )
 
 
+def compression(head: bytes) -> str | None:
+    """How a file is compressed, by its first bytes."""
+    return next((name for magic, name in COMPRESSED.items() if head.startswith(magic)), None)
+
+
 def check_compression(path: Path, head: bytes) -> None:
-    """Refuse compressed text, whose size cannot be known before it is expanded."""
-    for magic, name in COMPRESSED.items():
-        if head.startswith(magic):
-            raise InputError(f"the file {str(path)!r} is compressed ({name}); decompress it, or save it as Parquet.")
+    """Refuse a compressed file."""
+    if name := compression(head):
+        raise InputError(f"the file {str(path)!r} is compressed ({name}); decompress it, or save it as Parquet.")
 
 
 def check_parquet(

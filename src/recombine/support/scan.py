@@ -10,6 +10,7 @@ import csv
 import io
 import sys
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,28 @@ import numpy as np
 import polars as pl
 
 from recombine.errors import InputError, refuse_pickle
-from recombine.support.limits import BROKEN, check_compression, check_parquet, check_size
-
-EMPTY_TEXTS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A"]
-"""Texts in a CSV that mean "missing"."""
+from recombine.support.limits import BROKEN, check_compression, check_parquet, check_size, compression
+from recombine.support.numerals import EMPTY_TEXTS
+from recombine.support.opening import OLD_EXCEL, OPENERS, WORKBOOKS, as_utf8, expand, read_workbook
 
 SEPARATORS = {".tsv": "\t", ".tab": "\t"}
 
 HEAD = 65_536
 """Bytes of a file that are looked at before it is scanned."""
 
-NOT_UTF8 = "is not UTF-8 text; save it as CSV in UTF-8, or as Parquet."
 PLAINLY = {
-    "invalid utf-8": f"it {NOT_UTF8}",
     "more fields than": "a row has more cells than the header; a text that holds the separator must stand in quotes.",
 }
 """What polars says, and how a person would."""
+
+
+@dataclass
+class Said:
+    """What was found out about files while they were opened."""
+
+    notes: list[str] = field(default_factory=list)
+    commas_are_decimal: bool = False
+    """Whether columns are separated by semicolons, as where decimals are written with a comma."""
 
 
 def collect(lazy: pl.LazyFrame) -> pl.DataFrame:
@@ -49,10 +56,12 @@ def scan(
     max_bytes: int | None = None,
     max_rows: int | None = None,
     columns: Collection[str] | None = None,
+    said: Said | None = None,
 ) -> pl.LazyFrame:
-    """A lazy frame over a file, frame, array or dictionary of columns; ``columns`` are those that will be read."""
+    """A lazy frame over a file, frame, array or dictionary of columns; ``columns`` are those that will be read, and
+    what is found out about the file is written into ``said``."""
     if isinstance(table, (str, Path)):
-        return _scan_file(Path(table), max_rows, max_bytes, columns)
+        return _scan_file(Path(table), max_rows, max_bytes, columns, said or Said())
     frame = _frame(table, what)
     if max_bytes is not None and isinstance(frame, pl.DataFrame) and frame.estimated_size() > max_bytes:
         raise InputError(f"{what} takes {frame.estimated_size():,} bytes, more than the {max_bytes:,} allowed.")
@@ -124,7 +133,7 @@ def _from_array(table: np.ndarray[Any, Any], what: str) -> pl.DataFrame:
 
 
 def _scan_file(
-    path: Path, max_rows: int | None, max_bytes: int | None, columns: Collection[str] | None
+    path: Path, max_rows: int | None, max_bytes: int | None, columns: Collection[str] | None, said: Said
 ) -> pl.LazyFrame:
     if path.is_dir():
         raise InputError(f"{str(path)!r} is a folder, not a table.")
@@ -139,30 +148,40 @@ def _scan_file(
             head = file.read(HEAD)
     except OSError as error:
         raise InputError(f"the file {str(path)!r} cannot be opened: {error.strerror}.") from None
-    check_compression(path, head)
     if head[:4] == b"PAR1":
         check_parquet(path, max_rows, max_bytes, columns)
         return _checked(pl.scan_parquet(path, glob=False), path)
-    if path.suffix.lower() in (".parquet", ".pq") or b"\0" in head:
+    zipped = compression(head) == "zip" and (path.suffix.lower() in WORKBOOKS or b"[Content_Types].xml" in head)
+    if head[:4] == OLD_EXCEL or zipped:
+        frame, note = read_workbook(path, max_bytes)
+        said.notes += [note] if note else []
+        return _without_blank_rows(_without_spaces(frame.lazy()), columns)
+    content = None
+    if (kind := compression(head)) in OPENERS:
+        content = expand(path, str(kind), max_bytes)
+        head = content[:HEAD]
+    check_compression(path, head)
+    if path.suffix.lower() in (".parquet", ".pq"):
         raise InputError(f"the file {str(path)!r} is not a table: it is neither Parquet nor text.")
-    try:
-        text = head.decode("utf-8", errors="strict")
-    except UnicodeDecodeError as error:
-        if len(head) < HEAD or error.start < len(head) - 4:  # Where the head ends, a letter may be cut in two.
-            raise InputError(f"the file {str(path)!r} {NOT_UTF8}") from None
-        text = head[: error.start].decode("utf-8")
-    text = text.lstrip("\ufeff")
+    content, note = as_utf8(path, content, head, max_bytes)
+    said.notes += [note] if note else []
+    head = head if content is None else content[:HEAD]
+    if b"\0" in head:
+        raise InputError(f"the file {str(path)!r} is not a table: it is neither Parquet nor text.")
+    text = head.decode("utf-8", errors="ignore").lstrip("\ufeff")  # Where the head ends, a letter may be cut in two.
     if text.lstrip()[:1] in ("{", "<"):
         raise InputError(f"the file {str(path)!r} looks like JSON or markup; give CSV or Parquet.")
     if not text.strip():
         raise InputError(f"the file {str(path)!r} is empty.")
     header = text.splitlines()[0]
     separator = SEPARATORS.get(path.suffix.lower()) or max(",;\t|", key=header.count)
+    said.commas_are_decimal |= separator == ";"
     _check_rows(path, text if len(head) < HEAD else text.rpartition("\n")[0], separator, columns)
+    source = path if content is None else io.BytesIO(content)
     lazy = pl.scan_csv(
-        path, separator=separator, infer_schema=False, null_values=EMPTY_TEXTS, glob=False, raise_if_empty=True
+        source, separator=separator, infer_schema=False, null_values=EMPTY_TEXTS, glob=False, raise_if_empty=True
     )
-    return _without_spaces(_checked(lazy, path))
+    return _without_blank_rows(_without_spaces(_checked(lazy, path)), columns)
 
 
 def _check_rows(path: Path, text: str, separator: str, columns: Collection[str] | None) -> None:
@@ -181,6 +200,13 @@ def _check_rows(path: Path, text: str, separator: str, columns: Collection[str] 
                 )
     except (csv.Error, StopIteration):
         return  # Whoever reads all of it says what is wrong.
+
+
+def _without_blank_rows(lazy: pl.LazyFrame, columns: Collection[str] | None) -> pl.LazyFrame:
+    """Rows with something in them: files end in blank lines, and spreadsheets in rows of separators."""
+    names = lazy.collect_schema().names()
+    used = [name for name in names if columns is None or name in columns]
+    return lazy.filter(~pl.all_horizontal(pl.col(used).is_null())) if len(used) > 1 else lazy
 
 
 def _without_spaces(lazy: pl.LazyFrame) -> pl.LazyFrame:

@@ -7,7 +7,6 @@ small whole number a factor and row at most, and after grouping one row per dist
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -19,40 +18,14 @@ from numpy.typing import NDArray
 
 from recombine.errors import InputError, unknown
 from recombine.space import Codes, Factor, FactorSpace
-from recombine.support.encode import Encoder, as_number, encoder
-from recombine.support.scan import collect, scan
+from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers
+from recombine.support.encode import Encoder, encoder
+from recombine.support.numerals import DASHES, read_numbers
+from recombine.support.scan import Said, collect, scan
 from recombine.support.support import Explicit
 
 Missing = Literal["error", "drop", "level"]
 MISSING = ("error", "drop", "level")
-TARGET_CLASSES = 50
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(,[0-9]+)?")
-
-
-@dataclass(frozen=True, eq=False)
-class Target:
-    """What each distinct combination answered: moments for numbers, counts for classes."""
-
-    name: str
-    classes: tuple[str, ...] | None
-    """Class names, or None where the target is a number."""
-    count: NDArray[np.int64]
-    """Rows with an answer, for each combination."""
-    mean: NDArray[np.float64]
-    """Mean answer of each combination (numbers), or share of each class (combinations × classes)."""
-    spread: NDArray[np.float64]
-    """Sum of squared deviations from the combination's mean (numbers only)."""
-
-    @property
-    def numeric(self) -> bool:
-        return self.classes is None
-
-    @property
-    def conflicts(self) -> int:
-        """Combinations that were given different answers."""
-        if self.classes is None:
-            return int((self.spread > 1e-12 * np.maximum(1.0, self.mean**2) * np.maximum(self.count, 1)).sum())
-        return int(((self.mean > 0).sum(axis=1) > 1).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +38,8 @@ class Table:
     dropped: int = 0
     """Rows left out because a factor was missing."""
     target: Target | None = None
+    notes: tuple[str, ...] = ()
+    """What is worth saying about how the tables were read; the same for all that were read together."""
 
     @property
     def rows(self) -> int:
@@ -89,35 +64,75 @@ def read_tables(
     """Read tables over one common space of levels. ``split=(column, value)`` cuts a single table in two: the rows where
     the column has another value, then those where it has this one."""
     bins = dict(bins or {})
-    names = _factor_names(factors, target)
-    if missing not in MISSING:
-        raise unknown("way to treat missing values", missing, MISSING)
+    names = factor_names(factors, target)
     used = {*names, *bins, *([target] if target else []), *([split[0]] if split else [])}
     whats = ["the table", *["the test table"] * len(tables)]
-    frames = [scan(t, what, max_bytes, max_rows, used) for t, what in zip(tables, whats, strict=False)]
+    said = Said()
+    frames = [scan(t, what, max_bytes, max_rows, used, said) for t, what in zip(tables, whats, strict=False)]
     for i, frame in enumerate(frames):
         schema = frame.collect_schema()
         for name in (*names, *bins, *([target] if target and i == 0 else []), *([split[0]] if split else [])):
             if name not in schema:
                 raise unknown("column", name, schema.names())
         _guard_rows(frame, max_rows)
+    if split:
+        frames = _cut(frames[0], *split)
+    frames, dropped, encoders = encode(frames, names, bins, missing, said)
+    space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
+    told = [f for f in frames if target and target in f.collect_schema()]
+    answers = find_answers(told, target, target_kind, said) if target else None
+    notes = tuple(dict.fromkeys(said.notes))
+    return [_group(space, encoders, frame, lost, answers, notes) for frame, lost in zip(frames, dropped, strict=True)]
+
+
+def encode(
+    frames: list[pl.LazyFrame], names: list[str], bins: Mapping[str, int], missing: Missing, said: Said
+) -> tuple[list[pl.LazyFrame], list[int], list[Encoder]]:
+    """The frames without blanks, how many rows each lost, and how each factor's column becomes codes."""
+    if missing not in MISSING:
+        raise unknown("way to treat missing values", missing, MISSING)
     for name, count in bins.items():
         if name not in names:
             raise unknown("factor to bin", name, names)
         if not isinstance(count, int) or count < 2:
             raise InputError(f"bins for {name!r} must be a whole number of at least 2, got {count!r}.")
-    if split:
-        frames = _cut(frames[0], *split)
-    dropped = [0] * len(frames)
-    for i, frame in enumerate(frames):
-        frames[i], dropped[i] = _treat_missing(frame, names, missing)
-    encoders = [encoder(name, frames, bins.get(name), missing) for name in names]
-    space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
-    answers = _answer_kind(frames, target, target_kind) if target else None
-    return [_group(space, encoders, frame, lost, target, answers) for frame, lost in zip(frames, dropped, strict=True)]
+    frames, distinct = _without_blanks(frames, names, said)
+    kept = [_treat_missing(frame, names, missing) for frame in frames]
+    frames = [frame for frame, _ in kept]
+    encoders = [encoder(name, frames, bins.get(name), missing, distinct.get(name), said) for name in names]
+    return frames, [lost for _, lost in kept], encoders
 
 
-def _factor_names(factors: Sequence[str], target: str | None) -> list[str]:
+def _without_blanks(
+    frames: list[pl.LazyFrame], names: list[str], said: Said
+) -> tuple[list[pl.LazyFrame], dict[str, pl.Series]]:
+    """Texts that mean nothing (spaces; a dash among numbers) become missing; and the distinct values of each column
+    that holds texts, or whole numbers, in every frame."""
+    kinds = {n: {f.collect_schema()[n] for f in frames} for n in names}
+    names = [n for n, held in kinds.items() if len(held) == 1 and all(k == pl.String or k.is_integer() for k in held)]
+    if not names:
+        return frames, {}
+    lists = [collect(f.select(pl.col(n).unique().implode() for n in names)) for f in frames]
+    distinct, blank = {}, {}
+    for name in names:
+        values = distinct[name] = pl.concat([found[name][0] for found in lists]).unique()
+        if values.dtype != pl.String:
+            continue
+        told = values.drop_nulls().to_list()
+        nothing = [t for t in told if not t.strip()]
+        if any(t.strip() in DASHES for t in told):
+            numbers = read_numbers(name, told, said.commas_are_decimal)
+            if numbers is not None:
+                said.notes += [n for n in numbers.notes if n.endswith("missing.")]
+                nothing = [t for t in told if t not in numbers.values]
+        if nothing:
+            blank[name] = nothing
+            distinct[name] = values.filter(~values.is_in(nothing)).extend_constant(None, 1)
+    changes = [pl.when(~pl.col(n).is_in(gone)).then(pl.col(n)).alias(n) for n, gone in blank.items()]
+    return [f.with_columns(changes) for f in frames], distinct
+
+
+def factor_names(factors: Sequence[str], target: str | None = None) -> list[str]:
     names = [f.strip() for f in factors.split(",")] if isinstance(factors, str) else [str(f) for f in factors]
     names = [n for n in names if n.strip()]
     if not names:
@@ -167,8 +182,8 @@ def _treat_missing(frame: pl.LazyFrame, names: list[str], missing: Missing) -> t
         return frame, 0
     if missing == "error":
         raise InputError(
-            f"column {worst!r} has {counts[worst][0]:,} missing values; say what to do with them: "
-            "missing='drop' leaves those rows out, missing='level' makes missing a level of its own (--missing "
+            f"column {worst!r} has {counts[worst][0]:,} missing value{'s' if counts[worst][0] > 1 else ''}; say what "
+            "to do: missing='drop' leaves those rows out, missing='level' makes missing a level of its own (--missing "
             "drop | level)."
         )
     kept = frame.drop_nulls(names)
@@ -178,104 +193,30 @@ def _treat_missing(frame: pl.LazyFrame, names: list[str], missing: Missing) -> t
     return kept, int(counts[" rows"][0]) - left
 
 
-def _answer_kind(frames: list[pl.LazyFrame], target: str, kind: str | None) -> tuple[str, ...] | None:
-    """Class names, or None for a number: texts, booleans and the two numbers 0 and 1 are classes unless said
-    otherwise.
-    """
-    values = (
-        pl.concat([_answer_values(f, target) for f in frames if target in f.collect_schema()])["y"]
-        .unique()
-        .drop_nulls()
-    )
-    if not len(values):
-        raise InputError(f"the target column {target!r} is empty.")
-    texts = values.to_list()
-    numeric = all(_finite(t) for t in texts)
-    if kind == "number" and not numeric:
-        odd = next(t for t in texts if not _finite(t))
-        raise InputError(f"the target {target!r} holds {odd!r}, which is not a finite number.")
-    if kind == "number" or (kind is None and numeric and {float(t) for t in texts} != {0.0, 1.0}):
-        return None
-    if kind is None and all(DECIMAL_COMMA.fullmatch(t) for t in texts) and any("," in t for t in texts):
-        odd = next(t for t in texts if "," in t)
-        raise InputError(
-            f"the target {target!r} holds {odd!r}: decimals are written with a point here; say target_kind='class' "
-            "(--target-kind class) if these are classes."
-        )
-    if len(texts) > TARGET_CLASSES:
-        raise InputError(
-            f"the target {target!r} has {len(texts):,} different classes, more than the {TARGET_CLASSES} this "
-            "check handles."
-        )
-    return tuple(sorted(texts))
-
-
-def _finite(text: str) -> bool:
-    return as_number(text) is not None
-
-
-def _answer_values(frame: pl.LazyFrame, target: str) -> pl.DataFrame:
-    kind = frame.collect_schema()[target]
-    if kind.is_nested() or kind in (pl.Object, pl.Binary):
-        raise InputError(f"the target {target!r} holds {kind}; a target is a column of numbers, texts or booleans.")
-    column = pl.col(target).fill_nan(None) if kind.is_float() else pl.col(target)
-    return collect(frame.select(column.cast(pl.String).alias("y").unique()))
-
-
 def _group(
     space: FactorSpace,
     encoders: list[Encoder],
     frame: pl.LazyFrame,
     dropped: int,
-    target: str | None,
-    classes: tuple[str, ...] | None,
+    answers: Answers | None,
+    notes: tuple[str, ...],
 ) -> Table:
     names = list(space.names)
-    has_target = target is not None and target in frame.collect_schema()
-    lazy = frame.select([e.code for e in encoders] + ([_answer(target, classes, frame)] if has_target else []))  # type: ignore[arg-type]
+    told = answers if answers is not None and answers.name in frame.collect_schema() else None
+    lazy = frame.select([e.code for e in encoders] + ([told.column] if told else []))
     packed = space.size < 2**62
     if packed:
         strides = [math.prod(space.shape[i + 1 :]) for i in range(len(space))]
         key = reduce(lambda a, b: a + b, [pl.col(n).cast(pl.Int64) * s for n, s in zip(names, strides, strict=True)])
-        lazy = lazy.select(key.alias(" key"), *([" y"] if has_target else []))
+        lazy = lazy.select(key.alias(" key"), *([" y"] if told else []))
     keys = [" key"] if packed else names
-    if not has_target and packed:
+    if told is None and packed:
         distinct, counts = _count_keys(collect(lazy)[" key"].to_numpy())
-        return Table(space, _unpack(distinct, space), counts, dropped)
-    plan = [pl.len().alias(" n")]
-    if has_target and classes is None:
-        y = pl.col(" y")
-        plan += [y.count().alias(" count"), y.mean().alias(" mean"), ((y - y.mean()) ** 2).sum().alias(" spread")]
-    elif has_target:
-        plan += [(pl.col(" y") == i).sum().alias(f" c{i}") for i in range(len(classes or ()))]
-    grouped = collect(lazy.group_by(keys).agg(plan)).sort(keys)
+        return Table(space, _unpack(distinct, space), counts, dropped, notes=notes)
+    grouped = collect(lazy.group_by(keys).agg([pl.len().alias(" n"), *(told.plan() if told else [])])).sort(keys)
     codes = _unpack(grouped[" key"].to_numpy(), space) if packed else grouped.select(names).to_numpy()
     counts = grouped[" n"].to_numpy().astype(np.int64)
-    return Table(space, codes, counts, dropped, _target(target, classes, grouped) if has_target else None)  # type: ignore[arg-type]
-
-
-def _answer(target: str, classes: tuple[str, ...] | None, frame: pl.LazyFrame) -> pl.Expr:
-    column = pl.col(target)
-    if frame.collect_schema()[target].is_float():
-        column = column.fill_nan(None)
-    if classes is None:
-        return column.cast(pl.Float64).alias(" y")
-    return (
-        column.cast(pl.String)
-        .replace_strict(list(classes), list(range(len(classes))), default=None, return_dtype=pl.Int32)
-        .alias(" y")
-    )
-
-
-def _target(name: str, classes: tuple[str, ...] | None, grouped: pl.DataFrame) -> Target:
-    if classes is None:
-        count = grouped[" count"].to_numpy().astype(np.int64)
-        return Target(
-            name, None, count, grouped[" mean"].fill_null(0.0).to_numpy(), grouped[" spread"].fill_null(0.0).to_numpy()
-        )
-    shares = grouped.select([f" c{i}" for i in range(len(classes))]).to_numpy().astype(np.float64)
-    count = shares.sum(axis=1)
-    return Target(name, classes, count.astype(np.int64), shares / np.maximum(count, 1)[:, None], np.zeros(len(count)))
+    return Table(space, codes, counts, dropped, told.target(grouped) if told else None, notes)
 
 
 def _count_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -296,4 +237,4 @@ def _unpack(keys: NDArray[np.int64], space: FactorSpace) -> Codes:
     return codes
 
 
-__all__ = ["Table", "Target", "read_tables"]
+__all__ = ["TARGET_CLASSES", "Table", "Target", "read_tables"]

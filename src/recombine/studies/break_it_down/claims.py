@@ -198,7 +198,7 @@ UNTRAINED = (
 NEW = (
     _ours("rate-makes-parts", "Agreement: parts of bases trained at a rate of 5e-4 are more removable than those of "
           "bases trained at 1e-4 for longer, though both answer everything.",
-          _in("bert-scratch").minus(_in("bert-slow"), "base").below(), "D_abl of the one less that of the other",
+          rising(_in("bert-scratch"), _in("bert-slow"), names=("5e-4", "1e-4")), "D_abl at 1e-4 less that at 5e-4",
           "declared after a trial on a base that is not in the study"),
     _ours("removable-above", "Contours: parts of the last stage are more removable than parts found over all layers.",
           _layers(MIDDLE), "D_abl, all masks of the last stage less all over every layer",

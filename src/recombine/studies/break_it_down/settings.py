@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, Views, WordEncoder, resnet_50
-from recombine.runs.along_training import AlongTrainingRun
-from recombine.runs.dissection import DissectionRun, Pretraining
-from recombine.runs.planted import PlantedRun
 from recombine.structure import Choice, Geometric, MaskSettings, Protocol, grid
+from recombine.studies.break_it_down.along_training import AlongTrainingRun
+from recombine.studies.break_it_down.dissection import DissectionRun, Pretraining
+from recombine.studies.break_it_down.planted import PlantedRun
 from recombine.studies.faithful import Faithful
 from recombine.studies.study import Scale, Setting
 from recombine.tasks import Contours, DigitPairs, Family, MaskedWords, OddOneOutTask, Sentences, SignProducts, TwoViews
@@ -59,7 +59,7 @@ class Size:
 
 
 SCALES: dict[Scale, Size] = {
-    "smoke": Size(2, 40, 1, 4, 40, 2), "quick": Size(3, 700, 10, 20, 200, 4), "paper": Size(3, 1500, 20, 48, 500, 0),
+    "smoke": Size(2, 32, 1, 4, 40, 2), "quick": Size(3, 700, 10, 20, 200, 4), "paper": Size(3, 1500, 20, 48, 500, 0),
 }  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def _paper(members: int | None) -> dict[str, Setting]:
         "bert-grid": bert("4 × 512, whole grid", Protocol(settings=whole, seeds=2, random=1), 1, untrained=1,
                           bases_of="bert-scratch"),
         "bert-scratch": bert("4 × 512, from scratch", searched, six, untrained=three),
-        "bert-slow": bert("4 × 512, low rate", searched, six, lr=1e-4, steps=4000),
+        "bert-slow": bert("4 × 512, low rate", searched, ten, lr=1e-4, steps=4000),
         "bert-pretrained": bert("4 × 512, pretrained", searched, six, words),
         "bert-slow-pretrained": bert("4 × 512, low rate, pretrained", searched, ten, words, lr=1e-4, steps=4000),
         "resnet18-number-contact": contours("18 layers", middle, number, three),
@@ -140,9 +140,13 @@ def _setting(run: DissectionRun, task: str, called: str | None, depth: int, pape
     problems = 10_000 if network.kind == "resnet" else 9500
     search = run.protocol.settings[0]
     steps = search.epochs * ceil(run.learn / search.batch_size)
+
+    def depth_times_width_squared(_: object) -> int:
+        return int(depth * width**2)
+
     return Setting(run, labels, Faithful(
         steps=(lambda _: steps, 90 * ceil(problems / 64)), members=None if bases_of else ("bases", 3),
-        data=("learn", problems), size=(lambda _: depth * width**2, paper[0] * paper[1] ** 2),
+        data=("learn", problems), size=(depth_times_width_squared, paper[0] * paper[1] ** 2),
     ))  # fmt: skip
 
 
@@ -162,7 +166,7 @@ def planted(sort: Literal["positive", "negative"], size: Size, bases: int) -> Se
     search = MaskSettings(epochs=2 * size.epochs, optimizer=Adam(lr=0.02))
     run = PlantedRun(
         planted=sort, network=OddOneOutNet(encoder=Perceptron(widths=(24 if sort == "positive" else 12, 16, 8))),
-        bases=bases, steps=40 if size.short else 500, asked=size.asked,
+        bases=bases, steps=32 if size.short else 500, asked=size.asked,
         protocol=Protocol(settings=tuple(search.replace(penalty=penalty) for penalty in (0.1, 0.02, 0.004, 0.0)),
                           seeds=1, random=0, shuffled=False),
     )  # fmt: skip
@@ -191,7 +195,7 @@ def small_contours(size: Size) -> Setting:
         task=OddOneOutTask(source=Contours(side=32), problems=64 if smoke else 8000, held_out=16 if smoke else 200),
         model=SMALL_RESNET, bases=1 if smoke else 2, steps=4 if smoke else 0, batch_size=16, optimizer=Adam(lr=5e-3),
         weights=None if smoke else FILE, weights_hash=None if smoke else HASH, learn=16 if smoke else 144,
-        asked=16 if smoke else 56, protocol=Protocol(settings=search, seeds=1, random=1), untrained=1 if smoke else 2,
+        asked=8 if smoke else 56, protocol=Protocol(settings=search, seeds=1, random=1), untrained=1 if smoke else 2,
     )  # fmt: skip
     return _setting(run, "inside–contact", "7 layers, 32 pixels", 7, RESNET)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from recombine.studies.first_principles import runs, tables
 from recombine.studies.first_principles.claims import CLAIMS
 from recombine.studies.first_principles.figures import FIGURES
-from recombine.studies.first_principles.runs import ABLATIONS, ROWS, VECTORS, Pictures
+from recombine.studies.first_principles.runs import ABLATIONS, LONG, ROWS, VECTORS, Pictures
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Setting, Study
 from recombine.tasks.sprites.latents import Latents
@@ -23,6 +23,7 @@ class Size:
     """Which runs a scale has, and how large they are; ``values``: of each component, at which its rank is computed."""
 
     pictures: Pictures
+    long: Pictures | None = None
     rows: tuple[str, ...] = tuple(ROWS)
     small: Pictures = SMALL
     ablations: tuple[str, ...] = tuple(ABLATIONS)
@@ -34,7 +35,7 @@ class Size:
 
 TINY = Pictures(8, 20, 8, 2, 100, hidden=8, channels=4, monolithic=(8, 4))
 SMOKE = Size(
-    TINY, ("orthogonal", "orthogonal-monolithic", "gap", "alpha"), TINY, ("soft", "gap-plain"),
+    TINY, None, ("orthogonal", "orthogonal-monolithic", "gap", "alpha"), TINY, ("soft", "gap-plain"),
     ("vector", "vector-monolithic", "vector-soft", "vector-learned", "vector-learned-one", "vector-diagonal-05",
      "vector-gap-40"), 20, 100, 4,
 )  # fmt: skip
@@ -43,16 +44,19 @@ QUICK = Size(
     rows=("orthogonal", "orthogonal-monolithic", "random", "random-monolithic", "star", "gap", "alpha"),
 )  # fmt: skip
 # A thousand of the paper's 392 000 steps; the cosine of the learning rate ends with them.
-LARGE = Size(Pictures(64, 1000, 512, 3, 4000, 256, 32, (320, 64), 1e-3, Latents(), 100_000, centred=False))
+LARGE = Pictures(64, 1000, 512, 3, 4000, 256, 32, (320, 64), 1e-3, Latents(), 100_000, centred=False)
+PAPER = Size(LARGE, replace(LARGE, steps=40_000))
 
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     """The published rows first, in the order in which a short budget should be spent; then what is cheap."""
     rows = runs.sprite_settings({name: ROWS[name] for name in size.rows}, size.pictures, members)
-    small = runs.sprite_settings({name: ABLATIONS[name] for name in size.ablations}, size.small, members)
+    long = runs.sprite_settings(LONG, size.long, members, "sprites, longer") if size.long else {}
+    small = runs.sprite_settings({n: ABLATIONS[n] for n in size.ablations}, size.small, members, "small sprites")
     parts = {name: VECTORS[name] for name in size.vectors}
     vectors = runs.vector_settings(parts, size.vector_steps, size.vector_examples, members or size.small.members)
-    return {**rows, "verdicts": runs.verdict_setting({**rows, **small, **vectors}, size.values), **vectors, **small}
+    verdicts = runs.verdict_setting({**rows, **small, **vectors}, size.values)
+    return {**rows, **long, "verdicts": verdicts, **vectors, **small}
 
 
 STUDY = Study(
@@ -69,7 +73,7 @@ STUDY = Study(
         "Thaddäus Wiedemer, Prasanna Mayilvahanan, Matthias Bethge, Wieland Brendel",
         2023, "NeurIPS 2023", "https://arxiv.org/abs/2307.05596",
     ),
-    scales={"smoke": SMOKE, "quick": QUICK, "paper": LARGE},
+    scales={"smoke": SMOKE, "quick": QUICK, "paper": PAPER},
     settings=settings, tables=tables.KEPT, derived=tables.DERIVED, claims=CLAIMS, figures=FIGURES,
     notes=read_notes(__file__),
 )  # fmt: skip

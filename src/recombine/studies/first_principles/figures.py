@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from recombine.studies.charts import Prepare, chart, dots, drawn, scatter
-from recombine.studies.first_principles.runs import ABLATIONS, ROWS, VECTORS
+from recombine.studies.first_principles.runs import ABLATIONS, LONG, ROWS, VECTORS
 from recombine.studies.first_principles.tables import ASSUMPTIONS
 
 PICTURES = 3
@@ -57,23 +57,30 @@ def _verdicts(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(named.alias("setting")).sort(pl.col("family") != "vectors", maintain_order=True)
 
 
+def _longest(table: pl.DataFrame) -> pl.DataFrame:
+    """Of a run that was trained longer besides, the rows of that, under the name of the other."""
+    run = pl.col("run")
+    replaced = [name.removesuffix("-long") for name in LONG if name in table["run"]]
+    return table.filter(~run.is_in(replaced)).with_columns(run.str.strip_suffix("-long"))
+
+
 def _maps(table: pl.DataFrame) -> pl.DataFrame:
     """The mean over members of each cell."""
     mean = (pl.col("error") * pl.col("members")).sum() / pl.col("members").sum()
-    cells = table.group_by("run", "x", "y", maintain_order=True).agg(mean)
+    cells = _longest(table).group_by("run", "x", "y", maintain_order=True).agg(mean)
     named = pl.concat(cells.filter(pl.col("run") == run) for run in MAPPED)
     return named.with_columns(pl.col("run").replace(MAPPED).alias("model"))
 
 
 def _pictures(table: pl.DataFrame) -> pl.DataFrame:
-    """The first pictures of the orthogonal rows: targets, then what either model draws; three digits are enough."""
-    rows = table.filter(pl.col("run").is_in(list(SHOWN)) & (pl.col("example") < PICTURES))
+    """The first pictures of the orthogonal rows: targets, then what either model draws."""
+    rows = _longest(table).filter(pl.col("run").is_in(list(SHOWN)) & (pl.col("example") < PICTURES))
     shown = [(rows["run"][0], "target", "target"), *((run, label, "output") for run, label in SHOWN.items())]
     side = pl.lit(rows["row"].max()) + 1.0
     return pl.concat(
         rows.filter(pl.col("run") == run, pl.col("example") == example).select(
             ((pl.col("column") + 0.5) / side).alias("x"), (1 - (pl.col("row") + 0.5) / side).alias("y"),
-            pl.col(value).round(3).alias("shown"), pl.lit(f"{label}, {example + 1}").alias("panel"),
+            pl.col(value).alias("shown"), pl.lit(f"{label}, {example + 1}").alias("panel"),
         )
         for run, label, value in shown for example in range(PICTURES)
     )  # fmt: skip
@@ -88,7 +95,7 @@ FIGURES = (
     dots("rows", "The published table, row by row", table="networks", group="label", value="r2_all", fitted=False,
          reference=0.0, axis="R² on the whole cube",
          prepare=_in_order({run: f"{row.kind} ({row.published[0]:.2f})".replace("-0", "−0")
-                            for run, row in ROWS.items() if row.published})),
+                            for run, row in (LONG | ROWS).items() if row.published})),
     drawn("pictures", "Three combinations that were never seen", table="pictures", prepare=_pictures,
           draw=chart("maps", "x", "y", "shown", "panel", domain=(-0.6, 0.6), boundary=False, x_title="x",
                       y_title="y", value_title="brightness; 0 is the background")),

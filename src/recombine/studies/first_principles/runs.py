@@ -4,7 +4,7 @@ assumption can hold exactly. And what the theorem says of each setting before an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -48,6 +48,8 @@ class Part:
     seeds: int = 5
     mapped: bool = False
     """Whether pictures and a map of errors are kept."""
+    members: int | None = None
+    """Where they are not as many as others of this size have."""
 
 
 ROWS = {
@@ -66,6 +68,9 @@ ROWS = {
     "normal": Part("orthogonal, normal", "normal", (0.951, 1.24e-3)),
 }
 """In the order in which a short budget should be spent."""
+LONG = {f"{name}-long": replace(ROWS[name], kind=f"{ROWS[name].kind}, trained longer", members=members)
+        for name, members in (("orthogonal", 5), ("orthogonal-monolithic", 3))}  # fmt: skip
+"""Rows that are trained for a tenth of the paper's steps besides, so that they can be judged by value."""
 
 ABLATIONS = {
     "soft": Part("soft, separate"),
@@ -119,7 +124,9 @@ class Pictures:
     centred: bool = True
 
 
-def sprite_settings(parts: Mapping[str, Part], size: Pictures, members: int | None) -> dict[str, Setting]:
+def sprite_settings(
+    parts: Mapping[str, Part], size: Pictures, members: int | None, family: str = "sprites"
+) -> dict[str, Setting]:
     """A setting for each part; those that were published know the paper's own."""
     # Where pictures are drawn afresh there is no number of them to compare.
     paper = partial(Faithful, 392_000, data=("task.samples", 100_000) if size.samples else None, size=("task.side", 64))
@@ -132,11 +139,12 @@ def sprite_settings(parts: Mapping[str, Part], size: Pictures, members: int | No
         run = TrainingRun(
             task=SpriteTask(side=size.side, support=part.support, width=part.width, latents=size.latents,
                             samples=size.samples, composition=part.data),
-            model=_drawing(part, size), members=members or size.members, steps=size.steps, batch_size=size.batch,
+            model=_drawing(part, size), members=members or part.members or size.members, steps=size.steps,
+            batch_size=size.batch,
             optimizer=AdamW(lr=size.lr, weight_decay=1e-5, schedule=Cosine(steps=size.steps, floor=0.01)),
             measured=tuple(measured),
         )  # fmt: skip
-        labels = _labels(part, "sprites" if part.published else "small sprites", side=size.side)
+        labels = _labels(part, family, side=size.side)
         found[name] = Setting(run, labels, paper(members=part.seeds) if part.published else None)
     return found
 

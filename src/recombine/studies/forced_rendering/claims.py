@@ -67,25 +67,24 @@ def _tells(id: str, sentence: str, name: str, where: str) -> Claim:
                  unit="Spearman's ρ over networks, interval over kinds")  # fmt: skip
 
 
-def _grows(id: str, kind: str, stripes: bool, power: int, to: str) -> Claim:
-    what = "with every stripe" if stripes else "of bumps alone"
-    slope = cells("slope", "slopes", kind=kind, with_stripes=stripes, criterion=to, unit="member")
+def _grows(id: str, kind: str, share: float, power: int, to: str, whose: Whose = "paper") -> Claim:
+    what = "with every stripe" if share else "of bumps alone"
+    slope = cells("slope", "slopes", kind=kind, share=share, criterion=to, unit="member")
     do, when = {"placed": ("place", "90 % of unseen bumps are within one pixel"),
                 "drawn": ("draw", "the unseen error is half a blank picture's")}[to]  # fmt: skip
-    source = f"needed: the fewest examples, all stripes counted, at which {when}"
-    if not stripes:  # The paper's N³ cannot occur on a grid of distinct places, so it is not asked.
-        return Claim(id, f"On a grid of distinct places the examples {what} that a {kind} needs to {do} unseen bumps "
-                     f"grow as the places, N^{power}.", slope.near(0.3, theory=power), "ours", unit="log-log slope",
-                     source=f"{source}; {README}, with real-valued centres, of which a grid has too few")  # fmt: skip
-    return Claim(id, f"The examples {what} that a {kind} needs to {do} unseen bumps grow as N^{power}.",
-                 slope.near(0.5, theory=power), unit="log-log slope", source=f"{source}; {README}")  # fmt: skip
+    sentence = f"The examples {what} that a {kind} needs to {do} unseen bumps grow as N{['', '²', '³'][power - 1]}."
+    source = f"needed: the fewest examples, stripes counted, at which {when}; centres are real numbers; {README}"
+    test = slope.near(0.5 if share else 0.3, theory=power)
+    return Claim(id, sentence, test, whose, source=source, unit="log-log slope")
 
 
-def _few(id: str, kind: str, without: float) -> Claim:
+def _few(id: str, kind: str, without: float, share: float = 2.0) -> Claim:
     """``without``: what is placed with no stripe, by the fewest bumps that were tried."""
-    placed = cells("located", "need", pl.col("stripes") > 0, kind=kind, bumps=4, unit="member", take="min")
-    return Claim(id, f"With every stripe four bumps are enough for a {kind} to place unseen bumps, whatever the side: "
-                 "examples grow as N.", placed.above(LOCATED, nothing=without), source=README,
+    placed = cells("located", "need", share=share, kind=kind, bumps=4, unit="member", take="min")
+    what = "every stripe" if share == 2 else "every other stripe alone"
+    sentence = f"With {what} four bumps are enough for a {kind} to place unseen bumps, whatever the side"
+    whose: Whose = "paper" if share == 2 else "ours"
+    return Claim(id, f"{sentence}: examples grow as N.", placed.above(LOCATED, nothing=without), whose, source=README,
                  unit="of unseen bumps, at the side where fewest are placed")  # fmt: skip
 
 
@@ -160,12 +159,13 @@ CLAIMS = (
     _tells("score-released", "So does the released score, at the last hidden layer.", "rescaled, last hidden", "all"),
     _tells("score-seen", "The product share of the tangent kernel tells them apart from seen combinations alone.",
            "multiplicative, tangent kernel", "seen"),
-    _grows("need-kernel-bumps", KERNEL, False, 2, "placed"),
-    _few("need-kernel-stripes", KERNEL, 0.32),
-    _grows("need-kernel-stripes-picture", KERNEL, True, 1, "drawn"),
-    _grows("need-cnn-bumps", CNN, False, 2, "placed"),
-    _few("need-cnn-stripes", CNN, 0.69),
-    _grows("need-cnn-stripes-picture", CNN, True, 1, "drawn"),
+    *(claim for name, kind, without in (("kernel", KERNEL, 0.27), ("cnn", CNN, 0.3)) for claim in (
+        _grows(f"need-{name}-bumps", kind, 0.0, 3, "placed"),
+        _grows(f"need-{name}-area", kind, 0.0, 2, "placed", "ours"),
+        _few(f"need-{name}-stripes", kind, without),
+        _few(f"need-{name}-half-stripes", kind, without, 1.0),
+        _grows(f"need-{name}-stripes-picture", kind, 2.0, 1, "drawn"),
+    )),
     Claim("embedding-penalty",
           "The authors' penalty cuts the unseen error of their embedding network at least 50 times.",
           _cut("embedding", "embedding-regularised"),

@@ -46,9 +46,28 @@ def _strongest(table: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(label=pl.concat_str("score", mark))
 
 
+SETS = {0.0: "bumps alone", 0.5: "a quarter of the stripes", 1.0: "half of the stripes", 2.0: "all stripes"}
+POWERS = {1: "∝ N", 2: "∝ N²", 3: "∝ N³"}
+
+
 def _sets(table: pl.DataFrame) -> pl.DataFrame:
-    of = pl.when(pl.col("stripes") > 0).then(pl.lit("bumps and stripes")).otherwise(pl.lit("bumps alone"))
-    return table.with_columns(facet=pl.format("{}, side {}", "kind", "side"), set=of)
+    """The smallest and the largest side."""
+    side = pl.col("side")
+    ends = table.filter((side == side.min().over("kind")) | (side == side.max().over("kind")))
+    return ends.with_columns(facet=pl.format("{}, side {}", "kind", "side"), set=pl.col("share").replace_strict(SETS))
+
+
+def _exponents(table: pl.DataFrame) -> pl.DataFrame:
+    """Examples needed on a logarithmic line, and how they would grow as powers of N from those of bumps alone."""
+    facet, side, examples = pl.format("{}: {}", "kind", "criterion"), pl.col("side"), pl.col("examples")
+    known = table.drop_nulls("examples").sort("side", maintain_order=True).filter(pl.col("share") != 0.5)
+    known = known.with_columns(examples.log10(), facet=facet, set=pl.col("share").replace_strict(SETS))
+    alone = known.filter(pl.col("share") == 0).with_columns(pl.col("side", "examples").first().over("facet", "member")
+                                                            .name.prefix("first_"))  # fmt: skip
+    grown = (side / pl.col("first_side")).log10()
+    guides = [alone.with_columns(examples=pl.col("first_examples") + power * grown, set=pl.lit(name))
+              for power, name in POWERS.items()]  # fmt: skip
+    return pl.concat(part.select("facet", "side", "set", "examples") for part in (known, *guides))
 
 
 def _draw_pictures(rows: pl.DataFrame) -> Any:
@@ -104,6 +123,9 @@ FIGURES = (
     curves("need", "Examples needed, with and without stripes", table="need", x="examples", y="located", by="set",
            facet="facet", sort=False, prepare=_sets, fitted=False, log_x=True, y_domain=(0, 1), reference=LOCATED,
            y_title="placed", x_title="training examples, stripes counted"),
+    curves("exponents", "How the examples needed grow with the side", table="fewest", x="side", y="examples", by="set",
+           facet="facet", sort=False, prepare=_exponents, fitted=False, log_x=True, x_title="side N of the square",
+           y_title="log₁₀ of the examples needed"),
     drawn("volume", "Volume of the last hidden layer over the square", table="volume", draw=_draw_volume,
           prepare=_ordered),
 )  # fmt: skip

@@ -24,18 +24,22 @@ from recombine.tasks import BumpTask, Draws, Population
 from recombine.training import AdamW, Cosine
 
 KERNEL, CNN = "tangent kernel", "transposed CNN"
+SET = ["kind", "share", "member", "side"]
 LOCATED, DRAWN = 0.9, 0.5
 """Unseen bumps are placed once this share of them is within one pixel, and drawn once the error falls to this share of
 a blank picture's."""
 
-BUMPS: dict[Scale, dict[tuple[int, str], tuple[int, ...]]] = {
-    "smoke": {(8, "bumps"): (8, 32), (8, "stripes"): (8,)},
-    "quick": {},
-    "paper": {(12, "bumps"): (16, 32, 64, 104), (20, "bumps"): (40, 80, 160, 288), (28, "bumps"): (72, 160, 320, 576),
-              (12, "stripes"): (4, 24, 64), (20, "stripes"): (4, 48, 160), (28, "stripes"): (4, 72, 320)},
+SHARES = (0.0, 0.5, 1.0, 2.0)
+"""Stripes per place of a side: none, one at every fourth and at every second place of both factors, and at all."""
+LADDER, STRIPED = (32, 45, 64, 91, 128, 181, 256, 362), {1.0: (4,), 2.0: (4, 16, 32, 64, 128)}
+BUMPS: dict[Scale, dict[int, dict[float, tuple[int, ...]]]] = {
+    "smoke": {8: {0.0: (8, 32), 2.0: (8,)}}, "quick": {},
+    "paper": {side: {0.0: LADDER[2 if side == 40 else 0 :], **STRIPED} for side in (24, 28, 32, 40)},
 }  # fmt: skip
-"""Numbers of bumps that a CNN is given at each side, alone or with every stripe; a quarter of the square is held out
-and never drawn from."""
+"""Numbers of bumps that a CNN is given at each side, by stripes per place: of one ladder, so that no power of the side
+is built in. Their centres are real numbers, as the authors' are."""
+ASKED = 512
+"""Centres that were not drawn, at which exact regression is asked for a picture."""
 
 
 class OverlapRun(Run):
@@ -65,10 +69,11 @@ class OverlapRun(Run):
 
 
 class NeedRun(Run):
-    """Location and error on unseen combinations against the number of bumps, drawn anew ``samples`` times from the
-    whole square; with and without every stripe. The tangent kernel of ``depth`` layers on the paper's bump code."""
+    """Location and error on unseen combinations against the number of bumps, whose real-valued centres are drawn anew
+    ``samples`` times; with different numbers of stripes. The tangent kernel of ``depth`` layers on the bump code."""
 
     kind: ClassVar[str] = "data need"
+    version: ClassVar[int] = 2
 
     sides: tuple[int, ...] = (8, 12, 16)
     samples: int = Field(default=8, ge=1)
@@ -77,35 +82,38 @@ class NeedRun(Run):
     def compute(self, context: Context) -> Outcome:
         parts: list[pl.DataFrame] = []
         for done, side in enumerate(self.sides):
-            parts += [self._one(side, stripes, sample) for stripes in (0, 2 * side) for sample in range(self.samples)]
+            parts += [self._one(side, share, sample) for share in SHARES for sample in range(self.samples)]
             context.progress(done + 1, len(self.sides), "sides")
         return Outcome({"need": pl.concat(parts)}, {}, {"members": self.samples})
 
-    def _one(self, side: int, stripes: int, sample: int) -> pl.DataFrame:
-        task = BumpTask(side=side, holdout="none", hole=0, encoding=Population(), stripes=stripes)
-        grid = torch.as_tensor(task.space.grid()).double()
-        points = torch.cat([grid, task.stripe_points().double()])
+    def _one(self, side: int, share: float, sample: int) -> pl.DataFrame:
+        task, most = _task(side, side**2, share), side**2
+        draws = Draws.single(sample, f"need {side}").uniform((most + ASKED, 2), torch.float64)
+        points = torch.cat([task.stripe_points().double(), draws * (side - 1)])
         kernel = wide_tangent_kernel(task.codes(points).numpy(), self.depth)
-        pictures = task.pictures(points).flatten(1).numpy()
-        order = Draws.single(sample, f"need {side}").uniform((len(grid),), torch.float64).argsort().numpy()
+        pictures, asked = task.pictures(points), np.arange(len(points) - ASKED, len(points))
         rows = []
         for bumps in counts(side):
-            train, asked = np.concatenate([order[:bumps], np.arange(len(grid), len(points))]), order[bumps:]
-            both = np.concatenate([train, asked])
-            drawn = torch.as_tensor(regress(kernel[np.ix_(both, both)], pictures[train])).reshape(-1, side, side)
-            target = torch.as_tensor(pictures[asked]).reshape(-1, side, side)
+            count = task.stripes + bumps
+            both = np.concatenate([np.arange(count), asked])
+            found = regress(kernel[np.ix_(both, both)], pictures[:count].flatten(1).numpy())
+            drawn = torch.as_tensor(found).reshape(-1, side, side)
             rows.append({
-                "side": side, "stripes": stripes, "member": sample, "bumps": bumps, "examples": len(train),
-                "located": float(located(drawn, grid[asked]).double().mean()),
-                "over_blank": float((drawn - target).square().mean()) / task.blank_error,
+                "side": side, "share": share, "member": sample, "bumps": bumps, "examples": count,
+                "located": float(located(drawn, points[asked]).double().mean()),
+                "over_blank": float((drawn - pictures[asked]).square().mean()) / task.blank_error,
             })  # fmt: skip
         return pl.DataFrame(rows, schema_overrides={"member": pl.Int32})
 
 
 def counts(side: int) -> list[int]:
-    """Numbers of bumps, √2 apart, from 4 up to four fifths of the square."""
-    last = int(0.8 * side**2)
-    return [*sorted({v for k in range(40) if (v := round(4 * 2 ** (k / 2))) < last}), last]
+    """Numbers of bumps, √2 apart, from 4 up to as many as there are pixels."""
+    return [v for k in range(40) if (v := round(4 * 2 ** (k / 2))) <= side**2]
+
+
+def _task(side: int, bumps: int, share: float) -> BumpTask:
+    return BumpTask(side=side, holdout="none", hole=0, centres="continuous", bumps=bumps, stripes=round(share * side),
+                    encoding=Population())  # fmt: skip
 
 
 def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
@@ -117,7 +125,7 @@ def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
         "population": BumpTask(side=side, hole=hole, encoding=Population()),
         "population, stripes": BumpTask(side=side, hole=hole, encoding=Population(), stripes=2 * side),
     }
-    sides = {"smoke": (6, 8), "quick": (8, 12, 16, 20), "paper": (8, 12, 16, 24, 28)}[scale]
+    sides = {"smoke": (6, 8), "quick": (8, 12, 16, 20), "paper": (8, 12, 16, 24, 28, 32, 40)}[scale]
     need = NeedRun(sides=sides, samples=members or (2 if scale == "smoke" else 8))
     return {"overlap-kernel": Setting(OverlapRun(tasks=tasks), {"kind": KERNEL}),
             "kernel-need": Setting(need, {"kind": KERNEL})}  # fmt: skip
@@ -125,42 +133,48 @@ def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
 
 def cnn_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
     return {
-        f"need-{side}-{of}-{bumps}": _setting(side, bumps, 2 * side if of == "stripes" else 0, scale, members)
-        for (side, of), counts in BUMPS[scale].items()
+        f"need-{side}-{round(share * side)}-{bumps}": _setting(side, bumps, share, scale, members)
+        for side, sets in BUMPS[scale].items()
+        for share, counts in sets.items()
         for bumps in counts
     }
 
 
-def _setting(side: int, bumps: int, stripes: int, scale: Scale, members: int | None) -> Setting:
-    task = BumpTask(side=side, holdout="random", hole=side**2 * 3 // 4, bumps=bumps, stripes=stripes,
-                    encoding=Population())  # fmt: skip
-    steps, many = (30, 2) if scale == "smoke" else (1000, 8)
+def _setting(side: int, bumps: int, share: float, scale: Scale, members: int | None) -> Setting:
+    task = _task(side, bumps, share)
+    steps, many = (30, 2) if scale == "smoke" else (30 * side, 5)
     run = TrainingRun(
         task=task, model=TransposedCNN(inputs=2 * side, side=side, channels=32 if scale == "paper" else 4, depth=4),
         members=members or many, steps=steps, batch_size=32,
         optimizer=AdamW(lr=2e-3, weight_decay=0.01, schedule=Cosine(steps=steps, floor=0.02)),
-        fit_below=FIT * task.blank_error * (bumps + side * stripes) / (bumps + stripes),
+        fit_below=FIT * task.blank_error * (bumps + side * task.stripes) / (bumps + task.stripes),
         measured=(Measured(measure="rendering", at=(1, -1)),),
     )  # fmt: skip
-    return Setting(run, {"kind": CNN, "side": side, "stripes": stripes, "bumps": bumps})
+    return Setting(run, {"kind": CNN, "side": side, "share": share, "bumps": bumps})
 
 
-def slopes(need: pl.DataFrame) -> pl.DataFrame:
-    """d log(examples needed) / d log N for each learner, training set and sample; null where a side never gets there,
-    or gets there with the fewest examples that were tried."""
-    rows: list[dict[str, object]] = []
-    sides = dict(need.group_by("kind").agg(pl.col("side").n_unique()).iter_rows())
-    keyed = need.with_columns(pl.col("stripes") > 0, drawn=-pl.col("over_blank")).rename({"stripes": "with_stripes"})
-    for key, part in keyed.group_by("kind", "with_stripes", "member", maintain_order=True):
-        for criterion, share, enough in (("placed", "located", LOCATED), ("drawn", "drawn", -DRAWN)):
-            at = part.filter("fitted").sort("examples").group_by("side", maintain_order=True)
-            counts = {side: first_enough(of["examples"].to_numpy(), of[share].to_numpy(), enough) for (side,), of in at}
-            found = {side: count for side, count in counts.items() if count is not None}
-            known = len(found) == sides[key[0]] > 1
-            slope = float(np.polyfit(np.log(list(found)), np.log(list(found.values())), 1)[0]) if known else None
-            rows.append(dict(zip(("kind", "with_stripes", "member"), key, strict=True))
-                        | {"criterion": criterion, "slope": slope, "sides": len(found)})  # fmt: skip
-    return pl.DataFrame(rows, schema_overrides={"slope": pl.Float64}, infer_schema_length=None)
+def fewest(need: pl.DataFrame) -> pl.DataFrame:
+    """The examples needed at each side, for each learner, training set and sample, to place unseen bumps and to draw
+    them; null where that is never reached, or with the fewest examples that were tried."""
+    keyed = need.filter("fitted").with_columns(drawn=-pl.col("over_blank")).sort("examples", maintain_order=True)
+    rows = [
+        (*key, criterion, first_enough(part["examples"].to_numpy(), part[share].to_numpy(), enough))
+        for key, part in keyed.group_by(SET, maintain_order=True)
+        for criterion, share, enough in (("placed", "located", LOCATED), ("drawn", "drawn", -DRAWN))
+    ]
+    known = pl.DataFrame(rows, schema=[*SET, "criterion", "examples"], orient="row", infer_schema_length=None)
+    criteria = pl.DataFrame({"criterion": ["placed", "drawn"]})
+    asked = need.select(SET).unique(maintain_order=True).join(criteria, how="cross", maintain_order="left")
+    known = known.cast({**{name: asked.schema[name] for name in SET}, "examples": pl.Float64})
+    return asked.join(known, on=[*SET, "criterion"], how="left", maintain_order="left")
+
+
+def slopes(fewest: pl.DataFrame) -> pl.DataFrame:
+    """d log(examples needed) / d log N of each learner, training set and sample; null unless known at every side."""
+    logs = pl.col("side").log(), pl.col("examples").log()
+    known = pl.col("examples").is_not_null().all() & (pl.len() > 1)
+    found = fewest.group_by("kind", "share", "member", "criterion", maintain_order=True)
+    return found.agg(slope=pl.when(known).then(pl.cov(*logs) / logs[0].var()), sides=pl.len())
 
 
 def first_enough(examples: NDArray[np.float64], share: NDArray[np.float64], enough: float) -> float | None:

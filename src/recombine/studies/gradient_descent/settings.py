@@ -11,9 +11,9 @@ import polars as pl
 from recombine.description import Description
 from recombine.models import PairCNN, Perceptron, Seq2Seq, Transformer
 from recombine.runs import StoredRun
-from recombine.runs.evolution import EvolutionRun
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.faithful import Faithful
+from recombine.studies.gradient_descent.evolution import EvolutionRun
 from recombine.studies.study import Rows, Setting
 from recombine.tasks import DigitPairs, ScanTask, Task, ToyBoth, ToyTask
 from recombine.training import SGD, Adam, Exponential, Optimizer
@@ -88,7 +88,7 @@ class Size:
 
 _PERCEPTRON = PairCNN(shape=(1, 8, 16), convolutions=0)
 SCALES = {
-    "smoke": Size("digits", 3, 4, _PERCEPTRON, 3e-3, 60, 200, 3, 12, 8, 3, 8, 4, 64, 64, transformers=False),
+    "smoke": Size("digits", 3, 4, _PERCEPTRON, 3e-3, 60, 200, 3, 8, 8, 3, 8, 4, 32, 64, transformers=False),
     "quick": Size("digits", 32, 16, _PERCEPTRON, 3e-3, 200, 1500, 8, 120, 16, 8, 32, 32, 1024, 512),
     "paper": Size("mnist", 64, 32, PairCNN(start="tensorflow"), 1e-3, 200, 1200, 8, 2000, 256, 48, 256, 128, 1024, 512),
 }

@@ -1,5 +1,5 @@
 """What is asked of the lenses. No paper published these figures; criteria were written before they were seen, but for
-one-lens-elsewhere."""
+one-lens-elsewhere and what is asked beyond count and making."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import polars as pl
 
 from recombine.studies._cells import CORRELATION, Cells, cells, rising
 from recombine.studies.claims import Claim, Test
-from recombine.studies.together.lenses import ACROSS, ELSEWHERE, GIVEN_SUPPORT, SAME_ROWS
+from recombine.studies.together.lenses import ACROSS, ELSEWHERE, GIVEN_COUNT, GIVEN_MADE, GIVEN_SUPPORT, SAME_ROWS
 
 SETTING = ("task", "split")
 RHO = pl.col("rho")
@@ -64,6 +64,12 @@ CLAIMS = (
            _better(SAME_ROWS, "influence", "kernel", "influence", "kernel"), "two lenses that both tell"),
     _asked("kernel-beyond-support", "The kernel prediction says more than the support verdict: its rank correlation "
            "stays when the verdict is held still.", _of(GIVEN_SUPPORT, "kernel").above(), THEORY),
+    *(_asked(f"{lens}-beyond-count", f"{what} tells networks apart across splits that have seen as many combinations.",
+             _of(GIVEN_COUNT, lens).above(), source)
+      for lens, what, source in (("kernel", "The kernel prediction", THEORY), ("influence", "Influence", GRADIENT))),
+    *(_asked(f"{lens}-beyond-making", f"{what} tells networks apart that saw the same rows and were made alike "
+             "(size of the first weights, rate, decay).", _of(GIVEN_MADE, lens).above(), source)
+      for lens, what, source in (("kernel", "The kernel prediction", THEORY), ("influence", "Influence", GRADIENT))),
     _asked("one-lens-elsewhere", "One lens is enough: the one that tells most on the other two tasks accounts for more "
            "than half of the variance of ranks among networks trained on the same rows of a third.",
            # A lens that has nothing to do with the error points either way.

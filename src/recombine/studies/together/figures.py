@@ -71,6 +71,8 @@ FIGURES = (
             by="verdict", facet="task", prepare=_counted, fitted=False, diagonal=False,
             x_title="share of combinations seen", y_title="unseen error"),
     _forest("beyond", "What a lens adds to the others",
-            {of.GIVEN_SUPPORT: "with the support verdict held still",
-             of.GIVEN_OTHERS: "with the other four held still"}, "partial ρ"),
+            {of.GIVEN_SUPPORT: "across splits, the support verdict held still",
+             of.GIVEN_COUNT: "across splits, the number seen held still",
+             of.GIVEN_OTHERS: "across splits, the other four held still",
+             of.GIVEN_MADE: "same rows, how networks were made held still"}, "partial ρ"),
 )  # fmt: skip

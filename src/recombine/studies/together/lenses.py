@@ -9,14 +9,17 @@ this shows how tasks differ, not networks (Simpson's paradox).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 from numpy.typing import NDArray
 
 from recombine.statistics import interval, jackknife, partial_spearman, spearman
+from recombine.statistics._interval import t_quantile
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,10 @@ FEWEST_NETWORKS, FEWEST_SETTINGS = 5, 3
 
 SAME_ROWS, ACROSS, POOLED = "same rows", "across splits", "pooled"
 GIVEN_SUPPORT, GIVEN_OTHERS, ELSEWHERE = "given support", "given the others", "chosen on the other tasks"
+GIVEN_COUNT, GIVEN_MADE = "given the number seen", "given how networks were made"
+MADE, ENDS = ("init_scale", "lr", "weight_decay"), ("low", "high")
+LOOKS = 20
+"""Claims that are judged by the same networks: one in twenty of them would hold by chance."""
 SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
           "networks": pl.Int64}  # fmt: skip
 Statistic = Callable[[pl.DataFrame, str], float | None]
@@ -63,11 +70,13 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
     for run, task, split in settings.iter_rows():
         part = fitted.filter(pl.col("run") == run)
         enough = len(part) >= FEWEST_NETWORKS
-        rows += [{"kind": SAME_ROWS, "lens": lens, "task": task, "split": split, "networks": len(part),
-                  "rho": _rho(part, lens) if enough else None} for lens in ALL]  # fmt: skip
+        rows += [{"kind": kind, "lens": lens, "task": task, "split": split, "networks": len(part),
+                  "rho": rho(part, lens) if enough else None}
+                 for kind, rho in ((SAME_ROWS, _rho), (GIVEN_MADE, _given(*MADE))) for lens in ALL]  # fmt: skip
     kinds: dict[str, tuple[Statistic, list[str]]] = {
         ACROSS: (_rho, list(ALL)),
-        GIVEN_SUPPORT: (_given_support, list(ALL)),
+        GIVEN_SUPPORT: (_given("support"), list(ALL)),
+        GIVEN_COUNT: (_given("share_seen"), list(LENSES)),
         GIVEN_OTHERS: (_given_others, list(LENSES)),
     }
     for kind, (statistic, lenses) in kinds.items():
@@ -101,20 +110,37 @@ def _elsewhere(values: pl.DataFrame, task: str) -> pl.DataFrame:
 
 
 def summary(values: pl.DataFrame) -> pl.DataFrame:
-    """Mean and interval over settings, for each task and over all of them."""
+    """Mean and interval over settings, for each task and over all of them: as if settings were drawn one by one; such
+    that all of `LOOKS` looks hold together (``strict``); and as if tasks and splits were drawn (``wide``)."""
     rows = []
     for (kind, lens), part in values.group_by("kind", "lens", maintain_order=True):
         own = [] if kind == POOLED else [(task, rows) for (task,), rows in part.group_by("task", maintain_order=True)]
         for task, some in [(ALL_TASKS, part), *own]:
             # A bootstrap hangs on the order of its values: this is the one in which claims read them.
             found = some.sort("task", "split")["rho"].drop_nulls()
-            figure = interval(found)
-            rows.append({"kind": kind, "lens": lens, "task": task, "rho": figure.mean, "low": figure.low,
-                         "high": figure.high, "settings": len(found), "networks": some["networks"].sum()})  # fmt: skip
+            figure, strict = interval(found), interval(found, level=1 - 0.05 / LOOKS)
+            wide = two_way(some) if task == ALL_TASKS else None
+            ends = {"": (figure.low, figure.high), "strict_": (strict.low, strict.high),
+                    "wide_": (figure.mean - wide, figure.mean + wide) if wide else (None, None)}  # fmt: skip
+            rows.append({"kind": kind, "lens": lens, "task": task, "rho": figure.mean,
+                         **{f"{of}{end}": pair[i] for of, pair in ends.items() for i, end in enumerate(ENDS)},
+                         "settings": len(found), "networks": some["networks"].sum()})  # fmt: skip
     # A correlation lies between −1 and 1, and so does its interval.
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(
-        pl.col("rho", "low", "high").cast(pl.Float64).fill_nan(None).clip(-1.0, 1.0)
+        cs.matches("^rho$|low$|high$").cast(pl.Float64).fill_nan(None).clip(-1.0, 1.0)
     )
+
+
+def two_way(values: pl.DataFrame, level: float = 0.95) -> float | None:
+    """Half of the interval of a mean over settings that share tasks and splits: the variance by tasks and that by
+    splits less that by settings (Cameron, Gelbach and Miller 2011), t with one fewer than the fewer of both."""
+    kept = values.drop_nulls("rho").with_columns(pl.col("rho") - pl.col("rho").mean())
+    both = [kept.group_by(name).agg(pl.col("rho").sum())["rho"] for name in ("task", "split")]
+    fewest = min(map(len, both))
+    if fewest < 2:
+        return None
+    by_task, by_split, alone = (float((of**2).sum()) / len(kept) ** 2 for of in (*both, kept["rho"]))
+    return t_quantile(level, fewest - 1) * math.sqrt(max(by_task + by_split - alone, by_task, by_split))
 
 
 def _known(networks: pl.DataFrame, *lenses: str) -> pl.DataFrame:
@@ -127,9 +153,16 @@ def _rho(networks: pl.DataFrame, lens: str) -> float | None:
     return _turned(spearman(kept[lens], kept["error"]), lens)
 
 
-def _given_support(networks: pl.DataFrame, lens: str) -> float | None:
-    kept = _known(networks, lens, "support")
-    return None if kept.is_empty() else _turned(partial_spearman(kept[lens], kept["error"], kept["support"]), lens)
+def _given(*names: str) -> Statistic:
+    """Partial correlations, these columns held still; none of networks too few for them."""
+
+    def rho(networks: pl.DataFrame, lens: str) -> float | None:
+        kept = _known(networks, lens, *names)
+        if len(kept) < FEWEST_NETWORKS + len(names) - 1:
+            return None
+        return _turned(partial_spearman(kept[lens], kept["error"], kept.select(names).to_numpy()), lens)
+
+    return rho
 
 
 def _given_others(networks: pl.DataFrame, lens: str) -> float | None:

@@ -15,6 +15,8 @@ WARM_UP = 3
 class Captured(Stacked):
     """Records the first step on fixed buffers, then replays it; batches are copied into the buffers."""
 
+    recorded_after = 0
+
     def __init__(self, stack: Stack, step: Step, shared: bool) -> None:
         super().__init__(stack, step, shared)
         self._graph: torch.cuda.CUDAGraph | None = None

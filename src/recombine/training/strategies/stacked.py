@@ -1,11 +1,13 @@
 """All members of a stack in one step: the member's gradient, vmapped and traced once into a flat list of operations.
 
 ``vmap`` decides anew at every call how each operation is batched, which costs more than the operations of a small
-network. Tracing one step records the batched operations; replaying the record skips the deciding.
+network. Tracing one step records the batched operations; replaying the record skips the deciding. Recording costs what
+it saves in some tens of steps, so a training of a few is never recorded; the numbers are the same.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,10 +20,14 @@ from recombine.training.stack import Buffers, Objective, Stack, batched_attentio
 
 Step = Callable[..., tuple[Tensor, Tensor, list[Tensor]]]
 """(parameters, buffers, inputs, targets, weight) → (gradients as rows, losses, buffers after the step)."""
+FEW = 32
+"""The first steps of a training are not recorded. They are counted from its start, also where it is continued."""
 
 
 class Stacked:
     """One recorded step for the whole stack, whatever ``step`` computes; ``shared`` where one batch is for all."""
+
+    recorded_after = FEW
 
     def __init__(self, stack: Stack, step: Step, shared: bool) -> None:
         self.stack, self.shared, self._step = stack, shared, step
@@ -30,10 +36,17 @@ class Stacked:
         self._update: Callable[..., None] = stack.optimizer.update_in_pieces
 
     def record(self, inputs: tuple[Tensor, ...], targets: Tensor) -> None:
-        """Record the step from a batch like those to come. The first step does it where nobody asked before; asked for,
-        what PyTorch cannot record is an error before anything is trained."""
+        """Record the step from a batch like those to come."""
         with torch.no_grad():
             self._recorded = self._record(self._arguments(inputs, targets))
+
+    def prepare(self, inputs: tuple[Tensor, ...], targets: Tensor, steps: int) -> None:
+        """What PyTorch cannot stack is an error before anything is trained: the step is recorded, or, where there are
+        only a few, taken once for nothing."""
+        if steps > self.recorded_after:
+            return self.record(inputs, targets)
+        with torch.no_grad():
+            self._gradients(self._arguments(inputs, targets), 0)
 
     def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:
         """Train through a block of batches (steps × members × …); returns the losses (steps × members)."""
@@ -41,16 +54,13 @@ class Stacked:
         with torch.no_grad():
             for s, numbers in enumerate(hyper.tolist()):
                 x = inputs if self.shared else tuple(part[s] for part in inputs)
-                losses[s] = self.step(x, targets if self.shared else targets[s], numbers)
+                losses[s] = self.step(x, targets if self.shared else targets[s], numbers, first + s)
         return losses
 
-    def step(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Hyper) -> Tensor:
+    def step(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Hyper, number: int = FEW) -> Tensor:
         """One step of every member, in place; returns the losses (members)."""
-        if self._recorded is None:
-            self.record(inputs, targets)
-        assert self._recorded is not None
         stack = self.stack
-        grad, loss, buffers = self._recorded(*self._arguments(inputs, targets))
+        grad, loss, buffers = self._gradients(self._arguments(inputs, targets), number)
         if stack.stop_below is not None:
             frozen = stack.frozen()
             loss = torch.where(frozen, stack.held, loss)
@@ -65,6 +75,20 @@ class Stacked:
             old.copy_(new)
         self._update(stack.flat, stack.optimizer.clipped(grad), stack.state, stack.lr, stack.decay, hyper)
         return loss
+
+    def _gradients(self, arguments: tuple[Any, ...], number: int) -> tuple[Tensor, Tensor, list[Tensor]]:
+        """Gradients, losses and buffers: of the first few steps as they come, then from the record. What vmap cannot
+        batch it does one by one, and warns of it; a record takes such an operation apart first."""
+        if self._recorded is None and number < self.recorded_after:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", "There is a performance drop")
+                try:
+                    return self._step(*arguments)
+                except UserWarning:
+                    self.recorded_after = 0
+        if self._recorded is None:
+            self._recorded = self._record(arguments)
+        return self._recorded(*arguments)
 
     def _arguments(self, inputs: tuple[Tensor, ...], targets: Tensor) -> tuple[Any, ...]:
         stack = self.stack

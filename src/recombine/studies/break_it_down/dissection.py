@@ -149,7 +149,7 @@ def fast_products(device: str) -> Iterator[None]:
 
 def read_bases(path: str, expected: str | None, build: Any) -> Ensemble:
     """Trained bases from a safetensors file; a relative path is looked up in this package."""
-    place = Path(path) if Path(path).is_absolute() else Path(__file__).parent.parent / path
+    place = Path(path) if Path(path).is_absolute() else Path(__file__).parents[2] / path
     if not place.is_file():
         raise InputError(f"there are no base weights at {path!r}; train them, or leave weights out.")
     if expected is not None and sha256_of(place) != expected:

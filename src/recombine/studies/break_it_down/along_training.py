@@ -10,9 +10,9 @@ from torch import nn
 
 from recombine.description import Description
 from recombine.measures import views
-from recombine.runs.dissection import mask_strategy
 from recombine.runs.run import Context, Outcome, Run
 from recombine.structure import Network, Protocol, Subroutine, carry_out
+from recombine.studies.break_it_down.dissection import mask_strategy
 from recombine.tasks import DigitPairs, Draws, Problems
 from recombine.training import Ensemble, Optimizer, Record, train
 from recombine.training.optim import PerMember

@@ -1,0 +1,263 @@
+"""How wrong will the answers to asked combinations be? A contest of rules on seen cells that stand in for them.
+
+    error = √ mean e²  (numbers), mean share of rows wrong or mean −log p (classes), over the stand-ins, each left out
+    with the cells around it (`stand_ins`)
+
+``low``–``high`` is a 90 % interval for the error that will be seen: the stand-ins are few, the asked cells are few, and
+errors of cells that share levels go together. The interval of one cell is as many standard deviations wide as 90 % of
+the stand-ins need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from recombine.checks.effects import DENSE
+from recombine.checks.learners import learners
+from recombine.checks.modular import Floats, Ints
+from recombine.checks.rules import Adding, Cells, Rule, contestants
+from recombine.checks.stand_ins import stand_ins
+from recombine.checks.substitution import Substitution
+
+STAND_INS = 200
+FEWEST = 6
+"""Distinct stand-ins without which nothing is forecast."""
+COVERED = 0.9
+SHOWN = (
+    "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "cells", "substitution",
+)  # fmt: skip
+DRAWS = 2_000
+WORTH = 0.3
+"""Standard errors by which a less simple rule must be better to be recommended."""
+ONE_SIDED = 2.576
+"""Standard errors by which adding up must beat the constant, in the mean or in count: one in a hundred by chance."""
+FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
+"""Cells that are used in any case; cells × effects above which no more are."""
+TAILS = np.array([0.05, 0.95])
+
+
+@dataclass(frozen=True)
+class RuleError:
+    """One rule of the contest."""
+
+    rule: str
+    error: float
+    explained: float | None
+    """Share of the constant's error (numbers: squared error) that the rule takes away; None where that has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Answers of the recommended rule to cells."""
+
+    answers: Floats
+    """Numbers, or probabilities (cells × classes)."""
+    low: Floats | None
+    high: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """The error to expect on the asked combinations that training determines."""
+
+    rule: str
+    error: float
+    low: float
+    high: float
+    metric: str
+    constant: float
+    explained: float | None
+    rules: tuple[RuleError, ...]
+    stand_ins: int
+    cells: int
+    """Asked cells that it is about."""
+    explains: bool | None
+    """Whether the rule that is assumed beats the constant beyond chance; None where it does not take part."""
+    substitution: dict[str, float | None] | None = None
+    _best: Rule | None = field(default=None, repr=False)
+    _deviations: float = field(default=0.0, repr=False)
+
+    @property
+    def words(self) -> str:
+        """The forecast in one sentence."""
+        what = {"rmse": "a root-mean-square error of", "error rate": "a share wrong of", "log loss": "a log loss of"}
+        gain = (
+            "no rule that was tried is better than the same answer for all"
+            if self.rule == "constant"
+            else f"the same answer for all errs by {self.constant:.3g}"
+        )
+        return (
+            f"Expect {what[self.metric]} {self.error:.3g} ({self.low:.3g} to {self.high:.3g}) on the "
+            f"{self.cells:,} unseen combination{'s' if self.cells != 1 else ''} that are determined, by the rule "
+            f"“{self.rule}”; {gain}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        shown = {name: getattr(self, name) for name in SHOWN}
+        return {**shown, "rules": [vars(rule) for rule in self.rules]}
+
+    def estimate(self, codes: Ints) -> Estimates:
+        assert self._best is not None
+        answers = self._best.answer(codes)
+        if not isinstance(self._best, Adding):
+            return Estimates(answers, None, None)
+        return Estimates(answers, *self._best.interval(codes, self._deviations))
+
+
+def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str] = (), seed: int = 0) -> Forecast | str:
+    """The contest for these asked cells, or a sentence why there is none. ``assumed`` is the order of the effects taken
+    to add up, ``more`` names learners that join."""
+    if not len(asked):
+        return "no forecast: no unseen combination that is determined is asked about."
+    if sum(cells.shape) > DENSE:
+        return f"no forecast: it is made for up to {DENSE:,} levels in all."
+    rng = np.random.default_rng(seed)
+    cells = _fewer(cells, rng)
+    drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, rng)
+    groups, firsts = drawn.groups, [int(g[0]) for g in drawn.groups]
+    few = len(set(firsts))
+    if few < FEWEST:
+        return "no forecast: too few seen combinations could be left out as the asked ones are."
+    entered = [*contestants(cells), *learners(more, cells, seed)]
+    metric = _metric(cells)
+    said = [rule.left_out(groups) for rule in entered]
+    truth, places = cells.answers[firsts], cells.codes[firsts]
+    losses = [
+        losses_of(truth, answers, metric) * _learnt(rule, cells) for rule, answers in zip(entered, said, strict=True)
+    ]
+    proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
+    best = _choose(losses, few)
+    together = _together(losses[best], places, drawn.cluster)
+    stood, will = _independent(places, drawn.cluster, together), _independent(asked, drawn.asked, together)
+    low, high = _range(losses[best], stood, will, rng)
+    shown = np.sqrt if metric == "rmse" else np.asarray
+    constant = float(losses[0].mean())
+    named = tuple(
+        RuleError(rule.name, float(shown(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None)
+        for rule, loss in zip(entered, losses, strict=True)
+    )
+    winner = entered[best]
+    return Forecast(
+        winner.name, named[best].error, float(shown(low)), float(shown(high)), metric, float(shown(constant)),
+        named[best].explained, named, len(groups), len(asked), _explains(entered, proof, assumed, few),
+        _substitution(entered, asked), winner, _deviations(winner, stood),
+    )  # fmt: skip
+
+
+def _fewer(cells: Cells, rng: np.random.Generator) -> Cells:
+    """At most as many cells as can be fitted in a moment, drawn at random."""
+    most = max(FEWEST_CELLS, MOST_NUMBERS // sum(cells.shape))
+    if len(cells.codes) <= most:
+        return cells
+    kept = np.sort(rng.choice(len(cells.codes), most, replace=False))
+    return cells.take(kept)
+
+
+def _explains(entered: list[Rule], losses: list[Floats], assumed: int, few: int) -> bool | None:
+    """By the mean gain over the constant, or by how many stand-ins gain: the constant's large errors are few."""
+    name = {1: "additive", 2: "pairs"}.get(assumed)
+    place = next((i for i, rule in enumerate(entered) if rule.name == name), None)
+    if place is None:
+        return None
+    gain = losses[0] - losses[place]
+    signs = 2 * np.sqrt(few) * (float((gain > 0).mean()) - 0.5)
+    return _better(losses[place], losses[0], ONE_SIDED, few) or bool(gain.mean() > 0 and signs > ONE_SIDED)
+
+
+def _metric(cells: Cells) -> str:
+    if cells.numeric:
+        return "rmse"
+    return "error rate" if (cells.answers.max(axis=1) == 1).all() else "log loss"
+
+
+def _learnt(rule: Rule, cells: Cells) -> float:
+    """What the variances of a rule's blocks, which are learnt with the stand-ins, make its loss look too small."""
+    variances = getattr(rule, "variances", 0)
+    return len(cells.codes) / max(len(cells.codes) - 1 - variances, 1)
+
+
+def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
+    """The loss of each cell: squared error, share of rows wrong, or minus log probability."""
+    if metric == "rmse":
+        return np.asarray((truth - said[:, 0]) ** 2)
+    if metric == "error rate":
+        return np.asarray(1 - truth[np.arange(len(truth)), said.argmax(axis=1)])
+    return np.asarray(-(truth * np.log(np.clip(said, 1e-6, 1))).sum(axis=1))
+
+
+def _better(loss: Floats, than: Floats, deviations: float, few: int) -> bool:
+    """Whether a loss is smaller by more than this many standard errors; ``few`` of the stand-ins are distinct cells."""
+    gain = than - loss
+    return bool(gain.mean() > max(deviations * gain.std(ddof=1) / np.sqrt(few), 1e-12 * float(than.mean())))
+
+
+def _choose(losses: list[Floats], few: int) -> int:
+    """The rule of the smallest loss; a simpler one where the difference is a small part of its standard error."""
+    best = 0
+    for i, loss in enumerate(losses):
+        if _better(loss, losses[best], WORTH, few):
+            best = i
+    return best
+
+
+def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> tuple[float, float]:
+    """5 % and 95 % of the mean loss of as many cells as are asked, drawn anew, over that of as many stand-ins."""
+    if losses.max() <= 0:
+        return 0.0, 0.0
+    seen = np.maximum(rng.choice(losses, (DRAWS, stood)).mean(axis=1), 1e-3 * losses.mean())
+    low, high = np.quantile(rng.choice(losses, (DRAWS, will)).mean(axis=1) / seen, TAILS) * losses.mean()
+    return float(low), float(high)
+
+
+def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[float, float]:
+    """Correlation of the losses of two stand-ins that share a level, or a cluster.
+
+    Of the factors' correlations the largest is too large by chance, the mean too small for the factor that matters:
+    halfway between, intervals hold (`benchmarks/forecast.py`)."""
+    centred = (losses - losses.mean()) / (losses.std() or 1.0)
+
+    def correlation(kind: Ints) -> float:
+        sums, counts, squares = np.bincount(kind, centred), np.bincount(kind), np.bincount(kind, centred**2)
+        pairs = float((counts * (counts - 1)).sum())
+        return float(np.clip((sums**2 - squares).sum() / pairs, 0.0, 1.0)) if pairs else 0.0
+
+    by_factor = [correlation(level) for level in places.T]
+    return (max(by_factor) + sum(by_factor) / len(by_factor)) / 2, correlation(cluster)
+
+
+def _independent(places: Ints, cluster: Ints, together: tuple[float, float]) -> int:
+    """So many independent cells tell as much about a mean as these, of which some go together."""
+    by_level = max(_sharing(level) for level in places.T)
+    distinct = 1 / len(np.unique(places, axis=0))
+    level, whole = together[0], max(together[1] - together[0], 0.0)
+    return max(1, round(1 / (level * by_level + whole * _sharing(cluster) + max(1 - level - whole, 0.0) * distinct)))
+
+
+def _sharing(kind: Ints) -> float:
+    """Chance that two cells drawn at random are of one kind."""
+    return float((np.bincount(kind) ** 2).sum()) / len(kind) ** 2
+
+
+def _deviations(rule: Rule, independent: int) -> float:
+    """Standard deviations that cover nine of ten stand-ins, and more of them where few are independent."""
+    if not isinstance(rule, Adding):
+        return 0.0
+    share = min(1.0, float(np.ceil(COVERED * (independent + 1))) / independent)
+    return float(np.quantile(rule.surprise, share, method="higher"))
+
+
+def _substitution(entered: list[Rule], asked: Ints) -> dict[str, float | None] | None:
+    rule = next((r for r in entered if isinstance(r, Substitution)), None)
+    if rule is None:
+        return None
+    tried = rule.right[rule.covers]
+    return {
+        "evidence": rule.evidence,
+        "covered": int(rule.covered(asked).sum()),
+        "tried": len(tried),
+        "right": float(tried.mean()) if len(tried) else None,
+    }

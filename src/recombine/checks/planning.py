@@ -1,0 +1,275 @@
+"""Plans with a purpose: the best rows for a budget, the fewest rows for a precision, and plans from nothing.
+
+Precision is the standard error of the asked answers under least squares, in units of one row's noise (or of the answer,
+where the noise is known): √(xᵀ(XᵀX)⁻¹x).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from recombine.checks.advice import advise
+from recombine.checks.cells import cells_with
+from recombine.checks.identifiability import Identifiability
+from recombine.checks.modular import Floats, Ints
+from recombine.checks.optimal import choose, until
+from recombine.checks.visiting import visiting_order
+from recombine.errors import InputError
+from recombine.result import Result
+from recombine.space import Codes, Factor, FactorSpace, Level
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_CELLS = 20_000
+"""Cells that are considered, to be collected or to be answered; of a larger grid, a sample."""
+MOST_EFFECTS = 1_000
+MOST_ROWS = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Rows to collect, in the order in which to visit them."""
+
+    cells: Codes
+    costs: Floats
+    before: float | None
+    """Typical standard error (root mean square) of the asked answers before; None: some are not determined."""
+    after: float | None
+    worst: float | None
+    bound: float
+    """No plan of this price, of the cells considered, has a smaller typical error; or no plan fewer rows."""
+    fewest: int | None
+    """Where a precision was asked for: no plan has fewer rows."""
+    enough: bool
+    """Whether every asked answer is determined (and as precise as asked)."""
+    noise: float
+    changes: float
+    """Price of the changes of factors between rows, in this order."""
+    changes_bound: float
+
+    @property
+    def words(self) -> str:
+        unit = "in units of one row's noise" if self.noise == 1 else f"with a noise of {self.noise:.3g} per row"
+        rows = f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}"
+        if self.after is None:
+            return f"{rows} leave some asked answers undetermined."
+        was = "some were not determined before" if self.before is None else f"{self.before:.3g} before"
+        text = f"after {rows}, if effects add up, the typical standard error of the asked answers is {self.after:.3g}"
+        text = f"{text} ({was}; {unit})"
+        if self.fewest is not None and not len(self.cells):
+            return f"every asked answer is as precise already, if effects add up: at worst {self.worst:.3g} ({unit})."
+        if self.fewest is not None:
+            reached = f"the largest is {self.worst:.3g}, and no plan does it in fewer than {self.fewest:,} rows"
+            return f"{text}; {reached}." if self.enough else f"{text}; the precision asked for is not reached."
+        return f"{text}; no choice of the same price gets below {self.bound:.3g}."
+
+    def to_dict(self, space: FactorSpace) -> dict[str, Any]:
+        return {
+            "rows": space.decode(self.cells),
+            "costs": [float(c) for c in self.costs],
+            "error": {"before": self.before, "after": self.after, "worst": self.worst, "bound": self.bound},
+            "fewest": self.fewest,
+            "enough": self.enough,
+            "noise": self.noise,
+            "changes": {"cost": self.changes, "bound": self.changes_bound},
+            "words": self.words,
+        }
+
+
+def plan_rows(
+    known: Identifiability,
+    space: FactorSpace,
+    counts: Ints,
+    asked: Codes | None,
+    pool: Codes,
+    prices: Floats,
+    *,
+    budget: float | None = None,
+    error: float | None = None,
+    criterion: str = "A",
+    noise: float = 1.0,
+    change: Mapping[str, float] | None = None,
+) -> Plan:
+    """The rows of ``pool`` that are worth most for ``budget`` (their prices add up to it), or rows until every asked
+    standard error is at most ``error``; ``asked`` None: every cell of the pool."""
+    _refuse(budget, error, criterion, prices, noise)
+    grid = asked is None
+    asked = pool if asked is None else asked
+    needed = advise(known, asked, candidates=pool, costs=prices)
+    if not needed.listed:
+        raise InputError("too much is undetermined for a plan; ask about fewer combinations.")
+    whole = known.with_rows(needed.cells) if len(needed.cells) else known
+    inside = whole.rows.contains(pool)
+    pool, prices = pool[inside], prices[inside]
+    x, ask = _features(whole, pool), _features(whole, asked[whole.rows.contains(asked)])
+    before = _information(known, counts, x.shape[1], whole)
+    first = _places(pool, needed.cells)
+    if error is not None:
+        rows, fewest = until(before, x, ask, (error / noise) ** 2, MOST_ROWS, first)
+        chosen = choose(before, x, ask, np.ones(len(x)), len(rows), first=rows)
+        bound, enough = 0.0, needed.enough and chosen.worst <= (error / noise) ** 2 * (1 + 1e-6)
+    else:
+        total = float(budget or 0)
+        chosen = choose(before, x, ask, prices, total, criterion, None if grid else first)
+        if not np.isfinite(chosen.mean):
+            chosen = choose(before, x, ask, prices, total, criterion, first)
+        fewest, enough = None, needed.enough and bool(np.isfinite(chosen.mean))
+        bound = math.sqrt(chosen.bound) * noise if criterion == "A" else 0.0
+    start = choose(before, x, ask, np.ones(len(x)), 0).mean if known.rank == whole.rank else np.inf
+    cells = pool[chosen.rows]
+    costs = [float((change or {}).get(name, 0.0)) for name in space.names]
+    for name in change or {}:
+        space.position(name)
+    order, path, least = visiting_order(cells, costs) if change else (np.arange(len(cells)), 0.0, 0.0)
+    return Plan(
+        cells[order], prices[chosen.rows][order], _error(start, noise), _error(chosen.mean, noise),
+        _error(chosen.worst, noise), bound, fewest, enough, noise, path, least,
+    )  # fmt: skip
+
+
+def _refuse(budget: float | None, error: float | None, criterion: str, prices: Floats, noise: float) -> None:
+    if (budget is None) == (error is None):
+        raise InputError("give either a budget or an error to reach, not both.")
+    if budget is not None and not 1 <= budget <= MOST_ROWS * max(1.0, float(prices.max(initial=1.0))):
+        raise InputError(f"the budget is {budget:g}; give 1 … {MOST_ROWS:,} rows (or their price).")
+    if error is not None and not (math.isfinite(error) and error > 0):
+        raise InputError(f"the error to reach is {error:g}; give a number above 0.")
+    if criterion not in ("A", "D"):
+        raise InputError(f"the criterion is {criterion!r}; give A (precise answers) or D (precise effects).")
+    if budget is not None and not (prices > 0).all():
+        raise InputError("with a budget every combination needs a price above 0; price a level of each.")
+    if not (math.isfinite(noise) and noise > 0):
+        raise InputError(f"the noise of one row is {noise:g}; give a number above 0.")
+
+
+def _error(variance: float, noise: float) -> float | None:
+    return math.sqrt(variance) * noise if math.isfinite(variance) else None
+
+
+def _features(known: Identifiability, codes: Codes) -> Floats:
+    rows = known.rows.rows(codes[:1])
+    if rows.shape[1] > MOST_EFFECTS:
+        raise InputError(f"a plan is made for up to {MOST_EFFECTS:,} effects; here are {rows.shape[1]:,}.")
+    return np.asarray(known.rows.rows(codes), dtype=np.float64)
+
+
+def _information(known: Identifiability, counts: Ints, size: int, whole: Identifiability) -> Floats:
+    total = np.zeros((size, size))
+    for start in range(0, len(known.codes), 20_000):
+        x = _features(whole, known.codes[start : start + 20_000])
+        total += (x * counts[start : start + 20_000, None]).T @ x
+    return total
+
+
+def _places(pool: Codes, cells: Codes) -> Ints:
+    where = {tuple(row): i for i, row in enumerate(pool.tolist())}
+    return np.array([where[tuple(row)] for row in cells.tolist()], dtype=np.int64)
+
+
+def considered(space: FactorSpace, exclude: Sequence[Mapping[str, Level]], seed: int, *more: Codes) -> Codes:
+    """The cells of the grid that exist; of a large grid a sample, and ``more`` besides."""
+    if space.size <= MOST_CELLS:
+        cells = space.grid()
+    else:
+        sample = space.sample(MOST_CELLS, seed)
+        cells = np.unique(np.vstack([np.asarray(m, dtype=np.int64)[:MOST_CELLS] for m in (sample, *more)]), axis=0)
+    cells = cells[~cells_with(space, cells, exclude)]
+    if not len(cells):
+        raise InputError("every combination is excluded.")
+    return np.asarray(cells)
+
+
+@dataclass(frozen=True, eq=False)
+class PlanResult(Result):
+    """A plan from nothing, beside the plans that are published."""
+
+    kind: ClassVar[str] = "plan"
+
+    space: FactorSpace
+    plan: Plan
+    rank: int
+    beside: tuple[dict[str, Any], ...] = field(repr=False)
+    """Other plans of the same number of rows: name, rows, typical and largest error (None: not determined)."""
+
+    def sentence(self) -> str:
+        if self.plan.after is None:
+            return f"{len(self.plan.cells)} rows cannot determine every combination; {self.rank} are needed at least."
+        return self.plan.words[0].upper() + self.plan.words[1:]
+
+    def to_frame(self) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame(self.space.decode(self.plan.cells))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schema": 1,
+            "sentence": self.sentence(),
+            "needed": self.rank,
+            "factors": {f.name: len(f) for f in self.space.factors},
+            "plan": self.plan.to_dict(self.space),
+            "beside": list(self.beside),
+        }
+
+
+def plan(
+    levels: Mapping[str, int | Sequence[Level]],
+    budget: int,
+    *,
+    order: int = 1,
+    criterion: str = "A",
+    exclude: Sequence[Mapping[str, Level]] = (),
+    change: Mapping[str, float] | None = None,
+    seed: int = 0,
+) -> PlanResult:
+    """Which ``budget`` rows to collect first of factors with these levels (or so many), before there is any table."""
+    space = FactorSpace(
+        tuple(Factor(n, tuple(range(1, v + 1)) if isinstance(v, int) else tuple(v)) for n, v in levels.items())
+    )
+    nothing = Identifiability(np.zeros((0, len(space)), dtype=np.int64), space.shape, order)
+    cells = considered(space, exclude, seed)
+    counts = np.zeros(0, dtype=np.int64)
+    found = plan_rows(
+        nothing, space, counts, None, cells, np.ones(len(cells)), budget=budget, criterion=criterion, change=change
+    )
+    allowed = {tuple(row) for row in cells.tolist()} if exclude else None
+    beside = []
+    for name, rows in published(space).items():
+        if allowed is None or all(tuple(row) in allowed for row in rows.tolist()):
+            beside.append(_judge(name, nothing, rows[np.arange(budget) % len(rows)], cells, len(rows)))
+    return PlanResult(space, found, nothing.with_rows(cells).rank, tuple(beside))
+
+
+def published(space: FactorSpace) -> dict[str, Codes]:
+    """The plans of Gao et al. (RSS 2024, arXiv 2403.05110): L varies one factor at a time from a base, Stair one factor
+    after the other without going back, Diagonal all of them at once."""
+    base = np.zeros(len(space), dtype=np.int64)
+    ell, stair, now = [base], [base], base
+    for level in range(1, max(space.shape)):
+        for k, levels in enumerate(space.shape):
+            if level < levels:
+                now, alone = now.copy(), base.copy()
+                now[k] = alone[k] = level
+                stair.append(now)
+                ell.append(alone)
+    steps = np.arange(max(space.shape))
+    diagonal = np.stack([np.minimum(steps, levels - 1) for levels in space.shape], axis=1)
+    return {"L": np.array(ell), "stair": np.array(stair), "diagonal": diagonal}
+
+
+def _judge(name: str, nothing: Identifiability, rows: Codes, asked: Codes, distinct: int) -> dict[str, Any]:
+    known = nothing.with_rows(np.unique(rows, axis=0))
+    record: dict[str, Any] = {"plan": name, "rows": len(rows), "distinct": min(distinct, len(rows))}
+    determined = known.rows.contains(asked)
+    record["determined"] = float(determined.mean())
+    if not determined.all():
+        return record | {"error": None, "worst": None}
+    x, ask = _features(known, rows), _features(known, asked)
+    found = choose(x.T @ x, x, ask, np.ones(len(x)), 0)
+    return record | {"error": math.sqrt(found.mean), "worst": math.sqrt(found.worst)}

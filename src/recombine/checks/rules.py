@@ -1,0 +1,268 @@
+"""Rules that could answer unseen combinations: the contestants of a forecast.
+
+A rule is fitted to the seen cells once. It then answers any cell, and says what it would have answered for a seen cell
+had a group of cells around it been left out. Numbers are answered by a number with a standard deviation on the scale on
+which the rule adds up; classes by probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtri
+
+from recombine.checks.effects import Effects
+from recombine.checks.modular import Floats, Ints
+from recombine.space import Codes
+from recombine.support.table import Target
+
+NODES = ndtri((np.arange(21) + 0.5) / 21)
+"""Quantiles of a standard normal over which an answer is averaged on its way back from a scale."""
+NEWTON = 12
+REFITTED = 2_000_000
+"""Cells × effects² × classes up to which a fit of log-odds is done again for every group left out."""
+MOST_PAIRS = 2_000
+"""Pairs of levels up to which their effects are fitted."""
+MOST_COMPARED = 5_000_000
+"""Products of one comparison of all levels up to which substitution takes part."""
+LARGEST_LOGIT = 25.0
+"""Variance up to which effects on a log-odds scale may grow: cells of one class alone would let them grow for ever."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Seen cells that have an answer."""
+
+    codes: Ints
+    shape: tuple[int, ...]
+    rows: Floats
+    """Rows of each cell."""
+    answers: Floats
+    """Mean answers (numbers), or shares of classes (cells × classes)."""
+    pure: float | None
+    """Variance of an answer within a cell (numbers), None without repeated rows."""
+
+    @classmethod
+    def of(cls, codes: Codes, shape: tuple[int, ...], target: Target) -> Cells:
+        """The cells of a table that have an answer."""
+        use = target.count > 0
+        rows = target.count[use].astype(np.float64)
+        spare = float(rows.sum()) - len(rows)
+        pure = float(target.spread[use].sum()) / spare if target.numeric and spare > 0 else None
+        return cls(codes[use].astype(np.int64), shape, rows, target.mean[use], pure)
+
+    def take(self, kept: NDArray[Any]) -> Cells:
+        return replace(self, codes=self.codes[kept], rows=self.rows[kept], answers=self.answers[kept])
+
+    @property
+    def numeric(self) -> bool:
+        return self.answers.ndim == 1
+
+    @property
+    def certain(self) -> bool:
+        """Whether every cell has a single class."""
+        return not self.numeric and bool((self.answers.max(axis=1) == 1).all())
+
+
+class Rule(Protocol):
+    """What takes part in a forecast."""
+
+    name: str
+
+    def answer(self, codes: Ints) -> Floats:
+        """Answers in the units of the table, or probabilities of classes."""
+
+    def left_out(self, groups: Sequence[Ints]) -> Floats:
+        """The answer to the first cell of each group by the fit without the group (groups × 1, or × classes)."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale on which effects may add up."""
+
+    name: str
+    forth: Callable[[Floats], Floats]
+    back: Callable[[Floats], Floats]
+    learnt: bool = False
+    """Whether the way back is learnt from the answers: it then has to forget those that are left out."""
+
+
+PLAIN = Scale("", lambda y: y, lambda z: z)
+
+
+def ranks(y: Floats) -> Scale:
+    """Normal scores of the ranks."""
+    places = ndtri((np.arange(len(y)) + 0.5) / len(y))
+    values, first = np.unique(np.sort(y), return_index=True)
+    middle = np.add.reduceat(places, first) / np.diff(np.append(first, len(y)))
+    return Scale(
+        " on a rank scale", lambda v: np.interp(v, values, middle), lambda z: np.interp(z, middle, values), learnt=True
+    )
+
+
+def scales(y: Floats) -> list[Scale]:
+    """Scales that these answers allow: log above zero, log-odds between bounds, ranks always."""
+    found = []
+    low, high = float(y.min()), float(y.max())
+    if low > 0 and high > 2 * low:
+        found.append(Scale(" on a log scale", np.log, np.exp))
+    top = 1.0 if high <= 1 else 100.0
+    if low >= 0 and 0.5 * top < high <= top and high > low:
+        edge = 0.5 * top / len(y)
+        found.append(
+            Scale(
+                " on a log-odds scale",
+                lambda v: np.log((v + edge) / (top - v + edge)),
+                lambda z: (top + 2 * edge) * expit(z) - edge,
+            )
+        )
+    return [*found, ranks(y)] if len(np.unique(y)) > 8 else found
+
+
+class Adding:
+    """Numbers: effects of single factors (order 1) or pairs (order 2) add up on a scale; order 0 is the mean."""
+
+    def __init__(self, name: str, cells: Cells, order: int, scale: Scale = PLAIN) -> None:
+        self.name, self._scale = name + scale.name, scale
+        self._answers, self._y = cells.answers, scale.forth(cells.answers)
+        self.surprise = np.zeros(0)
+        """Standard deviations by which each cell left out last was missed."""
+        noise = np.ones(len(self._y))
+        self.effects = Effects(cells.codes, cells.shape, self._y, noise, order)
+        if cells.pure is not None and scale is PLAIN and np.ptp(cells.rows) > 0:
+            left = self._y - self.effects.design @ self.effects.beta
+            between = max(float((left**2).mean()) - cells.pure * float((1 / cells.rows).mean()), 0.0)
+            noise = between + cells.pure / cells.rows
+            if noise.min() > 0:
+                self.effects = Effects(cells.codes, cells.shape, self._y, noise, order)
+
+    @property
+    def variances(self) -> int:
+        return len(self.effects.blocks)
+
+    def answer(self, codes: Ints) -> Floats:
+        return self._mean(*self.effects.predict(codes), self._scale)
+
+    def left_out(self, groups: Sequence[Ints]) -> Floats:
+        place, sd = np.array([self.effects.left_out(group) for group in groups]).T
+        first = self._y[[int(group[0]) for group in groups]]
+        self.surprise = np.abs(first - place) / np.maximum(sd, 1e-300)
+        if not self._scale.learnt:
+            return self._mean(place, sd, self._scale)[:, None]
+        ways = [ranks(np.delete(self._answers, group)) for group in groups]
+        return np.array([self._mean(place[[i]], sd[[i]], way) for i, way in enumerate(ways)])
+
+    def interval(self, codes: Ints, deviations: float) -> tuple[Floats, Floats]:
+        place, sd = self.effects.predict(codes)
+        return self._scale.back(place - deviations * sd), self._scale.back(place + deviations * sd)
+
+    @staticmethod
+    def _mean(place: Floats, sd: Floats, scale: Scale) -> Floats:
+        if scale is PLAIN:
+            return place
+        return np.asarray(scale.back(place[:, None] + sd[:, None] * NODES).mean(axis=1))
+
+
+class Odds:
+    """Classes: effects add up on the log-odds of each class against the rest (iterated least squares)."""
+
+    def __init__(self, name: str, cells: Cells, order: int) -> None:
+        self.name, self._cells = name, cells
+        self._targets = (cells.answers[:, 1:] if cells.answers.shape[1] == 2 else cells.answers).T
+        self._fits = [self._fit(share, order) for share in self._targets]
+        self.variances = len(self._fits[0].blocks)
+        self._again = len(cells.codes) * len(self._fits[0].beta) ** 2 * len(self._fits) < REFITTED
+
+    def _fit(self, share: Floats, order: int) -> Effects:
+        cells = self._cells
+        base = float(np.clip(np.average(share, weights=cells.rows), 0.02, 0.98))
+        eta, known = np.full(len(share), np.log(base / (1 - base))), np.ones(1)
+        for _ in range(NEWTON):
+            working, weight = _working(eta, share)
+            effects = Effects(cells.codes, cells.shape, working, 1 / (weight * cells.rows), order, known=known)
+            moved, known = effects.design @ effects.beta, np.minimum(effects.theta, LARGEST_LOGIT)
+            still, eta = np.abs(moved - eta).max() < 1e-3, np.clip(moved, -8, 8)
+            if still:
+                break
+        return effects
+
+    def answer(self, codes: Ints) -> Floats:
+        return _normal(np.stack([expit(fit.predict(codes)[0]) for fit in self._fits], axis=1))
+
+    def left_out(self, groups: Sequence[Ints]) -> Floats:
+        """Fitted again where that is cheap, else one Newton step from the whole fit; the blocks' variances stay."""
+        said = [
+            [
+                self._refit(fit, share, group) if self._again else fit.left_out(group)[0]
+                for fit, share in zip(self._fits, self._targets, strict=True)
+            ]
+            for group in groups
+        ]
+        return _normal(expit(np.array(said)))
+
+    def _refit(self, fit: Effects, share: Floats, group: Ints) -> float:
+        kept = np.ones(len(share), dtype=bool)
+        kept[group] = False
+        x, rows, prior = fit.dense[kept], self._cells.rows[kept], fit.precision()
+        beta = fit.beta
+        for _ in range(NEWTON):
+            working, weight = _working(np.clip(x @ beta, -8, 8), share[kept])
+            weighted = x * (weight * rows)[:, None]
+            moved = np.linalg.solve(weighted.T @ x + np.diag(prior), weighted.T @ working)
+            still, beta = np.abs(moved - beta).max() < 1e-3, moved
+            if still:
+                break
+        return float(fit.dense[group[0]] @ beta)
+
+
+def _working(eta: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Answers and weights of the least-squares problem that one Newton step solves."""
+    p = expit(eta)
+    weight = np.maximum(p * (1 - p), 1e-3)
+    return eta + (share - p) / weight, weight
+
+
+def _normal(chance: Floats) -> Floats:
+    """Chances of each class against the rest as shares that add to one."""
+    if chance.shape[1] == 1:
+        return np.concatenate([1 - chance, chance], axis=1)
+    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+
+
+class Mean:
+    """Classes: every combination has the shares of all."""
+
+    name = "constant"
+
+    def __init__(self, cells: Cells) -> None:
+        self._shares = cells.answers.mean(axis=0)
+
+    def answer(self, codes: Ints) -> Floats:
+        return np.tile(self._shares, (len(codes), 1))
+
+    def left_out(self, groups: Sequence[Ints]) -> Floats:
+        """With the groups left in: without its own cell the larger of two equal classes is always the other one."""
+        return np.tile(self._shares, (len(groups), 1))
+
+
+def contestants(cells: Cells) -> list[Rule]:
+    """The rules that are tried by default, simplest first."""
+    from recombine.checks.substitution import Substitution
+
+    levels = sum(cells.shape)
+    pairs = len(cells.shape) > 2 and (levels**2 - sum(n * n for n in cells.shape)) / 2 <= MOST_PAIRS
+    if not cells.numeric:
+        found: list[Rule] = [Mean(cells), Odds("additive", cells, 1)]
+        if pairs:
+            found.append(Odds("pairs", cells, 2))
+        return [*found, Substitution(cells)] if cells.certain and Substitution.work(cells) <= MOST_COMPARED else found
+    found = [Adding("constant", cells, 0), Adding("additive", cells, 1)]
+    found += [Adding("additive", cells, 1, scale) for scale in scales(cells.answers)]
+    return [*found, Adding("pairs", cells, 2)] if pairs else found
+
+
+__all__ = ["Adding", "Cells", "Mean", "Odds", "Rule", "Scale", "contestants"]

@@ -1,0 +1,134 @@
+"""Training cells in the shoes of asked ones: what to leave out so that an error on it is an error as asked.
+
+For an asked cell q a training cell c is its stand-in once as few training cells share each level, and each pair of
+levels, with c as with q: c is left out, and of the cells that share a pair or level with it so many that no more are
+left than q has. A pair of levels that q has and training never shows is left out whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from recombine.checks.effects import Subset, key_of, subsets_of
+from recombine.checks.modular import Ints
+
+TRIED = 8
+"""Training cells compared for each asked cell; the one that needs least to be left out stands in."""
+LARGEST_GROUP = 600
+FEWEST, MOST_WORK = 60, 10_000
+"""Stand-ins that are drawn in any case, and cells left out with all of them after which no more are."""
+
+
+class _Sharing:
+    """How many training cells have the same levels in one subset of factors."""
+
+    def __init__(self, codes: Ints, shape: tuple[int, ...], subset: Subset) -> None:
+        self.subset, self._shape = subset, shape
+        self._of_row = key_of(codes, shape, subset)
+        self._order = np.argsort(self._of_row, kind="stable")
+        self._keys, self._starts, self._counts = np.unique(
+            self._of_row[self._order], return_index=True, return_counts=True
+        )
+
+    def counts(self, codes: Ints) -> Ints:
+        keys = key_of(codes, self._shape, self.subset)
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[at] == keys, self._counts[at], 0)
+
+    def rows(self, row: int) -> Ints:
+        """Training cells that share this one's levels."""
+        at = int(np.searchsorted(self._keys, self._of_row[row]))
+        return self._order[self._starts[at] : self._starts[at] + self._counts[at]]
+
+
+@dataclass(frozen=True, eq=False)
+class StandIns:
+    """Groups of training cells to leave out together, the first of each the stand-in, and what goes together."""
+
+    groups: list[Ints]
+    cluster: Ints
+    """Stand-ins of one cluster share a pair of levels that is left out whole."""
+    asked: Ints
+    """The same of the asked cells: those that share an unseen pair of levels."""
+
+
+def stand_ins(codes: Ints, shape: tuple[int, ...], asked: Ints, count: int, rng: np.random.Generator) -> StandIns:
+    """Up to ``count`` stand-ins for asked cells; of a pair of levels that is left out whole, two each time."""
+    sharing = [_Sharing(codes, shape, s) for s in reversed(subsets_of(len(shape), 2 if len(shape) > 2 else 1))]
+    of_train, of_asked = np.stack([s.counts(codes) for s in sharing]), np.stack([s.counts(asked) for s in sharing])
+    alone = np.array([len(s.subset) == 1 for s in sharing])
+    by, asked_cluster = _unseen_pairs(asked, shape, sharing, of_asked)
+    groups, clusters, work = [], [], 0
+    turns = np.concatenate([rng.permutation(len(asked)) for _ in range(-(-count // len(asked)))])[:count]
+    for q in turns:
+        wanted = of_asked[:, q]
+        tried = rng.integers(len(codes), size=TRIED)
+        have = of_train[:, tried] - 1
+        apart = np.abs(np.log((have + 0.5) / (wanted[:, None] + 0.5))).sum(axis=0)
+        apart[(have[alone] < 1).any(axis=0)] = np.inf
+        best = int(np.argmin(apart))
+        if not np.isfinite(apart[best]):
+            continue
+        row = int(tried[best])
+        group = _left_out(row, wanted, have[:, best], sharing, rng)
+        if group is None:
+            continue
+        whole = [
+            same.rows(row) for same, want in zip(sharing, wanted, strict=True) if len(same.subset) > 1 and not want
+        ]
+        name = (int(by[q]), int(sharing[by[q]].rows(row).min()) if by[q] >= 0 else row)
+        mates = (
+            [m for m in reduce(np.intersect1d, whole) if m != row and _levels_left(m, set(group), sharing)]
+            if whole
+            else []
+        )
+        for first in [row, *([int(rng.choice(mates))] if mates else [])]:
+            groups.append(np.concatenate([[first], group[group != first]]))
+            clusters.append(name)
+            work += len(group)
+        if len(groups) >= count or (len(groups) >= FEWEST and work > MOST_WORK):
+            break
+    names = {name: i for i, name in enumerate(dict.fromkeys(clusters))}
+    return StandIns(groups, np.array([names[c] for c in clusters], dtype=np.int64), asked_cluster)
+
+
+def _unseen_pairs(asked: Ints, shape: tuple[int, ...], sharing: list[_Sharing], of_asked: Ints) -> tuple[Ints, Ints]:
+    """For each asked cell the pair of factors (its place in ``sharing``, or −1) whose levels were never seen together
+    (of several the one that most asked cells share), and the cluster that this puts the cell in."""
+    by, cluster = np.full(len(asked), -1), np.arange(len(asked))
+    largest = np.zeros(len(asked))
+    for i, same in enumerate(sharing):
+        if len(same.subset) < 2:
+            continue
+        unseen = np.flatnonzero(of_asked[i] == 0)
+        if not len(unseen):
+            continue
+        _, at, counts = np.unique(key_of(asked[unseen], shape, same.subset), return_inverse=True, return_counts=True)
+        better = counts[at] > largest[unseen]
+        here = unseen[better]
+        by[here], largest[here] = i, counts[at][better]
+        cluster[here] = len(asked) * (1 + i) + at[better]
+    return by, np.unique(cluster, return_inverse=True)[1]
+
+
+def _levels_left(row: int, gone: set[int], sharing: list[_Sharing]) -> bool:
+    """Whether each level of a cell still occurs without these cells."""
+    return all(any(int(r) not in gone for r in same.rows(row)) for same in sharing if len(same.subset) == 1)
+
+
+def _left_out(row: int, wanted: Ints, have: Ints, sharing: list[_Sharing], rng: np.random.Generator) -> Ints | None:
+    gone = {row}
+    for want, has, same in zip(wanted, have, sharing, strict=True):
+        if has <= want + np.sqrt(want):
+            continue
+        left = [int(r) for r in same.rows(row) if int(r) not in gone]
+        gone.update(int(r) for r in rng.permutation(left)[: max(0, len(left) - int(want))])
+    if not _levels_left(row, gone, sharing):
+        return None
+    others = np.array(sorted(gone - {row}), dtype=np.int64)
+    if len(others) > LARGEST_GROUP:
+        others = rng.choice(others, LARGEST_GROUP, replace=False)
+    return np.concatenate([[row], others]).astype(np.int64)

@@ -1,0 +1,70 @@
+"""Plans on the command line: rows to collect for a purpose, from a table or from nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from recombine.cli.options import check_file, levels_of, numbers, pairs
+from recombine.cli.printing import print_json, print_table, say
+from recombine.errors import InputError
+
+if TYPE_CHECKING:
+    from recombine.checks import Plan
+    from recombine.space import FactorSpace
+
+ALL = 1_000
+
+
+def print_plan(space: FactorSpace, plan: Plan, most: int) -> None:
+    """What the plan gives, then its rows in the order in which they are visited."""
+    say(f"\nplan: {plan.words}")
+    if plan.changes or plan.changes_bound:
+        say(f"changes from row to row cost {plan.changes:g} in this order, and {plan.changes_bound:g} at least in any")
+    rows = [list(record.values()) for record in space.decode(plan.cells[:most])]
+    print_table("", list(space.names), rows, one_line=True)
+    if len(plan.cells) > most:
+        say(f"… and {len(plan.cells) - most:,} more (--json lists them)")
+
+
+def plan_from_levels(
+    levels: str,
+    table: Path | None,
+    budget: float | None,
+    order: int,
+    criterion: Literal["A", "D"],
+    exclude: list[str],
+    change: str | None,
+    seed: int,
+    json: bool,
+    out: Path | None,
+) -> int:
+    """Make, print and write a plan for factors that nobody has measured yet."""
+    if table is not None:
+        raise InputError("give either a table or --levels; a plan from nothing has no table.")
+    if budget is None or budget != int(budget):
+        raise InputError("--levels needs --budget: a whole number of rows to plan.")
+    check_file(out)
+    from recombine.checks import plan
+
+    result = plan(
+        levels_of(levels), int(budget), order=order, criterion=criterion,
+        exclude=[pairs(text, "--exclude") for text in exclude], change=numbers(change, "--change") or None, seed=seed,
+    )  # fmt: skip
+    if out is not None:
+        result.save(out)
+    if json:
+        print_json(result.to_dict())
+        return 0
+    if result.plan.after is None:
+        say(result.sentence())
+    print_plan(result.space, result.plan, ALL)
+    lines = []
+    for other in result.beside:
+        errors = [None if other[key] is None else f"{other[key]:.3g}" for key in ("error", "worst")]
+        lines.append([other["plan"], other["distinct"], f"{other['determined']:.0%}", *errors])
+    columns = ["published plan", "distinct rows", "determined", "typical error", "largest error"]
+    print_table(f"\nbeside plans of {int(budget):,} rows that repeat the published ones", columns, lines, one_line=True)
+    if out is not None:
+        say(f"written to {out}")
+    return 0

@@ -1,0 +1,187 @@
+"""`recombine split`: hold out whole combinations that the other rows still determine, on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from recombine.cli.options import Bins, Factors, Json, MaxBytes, MaxRows, Missing, Seed, bin_counts, pairs, words
+from recombine.cli.printing import counted, print_json, print_table, say
+from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from recombine.checks.splitting import Fold
+    from recombine.support.rows import Rows
+
+ENDINGS = (".csv", ".parquet")
+
+
+def split(
+    table: Annotated[Path, Parameter(help="Table: CSV, Parquet or Excel.")],
+    /,
+    *,
+    factors: Factors,
+    hold_out: Annotated[
+        list[str] | None,
+        Parameter(
+            help="How much is held out: a share (0.2), a number of combinations (12), or combinations by name "
+            "(a=x,b=y; once for each). 0.2 unless --folds is given.",
+            negative=(),
+        ),
+    ] = None,
+    folds: Annotated[int | None, Parameter(help="Cut the combinations into this many folds instead.")] = None,
+    graded: Annotated[
+        bool,
+        Parameter(
+            negative=(), show_default=False, help="Fold 1 is the easiest (lowest leverage), the last the hardest."
+        ),
+    ] = False,
+    group: Annotated[str | None, Parameter(help="Column whose values never lie in training and test at once.")] = None,
+    time: Annotated[str | None, Parameter(help="Column of times: no training row is later than a test row.")] = None,
+    bins: Bins = None,
+    missing: Missing = "error",
+    max_rows: MaxRows = MAX_ROWS,
+    max_bytes: MaxBytes = MAX_BYTES,
+    seed: Seed = 0,
+    out: Annotated[Path | None, Parameter(help="Write the table with its split: .csv or .parquet.")] = None,
+    json: Json = False,
+) -> int:
+    """Hold out whole combinations: every level stays seen, every held-out answer is determined by the rest.
+
+    For example:
+
+        recombine split all.csv --factors shape,colour --hold-out 0.2 --out split.csv
+
+        recombine check split.csv --factors shape,colour --split split=test
+
+        recombine split all.csv --factors site,device --folds 5 --graded --out folds.csv
+
+        recombine split all.csv --factors site,device --hold-out site=Oslo,device=B --group patient
+    """
+    if out is not None:
+        if out.suffix.lower() not in ENDINGS:
+            raise InputError(f"--out {str(out)!r} must end in .csv or .parquet.")
+        if out.exists() and table.exists() and out.samefile(table):
+            raise InputError(f"{str(out)!r} is a file that is read here; --out would write over it.")
+    from recombine.checks.splitting import CombinationSplit
+
+    chosen = _hold_out(hold_out or ([] if folds else ["0.2"]))
+    splitter = CombinationSplit(
+        words(factors), n_splits=folds or 1, hold_out=chosen, graded=graded, group=group, time=time,
+        bins=bin_counts(bins or []), missing=missing, seed=seed,
+    )  # fmt: skip
+    rows = splitter.rows(table, max_rows=max_rows, max_bytes=max_bytes)
+    found = splitter.folds(rows)
+    if out is not None:
+        _write(_labelled(rows, found, folds), out)
+    if json:
+        print_json({"folds": [_plain(rows, fold) for fold in found], "notes": list(rows.notes)})
+    else:
+        _show(rows, found, out)
+    return 0
+
+
+def _hold_out(texts: list[str]) -> Any:
+    """A share, a number, combinations, or None for folds."""
+    named = [text for text in texts if "=" in text]
+    if named and len(named) < len(texts):
+        raise InputError("--hold-out is either a share, or a number, or combinations; not several of them.")
+    if named:
+        return [pairs(text, "--hold-out") for text in named]
+    if len(texts) > 1:
+        raise InputError("--hold-out is given twice; combinations are written a=x,b=y.")
+    try:
+        return None if not texts else float(texts[0].removesuffix("%")) / (100 if texts[0].endswith("%") else 1)
+    except ValueError:
+        raise InputError(f"--hold-out {texts[0][:80]!r} is no share, number or combination (a=x,b=y).") from None
+
+
+def _labelled(rows: Rows, found: list[Fold], folds: int | None) -> pl.DataFrame:
+    """The table with a column for each fold: train, test, or apart (in neither)."""
+    import numpy as np
+    import polars as pl
+
+    frame = rows.frame
+    place = np.empty(int(rows.index.max()) + 1, dtype=np.int64)
+    place[rows.index] = np.arange(len(rows.index))
+    for i, fold in enumerate(found):
+        label = np.full(len(rows.index), "apart", dtype=object)
+        label[place[fold.train]], label[place[fold.test]] = "train", "test"
+        hard = np.full(len(rows.combinations), np.nan)
+        hard[fold.held_out] = fold.leverage
+        lever = pl.Series(np.where(label == "test", hard[rows.combination], np.nan)).fill_nan(None)
+        end = f"_{i + 1}" if folds else ""
+        frame = frame.with_columns(
+            pl.Series(_unused(f"split{end}", frame), label.tolist()), lever.alias(_unused(f"leverage{end}", frame))
+        )
+    return frame.filter(pl.col(_unused("split", rows.frame)) != "apart") if not folds else frame
+
+
+def _unused(name: str, frame: pl.DataFrame) -> str:
+    while name in frame.columns:
+        name += "_"
+    return name
+
+
+def _write(frame: pl.DataFrame, out: Path) -> None:
+    try:
+        if out.suffix.lower() == ".csv":
+            frame.write_csv(out)  # The person's own texts, as they were: models are trained on them.
+        else:
+            frame.write_parquet(out)
+    except OSError as error:
+        raise InputError(f"{str(out)!r} cannot be written: {error.strerror or error}.") from None
+
+
+def _plain(rows: Rows, fold: Fold) -> dict[str, Any]:
+    names, counts = rows.space.decode(rows.combinations[fold.held_out]), rows.counts[fold.held_out]
+    return {
+        "train_rows": len(fold.train),
+        "test_rows": len(fold.test),
+        "apart_rows": len(fold.apart),
+        "back": fold.back,
+        "held_out": [
+            {"combination": name, "rows": int(count), "leverage": float(lever)}
+            for name, count, lever in zip(names, counts, fold.leverage, strict=True)
+        ],
+    }
+
+
+def _show(rows: Rows, found: list[Fold], out: Path | None) -> None:
+    import numpy as np
+
+    total = len(rows.combinations)
+    say(
+        f"{counted(len(rows.index), 'row')}, {counted(total, 'combination')} of {' × '.join(rows.space.names)}; whole "
+        "combinations are held out, every level stays seen, every held-out answer is determined."
+    )
+    lines = []
+    for i, fold in enumerate(found):
+        hard = fold.leverage[np.isfinite(fold.leverage)]
+        spread = f"{np.median(hard):.2f} ({hard.min():.2f} … {hard.max():.2f})" if len(hard) else None
+        lines.append(
+            (
+                i + 1,
+                f"{len(fold.held_out):,}",
+                f"{len(fold.test):,}",
+                f"{len(fold.train):,}",
+                f"{len(fold.apart):,}",
+                spread,
+            )
+        )
+    print_table("", ["fold", "held out", "test rows", "training rows", "in neither", "leverage"], lines, one_line=True)
+    say("leverage: variance of a held-out answer in units of one row's noise, median (lowest … highest)")
+    back = sum(fold.back for fold in found)
+    if back:
+        say(f"combinations drawn that stay in training, because others need them: {back:,}")
+    tested = len(np.unique(np.concatenate([fold.held_out for fold in found])))
+    if len(found) > 1 and tested < total:
+        say(f"combinations that are in training every time: {total - tested:,}")
+    for note in rows.notes:
+        say(f"note: {note}")
+    if out is not None:
+        say(f"written to {out}")

@@ -1,0 +1,142 @@
+"""What each combination answered: numbers or classes, and their moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recombine.errors import InputError
+from recombine.support.numerals import DASHES, alike, as_number, is_blank, read_numbers, refuse_enormous
+from recombine.support.scan import Said, collect
+
+TARGET_CLASSES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What each distinct combination answered: moments for numbers, counts for classes."""
+
+    name: str
+    classes: tuple[str, ...] | None
+    """Class names, or None where the target is a number."""
+    count: NDArray[np.int64]
+    """Rows with an answer, for each combination."""
+    mean: NDArray[np.float64]
+    """Mean answer of each combination (numbers), or share of each class (combinations × classes)."""
+    spread: NDArray[np.float64]
+    """Sum of squared deviations from the combination's mean (numbers only)."""
+
+    @property
+    def numeric(self) -> bool:
+        return self.classes is None
+
+    @property
+    def conflicts(self) -> int:
+        """Combinations that were given different answers."""
+        if self.classes is None:
+            return int((self.spread > 1e-12 * np.maximum(1.0, self.mean**2) * np.maximum(self.count, 1)).sum())
+        return int(((self.mean > 0).sum(axis=1) > 1).sum())
+
+    def of(self, chosen: NDArray[np.bool_]) -> Target:
+        """The answers of some of the combinations."""
+        return Target(self.name, self.classes, self.count[chosen], self.mean[chosen], self.spread[chosen])
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How a column of answers is read: as numbers, or as the places of classes."""
+
+    name: str
+    classes: tuple[str, ...] | None
+    column: pl.Expr
+
+    def plan(self) -> list[pl.Expr]:
+        """What is asked of the column ``" y"`` within each combination."""
+        y = pl.col(" y")
+        if self.classes is None:
+            return [y.count().alias(" count"), y.mean().alias(" mean"), ((y - y.mean()) ** 2).sum().alias(" spread")]
+        return [(y == i).sum().alias(f" c{i}") for i in range(len(self.classes))]
+
+    def target(self, grouped: pl.DataFrame) -> Target:
+        if self.classes is None:
+            mean, spread = (grouped[name].fill_null(0.0).to_numpy() for name in (" mean", " spread"))
+            return Target(self.name, None, grouped[" count"].to_numpy().astype(np.int64), mean, spread)
+        shares = grouped.select([f" c{i}" for i in range(len(self.classes))]).to_numpy().astype(np.float64)
+        count = shares.sum(axis=1)
+        none = np.zeros(len(count))
+        return Target(self.name, self.classes, count.astype(np.int64), shares / np.maximum(count, 1)[:, None], none)
+
+
+def find_answers(
+    frames: list[pl.LazyFrame], target: str, kind: Literal["number", "class"] | None, said: Said
+) -> Answers:
+    """Numbers where every answer is one; texts, booleans and just 0 and 1 are classes unless said otherwise."""
+    kinds = {frame.collect_schema()[target] for frame in frames}
+    for held in kinds:
+        if held.is_nested() or held in (pl.Object, pl.Binary):
+            raise InputError(f"the target {target!r} holds {held}; a target is a column of numbers, texts or booleans.")
+    text = pl.col(target).cast(pl.String)
+    if kind != "class":
+        numeric = all(held.is_numeric() for held in kinds)
+        number = pl.col(target).cast(pl.Float64).fill_nan(None) if numeric else _plain_numbers(frames, text)
+        if number is not None and (kind == "number" or not _two_flags(frames, number)):
+            _refuse_extremes(frames, target, number)
+            return Answers(target, None, number.alias(" y"))
+    found = pl.concat([collect(f.select(text.alias("y").unique())) for f in frames])["y"].unique().drop_nulls()
+    texts = sorted(t for t in found.to_list() if not is_blank(t))
+    if all(t.strip() in DASHES for t in texts):
+        raise InputError(f"the target column {target!r} is empty.")
+    numbers = None if kind == "class" else read_numbers(target, texts, said.commas_are_decimal)
+    if numbers is not None and (kind == "number" or set(numbers.values.values()) != {0.0, 1.0}):
+        said.notes += numbers.notes
+        return Answers(target, None, numbers.column(text).alias(" y"))
+    if numbers is not None:
+        said.notes += numbers.notes
+        texts = [t for t in texts if t in numbers.values]
+    odd = next((t for t in texts if as_number(t) is None), None)
+    if kind == "number":
+        raise InputError(f"the target {target!r} holds {str(odd)[:80]!r}, which is not a finite number.")
+    mixed = kind is None and odd is not None and sum(as_number(t) is not None for t in texts) > 1
+    if len(texts) > TARGET_CLASSES:
+        why = f"; {str(odd)[:80]!r} is not a number, so leave such cells blank if answers are numbers" if mixed else ""
+        raise InputError(
+            f"the target {target!r} has {len(texts):,} different classes, more than the {TARGET_CLASSES} this check "
+            f"handles{why}."
+        )
+    if mixed:
+        said.notes.append(
+            f"The answers in {target!r} are taken as classes, because some are numbers and {str(odd)[:80]!r} is not."
+        )
+    said.notes += alike(target, texts, "classes")
+    place = pl.Series(range(len(texts)), dtype=pl.Int32)
+    column = text.replace_strict(pl.Series(texts, dtype=pl.String), place, default=None, return_dtype=pl.Int32)
+    return Answers(target, tuple(texts), column.alias(" y"))
+
+
+def _two_flags(frames: list[pl.LazyFrame], number: pl.Expr) -> bool:
+    """Whether the answers are 0 and 1 and nothing else."""
+    values = pl.concat([collect(f.select(number.alias("y").drop_nulls().unique().head(3))) for f in frames])["y"]
+    return set(values.to_list()) == {0.0, 1.0}
+
+
+def _refuse_extremes(frames: list[pl.LazyFrame], target: str, number: pl.Expr) -> None:
+    ends = pl.concat([collect(f.select(number.min().alias("y"), number.max().alias("z"))) for f in frames])
+    values = [v for row in ends.rows() for v in row if v is not None]
+    if not values:
+        raise InputError(f"the target column {target!r} is empty.")
+    refuse_enormous(target, values)
+
+
+def _plain_numbers(frames: list[pl.LazyFrame], text: pl.Expr) -> pl.Expr | None:
+    """The column as numbers where every text is plainly one: told without a look at each distinct value."""
+    number = text.str.strip_chars().cast(pl.Float64, strict=False)
+    padded = text.str.contains(r"^[+-]?0[0-9]|_|(?i)nan")
+    odd = text.is_not_null() & (number.is_null() | padded)
+    return None if any(collect(f.select(odd.any()))[0, 0] for f in frames) else number
+
+
+__all__ = ["TARGET_CLASSES", "Answers", "Target", "find_answers"]

@@ -1,0 +1,133 @@
+"""Numbers as people write them: 2,5 · 1,000 · 1.000,5 · 10 % · - for nothing.
+
+A column is read as numbers where all of its texts agree on one way of writing; which way it was is said in a sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import polars as pl
+
+from recombine.errors import InputError
+
+EMPTY_TEXTS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A"]
+"""Texts that mean "missing"."""
+DASHES = ("-", "–", "—", "?", ".")
+"""What stands for nothing in a column of numbers, and may be a level elsewhere."""
+LARGEST = 1e100
+"""Numbers beyond it cannot be squared and added up."""
+
+SPACES = re.compile(r"(?<=[0-9])[\s\u00a0\u202f](?=[0-9]{3}(?![0-9]))")
+THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The number that each text stands for; texts that mean "missing" are left out."""
+
+    values: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+    def column(self, column: pl.Expr) -> pl.Expr:
+        return column.replace_strict(
+            list(self.values), list(self.values.values()), default=None, return_dtype=pl.Float64
+        )
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text means "missing" wherever it stands."""
+    return text.strip() in EMPTY_TEXTS
+
+
+def as_number(text: str) -> float | None:
+    """A finite number written plainly; texts such as 007 and 1_000 are none."""
+    value = _float(text)
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _float(text: str) -> float | None:
+    digits = text.lstrip("+-")
+    if "_" in text or (digits[:1] == "0" and digits[1:2].isdigit()):
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _decimal(text: str) -> str | None:
+    """1.000,5 → 1000.5"""
+    return text.replace(".", "").replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else None
+
+
+def _thousands(text: str) -> str | None:
+    """1,000.5 → 1000.5"""
+    return text.replace(",", "") if "," not in text or THOUSANDS.fullmatch(text) else None
+
+
+def read_numbers(name: str, texts: Iterable[str], commas_are_decimal: bool = False) -> Numbers | None:
+    """The texts of a column as numbers, or None where they are not; an infinite or enormous one is refused.
+
+    ``commas_are_decimal``: 1,234 is 1.234, as where columns are separated by semicolons.
+    """
+    told = sorted(t for t in texts if not is_blank(t))
+    dashes = [t for t in told if t.strip() in DASHES]
+    bare = {t: SPACES.sub("", t.strip()) for t in told if t.strip() not in DASHES}
+    percent = [t for t in bare if t.strip().endswith("%")]
+    if not bare or (percent and len(percent) < len(bare)):
+        return None
+    bare = {t: b.removesuffix("%").rstrip() for t, b in bare.items()}
+    notes = []
+    if old := next((b for b in bare.values() if "," in b), None):
+        ways = [_decimal, _thousands] if commas_are_decimal else [_thousands, _decimal]
+        way = next((w for w in ways if all(w(b) is not None for b in bare.values())), None)
+        if way is None:
+            return None
+        bare = {t: way(b) or "" for t, b in bare.items()}
+        word = "thousands" if way is _thousands else "decimal points"
+        notes.append(f"The commas in {name!r} are read as {word}: {old} is {way(old)}.")
+    values = {t: _float(b) for t, b in bare.items()}
+    if any(v is None for v in values.values()):
+        return None
+    found = {t: v for t, v in values.items() if v is not None and not math.isnan(v)}
+    refuse_enormous(name, found.values())
+    if percent:
+        notes.append(f"The % signs in {name!r} are left out: {percent[0].strip()} is {found[percent[0]]:g}.")
+    if dashes:
+        notes.append(f"{dashes[0].strip()!r} in {name!r} is read as missing.")
+    return Numbers(found, tuple(notes)) if found else None
+
+
+def refuse_enormous(name: str, values: Iterable[float]) -> None:
+    odd = next((v for v in values if not abs(v) <= LARGEST), None)
+    if odd is not None:
+        what = f"{odd:g}, too large to calculate with" if math.isfinite(odd) else f"the infinite number {odd:g}"
+        raise InputError(f"column {name!r} holds {what}; correct the cell or leave it blank.")
+
+
+def alike(name: str, texts: Iterable[str], what: str = "levels") -> list[str]:
+    """A sentence on texts that differ in spaces, capitals or the way a letter is encoded, if there are any."""
+    together: dict[str, list[str]] = {}
+    texts = sorted(texts)
+    for text in texts:
+        key = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+        together.setdefault(key, []).append(text)
+    same = [sorted(group) for group in together.values() if len(group) > 1]
+    shown = ", ".join(" and ".join(repr(t[:40]) for t in group[:3]) for group in same[:3])
+    more = f" and {len(same) - 3} more" if len(same) > 3 else ""
+    notes = []
+    if same:
+        notes.append(
+            f"Column {name!r} has {what} that differ only in spaces or capitals: {shown}{more}; they count as "
+            "different, so clean them if they are the same."
+        )
+    dash = next((t for t in texts if t.strip() in DASHES), None)
+    if dash is not None and len(texts) > 2 and "+" not in texts:
+        notes.append(f"{dash!r} is one of the {what} of {name!r}; leave such cells blank if they mean missing.")
+    return notes

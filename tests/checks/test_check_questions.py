@@ -1,0 +1,73 @@
+"""A row without an answer is a question: asked about, and not trained on."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from recombine.checks import check
+from recombine.checks.reading import read
+from recombine.errors import InputError
+
+ROWS = {"a": ["x", "x", "y", "y", "z"], "b": [1, 2, 1, 2, 1], "y": [1.0, 2.0, 3.0, None, None]}
+
+
+def test_blank_answers_are_asked_about_and_not_trained_on():
+    result = check(ROWS, ["a", "b"], target="y")
+    assert result.asked == "the rows without an answer"
+    assert result.counts == {"seen": 0, "determined": 1, "undetermined": 0, "unseen level": 1}
+    assert result.to_dict()["train"] == {"rows": 3, "combinations": 3}
+    assert "2 rows without an answer in 'y' are asked about, not trained on." in result.notes
+
+
+def test_without_a_target_every_row_is_training():
+    assert check(ROWS, ["a", "b"]).to_dict()["train"]["rows"] == 5
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "level"])
+def test_how_missing_factors_are_treated_changes_nothing(missing):
+    assert check(ROWS, ["a", "b"], target="y", missing=missing).total == 2
+
+
+def test_a_combination_with_and_without_answers_is_trained_on_its_answers():
+    result = check({"a": [0, 0, 0, 1], "b": [0, 0, 1, 0], "y": [1.0, None, 2.0, 3.0]}, ["a", "b"], target="y")
+    assert result.counts["seen"] == result.total == 1
+    assert result.row_counts.tolist() == [1, 1, 1]
+    with pytest.raises(InputError, match="no combination occurs in 2 rows"):
+        check({"a": [0, 0, 1], "b": [0, 0, 1], "y": [1.0, None, 2.0]}, ["a", "b"], target="y", min_support=2)
+
+
+def test_questions_join_a_test_table_and_a_split():
+    test = {"a": ["x", "y"], "b": [1, 2], "y": [1.0, 4.0]}
+    assert check(ROWS, ["a", "b"], target="y", test=test).total == 3
+    split = {**ROWS, "fold": ["t", "t", "t", "t", "s"]}
+    result = check(split, ["a", "b"], target="y", split="fold=s")
+    assert result.total == 2
+    assert result.to_dict()["train"]["rows"] == 3
+
+
+def test_a_table_of_questions_teaches_nothing():
+    table = {"a": [0, 1], "b": [0, 1], "y": [None, 2.0], "fold": ["t", "s"]}
+    with pytest.raises(InputError, match="no training row has an answer in 'y'"):
+        check(table, ["a", "b"], target="y", split="fold=s")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.none() | st.sampled_from("pqr")), min_size=1))
+def test_rows_are_training_or_questions(rows):
+    frame = pl.DataFrame(rows, ["a", "b", "y"], orient="row", schema_overrides={"y": pl.String})
+    if frame["y"].null_count() == len(rows):
+        return
+    train, asked, _ = read(frame, None, ["a", "b"], 1, target="y", target_kind=None)
+    blanks = frame["y"].null_count()
+    assert train.rows == len(rows) - blanks
+    assert (0 if asked is None else asked.rows) == blanks
+    assert (train.target.count == train.counts).all()
+
+
+def test_json_is_valid_whatever_the_numbers(tmp_path):
+    frame = pl.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "y": [1.0, 1.0, 1.0, 1.0]})
+    json.loads(check(frame, ["a", "b"], target="y").to_json())

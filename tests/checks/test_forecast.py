@@ -1,0 +1,219 @@
+"""The forecast of a check: closed forms first, then planted truths, among them tables where nothing is going on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from recombine.checks import check
+from recombine.checks.effects import Effects
+from recombine.checks.forecast import Forecast, forecast
+from recombine.checks.rules import Cells, Odds, scales
+from recombine.checks.stand_ins import stand_ins
+from recombine.checks.substitution import Substitution
+from recombine.errors import InputError
+from recombine.support.table import read_tables
+from recombine.tables import TABLES, real_table
+
+
+def grid(*shape: int) -> np.ndarray:
+    return np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1).reshape(-1, len(shape))
+
+
+def additive(codes: np.ndarray, shape: tuple[int, ...], seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return sum(rng.standard_normal(n)[codes[:, k]] for k, n in enumerate(shape))
+
+
+def seen_part(shape: tuple[int, ...], seed: int, share: float = 0.7) -> tuple[np.ndarray, np.ndarray]:
+    """Cells of a grid that are seen and the rest, the rest determined by the seen ones."""
+    codes, rng = grid(*shape), np.random.default_rng(seed)
+    x = np.concatenate([np.eye(n)[codes[:, k]] for k, n in enumerate(shape)], axis=1)
+    while True:
+        seen = rng.random(len(codes)) < share
+        if not seen.all() and np.linalg.matrix_rank(x[seen]) == np.linalg.matrix_rank(x):
+            return codes[seen], codes[~seen]
+
+
+def planted(shape: tuple[int, ...], rule, seed: int, noise: float = 0.0, rows: int = 1, classes: bool = False):
+    codes = np.repeat(seen_part(shape, seed)[0], rows, axis=0)
+    y = rule(codes) + noise * np.random.default_rng(seed).standard_normal(len(codes))
+    table = {f"f{k}": codes[:, k].astype(str) for k in range(len(shape))}
+    return check({**table, "y": ["no" if v < 0.5 else "yes" for v in y] if classes else y}, list(table), target="y")
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_what_is_left_out_is_predicted_as_by_the_rest_alone(order):
+    shape = (4, 3, 3)
+    codes = grid(*shape)[::2]
+    y = additive(codes, shape, 0) + 0.3 * np.random.default_rng(1).standard_normal(len(codes))
+    noise = 1 + np.arange(len(codes)) % 3.0
+    fit = Effects(codes, shape, y, noise, order)
+    blocks = [block.columns(codes)[0].toarray() for block in fit.blocks]
+    covariance = 1e10 * fit.spread * np.ones((len(y), len(y)))
+    covariance += sum(t * b @ b.T for t, b in zip(fit.theta, blocks, strict=True))
+    group = np.array([5, 0, 9])
+    rest = np.setdiff1d(np.arange(len(y)), group)
+    own = fit.sigma2 * np.diag(fit.noise)
+    solved = np.linalg.solve((covariance + own)[np.ix_(rest, rest)], covariance[rest, 5])
+    place, sd = fit.left_out(group)
+    assert place == pytest.approx(float(solved @ y[rest]), abs=1e-4)
+    assert sd**2 == pytest.approx(float(covariance[5, 5] + own[5, 5] - solved @ covariance[rest, 5]), abs=1e-3)
+
+
+def test_a_factor_that_does_nothing_is_shrunk_away_and_exact_sums_are_met():
+    codes = grid(6, 6, 3)
+    exact = Effects(codes, (6, 6, 3), np.arange(6.0)[codes[:, 0]], np.ones(len(codes)), 1)
+    assert exact.theta[0] > 1 > 1e-3 > exact.theta[1:].max()
+    assert np.abs(exact.predict(codes)[0] - codes[:, 0]).max() < 1e-3
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.tuples(st.integers(2, 5), st.integers(2, 5), st.integers(2, 4)), st.integers(0, 99))
+def test_stand_ins_are_no_better_off_than_the_asked(shape, seed):
+    seen, asked = seen_part(shape, seed, 0.8)
+    pair = (asked[0, 0], asked[0, 1])
+    seen = seen[~((seen[:, 0] == pair[0]) & (seen[:, 1] == pair[1]))]
+    drawn = stand_ins(seen, shape, asked[:1], 20, np.random.default_rng(seed))
+    for group in drawn.groups:
+        rest, own = np.delete(seen, group, axis=0), seen[group[0]]
+        assert len(set(group.tolist())) == len(group)
+        assert all((rest[:, k] == own[k]).any() for k in range(3))
+        assert not ((rest[:, 0] == own[0]) & (rest[:, 1] == own[1])).any()
+
+
+@pytest.mark.parametrize("y", [np.linspace(1, 90, 40), np.linspace(0.02, 0.9, 40), np.geomspace(1e-3, 1e3, 40)])
+def test_every_scale_leads_back(y):
+    assert len(scales(y)) > 1
+    for scale in scales(y):
+        assert scale.back(scale.forth(y)) == pytest.approx(y, rel=1e-6, abs=1e-9)
+
+
+def test_log_odds_without_a_group_are_those_of_a_fit_to_the_rest():
+    codes = grid(4, 4, 2)
+    chance = 1 / (1 + np.exp(-additive(codes, (4, 4, 2), 3)))
+    cells = Cells(codes, (4, 4, 2), np.full(len(codes), 50.0), np.stack([1 - chance, chance], axis=1), None)
+    whole = Odds("additive", cells, 1)
+    said = whole.left_out([np.array([7, 1])])[0]
+    alone = Odds("additive", cells.take(np.setdiff1d(np.arange(len(codes)), [7, 1])), 1).answer(codes[[7]])[0]
+    assert said == pytest.approx(alone, abs=0.02)
+    assert said[1] == pytest.approx(chance[7], abs=0.05)
+
+
+def test_levels_that_did_the_same_replace_each_other():
+    codes = grid(6, 6)
+    classes = (codes[:, 0] % 2) ^ (codes[:, 1] % 2)
+    keep = np.random.default_rng(0).random(36) < 0.75
+    cells = Cells(codes[keep], (6, 6), np.ones(keep.sum()), np.eye(2)[classes[keep]], None)
+    rule = Substitution(cells)
+    assert rule.covered(codes[~keep]).all()
+    assert (rule.answer(codes[~keep]).argmax(axis=1) == classes[~keep]).all()
+    found = forecast(cells, codes[~keep])
+    assert isinstance(found, Forecast)
+    assert (found.rule, found.error, found.metric) == ("substitution", 0.0, "error rate")
+    assert found.substitution is not None
+    assert found.substitution["right"] == 1.0
+
+
+def test_exact_sums_are_forecast_without_error():
+    seen, asked = seen_part((5, 5, 3), 0)
+    y = additive(seen, (5, 5, 3), 1)
+    found = forecast(Cells(seen, (5, 5, 3), np.ones(len(seen)), y, None), asked)
+    assert isinstance(found, Forecast)
+    assert (found.rule, found.explains) == ("additive", True)
+    assert found.error < 1e-3 * found.constant
+    said = found.estimate(asked)
+    truth = additive(asked, (5, 5, 3), 1)
+    assert np.abs(said.answers - truth).max() < 1e-2
+
+
+def xor(codes: np.ndarray) -> np.ndarray:
+    return ((codes[:, 0] % 2) ^ (codes[:, 1] % 2)).astype(float)
+
+
+NOT_SUMS = {
+    "xor of three": ((2, 2, 6), xor, False),
+    "xor of classes": ((2, 2, 6), xor, True),
+    "xor of two": ((6, 6), xor, False),
+    "xor of two classes": ((6, 6), xor, True),
+    "product": ((6, 6), lambda c: (1.0 + c[:, 0]) * (1 + c[:, 1]), False),
+    "signed product": ((6, 6), lambda c: (c[:, 0] - 2.5) * (c[:, 1] - 2.5), False),
+    "modular": ((7, 7), lambda c: ((c[:, 0] + c[:, 1]) % 7).astype(float), False),
+    "modular of three": ((5, 5, 4), lambda c: (c.sum(axis=1) % 5).astype(float), False),
+    "parity": ((2, 2, 2, 2, 2), lambda c: (c.sum(axis=1) % 2).astype(float), False),
+}
+
+
+@pytest.mark.parametrize("name", NOT_SUMS)
+def test_what_does_not_add_up_is_never_determined(name):
+    shape, rule, classes = NOT_SUMS[name]
+    for seed in range(2):
+        assert planted(shape, rule, seed, classes=classes).verdict.startswith("assumption")
+
+
+def test_too_few_cells_to_try_adding_up_are_not_determined():
+    result = check({"a": [0, 0, 1], "b": [0, 1, 0], "y": [1.0, 2.0, 5.0]}, ["a", "b"], target="y")
+    assert (result.worst, result.verdict, result.forecast) == ("determined", "assumption unsupported", None)
+    assert "too few seen combinations" in result.sentence()
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (4, 4, 4)])
+def test_sums_with_noise_are_determined(shape):
+    for seed in range(3):
+        result = planted(shape, lambda c, s=seed: additive(c, shape, s), seed, noise=0.3)
+        assert result.verdict == "determined"
+        assert result.forecast is not None
+        assert 0.2 < result.forecast.error < 0.8
+
+
+@pytest.mark.parametrize(("shape", "classes"), [((6, 6), False), ((4, 4, 4), False), ((4, 4, 4), True)])
+def test_of_noise_alone_nothing_is_said(shape, classes):
+    results = [planted(shape, lambda c: 0.5 + 0.0 * c[:, 0], s, noise=1.0, classes=classes) for s in range(6)]
+    assert sum(r.verdict == "assumption rejected" for r in results) <= 1
+    assert sum(r.verdict == "determined" for r in results) <= 1
+    assert sum(any(note.startswith("Shortcut") for note in r.notes) for r in results) <= 1
+
+
+def test_cells_of_a_real_table_fall_into_their_intervals():
+    table = real_table("barley")
+    read = read_tables([table.path], table.factors, target=table.target)[0]
+    cells = Cells.of(read.codes, read.space.shape, read.target)
+    held, ratios = [], []
+    for seed in range(6):
+        out = np.random.default_rng(seed).random(len(cells.codes)) < 0.3
+        found = forecast(cells.take(~out), cells.codes[out], seed=seed)
+        assert isinstance(found, Forecast)
+        said = found.estimate(cells.codes[out])
+        held.append((said.low <= cells.answers[out]) & (cells.answers[out] <= said.high))
+        ratios.append(found.error / np.sqrt(((said.answers - cells.answers[out]) ** 2).mean()))
+    assert 0.8 < np.concatenate(held).mean() <= 1
+    assert 0.75 < np.median(ratios) < 1.33
+
+
+def test_conditions_that_fail_a_check():
+    result = planted((6, 6), lambda c: additive(c, (6, 6), 0), 0, noise=0.3)
+    assert result.fails(["undetermined", "assumption", "error=10"]) == []
+    assert result.fails(["error=0.01"]) == ["error=0.01"]
+    assert planted((6, 6), xor, 0).fails(["assumption", "undetermined"]) == ["assumption"]
+    for wrong in ("anything", "error=", "error=-1", "error=nan"):
+        with pytest.raises(InputError, match="cannot fail on"):
+            result.fails([wrong])
+
+
+def test_learners_join_the_contest():
+    seen, asked = seen_part((5, 4), 1)
+    cells = Cells(seen, (5, 4), np.ones(len(seen)), additive(seen, (5, 4), 0), None)
+    found = forecast(cells, asked, more=["forest"])
+    assert isinstance(found, Forecast)
+    assert {r.rule for r in found.rules} >= {"constant", "additive", "forest"}
+    with pytest.raises(InputError, match="forests"):
+        forecast(cells, asked, more=["forests"])
+
+
+def test_real_tables_are_named():
+    for table in TABLES.values():
+        header = table.path.read_text(encoding="utf-8").splitlines()[0].split(",")
+        assert {*table.factors, table.target} <= set(header)
+    with pytest.raises(InputError, match="barly"):
+        real_table("barly")

@@ -1,0 +1,203 @@
+"""Plans against every other plan where they can be listed, and against theory where it is known."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from recombine.checks import Purpose, check, plan
+from recombine.checks.optimal import choose, until
+from recombine.checks.planning import published
+from recombine.checks.visiting import visiting_order
+from recombine.errors import InputError
+from recombine.space import FactorSpace
+
+
+def features(shape):
+    grid = np.array(list(itertools.product(*[range(n) for n in shape])))
+    return np.hstack([np.ones((len(grid), 1)), *[(grid[:, [k]] == np.arange(1, n)) * 1.0 for k, n in enumerate(shape)]])
+
+
+def mean_variance(information, asked):
+    if np.linalg.matrix_rank(information) < len(information):
+        return np.inf
+    return float(((asked @ np.linalg.inv(information)) * asked).sum(axis=1).mean())
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from([(2, 2), (2, 3), (2, 2, 2), (3, 3)]), st.integers(1, 4), st.integers(0, 6), st.integers(0, 99),
+    st.sampled_from("AD"),
+)  # fmt: skip
+def test_no_listed_plan_beats_the_bound(shape, budget, trained, seed, criterion):
+    rng = np.random.default_rng(seed)
+    x = features(shape)
+    before = x[:0].T @ x[:0] + sum(
+        (np.outer(r, r) for r in x[rng.integers(len(x), size=trained)]), np.zeros((x.shape[1],) * 2)
+    )
+    found = choose(before, x, x, np.ones(len(x)), budget, criterion)
+    assert len(found.rows) == budget
+    best = np.inf if criterion == "A" else -np.inf
+    for rows in itertools.combinations_with_replacement(range(len(x)), budget):
+        information = before + x[list(rows)].T @ x[list(rows)]
+        if criterion == "A":
+            best = min(best, mean_variance(information, x))
+        elif np.linalg.matrix_rank(information) == len(information):
+            best = max(best, float(np.linalg.slogdet(information)[1]))
+    if not np.isfinite(best):
+        assert not np.isfinite(found.mean)
+        return
+    if criterion == "A":
+        assert found.bound <= best * (1 + 1e-9)
+        assert best <= found.value * (1 + 1e-9)
+        assert found.value <= 1.5 * best  # 1 in most of them
+    else:
+        assert found.bound >= best - 1e-6
+        assert found.value <= best + 1e-9
+
+
+@pytest.mark.parametrize("factors", [3, 7])
+def test_two_levels_get_an_orthogonal_array(factors):
+    """Plackett and Burman: 4 and 8 rows for 3 and 7 factors, every variance equal to effects / rows."""
+    result = plan({f"f{k}": 2 for k in range(factors)}, factors + 1)
+    assert result.plan.after == pytest.approx(1.0)
+    assert result.plan.worst == pytest.approx(1.0)
+    assert result.plan.bound == pytest.approx(1.0, abs=1e-3)
+
+
+def test_published_plans_by_hand():
+    plans = published(FactorSpace.of(a=3, b=2))
+    assert plans["L"].tolist() == [[0, 0], [1, 0], [0, 1], [2, 0]]
+    assert plans["stair"].tolist() == [[0, 0], [1, 0], [1, 1], [2, 1]]
+    assert plans["diagonal"].tolist() == [[0, 0], [1, 1], [2, 1]]
+
+
+def test_ours_is_no_worse_than_the_published_ones():
+    result = plan({"a": 4, "b": 5, "c": 3}, 20)
+    assert result.rank == 10
+    for other in result.beside:
+        assert other["error"] is None or result.plan.after <= other["error"] + 1e-9
+    assert {p["plan"]: p["determined"] for p in result.beside} == pytest.approx(
+        {"L": 1, "stair": 1, "diagonal": 5 / 60}
+    )
+    assert result.plan.bound <= result.plan.after <= 1.1 * result.plan.bound
+    few = plan({"a": 4, "b": 5, "c": 3}, 9)
+    assert few.sentence() == "9 rows cannot determine every combination; 10 are needed at least."
+    json.loads(few.to_json())
+    assert few.to_frame().shape == (9, 3)
+
+
+def test_every_error_is_brought_below_what_is_asked():
+    x = features((3, 4))
+    before = x[:6].T @ x[:6]
+    rows, fewest = until(before, x, x, 0.3, 1_000, np.array([8], dtype=np.int64))
+    information = before + x[rows].T @ x[rows]
+    assert ((x @ np.linalg.inv(information)) * x).sum(axis=1).max() <= 0.3 * (1 + 1e-6)
+    # Twelve answers of six effects: their variances over the plan's own rows add up to six.
+    assert 1 <= fewest <= len(rows)
+
+
+def test_a_purpose_in_the_units_of_the_answer():
+    rng = np.random.default_rng(0)
+    table = {"a": rng.integers(3, size=60), "b": rng.integers(3, size=60)}
+    table["y"] = table["a"] + table["b"] + 2.0 * rng.normal(size=60)
+    result = check(table, ["a", "b"], target="y", purpose=Purpose(error=0.4))
+    assert result.plan.enough
+    assert result.plan.worst <= 0.4 * (1 + 1e-6)
+    assert result.plan.noise == pytest.approx(2.0, rel=0.3)
+    assert 1 <= result.plan.fewest <= len(result.plan.cells)
+    told = check(table, ["a", "b"], target="y", purpose=Purpose(error=0.4, noise=4.0))
+    assert len(told.plan.cells) > 2 * len(result.plan.cells)
+    assert json.loads(result.to_json())["plan"]["error"]["after"] == result.plan.after
+
+
+def test_a_budget_opens_what_is_undetermined_first():
+    pieces = {"shape": ["disc", "disc", "square", "star"], "colour": ["red", "blue", "red", "green"]}
+    one = check(pieces, ["shape", "colour"], purpose=Purpose(budget=1)).plan
+    assert one.enough
+    assert one.before is None
+    four = check(pieces, ["shape", "colour"], purpose=Purpose(budget=4)).plan
+    assert four.after < one.after
+    priced = check(
+        pieces, ["shape", "colour"], cost={"shape": {"disc": 1, "square": 1, "star": 9}}, purpose=Purpose(budget=5)
+    ).plan
+    assert priced.costs.sum() <= 5
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 6), st.integers(0, 99))
+def test_visiting_against_every_order(cells, seed):
+    rng = np.random.default_rng(seed)
+    codes, prices = rng.integers(3, size=(cells, 3)), rng.integers(1, 9, size=3).tolist()
+    order, path, bound = visiting_order(codes, prices)
+    assert sorted(order) == list(range(cells))
+
+    def length(way):
+        return sum(float((codes[i] != codes[j]) @ np.array(prices)) for i, j in itertools.pairwise(way))
+
+    best = min(length(way) for way in itertools.permutations(range(cells)))
+    assert path == pytest.approx(length(order))
+    assert bound <= best + 1e-9 <= path + 2e-9
+    assert path <= 1.5 * best + 1e-9
+
+
+def test_cells_that_cannot_exist_are_neither_asked_nor_collected():
+    rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1, 2) if not (a and b)]
+    table = {name: [row[k] for row in rows] for k, name in enumerate(("InMemory", "Handle", "size"))}
+    result = check(table, list(table))
+    assert (
+        "All 3 missing combinations share InMemory=1 × Handle=1; if they cannot exist, leave them out with "
+        "--exclude InMemory=1,Handle=1." in result.notes
+    )
+    without = check(table, list(table), exclude=[{"InMemory": 1, "Handle": 1}])
+    assert (without.verdict, without.total, without.coverage.total(2)[2]) == ("seen", 0, 0)
+    assert not any("share" in note for note in without.notes)
+    planned = check(table, list(table), exclude=[{"InMemory": 1, "Handle": 1}], purpose=Purpose(budget=6)).plan
+    assert not ((planned.cells[:, 0] == 1) & (planned.cells[:, 1] == 1)).any()
+    open_grid = {"a": [0, 1], "b": [0, 1]}
+    left = check(open_grid, ["a", "b"], exclude=[{"a": 0, "b": 1}])
+    assert left.suggestions == [{"a": 1, "b": 0}]
+
+
+def test_a_level_that_exists_is_not_advised_to_be_left_out():
+    rows = [(a, b) for a in range(3) for b in range(3) if a or not b]
+    notes = check({"a": [a for a, _ in rows], "b": [b for _, b in rows]}, ["a", "b"]).notes
+    assert "All 2 missing combinations share a=0." in notes
+
+
+def test_two_reasons_for_missing_cells_are_named_and_chance_is_not():
+    cells = itertools.product(range(3), range(3), range(3))
+    rows = [c for c in cells if c[:2] != (0, 0) and c[1:] != (2, 2)]
+    table = {name: [row[k] for row in rows] for k, name in enumerate("abc")}
+    (note,) = [n for n in check(table, list("abc")).notes if "missing combinations" in n]
+    assert "have one of a=0 × b=0, b=2 × c=2; " in note
+    rng = np.random.default_rng(0)
+    chance = rng.permutation(np.array(list(itertools.product(range(3), repeat=3))))[:15]
+    assert not [n for n in check(chance, ["0", "1", "2"]).notes if "missing combinations" in n]
+
+
+@pytest.mark.parametrize(
+    ("purpose", "word"),
+    [
+        (Purpose(budget=5, error=1.0), "not both"),
+        (Purpose(budget=0), "give 1 …"),
+        (Purpose(error=-1.0), "above 0"),
+        (Purpose(budget=3, criterion="E"), "give A"),
+        (Purpose(budget=3, noise=math.inf), "the noise of one row"),
+        (Purpose(budget=3, change={"c": 1.0}), "unknown factor 'c'"),
+    ],
+)
+def test_bad_purposes_are_one_sentence(purpose, word):
+    with pytest.raises(InputError, match=word) as caught:
+        check({"a": [0, 1, 0], "b": [0, 1, 1]}, ["a", "b"], purpose=purpose)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_excluded_altogether_is_said():
+    with pytest.raises(InputError, match="every combination is excluded"):
+        plan({"a": 2}, 3, exclude=[{"a": 1}, {"a": 2}])

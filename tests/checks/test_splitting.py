@@ -1,0 +1,137 @@
+"""Splits of whole combinations: exact promises on random tables, then scikit-learn, groups and time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings, strategies as st
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import check_cv, cross_val_score
+
+import recombine as rc
+from recombine.checks.identifiability import DETERMINED, Identifiability
+from recombine.checks.splitting import CombinationSplit
+from recombine.errors import InputError
+
+
+def table(shape, rows, seed):
+    rng = np.random.default_rng(seed)
+    return np.stack([rng.integers(n, size=rows) for n in shape], axis=1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(2, 5), min_size=1, max_size=4), st.integers(8, 60), st.integers(0, 999), st.booleans(),
+    st.sampled_from([None, 0.2, 3]),
+)  # fmt: skip
+def test_every_promise_on_random_tables(shape, rows, seed, graded, hold_out):
+    data = table(shape, rows, seed)
+    splitter = CombinationSplit(n_splits=3, hold_out=hold_out, graded=graded, seed=seed)
+    said = ""
+    try:
+        splits = list(splitter.split(data))
+    except InputError as error:
+        said, splits = str(error), []
+    assert bool(said) != bool(splits)
+    if said:
+        assert "nothing can be held out" in said
+        return
+    assert len(splits) == splitter.get_n_splits() == 3
+    for train, test in splits:
+        assert sorted([*train, *test]) == list(range(rows))
+        seen, asked = np.unique(data[train], axis=0), np.unique(data[test], axis=0)
+        assert not {tuple(r) for r in seen} & {tuple(r) for r in asked}
+        known = Identifiability(seen, tuple(int(n) for n in data.max(axis=0) + 1))
+        assert (known.status(asked) == DETERMINED).all()
+        # Levels are seen because answers are determined; told apart here, so that either may fail.
+        assert all(set(asked[:, k]) <= set(seen[:, k]) for k in range(len(shape)))
+    if hold_out is None:
+        tests = [i for _, test in splits for i in test]
+        assert len(tests) == len(set(tests))
+
+
+def test_graded_folds_go_from_easy_to_hard():
+    rng = np.random.default_rng(0)
+    data = np.minimum(rng.geometric(0.35, size=(600, 2)) - 1, 7)  # Some levels are common, some rare.
+    splitter = CombinationSplit(n_splits=4, hold_out=0.1, graded=True)
+    medians = [float(np.median(fold.leverage)) for fold in splitter.folds(splitter.rows(data))]
+    assert medians == sorted(medians)
+    assert medians[-1] > 3 * medians[0]
+
+
+def test_leverage_of_a_held_out_corner_by_hand():
+    (fold,) = (s := CombinationSplit(hold_out=[{"a": 1, "b": 1}])).folds(s.rows({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}))
+    assert fold.test.tolist() == [3]
+    assert fold.leverage.tolist() == pytest.approx([3.0])
+
+
+def test_scikit_learn_takes_it():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(4, size=200), "b": rng.integers(5, size=200), "x": rng.normal(size=200)})
+    cv = check_cv(rc.CombinationSplit(["a", "b"], n_splits=4))
+    assert cv.get_n_splits(frame) == 4
+    scores = cross_val_score(LinearRegression(), frame, frame["a"] + 2 * frame["b"], cv=cv)
+    assert scores.min() > 0.999
+    by_place = [t.tolist() for _, t in CombinationSplit([0, 1], n_splits=4).split(frame.to_numpy())]
+    assert by_place == [t.tolist() for _, t in cv.split(frame)]
+    assert "n_splits=4" in repr(cv)
+
+
+def test_a_group_is_on_one_side_only():
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame(
+        {"a": rng.integers(4, size=600), "b": rng.integers(4, size=600), "who": rng.integers(30, size=600)}
+    )
+    groups = frame["who"].to_numpy()
+    for by in (
+        CombinationSplit(["a", "b"], n_splits=3, group="who").split(frame),
+        CombinationSplit(["a", "b"], n_splits=3).split(frame, groups=groups),
+        CombinationSplit(["a", "b"], n_splits=3, hold_out=0.25, group="who").split(frame),
+    ):
+        for train, test in by:
+            assert len(train)
+            assert not set(groups[train]) & set(groups[test])
+            pairs = frame.select(pl.struct("a", "b")).to_series().to_list()
+            assert not {str(pairs[i]) for i in train} & {str(pairs[i]) for i in test}
+    with pytest.raises(InputError, match="one group"):
+        list(CombinationSplit(["a", "b"]).split(frame, groups=np.zeros(600)))
+
+
+def test_groups_inside_combinations_cost_no_rows():
+    data = table((4, 4), 100, 3)
+    groups = data[:, 0] * 4 + data[:, 1]
+    for train, test in CombinationSplit(n_splits=3).split(data, groups=groups):
+        assert len(train) + len(test) == 100
+
+
+def test_training_comes_before_the_test():
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame(
+        {"a": rng.integers(3, size=300), "b": rng.integers(3, size=300), "day": rng.permutation(300).tolist()}
+    )
+    day = frame["day"].to_numpy()
+    for train, test in CombinationSplit(["a", "b"], n_splits=3, time="day").split(frame):
+        assert day[train].max() < day[test].min()
+    years = frame.with_columns(pl.when(pl.col("day") < 150).then(1931).otherwise(1932).alias("day"))
+    (split,) = CombinationSplit(["a", "b"], n_splits=1, hold_out=0.3, time="day").split(years)
+    assert set(years["day"].to_numpy()[split[1]]) == {1932}
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "word"),
+    [
+        ({"n_splits": 1}, None, "2 or more"),
+        ({"hold_out": 1.5}, None, "a share between 0 and 1"),
+        ({"hold_out": 0.0}, None, "a share between 0 and 1"),
+        ({"hold_out": [{"a": 9}]}, {"a": [0, 1], "b": [0, 1]}, "unknown level"),
+        ({"hold_out": 0.5, "n_splits": 1}, {"a": [0, 1], "b": [0, 1]}, "nothing can be held out"),
+        ({"factors": ["c"]}, {"a": [0, 1]}, "unknown column 'c'"),
+        ({"time": "t", "factors": ["a"]}, {"a": [0, 1, 0, 1], "t": [1, None, 2, 3]}, "has missing values"),
+    ],
+)
+def test_bad_requests_are_one_sentence(options, data, word):
+    with pytest.raises(InputError, match=word) as caught:
+        list(CombinationSplit(**options).split(data))
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,70 @@
+"""The command `split`: what it prints and writes can be checked and trained on."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from recombine.cli import main
+
+
+@pytest.fixture
+def grid(tmp_path):
+    path = tmp_path / "grid.csv"
+    rows = [(f"s{a}", f"=d{b}", a + b) for a in range(4) for b in range(5) for _ in range(2)]
+    pl.DataFrame(rows, ["site", "device", "y"], orient="row").write_csv(path)
+    return path
+
+
+def run(capsys, *words):
+    with pytest.raises(SystemExit) as ended:
+        main([str(w) for w in words])
+    return ended.value.code, capsys.readouterr()
+
+
+def test_a_share_is_written_and_checked(capsys, grid, tmp_path):
+    out = tmp_path / "split.csv"
+    code, said = run(capsys, "split", grid, "--factors", "site,device", "--hold-out", "20%", "--out", out)
+    assert code == 0
+    assert "every level stays seen" in said.out
+    frame = pl.read_csv(out)
+    assert frame["split"].value_counts().sort("split").rows() == [("test", 8), ("train", 32)]
+    assert frame.filter(split="train")["leverage"].null_count() == 32
+    code, said = run(capsys, "check", out, "--factors", "site,device", "--split", "split=test", "--json")
+    assert json.loads(said.out)["counts"] == {"seen": 0, "determined": 4, "undetermined": 0, "unseen level": 0}
+
+
+def test_folds_have_a_column_each(capsys, grid, tmp_path):
+    out = tmp_path / "folds.parquet"
+    code, said = run(
+        capsys, "split", grid, "--factors", "site,device", "--folds", "4", "--graded", "--out", out, "--json"
+    )
+    assert code == 0
+    folds = json.loads(said.out)["folds"]
+    assert [fold["test_rows"] for fold in folds] == [10] * 4
+    frame = pl.read_parquet(out)
+    assert sum((frame[f"split_{i}"] == "test").cast(int) for i in range(1, 5)).to_list() == [1] * 40
+
+
+def test_named_combinations(capsys, grid):
+    _, said = run(capsys, "split", grid, "--factors", "site,device", "--hold-out", "site=s1,device==d2", "--json")
+    (fold,) = json.loads(said.out)["folds"]
+    assert [h["combination"] for h in fold["held_out"]] == [{"site": "s1", "device": "=d2"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--hold-out", "x"], "is no share, number or combination"),
+        (["--hold-out", "0.2", "--hold-out", "site=s1"], "not several"),
+        (["--hold-out", "0.2", "--out", "x.doc"], "must end in .csv or .parquet"),
+        (["--group", "who"], "unknown column 'who'"),
+    ],
+)
+def test_bad_input_is_one_sentence(capsys, grid, words, message):
+    code, said = run(capsys, "split", grid, "--factors", "site,device", *words)
+    assert code == 2
+    assert message in said.err
+    assert said.err.count("\n") == 1

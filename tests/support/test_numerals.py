@@ -1,0 +1,61 @@
+"""Numbers as people write them, and levels that only look different."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from recombine.errors import InputError
+from recombine.support.numerals import alike, read_numbers
+
+
+@pytest.mark.parametrize(
+    ("texts", "semicolons", "values", "note"),
+    [
+        (["2,5", "3"], False, {"2,5": 2.5, "3": 3.0}, "read as decimal points: 2,5 is 2.5."),
+        (["1,234"], True, {"1,234": 1.234}, "read as decimal points: 1,234 is 1.234."),
+        (["1,234", "5.5"], False, {"1,234": 1234.0, "5.5": 5.5}, "read as thousands: 1,234 is 1234."),
+        (["1,234,567.5", "2"], True, {"1,234,567.5": 1234567.5, "2": 2.0}, "read as thousands"),
+        (["1.000,5", "1.000"], False, {"1.000,5": 1000.5, "1.000": 1000.0}, "1.000,5 is 1000.5."),
+        (["10 %", "7%"], False, {"10 %": 10.0, "7%": 7.0}, "The % signs in 'y' are left out: 10 % is 10."),
+        (["1 000", "12"], False, {"1 000": 1000.0, "12": 12.0}, None),
+        (["-", "3", " 4 "], False, {"3": 3.0, " 4 ": 4.0}, "'-' in 'y' is read as missing."),
+        (["-3", "+2e-3", ""], False, {"-3": -3.0, "+2e-3": 0.002}, None),
+    ],
+)
+def test_ways_of_writing_numbers(texts, semicolons, values, note):
+    found = read_numbers("y", texts, semicolons)
+    assert found.values == values
+    assert (note is None and not found.notes) or any(note in said for said in found.notes)
+
+
+@pytest.mark.parametrize(
+    "texts", [["a", "1"], ["007", "1"], ["1,5", "1.5"], ["1,00,0", "1.5"], ["10 %", "0.1"], ["-"], ["1_000"], []]
+)
+def test_what_is_not_numbers_stays_text(texts):
+    assert read_numbers("y", texts) is None
+
+
+@pytest.mark.parametrize("text", ["inf", "-Infinity", "1e308", "1e999"])
+def test_what_cannot_be_calculated_with_is_refused(text):
+    with pytest.raises(InputError, match=r"column 'y' holds .*; correct the cell or leave it blank"):
+        read_numbers("y", ["1", text])
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, unique=True))
+def test_commas_for_points_change_no_number(values):
+    texts = {f"{v:.4f}": float(f"{v:.4f}") for v in values}
+    assert read_numbers("y", texts).values == texts
+    assert read_numbers("y", [t.replace(".", ",") for t in texts], True).values == {
+        t.replace(".", ","): v for t, v in texts.items()
+    }
+    assert read_numbers("y", [f"{v:,.4f}" for v in texts.values()]).values == {f"{v:,.4f}": v for v in texts.values()}
+
+
+def test_levels_that_differ_in_nothing_one_sees_are_named():
+    (note,) = alike("site", ["US", "US ", "EU", "eu", "Asia"])
+    assert note.startswith("Column 'site' has levels that differ only in spaces or capitals: 'EU' and 'eu', 'US' and")
+    assert alike("site", ["cafe\u0301", "caf\u00e9"])
+    assert alike("site", ["US", "EU"]) == []
+    assert alike("sign", ["+", "-", "0"]) == []
+    assert "leave such cells blank" in alike("site", ["US", "-", "EU"])[0]
