@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 from trainees import NET, Normed, assert_same, short
 
 from recombine.models import Perceptron
 from recombine.runs.run import Context
 from recombine.runs.training import TrainingRun
+from recombine.space import FactorSpace
 from recombine.studies.gradient_descent.evolution import EvolutionRun
-from recombine.tasks import ToyTask
+from recombine.support import full
+from recombine.tasks import FixedTask, ToyTask, squared_error
 from recombine.training import SGD, Adam, train
 from recombine.training.sign import SignSGD
 from recombine.training.stopping import fresh_losses
@@ -83,3 +86,19 @@ def test_runs_without_it_keep_their_address() -> None:
     how: dict[str, Any] = {"task": ToyTask(), "model": NET, "members": 2, "steps": 3, "optimizer": SGD(lr=0.1)}
     assert "stop_on" not in TrainingRun(**how, stop_below=0.1).describe()
     assert TrainingRun(**how, stop_below=0.1).address != TrainingRun(**how, stop_below=0.1, stop_on=8).address
+
+
+def test_a_fixed_set_is_judged_on_its_training_rows_and_not_on_a_lucky_batch() -> None:
+    """A tenth of the rows has another answer than the rest: batches without any of them are below the bound at once."""
+    space = FactorSpace.of(a=2)
+    codes = torch.zeros(200, 1, dtype=torch.long)
+    targets = torch.where(torch.arange(200) % 10 == 0, 5.0, 0.0)[:, None]
+    task = FixedTask(space, full(space), full(space), torch.ones(200, 1), targets, codes, squared_error, held_out=0)
+    found = train(
+        lambda: nn.Linear(1, 1, bias=False), task, members=4, steps=60, batch_size=4, optimizer=SGD(lr=0.01),
+        stop_below=0.5, fit_below=0.5, device="cpu",
+    )  # fmt: skip
+    assert found.notes["stopped_at"] == [None] * 4
+    assert found.fitted == (False,) * 4
+    whole = float(squared_error(found.predict(torch.ones(1, 1))[0].expand(200, 1), targets).mean())
+    assert found.notes["final_loss"][0] == pytest.approx(whole, rel=1e-5)

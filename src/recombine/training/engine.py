@@ -65,7 +65,8 @@ def train(training: Training) -> Ensemble:
     among 4 and among 64, which come from its own seed. ``batch_size=None`` trains on the whole set at every step.
     ``lr``, ``weight_decay``, ``init_scale`` and ``penalty_weight`` may be tuples: entry i belongs to member i. A member
     whose loss falls below ``stop_below`` is left as it is from then on: its loss on the batch, or every ``stop_every``
-    steps that on ``stop_on`` fresh examples, which are the same for all and then give its final loss too. One whose
+    steps that on ``stop_on`` fresh examples, which are the same for all and then give its final loss too; of a
+    `FixedTask`, unless said otherwise, that on its training rows (up to 1024 of them) once in an epoch. One whose
     final loss is above ``fit_below`` is marked as not fitted.
 
     ``epochs`` may be given for ``steps`` where the task has rows. ``optimizer`` is ``rc.Adam(1e-3)`` and the like,

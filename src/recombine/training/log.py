@@ -38,9 +38,9 @@ class Log:
         self.due = {record.name: record.steps(training.steps) for record in training.records}
         self.stops = sorted(set().union(*self.due.values(), {training.steps}))
         self.stopping: Stopping | None = None
-        if training.stop_below is not None and training.stop_on is not None:
-            losses = fresh_losses(training.task, training.stop_on, training.seed, stack.flat)
-            self.stopping = Stopping(stack, losses, training.stop_below, training.stop_every)
+        if training.stop_below is not None and training.judged_on is not None:
+            losses = fresh_losses(training.task, training.judged_on, training.seed, stack.flat)
+            self.stopping = Stopping(stack, losses, training.stop_below, training.judged_every)
         watched = training.validation
         self.watching = None if watched is None else Watching(stack, training.task, watched, training.seed)
 

@@ -23,6 +23,7 @@ from recombine.training.record import Record
 from recombine.training.stack import Model, Objective, Penalty, Stack
 from recombine.training.validation import Validation
 
+JUDGED = 1024
 UNLESS_GIVEN = SGD(lr=0.1)
 ONLY_HOW = {"members", "epochs", "device", "strategy", "chunk_size", "fit_below"} | {
     *("checkpoint", "checkpoint_seconds", "only", "progress")
@@ -146,7 +147,23 @@ class Training:
     def judged_apart(self) -> bool:
         """Whether members stop by their loss on other examples than their batches."""
         patient = self.validation is not None and self.validation.patience is not None
-        return patient or (self.stop_below is not None and self.stop_on is not None)
+        return patient or (self.stop_below is not None and self.judged_on is not None)
+
+    @property
+    def judged_on(self) -> int | None:
+        """Examples on which ``stop_below`` is judged: ``stop_on``; of a fixed set its training rows, or so many of them
+        that always are the same, as one batch is below a bound by luck."""
+        rows = getattr(self.task, "training_rows", None)
+        if self.stop_on is not None or self.batch_size is None or rows is None:
+            return self.stop_on
+        return min(int(rows), JUDGED)
+
+    @property
+    def judged_every(self) -> int:
+        """Steps from one judgement to the next: ``stop_every``, or an epoch of a fixed set."""
+        if self.stop_on is not None or self.judged_on is None or self.stop_every > 1:
+            return self.stop_every
+        return max(1, int(getattr(self.task, "training_rows", 1)) // (self.batch_size or 1))
 
     @cached_property
     def ingredients(self) -> dict[str, str]:
