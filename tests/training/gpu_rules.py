@@ -247,7 +247,7 @@ def test_nothing_is_left_out() -> None:
     assert public(recombine.tasks) - NO_TASKS == {*TASKS, *SOURCES} & public(recombine.tasks)
     assert kinds(Task) == set(TASKS)
     assert kinds(Source) == set(SOURCES)
-    assert public(recombine.models) <= set(MODELS)
+    assert public(recombine.models) - {"ByName"} <= set(MODELS)  # it holds whatever module it is given
     assert kinds(Optimizer) == set(OPTIMIZERS)
     assert kinds(Penalty) == set(PENALTIES)
     assert kinds(Method) == set(METHODS)
