@@ -164,6 +164,7 @@ export function begin() {
     say();
     drawCurves(byId("curves"), curveData());
     if (byId("answers").open) fillTable();
+    worker.postMessage({ do: "drawn" });
   }
 
   function curveData() {
