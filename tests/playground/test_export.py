@@ -48,8 +48,8 @@ def test_the_copied_program_trains_the_networks_of_the_page(run: Callable[..., A
     assert np.allclose(names["said"].mean(0), said["mean"], rtol=0, atol=1e-4)
     for query in names["result"].queries:
         shown = said["kernel"][query.codes[0] * 4 + query.codes[1]]
-        assert (query.prediction is None) == np.isnan(shown)
-        assert query.prediction is None or abs(query.prediction - shown) < 1e-6
+        assert (query.network is None) == np.isnan(shown)
+        assert query.network is None or abs(query.network - shown) < 1e-6
 
 
 def test_the_copied_program_of_the_decoders(run: Callable[..., Any]) -> None:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.func import grad_and_value, vmap
 
+from recombine.errors import InputError
 from recombine.structure.objective import Constants, MaskObjective, Named, Step
 from recombine.training.stack import Stack
 from recombine.training.strategies.stacked import Step as StackStep
@@ -98,6 +99,8 @@ class LoopedMask:
     def __init__(
         self, stack: Stack, objective: MaskObjective, weights: Named, constants: Constants, shape: Shape
     ) -> None:
+        if stack.optimizer.clip is not None:
+            raise InputError("a mask alone is updated tensor by tensor, so its gradient cannot be clipped as a whole.")
         self.stack, self.objective, self.weights, self.shape = stack, objective, weights, shape
         self.constants = Constants(*(part[0] for part in constants.tensors()))
         self.hyper: list[float] = []
