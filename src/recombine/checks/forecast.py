@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
 from recombine.checks.learners import learners
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import Adding, Cells, Rule, contestants
+from recombine.checks.rules import Adding, Cells, Rule
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 
@@ -175,9 +176,10 @@ def _metric(cells: Cells) -> str:
 
 
 def _learnt(rule: Rule, cells: Cells) -> float:
-    """What the variances of a rule's blocks, which are learnt with the stand-ins, make its loss look too small."""
-    variances = getattr(rule, "variances", 0)
-    return len(cells.codes) / max(len(cells.codes) - 1 - variances, 1)
+    """What the variances of a rule's blocks, which are learnt with the stand-ins, make a squared error look too small."""
+    if not isinstance(rule, Adding):
+        return 1.0
+    return len(cells.codes) / max(len(cells.codes) - 1 - len(rule.effects.blocks), 1)
 
 
 def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:

@@ -25,10 +25,6 @@ NODES = ndtri((np.arange(21) + 0.5) / 21)
 NEWTON = 12
 REFITTED = 2_000_000
 """Cells × effects² × classes up to which a fit of log-odds is done again for every group left out."""
-MOST_PAIRS = 2_000
-"""Pairs of levels up to which their effects are fitted."""
-MOST_COMPARED = 5_000_000
-"""Products of one comparison of all levels up to which substitution takes part."""
 LARGEST_LOGIT = 25.0
 """Variance up to which effects on a log-odds scale may grow: cells of one class alone would let them grow for ever."""
 
@@ -140,10 +136,6 @@ class Adding:
             if noise.min() > 0:
                 self.effects = Effects(cells.codes, cells.shape, self._y, noise, order)
 
-    @property
-    def variances(self) -> int:
-        return len(self.effects.blocks)
-
     def answer(self, codes: Ints) -> Floats:
         return self._mean(*self.effects.predict(codes), self._scale)
 
@@ -174,7 +166,6 @@ class Odds:
         self.name, self._cells = name, cells
         self._targets = (cells.answers[:, 1:] if cells.answers.shape[1] == 2 else cells.answers).T
         self._fits = [self._fit(share, order) for share in self._targets]
-        self.variances = len(self._fits[0].blocks)
         self._again = len(cells.codes) * len(self._fits[0].beta) ** 2 * len(self._fits) < REFITTED
 
     def _fit(self, share: Floats, order: int) -> Effects:
@@ -249,20 +240,4 @@ class Mean:
         return np.tile(self._shares, (len(groups), 1))
 
 
-def contestants(cells: Cells) -> list[Rule]:
-    """The rules that are tried by default, simplest first."""
-    from recombine.checks.substitution import Substitution
-
-    levels = sum(cells.shape)
-    pairs = len(cells.shape) > 2 and (levels**2 - sum(n * n for n in cells.shape)) / 2 <= MOST_PAIRS
-    if not cells.numeric:
-        found: list[Rule] = [Mean(cells), Odds("additive", cells, 1)]
-        if pairs:
-            found.append(Odds("pairs", cells, 2))
-        return [*found, Substitution(cells)] if cells.certain and Substitution.work(cells) <= MOST_COMPARED else found
-    found = [Adding("constant", cells, 0), Adding("additive", cells, 1)]
-    found += [Adding("additive", cells, 1, scale) for scale in scales(cells.answers)]
-    return [*found, Adding("pairs", cells, 2)] if pairs else found
-
-
-__all__ = ["Adding", "Cells", "Mean", "Odds", "Rule", "Scale", "contestants"]
+__all__ = ["Adding", "Cells", "Mean", "Odds", "Rule", "Scale"]
