@@ -20,7 +20,7 @@ from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
 from recombine.checks.learners import learners
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import Adding, Cells, Rule
+from recombine.checks.rules import Adding, Cells, Odds, Rule
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 
@@ -176,10 +176,12 @@ def _metric(cells: Cells) -> str:
 
 
 def _learnt(rule: Rule, cells: Cells) -> float:
-    """What the variances of a rule's blocks, which are learnt with the stand-ins, make a squared error look too small."""
-    if not isinstance(rule, Adding):
+    """What the variances of a rule's blocks make its loss look too small: they are learnt with the stand-ins. A squared
+    error is charged as by degrees of freedom; a loss of classes, most of which no rule takes away, half as much."""
+    if not isinstance(rule, (Adding, Odds)):
         return 1.0
-    return len(cells.codes) / max(len(cells.codes) - 1 - len(rule.effects.blocks), 1)
+    cost = len(cells.codes) / max(len(cells.codes) - 1 - rule.variances, 1)
+    return cost if cells.numeric else float(np.sqrt(cost))
 
 
 def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:

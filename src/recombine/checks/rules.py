@@ -136,6 +136,10 @@ class Adding:
             if noise.min() > 0:
                 self.effects = Effects(cells.codes, cells.shape, self._y, noise, order)
 
+    @property
+    def variances(self) -> int:
+        return len(self.effects.blocks)
+
     def answer(self, codes: Ints) -> Floats:
         return self._mean(*self.effects.predict(codes), self._scale)
 
@@ -166,6 +170,7 @@ class Odds:
         self.name, self._cells = name, cells
         self._targets = (cells.answers[:, 1:] if cells.answers.shape[1] == 2 else cells.answers).T
         self._fits = [self._fit(share, order) for share in self._targets]
+        self.variances = len(self._fits[0].blocks)
         self._again = len(cells.codes) * len(self._fits[0].beta) ** 2 * len(self._fits) < REFITTED
 
     def _fit(self, share: Floats, order: int) -> Effects:
