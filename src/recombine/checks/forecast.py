@@ -127,11 +127,10 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     metric = _metric(cells)
     said = [rule.left_out(groups) for rule in entered]
     truth, places = cells.answers[firsts], cells.codes[firsts]
-    losses = [
-        losses_of(truth, answers, metric) * _learnt(rule, cells) for rule, answers in zip(entered, said, strict=True)
-    ]
+    seen = [losses_of(truth, answers, metric) for answers in said]
+    losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
-    best = _choose(losses, few)
+    best = _choose(losses if cells.numeric else seen, few)
     together = _together(losses[best], places, drawn.cluster)
     stood, will = _independent(places, drawn.cluster, together), _independent(asked, drawn.asked, together)
     low, high = _range(losses[best], stood, will, rng)
@@ -177,11 +176,11 @@ def _metric(cells: Cells) -> str:
 
 def _learnt(rule: Rule, cells: Cells) -> float:
     """What the variances of a rule's blocks make its loss look too small: they are learnt with the stand-ins. A squared
-    error is charged as by degrees of freedom; a loss of classes, most of which no rule takes away, half as much."""
+    error is charged as by degrees of freedom, a loss of classes, most of which no rule takes away, by the fourth root."""
     if not isinstance(rule, (Adding, Odds)):
         return 1.0
     cost = len(cells.codes) / max(len(cells.codes) - 1 - rule.variances, 1)
-    return cost if cells.numeric else float(np.sqrt(cost))
+    return float(cost if cells.numeric else cost**0.25)
 
 
 def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
