@@ -133,7 +133,7 @@ def test_a_pickle_is_refused_as_an_ensemble_and_as_a_checkpoint(armed: tuple[Pat
     with pytest.raises(Damaged):
         tensors_from_bytes(file.read_bytes())
     folder = file.parent / "stack"
-    save_checkpoint(folder, "key", Checkpoint(3, {"w": torch.zeros(2)}, {"t": pl.DataFrame({"a": [1]})}))
+    save_checkpoint(folder, {"all": "key"}, Checkpoint(3, {"w": torch.zeros(2)}, {"t": pl.DataFrame({"a": [1]})}))
     for pattern in ("state-*", "record-*", POINTER):
         (path,) = folder.glob(pattern)
         whole = path.read_bytes()

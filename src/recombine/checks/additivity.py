@@ -28,6 +28,8 @@ LEVEL = 0.01
 LARGEST = 3_000_000
 """Cells × effects up to which the test is run."""
 DRAWN = 999
+MOST_FACTORS = 24
+"""Factors up to which every pair is tested."""
 SEVERAL = 5
 """Rows in a cell, on average, from which a deviance is compared with χ²."""
 
@@ -104,7 +106,9 @@ def _verdict(tests: list[_Found], what: str = "additivity") -> Additivity:
 
 def _pairs(codes: Ints, known: Identifiability, cells: int) -> dict[tuple[int, int], Floats]:
     """Indicators of the seen pairs of levels, for pairs of factors with more cells than that."""
-    found = {}
+    found: dict[tuple[int, int], Floats] = {}
+    if len(known.shape) > MOST_FACTORS:
+        return found
     for chosen in itertools.combinations(range(len(known.shape)), 2):
         block = Block.of(codes, known.shape, chosen)
         if len(block.keys) < cells and cells * len(block.keys) <= LARGEST:

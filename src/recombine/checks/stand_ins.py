@@ -18,6 +18,8 @@ from recombine.checks.modular import Ints
 TRIED = 8
 """Training cells compared for each asked cell; the one that needs least to be left out stands in."""
 LARGEST_GROUP = 600
+MOST_FACTORS = 24
+"""Factors up to which pairs of levels are matched; above, single levels are."""
 FEWEST, MOST_WORK = 60, 10_000
 """Stand-ins that are drawn in any case, and cells left out with all of them after which no more are."""
 
@@ -57,7 +59,8 @@ class StandIns:
 
 def stand_ins(codes: Ints, shape: tuple[int, ...], asked: Ints, count: int, rng: np.random.Generator) -> StandIns:
     """Up to ``count`` stand-ins for asked cells; of a pair of levels that is left out whole, two each time."""
-    sharing = [_Sharing(codes, shape, s) for s in reversed(subsets_of(len(shape), 2 if len(shape) > 2 else 1))]
+    order = 2 if 2 < len(shape) <= MOST_FACTORS else 1
+    sharing = [_Sharing(codes, shape, s) for s in reversed(subsets_of(len(shape), order))]
     of_train, of_asked = np.stack([s.counts(codes) for s in sharing]), np.stack([s.counts(asked) for s in sharing])
     alone = np.array([len(s.subset) == 1 for s in sharing])
     by, asked_cluster = _unseen_pairs(asked, shape, sharing, of_asked)
