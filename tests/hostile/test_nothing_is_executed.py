@@ -138,9 +138,9 @@ def test_a_pickle_is_refused_as_an_ensemble_and_as_a_checkpoint(armed: tuple[Pat
         (path,) = folder.glob(pattern)
         whole = path.read_bytes()
         shutil.copy(file, path)
-        assert load_checkpoint(folder, "key", "cpu") is None
+        assert load_checkpoint(folder, {"all": "key"}, "cpu") is None
         path.write_bytes(whole)
-    assert load_checkpoint(folder, "key", "cpu") is not None
+    assert load_checkpoint(folder, {"all": "key"}, "cpu") is not None
     assert not marker.exists()
 
 
