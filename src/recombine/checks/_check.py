@@ -195,7 +195,7 @@ def _warnings(
     target: Target | None, fit: Additivity | None, prediction: predicting.Prediction | None, expected: Forecast | None
 ) -> list[str]:
     notes = []
-    if fit is not None and fit.rejected:
+    if fit is not None and fit.rejected and expected is not None:
         notes.append("“determined” rests on effects that add up, which is rejected here: trust the forecast's rule.")
     shortcut = prediction.shortcut if prediction else None
     shown = expected is not None and expected.explains is not False

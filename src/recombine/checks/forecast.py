@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
@@ -89,12 +90,12 @@ class Forecast:
         gain = (
             "no rule that was tried is better than the same answer for all"
             if self.rule == "constant"
-            else f"the same answer for all errs by {self.constant:.3g}"
+            else f"the same answer for all errs by {shown(self.constant)}"
         )
         return (
-            f"Expect {what[self.metric]} {self.error:.3g} ({self.low:.3g} to {self.high:.3g}) on the "
-            f"{self.cells:,} unseen combination{'s' if self.cells != 1 else ''} that are determined, by the rule "
-            f"“{self.rule}”; {gain}."
+            f"Expect {what[self.metric]} {shown(self.error)} (90 %: {shown(self.low)} to {shown(self.high)}) on the "
+            f"{self.cells:,} unseen combination{'s that are' if self.cells != 1 else ' that is'} determined, by the "
+            f"rule “{self.rule}”; {gain}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,6 +108,11 @@ class Forecast:
         if not isinstance(self._best, Adding):
             return Estimates(answers, None, None)
         return Estimates(answers, *self._best.interval(codes, self._deviations))
+
+
+def shown(value: float) -> str:
+    """Three digits, and no power of ten where people write thousands."""
+    return f"{value:,.0f}" if 1_000 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
 def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str] = (), seed: int = 0) -> Forecast | str:
@@ -134,17 +140,19 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     together = _together(losses[best], places, drawn.cluster)
     stood, will = _independent(places, drawn.cluster, together), _independent(asked, drawn.asked, together)
     low, high = _range(losses[best], stood, will, rng)
-    shown = np.sqrt if metric == "rmse" else np.asarray
+    if metric == "error rate":
+        low, high = min(low, 1.0), min(high, 1.0)
+    root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
     named = tuple(
-        RuleError(rule.name, float(shown(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None)
+        RuleError(rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None)
         for rule, loss in zip(entered, losses, strict=True)
     )
     winner = entered[best]
     return Forecast(
-        winner.name, named[best].error, float(shown(low)), float(shown(high)), metric, float(shown(constant)),
+        winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), len(asked), _explains(entered, proof, assumed, few),
-        _substitution(entered, asked), winner, _deviations(winner, stood),
+        _substitution(entered, asked), winner, _deviations(winner, stood, cells),
     )  # fmt: skip
 
 
@@ -180,7 +188,7 @@ def _learnt(rule: Rule, cells: Cells) -> float:
     if not isinstance(rule, (Adding, Odds)):
         return 1.0
     cost = len(cells.codes) / max(len(cells.codes) - 1 - rule.variances, 1)
-    return float(cost if cells.numeric else cost**0.25)
+    return float(cost if cells.numeric else 1.0 if cells.certain else cost**0.25)
 
 
 def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
@@ -245,12 +253,15 @@ def _sharing(kind: Ints) -> float:
     return float((np.bincount(kind) ** 2).sum()) / len(kind) ** 2
 
 
-def _deviations(rule: Rule, independent: int) -> float:
-    """Standard deviations that cover nine of ten stand-ins, and more of them where few are independent."""
+def _deviations(rule: Rule, independent: int, cells: Cells) -> float:
+    """Standard deviations that cover nine of ten stand-ins: more of them where few are independent, and as t has it
+    where few cells are left to learn the noise from."""
     if not isinstance(rule, Adding):
         return 0.0
     share = min(1.0, float(np.ceil(COVERED * (independent + 1))) / independent)
-    return float(np.quantile(rule.surprise, share, method="higher"))
+    effects = sum(len(np.unique(level)) - 1 for level in cells.codes.T)
+    wider = stdtrit(max(len(cells.codes) - 1 - effects, 1), TAILS[1]) / ndtri(TAILS[1])
+    return float(np.quantile(rule.surprise, share, method="higher") * wider)
 
 
 def _substitution(entered: list[Rule], asked: Ints) -> dict[str, float | None] | None:

@@ -193,7 +193,7 @@ class CheckResult(Result):
             return f"{every}, but that is not shown: " + (
                 "too few seen combinations can be left out to try it."
                 if self.forecast is None
-                else "on combinations left out it is no better than the same answer for all."
+                else "on combinations left out it is not clearly better than the same answer for all."
             )
         how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "undetermined":

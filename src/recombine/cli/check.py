@@ -45,7 +45,7 @@ COLOURS = {
     "unseen level": "red",
 }
 NUMBERS = {
-    "answer": "by the forecast's rule, with the range that 9 of 10 answers fall into",
+    "answer": "by the forecast's rule, with the range that 9 of 10 numbers fall into, or the chance of the class",
     "leverage": "variance of the answer, in units of the noise of one row",
     "cut": "seen combinations that must be lost before the answer is",
     "shrinkage": "share of the rule that the learner applies",
@@ -196,7 +196,9 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         if possible:
             facts.append((f"{t}-way", f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"))
     if result.forecast is not None:
-        tried = ", ".join(f"{rule.rule} {rule.error:.3g}" for rule in result.forecast.rules)
+        from recombine.checks.forecast import shown as rounded
+
+        tried = ", ".join(f"{rule.rule} {rounded(rule.error)}" for rule in result.forecast.rules)
         facts.append(("rules", f"{tried} ({result.forecast.metric})"))
     if result.additivity is not None:
         facts.append(("additive", result.additivity.words))
@@ -237,9 +239,11 @@ def _print_queries(result: CheckResult) -> None:
 
 def _answer(query: Query) -> str:
     if isinstance(query.prediction, str):
-        return f"{query.prediction} {max((query.probabilities or {}).values(), default=1.0):.0%}"
-    ends = "" if query.low is None else f" ({query.low:.3g} to {query.high:.3g})"
-    return f"{query.prediction:.3g}{ends}"
+        return f"{query.prediction}" + (f" ({max(query.probabilities.values()):.0%})" if query.probabilities else "")
+    from recombine.checks.forecast import shown as rounded
+
+    said = rounded(query.prediction or 0.0)
+    return said if query.low is None else f"{said} ({rounded(query.low)} to {rounded(query.high or 0.0)})"
 
 
 def _print_suggestions(result: CheckResult) -> None:
