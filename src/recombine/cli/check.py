@@ -228,7 +228,7 @@ def _print_queries(result: CheckResult) -> None:
     for i, query in enumerate(listed):
         levels = [shown(str(v)) for v in result.combination(query.codes).values()]
         table.add_row(*levels, query.status, *(cells[i] for cells in numbers.values()))
-    of = f", {len(listed)} of {result.total:,}" if result.total > len(listed) else ""
+    of = f", {len(listed)} of {result.total:,} (--out FILE.csv has all)" if result.total > len(listed) else ""
     where = console()
     where.print(shown(f"worst combinations asked{of}", style="bold"))
     where.print(table)

@@ -14,6 +14,8 @@ from recombine.support.numerals import DASHES, alike, as_number, is_blank, read_
 from recombine.support.scan import Said, collect
 
 TARGET_CLASSES = 50
+FEW_NUMBERS, MOSTLY = 5, 0.75
+"""Different numbers, and their share of all answers, from which a text among them is a slip and not a class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,13 @@ def find_answers(
     odd = next((t for t in texts if as_number(t) is None), None)
     if kind == "number":
         raise InputError(f"the target {target!r} holds {str(odd)[:80]!r}, which is not a finite number.")
-    mixed = kind is None and odd is not None and sum(as_number(t) is not None for t in texts) > 1
+    plain = sum(as_number(t) is not None for t in texts)
+    mixed = kind is None and odd is not None and plain > 1
+    if mixed and plain >= max(FEW_NUMBERS, MOSTLY * len(texts)):
+        raise InputError(
+            f"the target {target!r} holds numbers and {str(odd)[:80]!r}: leave such cells blank, or say that the answers "
+            "are classes (target_kind='class', --target-kind class)."
+        )
     if len(texts) > TARGET_CLASSES:
         why = f"; {str(odd)[:80]!r} is not a number, so leave such cells blank if answers are numbers" if mixed else ""
         raise InputError(

@@ -15,7 +15,7 @@ import polars as pl
 
 from recombine.errors import InputError
 
-EMPTY_TEXTS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A"]
+EMPTY_TEXTS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A"]
 """Texts that mean "missing"."""
 DASHES = ("-", "–", "—", "?", ".")
 """What stands for nothing in a column of numbers, and may be a level elsewhere."""
