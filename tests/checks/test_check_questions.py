@@ -71,3 +71,10 @@ def test_rows_are_training_or_questions(rows):
 def test_json_is_valid_whatever_the_numbers(tmp_path):
     frame = pl.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "y": [1.0, 1.0, 1.0, 1.0]})
     json.loads(check(frame, ["a", "b"], target="y").to_json())
+
+
+def test_a_text_among_numbers_is_a_slip_and_no_class():
+    table = {"a": list("xxxyyyz"), "b": list("uvwuvwu"), "y": ["1.5", "2", "3", "4", "5.5", "ask Jo", "7"]}
+    with pytest.raises(InputError, match="holds numbers and 'ask Jo': leave such cells blank"):
+        check(table, ["a", "b"], target="y")
+    assert check(table, ["a", "b"], target="y", target_kind="class").verdict.startswith("assumption")

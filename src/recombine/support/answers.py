@@ -106,7 +106,7 @@ def find_answers(
     mixed = kind is None and odd is not None and plain > 1
     if mixed and plain >= max(FEW_NUMBERS, MOSTLY * len(texts)):
         raise InputError(
-            f"the target {target!r} holds numbers and {str(odd)[:80]!r}: leave such cells blank, or say that the answers "
+            f"the target {target!r} holds numbers and {str(odd)[:80]!r}: leave such cells blank, or say that answers "
             "are classes (target_kind='class', --target-kind class)."
         )
     if len(texts) > TARGET_CLASSES:
