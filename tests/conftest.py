@@ -44,8 +44,6 @@ LONGEST = (
     "test_executors.py", "test_conformance.py", "test_driver_killed.py", "test_gpu_rules.py", "test_docs.py",
     "test_readme_and_examples.py", "test_damaged_files.py", "test_disk_full.py", "test_overview.py",
 )  # fmt: skip
-    "test_conformance.py", "test_gpu_rules.py", "test_docs.py", "test_readme_and_examples.py", "test_executors.py",
-)  # fmt: skip
 """Files that take minutes, the longest first: the last one should not be the one that all wait for."""
 
 
