@@ -234,7 +234,8 @@ def _print_queries(result: CheckResult) -> None:
     where.print(table)
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "shrinkage" and result.prediction is not None else ""
-        where.print(shown(f"{name}: {NUMBERS[name]}{learner}", style="dim"))
+        what = NUMBERS[name] if name != "answer" or result.forecast is not None else "the sum of seen effects, not tried"
+        where.print(shown(f"{name}: {what}{learner}", style="dim"))
 
 
 def _answer(query: Query) -> str:
