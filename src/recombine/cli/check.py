@@ -234,7 +234,8 @@ def _print_queries(result: CheckResult) -> None:
     where.print(table)
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "shrinkage" and result.prediction is not None else ""
-        what = NUMBERS[name] if name != "answer" or result.forecast is not None else "the sum of seen effects, not tried"
+        untried = name == "answer" and result.forecast is None
+        what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
         where.print(shown(f"{name}: {what}{learner}", style="dim"))
 
 
