@@ -88,7 +88,7 @@ class Forecast:
         """The forecast in one sentence."""
         what = {"rmse": "a root-mean-square error of", "error rate": "a share wrong of", "log loss": "a log loss of"}
         gain = (
-            "no rule that was tried is better than the same answer for all"
+            "no rule that was tried is clearly better than the same answer for all"
             if self.rule == "constant"
             else f"the same answer for all errs by {shown(self.constant)}"
         )
