@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import recombine as rc
+from recombine.checks.effects import Effects
 from recombine.errors import InputError
 from recombine.mechanisms import Answers, Trained, measure_predictions
 from recombine.mechanisms.baselines import ADDING, CONSTANT, PAIRS, baselines
@@ -49,21 +50,17 @@ def test_adding_up_is_exact_where_answers_add_up_and_pairs_where_they_are_made_o
 
 def test_a_rule_is_judged_at_each_training_combination_without_it():
     rng = np.random.default_rng(0)
-    y = rng.normal(size=12)
-    seen = np.ones(12, dtype=bool)
-    whole = next(r for r in baselines(table_of((3, 4), seen, y)) if r.name == ADDING)
-    best = []
-    for shrink in (1e-6, 1e-2, 0.1, 1.0, 10.0):
-        design = np.concatenate([np.eye(3)[np.repeat(range(3), 4)], np.eye(4)[np.tile(range(4), 3)]], 1)
-        off = y - y.mean()
-        left = []
-        for i in range(12):
-            keep = np.arange(12) != i
-            inverse = np.linalg.inv(design[keep].T @ design[keep] + shrink * np.eye(7))
-            left.append(y.mean() + design[i] @ inverse @ design[keep].T @ off[keep])
-        best.append(np.array(left))
-    least = min(best, key=lambda said: float(np.square(said - y).sum()))
-    np.testing.assert_allclose(whole.left_out[:, 0], least, atol=1e-6)
+    y = rng.dirichlet(np.ones(3), size=12)
+    weights = rng.integers(1, 9, size=12).astype(float)
+    answers = table_of((3, 4), np.ones(12, dtype=bool), np.zeros(12, dtype=int), classes=("p", "q", "r"))
+    trained = Trained(answers.codes, y, weights)
+    rule = next(r for r in baselines(Answers(**{**answers.__dict__, "trained": trained})) if r.name == ADDING)
+    fit = Effects(answers.codes, (3, 4), y, 1 / weights, 1)
+    for i in range(12):
+        keep = np.arange(12) != i
+        x, own = fit.dense[keep], fit.sigma2 * fit.noise[keep, None]
+        beta = np.linalg.solve(x.T @ (x / own) + np.diag(fit.precision()), x.T @ (y[keep] / own))
+        np.testing.assert_allclose(rule.left_out[i], fit.dense[i] @ beta, atol=1e-6)
 
 
 def test_noise_is_the_variance_within_combinations_or_how_often_the_other_rows_say_something_else():

@@ -147,8 +147,8 @@ def test_who_states_a_version_says_when_it_becomes_another() -> None:
 
 CHANGES: dict[str, Any] = {
     "model": Perceptron(widths=(2, 3, 2)), "task": ToyTask(), "steps": 4, "batch_size": 5, "optimizer": SGD(lr=0.2),
-    "seed": 1, "init_scale": 2.0, "penalty": None, "penalty_weight": 0.2, "records": (), "stop_below": 0.1,
-    "stop_on": 8, "stop_every": 3, "dtype": torch.float64, "fresh": True, "validation": Validation(),
+    "seed": 1, "init_scale": 2.0, "penalty": None, "penalty_weight": 0.2, "records": (), "fit_below": 0.1,
+    "stop_below": 0.1, "stop_on": 8, "stop_every": 3, "dtype": torch.float64, "fresh": True, "validation": Validation(),
 }  # fmt: skip
 
 

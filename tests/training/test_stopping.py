@@ -102,3 +102,30 @@ def test_a_fixed_set_is_judged_on_its_training_rows_and_not_on_a_lucky_batch() -
     assert found.fitted == (False,) * 4
     whole = float(squared_error(found.predict(torch.ones(1, 1))[0].expand(200, 1), targets).mean())
     assert found.notes["final_loss"][0] == pytest.approx(whole, rel=1e-5)
+
+
+def test_who_is_not_stopped_is_trained_on_and_says_when_it_was_fitted() -> None:
+    """One weight that goes from 0 to 1: after t full steps it is off by 0.9^t, and its loss by the square of that."""
+    space = FactorSpace.of(a=2)
+    codes = torch.zeros(20, 1, dtype=torch.long)
+    ones = torch.ones(20, 1)
+    task = FixedTask(space, full(space), full(space), ones, ones, codes, squared_error, held_out=0)
+
+    class Zero(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(torch.zeros(1))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.w * x
+
+    how: dict[str, Any] = {"task": task, "steps": 60, "optimizer": SGD(lr=0.05), "device": "cpu"}
+    for batch_size, first in ((4, 25), (None, 23)):  # judged once in an epoch of 5 steps; before each full step
+        found = train(Zero, batch_size=batch_size, fit_below=0.01, **how)
+        free = train(Zero, batch_size=batch_size, **how)
+        assert torch.equal(found.flat, free.flat)
+        assert found.notes["fitted_at"] == [first]
+        assert found.status_frame()["fitted_at"].to_list() == [first]
+        assert found.fitted == (True,)
+        assert "fitted_at" not in free.notes
+    assert train(Zero, batch_size=4, fit_below=1e-9, **how).notes["fitted_at"] == [None]

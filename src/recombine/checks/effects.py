@@ -65,7 +65,8 @@ def key_of(codes: Ints, shape: tuple[int, ...], subset: Subset) -> Ints:
 
 
 class Effects:
-    """The fit to training cells. ``noise`` are the relative variances u of their answers."""
+    """The fit to training cells. ``noise`` are the relative variances u of their answers. Where cells have several
+    answers each (cells × answers), such as shares of classes, these have their variances in common."""
 
     def __init__(
         self, codes: Ints, shape: tuple[int, ...], y: Floats, noise: Floats, order: int, known: Floats | None = None
@@ -75,7 +76,7 @@ class Effects:
         self.blocks = [Block.of(codes, shape, s) for s in subsets_of(len(shape), order)]
         self.blocks = [b for b in self.blocks if len(b.keys) > 1 and (len(b.subset) == 1 or len(b.keys) < len(codes))]
         self.size = np.array([len(b.keys) for b in self.blocks], dtype=np.int64)
-        self.spread = float(np.var(y)) or 1.0
+        self.spread = float(np.var(y, axis=0).mean()) or 1.0
         self.noise = noise / noise.mean() if known is None else noise
         self.design = self._rows(codes)[0]
         share = self.spread / (1 + len(self.blocks))
@@ -103,10 +104,10 @@ class Effects:
             inverse = solve_triangular(factor[0], np.eye(len(beta)), lower=True)
             variance = (inverse**2).sum(axis=0)[1:]
             settled = self.size - self._sums(variance) / self.theta
-            theta = np.maximum(self._sums(beta[1:] ** 2) / np.maximum(settled, 1e-6), least)
-            left = self.y - self.design @ beta
+            theta = np.maximum(self._sums(_squares(beta[1:])) / np.maximum(settled, 1e-6), least)
+            left = _squares(self.y - self.design @ beta)
             freedom = max(len(self.y) - 1 - float(settled.sum()), 1.0)
-            sigma2 = 1.0 if known else max(float((left**2 / self.noise).sum()) / freedom, least)
+            sigma2 = 1.0 if known else max(float((left / self.noise).sum()) / freedom, least)
             still = np.allclose(np.log([*theta, sigma2]), np.log([*self.theta, self.sigma2]), atol=0.02)
             self.theta, self.sigma2 = theta, sigma2
             if still:
@@ -130,6 +131,16 @@ class Effects:
         unseen = (1 - known) @ self.theta
         return rows @ self.beta, np.sqrt((half**2).sum(axis=0) + unseen + self.sigma2 * np.median(self.noise))
 
+    def answers(self, codes: Ints) -> Floats:
+        return np.asarray(self._rows(codes)[0] @ self.beta)
+
+    def unshrunk(self, codes: Ints) -> Floats:
+        """Answers by plain least squares, the shortest solution around the mean where several fit as well."""
+        mean, weight = np.average(self.y, axis=0, weights=1 / self.noise), 1 / np.sqrt(self.noise)[:, None]
+        right = weight * (self.y - mean).reshape(len(self.y), -1)
+        beta = np.linalg.lstsq(weight * self.dense[:, 1:], right, rcond=1e-6)[0]
+        return np.asarray(mean + (self._rows(codes)[0][:, 1:] @ beta).reshape(len(codes), *self.y.shape[1:]))
+
     @cached_property
     def dense(self) -> Floats:
         return np.asarray(self.design.toarray())
@@ -148,3 +159,15 @@ class Effects:
         weights = (self.y[group] - self.design[group] @ self.beta) / noise
         solved = np.linalg.solve(inverse, np.stack([weights, np.eye(len(group))[0]], axis=1))
         return float(self.y[group[0]] - solved[0, 0]), float(np.sqrt(max(solved[0, 1], 0.0)))
+
+    def each_left_out(self) -> Floats:
+        """What the fit without it says of every training cell."""
+        noise = self.sigma2 * self.noise
+        left = (1 - noise * (self._half**2).sum(axis=0)).clip(1e-9)
+        off = (self.y - self.design @ self.beta).reshape(len(self.y), -1) / left[:, None]
+        return np.asarray(self.y - off.reshape(self.y.shape))
+
+
+def _squares(values: Floats) -> Floats:
+    """Of each row, the mean square."""
+    return np.square(values) if values.ndim == 1 else np.square(values).mean(axis=1)

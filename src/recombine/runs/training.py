@@ -18,7 +18,7 @@ from recombine.training.settings import Training, stack_folder
 
 __all__ = ["Measured", "TrainingRun"]
 
-NOT_NOTED = ("final_loss", "stopped_at", "seconds")
+NOT_NOTED = ("final_loss", "stopped_at", "fitted_at", "seconds")
 """What a training says of itself that stands in the table of members or in the provenance."""
 
 

@@ -67,7 +67,8 @@ def train(training: Training) -> Ensemble:
     whose loss falls below ``stop_below`` is left as it is from then on: its loss on the batch, or every ``stop_every``
     steps that on ``stop_on`` fresh examples, which are the same for all and then give its final loss too; of a
     `FixedTask`, unless said otherwise, that on its training rows (up to 1024 of them) once in an epoch. One whose
-    final loss is above ``fit_below`` is marked as not fitted.
+    final loss is above ``fit_below`` is marked as not fitted; without ``stop_below`` it is trained on to the end, is
+    judged on the same examples, and ``notes["fitted_at"]`` has the first step at which it was found fitted.
 
     ``epochs`` may be given for ``steps`` where the task has rows. ``optimizer`` is ``rc.Adam(1e-3)`` and the like,
     ``"adam"``, or ``torch.optim.Adam``, with keywords by ``functools.partial``. ``validation=rc.Validation(…)`` stops

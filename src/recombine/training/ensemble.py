@@ -189,8 +189,8 @@ class Ensemble:
         )
 
     def status_frame(self) -> pl.DataFrame:
-        """One row a member: whether it diverged, whether it fitted, its final training loss, and when it stopped where
-        members stop by fresh examples."""
+        """One row a member: whether it diverged, whether it fitted, its final training loss, and when it stopped or was
+        first found fitted where members are judged apart from their batches."""
         import polars as pl
 
         final = self.notes.get("final_loss", [None] * len(self))
@@ -203,9 +203,8 @@ class Ensemble:
             },
             schema={"member": pl.Int32, "diverged_at": pl.Int64, "fitted": pl.Boolean, "final_loss": pl.Float64},
         )
-        if "stopped_at" not in self.notes:
-            return table
-        return table.with_columns(pl.Series("stopped_at", self.notes["stopped_at"], pl.Int64))
+        told = [name for name in ("stopped_at", "fitted_at") if name in self.notes]
+        return table.with_columns(pl.Series(name, self.notes[name], pl.Int64) for name in told)
 
     def state_dict(self) -> dict[str, Tensor]:
         """Stacked parameters and buffers by name, each (members × …), where they are."""

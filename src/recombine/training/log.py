@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 HISTORY_BINS = 1024
 TAIL = 50
 """A member's final loss is its mean over the last 1/TAIL of training."""
+TOLD = 100
+"""How often members that are not stopped are judged, to tell when they had learnt enough."""
 
 
 class Log:
@@ -38,9 +40,12 @@ class Log:
         self.due = {record.name: record.steps(training.steps) for record in training.records}
         self.stops = sorted(set().union(*self.due.values(), {training.steps}))
         self.stopping: Stopping | None = None
-        if training.stop_below is not None and training.judged_on is not None:
+        held, every = training.stop_below is not None, training.judged_every
+        bound = training.stop_below if held else training.fit_below
+        if bound is not None and training.judged_on is not None:
             losses = fresh_losses(training.task, training.judged_on, training.seed, stack.flat)
-            self.stopping = Stopping(stack, losses, training.stop_below, training.judged_every)
+            every = every if held else max(every, training.steps // TOLD)
+            self.stopping = Stopping(stack, losses, bound, every, held)
         watched = training.validation
         self.watching = None if watched is None else Watching(stack, training.task, watched, training.seed)
 
@@ -137,7 +142,12 @@ class Log:
         ensemble.records = self._joined()
         ensemble.notes = {"final_loss": [f if f == f and abs(f) != float("inf") else None for f in final.tolist()]}
         if self.stopping is not None:
-            ensemble.notes["stopped_at"] = [at if at >= 0 else None for at in self.stopping.at.tolist()]
+            name = "stopped_at" if self.stopping.held else "fitted_at"
+            ensemble.notes[name] = [at if at >= 0 else None for at in self.stopping.at.tolist()]
+        elif limit is not None and self.training.batch_size is None:
+            below = (losses <= limit).int()
+            at = torch.where(below.any(1), ends[below.argmax(1)], -1)
+            ensemble.notes["fitted_at"] = [step if step >= 0 else None for step in at.tolist()]
         if self.watching is not None:
             ensemble.notes |= self.watching.notes()
         return ensemble

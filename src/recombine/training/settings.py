@@ -25,7 +25,7 @@ from recombine.training.validation import Validation
 
 JUDGED = 1024
 UNLESS_GIVEN = SGD(lr=0.1)
-ONLY_HOW = {"members", "epochs", "device", "strategy", "chunk_size", "fit_below"} | {
+ONLY_HOW = {"members", "epochs", "device", "strategy", "chunk_size"} | {
     *("checkpoint", "checkpoint_seconds", "only", "progress")
 }
 """Settings that change nothing of what a member comes to; the members of a checkpoint are those of its stack."""
@@ -151,8 +151,8 @@ class Training:
 
     @property
     def judged_on(self) -> int | None:
-        """Examples on which ``stop_below`` is judged: ``stop_on``; of a fixed set its training rows, or so many of them
-        that always are the same, as one batch is below a bound by luck."""
+        """Examples on which ``stop_below`` and ``fit_below`` are judged: ``stop_on``; of a fixed set its training rows,
+        or so many of them that always are the same, as one batch is below a bound by luck."""
         rows = getattr(self.task, "training_rows", None)
         if self.stop_on is not None or self.batch_size is None or rows is None:
             return self.stop_on

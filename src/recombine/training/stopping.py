@@ -38,10 +38,13 @@ def losses_on(task: Task, inputs: tuple[Tensor, ...], targets: Tensor, like: Ten
 
 
 class Stopping:
-    """Every ``every`` steps, members whose loss on fresh examples is at most ``below`` stand still from then on."""
+    """Every ``every`` steps, members whose loss on fresh examples is at most ``below`` stand still from then on; where
+    they are not ``held``, only the step at which they came there first is told."""
 
-    def __init__(self, stack: Stack, losses: Callable[[Ensemble], Tensor], below: float, every: int) -> None:
-        self.stack, self.losses, self.below, self.every = stack, losses, below, every
+    def __init__(
+        self, stack: Stack, losses: Callable[[Ensemble], Tensor], below: float, every: int, held: bool = True
+    ) -> None:
+        self.stack, self.losses, self.below, self.every, self.held = stack, losses, below, every, held
         self.loss = torch.full((len(stack),), torch.nan, dtype=torch.float64)
         """Each member's loss when it was last judged: at its stop, if it has stopped."""
         self.at = torch.full((len(stack),), -1, dtype=torch.int64)
@@ -53,9 +56,11 @@ class Stopping:
     def judge(self, ensemble: Ensemble, step: int) -> None:
         found = self.losses(ensemble)
         going = self.at < 0
-        self.loss = torch.where(going, found.double().cpu(), self.loss)
+        self.loss = torch.where(going | (not self.held), found.double().cpu(), self.loss)
         reached = going & (self.loss <= self.below)
         self.at = torch.where(reached, step, self.at)
+        if not self.held:
+            return
         there = reached.to(found.device)
         self.stack.held.copy_(torch.where(there, found, self.stack.held))
         self.stack.lr.mul_(~there[:, None])
