@@ -190,6 +190,7 @@ PASTED = {
     "a,b,y\n1,1,1e300\n2,2,1\n1,2,3": "larger than 1e+9",
     "a,b,y\n1,1,red\n2,2,green\n1,2,blue": "not a finite number",
     "a,b,y\n1,1,5\n2": "Row 2 has 1 fields",
+    "a;b;y\n1;1;5,5\n2;1;4\n1;2;3": "write decimals with a point",
     "1,2\n3": "Row 2 of the matrix",
     "a,b,y\n" + "\n".join(f"{i},{i % 3},1" for i in range(10_000)): "There are 10,000 levels in “a”",
     "a,b\n1,1": "There are 1 levels",
@@ -226,13 +227,59 @@ def test_what_is_pasted_is_text(browser: Any, file: Path) -> None:
         assert names["table"]["b"] == ["1", "2", "1", "2"]
 
 
+COLUMNS = {
+    "id,region,plan,note,hours\n1,EU,free,x,30\n2,EU,pro,y,12\n3,US,free,z,26": [1, 2, 4],
+    "hours,region,plan,note\n30,EU,free,x\n12,EU,pro,x\n26,US,free,z\n8,US,pro,w": [1, 2, 0],
+    "a,b,c,d\nx,x,x,p\ny,y,y,q\nz,z,x,r": [0, 1, 2],
+    "b,a,y\n1,1,red\n2,2,green\n1,2,blue": [0, 1, 2],
+}
+
+
+def test_of_many_columns_the_likely_ones_are_offered(run: Callable[..., Any]) -> None:
+    offered = run("table", "(m, all) => all.map(text => m.columnsOf(text).guess)", list(COLUMNS))
+    assert offered == list(COLUMNS.values())
+    assert run("table", "m => m.columnsOf('1,2,3\\n4,5,6').names") == []
+
+
+def test_columns_of_a_table_are_chosen(browser: Any, file: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,region,plan,hours\n1,EU,free,3\n2,EU,pro,1\n3,US,free,2\n", encoding="utf-8")
+    with Tab(browser, file) as tab:
+        tab.evaluate("document.querySelector('#paste').closest('details').open = true")
+        tab.set_input_files("#file", tmp_path / "t.csv")
+        until(tab, "!document.getElementById('columns-of').hidden")
+        tab.click("#use")
+        until(tab, "document.getElementById('names').textContent === 'Rows are region, columns plan; the answer is hours.'")
+        assert "of 1 unseen, 1 is determined" in tab.inner_text("#said-settled")
+        tab.select_option("#column-2", "1")
+        tab.click("#use")
+        assert shown(tab) == "The two factors and the answer are three different columns."
+
+
+def test_what_was_trained_to_its_end_is_trained_again_and_what_was_paused_is_not(browser: Any, file: Path) -> None:
+    with Tab(browser, file, "#a=3&b=3&epochs=3&support=ell&v=1", reduced_motion="no-preference") as tab:
+        trained = "document.getElementById('epoch').textContent === '3 epochs'"
+        until(tab, trained)
+        cell(tab, 4).hover()
+        assert "a 1, b 1" in tab.inner_text("#readout")
+        tab.select_option("#support", "full")
+        until(tab, trained)
+        tab.click("#reset")
+        until(tab, "document.getElementById('epoch').textContent === '0 epochs'")
+        tab.select_option("#support", "ell")
+        until(tab, "document.getElementById('epoch').textContent === '0 epochs'")
+        assert tab.inner_text("#run") == "Train"
+        tab.click("[data-door=support]")
+        until(tab, "document.getElementById('readout').textContent.startsWith('Choose a cell')")
+
+
 def test_a_table_is_what_check_says_of_it(browser: Any, tmp_path: Path) -> None:
     table = {"region": ["EU", "EU", "US", "Asia"], "plan": ["free", "pro", "free", "ent"], "hours": [30, 12, 26, 3]}
     file = write_page(tmp_path / "t.html", given_table(table, ["region", "plan"], "hours"))
     result = rc.check(table, ["region", "plan"], target="hours", draws=1)
     with Tab(browser, file) as tab:
         counts = result.counts
-        settled = f"{counts['determined']} are determined, {counts['undetermined']} are not"
+        assert (counts["determined"], counts["undetermined"]) == (1, 4)
+        settled = "of 5 unseen, 1 is determined, 4 are not"
         assert settled in tab.inner_text("#said-settled")
         assert tab.locator("#paint [role=rowheader]").all_inner_texts() == ["Asia", "EU", "US"]
         cell(tab, 1).click()

@@ -43,7 +43,7 @@ def test_a_diverging_member_is_marked_kept_and_touches_no_other() -> None:
     assert wild.diverged_at == (None, at, None, None)
     assert wild.fitted == (True, False, True, True)
     status = wild.status_frame()
-    assert status.columns == ["member", "diverged_at", "fitted", "final_loss"]
+    assert status.columns == ["member", "diverged_at", "fitted", "final_loss", "fitted_at"]
     assert status["final_loss"][1] is None
     assert status["final_loss"].null_count() == 1
     looped = short(

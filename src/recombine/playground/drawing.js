@@ -157,7 +157,7 @@ export const statusFill = (status) => (cell) => colours()[["grid", "blue", "oran
 
 // Errors over epochs. `series`: [{name, colour, dash, points: [[epoch, mean, low, high]]}], `levels`: [{name, value, colour, dash}]
 export function drawCurves(canvas, { series, levels, until }) {
-  const { pen, width, height } = prepared(canvas, widthOf(canvas) > 500 ? 0.42 : 0.62), c = colours();
+  const { pen, width, height } = prepared(canvas, widthOf(canvas) > 800 ? 0.26 : widthOf(canvas) > 500 ? 0.42 : 0.62), c = colours();
   const left = 38, right = width - 8, top = 8, bottom = height - 22, finite = [];
   for (const { points } of series) for (const [, , low, high] of points) finite.push(low, high);
   for (const { value } of levels) finite.push(value);

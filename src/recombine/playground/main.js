@@ -7,13 +7,13 @@ import { MEMBERS, TOY } from "./learners.js";
 import { paintGrid } from "./paint.js";
 import { RULES, SUPPORTS, bump, support } from "./presets.js";
 import { FEWEST, LARGEST, MOST, fresh, fromFragment, levelName, toFragment, truthOf } from "./state.js";
-import { pasted } from "./table.js";
+import { columnsOf, pasted } from "./table.js";
 import { DETERMINED, STATUSES, additiveFit, judged, kernelFit, path, pieces, salienceOfDepth, statuses, suggestions } from "./theory.js";
 
 const byId = (id) => document.getElementById(id);
 
 export function begin() {
-  let state = fresh(), found = {}, chosen = -1, report = null, curves = {}, running = false, off = [], number = 0, given = null, grid = null;
+  let state = fresh(), found = {}, chosen = -1, report = null, curves = {}, running = false, ended = false, off = [], number = 0, given = null, grid = null;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const worker = new Worker(URL.createObjectURL(new Blob([byId("code").textContent], { type: "text/javascript" })));
   byId("still").hidden = true;
@@ -85,7 +85,10 @@ export function begin() {
     if (chosen >= state.rows * state.columns) chosen = -1;
     if (chosen < 0 && state.world === "bumps") chosen = Math.floor(state.rows / 2) * state.columns + Math.floor(state.columns / 2);
     workOut();
-    if (retrain) restart();
+    if (retrain) {
+      running ||= ended && !calm;  // what was trained to its end is trained again; what was paused stays so
+      restart();
+    }
     controls();
     schedule();
     // Browsers refuse an address that changes with every cell of a stroke.
@@ -105,6 +108,7 @@ export function begin() {
 
   function restart() {
     report = null;
+    ended = false;
     curves = {};
     number++;
     const { world, rows, columns, model, width, layers, scale, lr, optimiser, seed } = state;
@@ -116,6 +120,7 @@ export function begin() {
     if (data.number !== number) return;
     report = data;
     running = data.running;
+    ended = !running && data.epoch >= state.epochs;
     for (const { epoch, curves: point } of data.points)
       for (const [name, values] of Object.entries(point)) {
         const known = values.filter(Number.isFinite);
@@ -176,6 +181,8 @@ export function begin() {
     return { series, levels, until: Math.max(state.epochs, report?.epoch || 0) };
   }
 
+  const whole = (v) => (Number.isFinite(v) ? Math.round(v) || 0 : "–");
+  const be = (n) => `${n} ${n === 1 ? "is" : "are"}`;
   const counted = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const cellName = (c) => `${state.names[0]} ${levelName(state, 0, Math.floor(c / state.columns))}, ${state.names[1]} ${levelName(state, 1, c % state.columns)}`;
 
@@ -191,10 +198,11 @@ export function begin() {
     const counts = [0, 0, 0, 0];
     for (const s of found.status) counts[s]++;
     const open = counts[2] + counts[3], pictured = state.world === "bumps", toy = state.world === "toy";
-    const settled = `${counts[0]} seen; of ${counts[1] + open} unseen, ${counts[1]} are determined${counts[2] ? `, ${counts[2]} are not` : ""}${counts[3] ? `, ${counts[3]} have a level never seen` : ""}. `
-      + (open ? `${counted(found.pieces.count, "piece")}: ${counted(found.wanted.length, "further cell")} would tie them together.` : "One piece: if effects add up, the seen cells settle every other one.");
+    const settled = `${counts[0]} seen${counts[1] + open ? `; of ${counts[1] + open} unseen, ${be(counts[1])} determined${counts[2] ? `, ${be(counts[2])} not` : ""}${counts[3] ? `, ${counts[3]} ${counts[3] === 1 ? "has" : "have"} a level never seen` : ""}. ` : ". "}`
+      + (open ? `${counted(found.pieces.count, "piece")}: ${counted(found.wanted.length, "further cell")} (dashed) would tie them together.` : counts[1] ? "One piece: if effects add up, the seen cells settle every other one." : "Nothing is left to ask: take some away, and see what the others say of them.");
     tell("said-settled", settled, "settled");
-    const words = ({ error, slope, cells }) => !Number.isFinite(error) ? "No unseen cell to judge it by."
+    tell("names", state.levels ? `Rows are ${state.names[0]}, columns ${state.names[1]}${state.rule === "own" ? `; the answer is ${state.target}` : ""}.` : "");
+    const words = ({ error, slope, cells }) => !Number.isFinite(error) ? "No unseen cell has an answer to judge it by."
       : pictured ? `Error on unseen places: ${short(error)} of that of an empty picture.` : `Error on ${counted(cells, "unseen cell")} ${short(error)}${Number.isFinite(slope) ? `, slope against the truth ${short(slope)}` : ""}.`;
     tell("said-kernel", `${pictured ? `Its drawing at ${cellName(Math.max(chosen, 0))}. ` : ""}S = ${found.S.toFixed(3)}. ${words(found.judged.kernel)}`, "kernel");
     tell("said-additive", `${pictured ? "Sums of what each factor alone explains. " : ""}${words(found.judged.additive)}${open && !pictured ? " Hatched: no additive answer exists." : ""}`, "additive");
@@ -207,7 +215,7 @@ export function begin() {
     else if (broke) tell("said-mean", "They have diverged: lower the learning rate or the initial scale.", "mean");
     else if (toy) tell("said-mean", `Share of networks that answer 1 at each place; the first input grows downwards, the second to the right. Wrong in the corners (0,0), (0,1), (1,0), (1,1): ${report.quarters.map((q) => `${Math.round(100 * q)} %`).join(", ")}.`, "mean");
     else if (pictured) tell("said-mean", `Its drawing at the same place, after ${counted(report.epoch, "epoch")}. Error on unseen places: ${short(last("unseen"))} of that of an empty picture.`, "mean");
-    else tell("said-mean", `Mean answer. Error on seen cells ${short(last("seen"))}, on ${found.asked.length} unseen ${short(last("unseen"))}${Number.isFinite(report.slope) ? `, slope ${short(report.slope)}` : ""}.`, "mean");
+    else tell("said-mean", `Mean answer. Error on seen cells ${short(last("seen"))}${Number.isFinite(last("unseen")) ? `, on ${found.asked.length} unseen ${short(last("unseen"))}` : ""}${Number.isFinite(report.slope) ? `, slope ${short(report.slope)}` : ""}.`, "mean");
     tell("said-spread", pictured ? `Each factor becomes stripes before they meet. Error on unseen places: ${short(last("rendered"))} of that of an empty picture.`
       : toy ? "Darkest where half of the networks answer 1." : `Standard deviation over the ${MEMBERS} networks; darkest from ${short(found.scale.half / 2)} on.`, "spread");
     byId("said-curves").innerHTML = `<span class="key blue"></span>seen <span class="key dash orange"></span>unseen${pictured ? ' <span class="key dot pink"></span>unseen, rendered first' : ""}${toy ? ", share answered wrongly" : ' <span class="key dash green"></span>kernel, unseen <span class="key dot"></span>additive, unseen'}. Mean and range; epochs on a logarithmic axis.`;
@@ -216,9 +224,10 @@ export function begin() {
     byId("run").textContent = running ? "Pause" : "Train";
     byId("run").setAttribute("aria-pressed", running);
     if (report?.left && ["planted", "joint"].includes(state.model))
-      tell("left", `Left of the rule's first half: ${short(100 * report.left[0])} %, of its second: ${short(100 * report.left[1])} %.`);
+      tell("left", `Left of the rule's first half: ${whole(100 * report.left[0])} %, of its second: ${whole(100 * report.left[1])} %.`);
     else tell("left", "");
     if (chosen >= 0) readout();
+    else tell("readout", "Choose a cell: its answers stand here.");
   }
 
   function readout() {
@@ -335,16 +344,16 @@ export function begin() {
     for (const [name, [label]] of Object.entries(SUPPORTS)) byId("support").add(new Option(label, name));
     byId("support").add(new Option("painted by hand", "painted"));
     for (const [name, [label]] of Object.entries(RULES)) byId("rule").add(new Option(label, name));
-    const whole = (id, low, high, extra = {}) => { byId(id).onchange = ({ target }) => {
+    const ranged = (id, low, high, extra = {}) => { byId(id).onchange = ({ target }) => {
       const value = Number(target.value);
       if (Number.isInteger(value) && value >= low && value <= high) set({ [id]: value }, extra);
       else { problem(`${target.parentElement.textContent.trim()} takes a whole number from ${low} to ${high}.`); target.value = state[id]; }
     }; };
-    whole("rows", FEWEST, MOST, { keepDoor: false });
-    whole("columns", FEWEST, MOST, { keepDoor: false });
-    whole("width", 1, 128);
-    whole("layers", 1, 4);
-    whole("seed", 0, 2 ** 31 - 1);
+    ranged("rows", FEWEST, MOST, { keepDoor: false });
+    ranged("columns", FEWEST, MOST, { keepDoor: false });
+    ranged("width", 1, 128);
+    ranged("layers", 1, 4);
+    ranged("seed", 0, 2 ** 31 - 1);
     byId("epochs").onchange = ({ target }) => { const v = Number(target.value); if (Number.isInteger(v) && v >= 1 && v <= 1e6) { set({ epochs: v }, { retrain: false }); worker.postMessage({ do: "run", running, until: v }); } else target.value = state.epochs; };
     byId("lr").onchange = ({ target }) => { const v = Number(target.value); if (v >= 1e-5 && v <= 10) set({ lr: v }); else { problem("The learning rate is a number from 0.00001 to 10."); target.value = state.lr; } };
     byId("share").onchange = ({ target }) => { const v = Number(target.value); if (v > 0 && v <= 1) set({ share: v }); else target.value = state.share; };
@@ -376,9 +385,7 @@ export function begin() {
       for (const c of found.wanted) seen[c] = 1;
       set({ seen, support: "painted" });
     };
-    byId("use").onclick = () => {
-      try { set({ world: "grid", ...pasted(byId("paste").value) }, { keepDoor: false }); } catch (error) { problem(error.message); }
-    };
+    wireTable();
     byId("answers").ontoggle = () => byId("answers").open && fillTable();
     for (const name of ["settled", "kernel", "additive", "mean", "spread"])
       byId(name).onpointermove = (event) => { if (state.world === "grid" || name === "settled") choose(place(byId(name), event, state.rows, state.columns)); };
@@ -388,6 +395,24 @@ export function begin() {
     watchWidths(document.querySelectorAll("canvas"), () => schedule());
     addEventListener("hashchange", () => read(location.hash));
     grid = paintGrid(byId("paint"), { choose, paint });
+  }
+
+  function wireTable() {
+    const box = byId("paste"), columns = [0, 1, 2].map((k) => byId(`column-${k}`));
+    const offer = () => {
+      const { names, guess } = columnsOf(box.value);
+      byId("columns-of").hidden = names.length < 3;
+      columns.forEach((select, k) => { select.replaceChildren(...names.map((name, i) => new Option(name, i))); select.value = guess[k]; });
+    };
+    // A browser takes seconds to insert some thousand lines into a box, and none to set them.
+    const take = (text) => { box.value = text; offer(); };
+    box.onpaste = (event) => { event.preventDefault(); take(event.clipboardData.getData("text")); };
+    box.oninput = offer;
+    byId("file").onchange = async ({ target }) => { if (target.files[0]) take(await target.files[0].text()); };
+    byId("use").onclick = () => {
+      const chosen = byId("columns-of").hidden ? undefined : columns.map((select) => Number(select.value));
+      try { set({ world: "grid", ...pasted(box.value, chosen) }, { keepDoor: false }); } catch (error) { problem(error.message); }
+    };
   }
 
   // One stroke of the brush: `cells` are painted as the first of them was turned.

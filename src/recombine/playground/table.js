@@ -26,12 +26,27 @@ export function fields(text) {
 
 const isNumber = (text) => text.trim() !== "" && Number.isFinite(Number(text));
 
+// The columns of a pasted table by name, and which three of them look like two factors and the answer: the last with
+// numbers (or else with two words), and the first others whose levels come back. No columns for a bare matrix.
+export function columnsOf(text) {
+  const [header = [], ...body] = fields(text.slice(0, MOST_LETTERS));
+  if (header.every(isNumber)) return { names: [], guess: [0, 1, 2] };
+  const kinds = header.map((_, k) => [...new Set(body.map((row) => (row[k] || "").trim()).filter((t) => t && t.toLowerCase() !== "nan"))]);
+  const numeric = kinds.findLastIndex((found) => found.length && found.every(isNumber));
+  const last = numeric >= 0 ? numeric : kinds.findLastIndex((found) => found.length === 2);
+  const answer = header.length <= 3 ? 2 : last < 0 ? header.length - 1 : last;
+  const others = [...header.keys()].filter((k) => k !== answer);
+  const fits = others.filter((k) => kinds[k].length >= FEWEST && kinds[k].length <= MOST && kinds[k].length < body.length);
+  const [a, b] = header.length > 3 ? [...fits, ...others.filter((k) => !fits.includes(k))] : [0, 1];
+  return { names: header.map(tidy), guess: [a, b, answer] };
+}
+
 // What a person pasted as changes of the state; an error says in one sentence what cannot be used.
-export function pasted(text) {
+export function pasted(text, chosen) {
   if (text.length > MOST_LETTERS) throw new Error(`The text has ${text.length.toLocaleString("en")} letters, more than the ${MOST_LETTERS.toLocaleString("en")} this page reads; use “recombine check” on the file.`);
   const rows = fields(text);
   if (!rows.length) throw new Error("Nothing was pasted: give a table with a header and two factors, or a matrix of numbers.");
-  return rows.every((row) => row.every((f) => isNumber(f) || f.trim() === "")) && rows[0].length > 1 ? matrix(rows) : long(rows);
+  return rows.every((row) => row.every((f) => isNumber(f) || f.trim() === "")) && rows[0].length > 1 ? matrix(rows) : long(rows, chosen || columnsOf(text).guess);
 }
 
 function matrix(rows) {
@@ -44,26 +59,28 @@ function matrix(rows) {
   return { rows: rows.length, columns, levels: null, names: ["a", "b"], target: "y", ...ownValues(values) };
 }
 
-function long(rows) {
-  const [header, ...body] = rows;
-  if (header.length < 2) throw new Error("The table needs a header and at least two columns, which are the factors; a third is the answer.");
+function long([header, ...all], [a, b, y]) {
+  if (header.length > 2 && new Set([a, b, y]).size < 3) throw new Error("The two factors and the answer are three different columns.");
+  const pick = (row) => [a, b, y].filter((k) => k < header.length).map((k) => row[k]), body = all.map(pick), count = header.length;
+  header = pick(header);
+  if (count < 2) throw new Error("The table needs a header and at least two columns, which are the factors; a third is the answer.");
   if (!body.length) throw new Error("The table has a header but no rows.");
-  const short = body.findIndex((row) => row.length < Math.min(3, header.length));
-  if (short >= 0) throw new Error(`Row ${short + 1} has ${body[short].length} fields, the header has ${header.length}.`);
+  const short = body.findIndex((row) => row.includes(undefined));
+  if (short >= 0) throw new Error(`Row ${short + 1} has ${all[short].length} fields, the header has ${count}.`);
   const levels = [0, 1].map((k) => sorted(new Set(body.map((row) => row[k].trim()))));
   levels.forEach((found, k) => limited(found.length, `levels in “${tidy(header[k])}”`));
   const place = levels.map((found) => new Map(found.map((level, i) => [level, i])));
-  const [R, C] = levels.map((found) => found.length), sum = new Float64Array(R * C), count = new Float64Array(R * C);
+  const [R, C] = levels.map((found) => found.length), sum = new Float64Array(R * C), rows = new Float64Array(R * C);
   const answers = header.length > 2 ? numbers(body.map((row) => row[2].trim()), tidy(header[2])) : null;
   body.forEach((row, n) => {
     if (answers && Number.isNaN(answers[n])) return;
     const cell = place[0].get(row[0].trim()) * C + place[1].get(row[1].trim());
     sum[cell] += answers ? answers[n] : 0;
-    count[cell]++;
+    rows[cell]++;
   });
   const named = { rows: R, columns: C, names: [tidy(header[0]), tidy(header[1])], target: tidy(header[2] || "y"), levels: levels.map((l) => distinct(l.map(tidy))) };
-  if (!answers) return { ...named, rule: "sum", values: null, support: "painted", seen: Uint8Array.from(count, (n) => (n ? 1 : 0)) };
-  return { ...named, ...ownValues(sum.map((s, c) => (count[c] ? s / count[c] : NaN))) };
+  if (!answers) return { ...named, rule: "sum", values: null, support: "painted", seen: Uint8Array.from(rows, (n) => (n ? 1 : 0)) };
+  return { ...named, ...ownValues(sum.map((s, c) => (rows[c] ? s / rows[c] : NaN))) };
 }
 
 // Numbers as they are; two words as −1 and +1, as recombine check has them.
@@ -77,7 +94,7 @@ function numbers(texts, name) {
 }
 
 function sentence(text, name = "the table") {
-  try { return checkedNumber(text); } catch (error) { throw new Error(`In ${name === "the table" ? name : `“${name}”`} ${error.message}; answers are numbers, or two classes.`); }
+  try { return checkedNumber(text); } catch (error) { throw new Error(`In ${name === "the table" ? name : `“${name}”`} ${error.message}; ${/^-?\d+,\d+$/.test(text.trim()) ? "write decimals with a point" : "answers are numbers, or two classes"}.`); }
 }
 
 function ownValues(values) {

@@ -65,7 +65,8 @@ class TrainingRun(Run):
 
     def compute(self, context: Context) -> Outcome:
         ensemble = self._train(context)
-        tables = {"members": ensemble.status_frame(), "history": ensemble.history_frame(), **ensemble.records}
+        status = ensemble.status_frame().drop("fitted_at", strict=False)  # its table of losses tells it
+        tables = {"members": status, "history": ensemble.history_frame(), **ensemble.records}
         notes = {name: value for name, value in ensemble.notes.items() if name not in NOT_NOTED}
         notes |= {"settings": self.resolved()}
         notes |= {

@@ -126,7 +126,25 @@ def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:
         )
         return layout.join(grads, (len(plain),)), plain, [after[name] for name in buffer_names]
 
-    return step
+    return step if len(stack) > 1 or stack.flat.is_cuda else _doubled(step, shared)
+
+
+def _doubled(step: Step, shared: bool) -> Step:
+    """The step of one member, taken as that of two. A batch of one matrix is multiplied by another routine, whose last
+    bits differ: from two members on a CPU gives each the same numbers, however many there are."""
+
+    def twice(*parts: Tensor) -> list[Tensor]:
+        return [torch.cat([part, part]) for part in parts]
+
+    def call(
+        parameters: list[Tensor], buffers: list[Tensor], inputs: tuple[Tensor, ...], targets: Tensor, weight: Tensor
+    ) -> tuple[Tensor, Tensor, list[Tensor]]:
+        if not shared:
+            (targets,), inputs = twice(targets), tuple(twice(*inputs))
+        grads, losses, after = step(twice(*parameters), twice(*buffers), inputs, targets, *twice(weight))
+        return grads[:1], losses[:1], [buffer[:1] for buffer in after]
+
+    return call
 
 
 def trace(step: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
