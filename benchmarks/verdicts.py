@@ -242,6 +242,14 @@ def noise_ceiling(rng: np.random.Generator) -> Planted:
 
 
 @learner
+def told_more_than_the_factors(rng: np.random.Generator) -> Planted:
+    """Answers that are mostly noise to whoever knows the factors, but the learner's input shows it."""
+    grid = Grid.of(rng, int(rng.choice([8, 16])))
+    y = numbers(rng, grid, 0.5) + rng.uniform(1, 3) * rng.normal(size=len(grid.a))
+    return Planted(grid.measured(y, y + 0.1 * y.std() * rng.normal(size=len(y))), ("composes",))
+
+
+@learner
 def noise_ceiling_of_single_rows(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, 1, (30, 30))
     one, two = rng.normal(size=(2, 30))

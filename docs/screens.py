@@ -18,7 +18,7 @@ from recombine.playground import write_page
 
 DOORS = ("leak", "redundant", "support", "rendering", "parts")
 SHOTS = [(width, scheme) for width in (1400, 390) for scheme in ("light", "dark")]
-HEIGHT, SCALE, GAP, QUALITY = 1480, 0.38, 9, 50
+HEIGHT, SCALE, GAP, QUALITY = 1480, 0.5, 12, 50
 
 
 def main() -> None:

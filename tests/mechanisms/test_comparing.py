@@ -114,6 +114,16 @@ def test_an_always_same_answer_is_no_fit_and_a_better_model_than_adding_up_does_
     assert found.scores()["unseen"]["rmse"] == pytest.approx(np.sqrt(np.square(p - y)[(A + 2 * B) % 5 == 0].mean()))
 
 
+def test_noise_is_taken_off_the_errors_of_no_one_who_is_told_more_than_the_factors():
+    rng = np.random.default_rng(0)
+    y = A + 0.5 * B + np.where((A + 2 * B) % 5 == 0, 1.0, 5.0) * rng.normal(size=len(A))  # noisier where it is seen
+    table = {"a": A, "b": B, "y": y, "p": y + 0.2 * rng.normal(size=len(y)), "part": PART}
+    found = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert found.comparison.floor.mean > 10 * found.unseen.mean
+    assert found.verdict == "composes"
+    assert found.gap.mean == pytest.approx(found.unseen.mean - found.seen.mean)
+
+
 def test_two_models_are_compared_on_the_same_rows():
     rng = np.random.default_rng(3)
     y = A + 0.5 * B

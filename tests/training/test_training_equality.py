@@ -336,3 +336,28 @@ def test_members_keep_their_numbers_and_order() -> None:
     assert isinstance(some, Ensemble)
     assert some.members == (5, 1)
     assert_same(some, short(members=6, strategy="stacked"), [1, 5], 1e-9)
+
+
+class Attending(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.into, self.out = nn.Linear(1, 8), nn.Linear(8, 2)
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.out(self.layer(self.into(x[..., None])).mean(1))
+
+
+def convolving() -> nn.Module:
+    return nn.Sequential(
+        nn.Unflatten(1, (1, 2)), nn.Conv1d(1, 6, 3, padding=1), nn.BatchNorm1d(6), nn.ReLU(),
+        nn.Conv1d(6, 6, 3, padding=1), nn.Flatten(), nn.Linear(12, 2),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("model", [Attending, convolving])
+@pytest.mark.parametrize("batch_size", [32, None])
+def test_a_member_alone_comes_to_the_bits_it_has_among_others(model: Any, batch_size: int | None) -> None:
+    task = TOY if batch_size else fixed_task()
+    how = {"task": task, "batch_size": batch_size, "steps": 40, "dtype": torch.float32, "strategy": "stacked"}
+    assert_same(short(model, members=5, **how), short(model, members=[3], **how), [3], 0)

@@ -86,7 +86,8 @@ def evaluated(
         asked = torch.as_tensor(np.array(points[start : start + chunk]), device=ensemble.device)
         inputs, targets = task.examples(asked, Draws.single(seed, f"evaluation {start}", ensemble.device))
         parts = tuple(p.to(dtype) if p.is_floating_point() else p for p in positional(inputs))
-        yield ensemble.predict(parts).flatten(2), targets.to(dtype).flatten(1)
+        outputs = ensemble.predict(parts)
+        yield outputs.reshape(*outputs.shape[:2], -1), targets.to(dtype).reshape(len(targets), -1)
 
 
 def _sums(ensemble: Ensemble, task: Task, points: Points, chunk: int, seed: int) -> dict[str, Tensor]:

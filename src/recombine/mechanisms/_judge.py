@@ -117,8 +117,11 @@ def judge(
 
 
 def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
-    """What is taken off the errors of each combination before they are compared: its noise, where rows tell it."""
-    each = noise_within(answers) if comparison.floor.mean > 0 else None
+    """What is taken off the errors of each combination before they are compared: its noise, where rows tell it, and
+    nothing from a learner that is told more than the factors: what they leave open is no bound to it."""
+    floor = comparison.floor.mean
+    told = answers.like and answers.compared.any() and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
+    each = noise_within(answers) if floor > 0 and not told else None
     return np.zeros(len(answers.codes)) if each is None else each
 
 

@@ -45,7 +45,7 @@ def rows(inputs: Any, targets: Any) -> tuple[tuple[Tensor, ...], tuple[str, ...]
     """Input tensors, their names where they have some, and targets; a dataset holds both."""
     if isinstance(inputs, (Dataset, DataLoader)):
         if targets is not None:
-            raise InputError("a dataset holds its targets: give targets=None.")
+            raise InputError("a dataset holds its targets: give no targets beside it.")
         inputs, targets = _collected(inputs)
     elif targets is None:
         raise InputError("targets are missing; only a Dataset or a DataLoader holds its own.")

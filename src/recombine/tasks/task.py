@@ -90,7 +90,7 @@ class FixedTask(Task):
     """A task over a fixed set of examples: tensors or arrays, and the combination of each row.
 
     ``inputs`` may be several tensors, or named ones (a dictionary), which a model takes by position in their order or,
-    wrapped in `models.ByName`, by name. A ``Dataset`` or ``DataLoader`` holds inputs and targets (``targets=None``).
+    wrapped in `models.ByName`, by name. A ``Dataset`` or ``DataLoader`` holds inputs and targets.
     ``loss`` is a function or a loss of ``torch.nn``, of which each example's own loss is taken.
 
     ``inputs`` and ``targets`` have one row per example, ``combinations`` one row of codes per example. Rows whose
@@ -106,9 +106,9 @@ class FixedTask(Task):
         train: Support,
         test: Support,
         inputs: Any,
-        targets: Any,
-        combinations: Any,
-        loss: Any,
+        targets: Any = None,
+        combinations: Any = None,
+        loss: Any = None,
         scores: Any = None,
         *,
         held_out: float = 0.2,
@@ -116,6 +116,8 @@ class FixedTask(Task):
         part: Mapping[str, slice] | None = None,
     ) -> None:
         parts, self.input_names, targets = given.rows(inputs, targets)
+        if combinations is None:
+            raise InputError("combinations are missing: give the codes of each row, as space.encode makes them.")
         combinations = given.tensor(combinations, "combinations")
         rows = len(targets)
         if any(len(part) != rows for part in (*parts, combinations)):

@@ -77,7 +77,7 @@ def train(training: Training) -> Ensemble:
     ``strategy`` and ``chunk_size`` are chosen from the description and the kind of device unless given. With a
     ``checkpoint`` folder a killed training continues where it was, and its stacks can be trained apart: ``only`` names
     the one to train, and a call without it joins what it finds. ``progress(done, total)`` counts member-steps; without
-    it a bar is shown on a terminal and nothing elsewhere.
+    it a bar is shown on a terminal and in a notebook, and nothing elsewhere.
     """
     plan = _plan(training)
     stacks = plan.stacks(training.ids)
