@@ -105,8 +105,8 @@ def superposed(
     rows = [_drawn(np.flatnonzero(mask), size, rng) for mask, size in ((answers.seen, known), (answers.unseen, most))]
     chosen = answers.codes[np.concatenate(rows)]
     parts = list(_evaluate(ensemble.select(list(ensemble.members[:4])), task, chosen, 1, seed))
-    outputs, right = torch.cat([p[0] for p in parts], 1).double().cpu(), torch.cat([p[1] for p in parts]).double().cpu()
-    outputs, right = outputs.reshape(*outputs.shape[:2], -1).numpy(), right.reshape(len(right), -1).numpy()
+    outputs = torch.cat([p[0].reshape(*p[0].shape[:2], -1) for p in parts], 1).double().cpu().numpy()
+    right = torch.cat([p[1].reshape(len(p[1]), -1) for p in parts]).double().cpu().numpy()
     if right.shape[1] < PICTURE:
         return f"an answer has {right.shape[1]} number{'s' if right.shape[1] > 1 else ''}; a picture needs {PICTURE}"
     background = np.median(right[: len(rows[0])], axis=0)
