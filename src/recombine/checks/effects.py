@@ -26,6 +26,8 @@ from recombine.checks.modular import Floats, Ints
 ROUNDS = 20
 LEAST = 1e-9
 """Smallest variance of a block or of the noise, as a share of the answers' variance."""
+FILLED = 0.02
+"""Share of a matrix that is not zero from which products are faster with the zeros written out."""
 DENSE = 2_500
 """Effects up to which the system is solved as a dense matrix."""
 
@@ -126,10 +128,17 @@ class Effects:
             known[:, b] = has
         return csr_array(hstack(parts, format="csr")), known
 
+    def _normal(self) -> tuple[Floats, Floats]:
+        """Xᵀ U⁻¹ X and Xᵀ U⁻¹ y."""
+        if self.design.nnz > FILLED * self.design.shape[0] * self.design.shape[1]:
+            weighted = self.dense / self.noise[:, None]
+            return weighted.T @ self.dense, weighted.T @ self.y
+        weighted = self.design.multiply(1 / self.noise[:, None]).tocsr()
+        return (weighted.T @ self.design).toarray(), weighted.T @ self.y
+
     def _settle(self, rounds: int, known: bool) -> None:
         """MacKay's updates: θ_b = ‖β_b‖² / γ_b with γ_b the number of effects that the data settle."""
-        weighted = self.design.multiply(1 / self.noise[:, None]).tocsr()
-        gram, right = (weighted.T @ self.design).toarray(), weighted.T @ self.y
+        gram, right = self._normal()
         least = LEAST * self.spread
         for _ in range(rounds):
             factor = cho_factor(gram / self.sigma2 + np.diag(self.precision()), lower=True)

@@ -32,10 +32,10 @@ class _Sharing:
 
     def __init__(self, codes: Ints, shape: tuple[int, ...], subset: Subset) -> None:
         self.subset, self._shape = subset, shape
-        self._of_row = key_of(codes, shape, subset)
-        self._order = np.argsort(self._of_row, kind="stable")
+        self.of_row = key_of(codes, shape, subset)
+        self._order = np.argsort(self.of_row, kind="stable")
         self._keys, self._starts, self._counts = np.unique(
-            self._of_row[self._order], return_index=True, return_counts=True
+            self.of_row[self._order], return_index=True, return_counts=True
         )
 
     def counts(self, codes: Ints) -> Ints:
@@ -45,7 +45,7 @@ class _Sharing:
 
     def rows(self, row: int) -> Ints:
         """Training cells that share this one's levels."""
-        at = int(np.searchsorted(self._keys, self._of_row[row]))
+        at = int(np.searchsorted(self._keys, self.of_row[row]))
         return self._order[self._starts[at] : self._starts[at] + self._counts[at]]
 
 
@@ -115,7 +115,7 @@ def stand_ins(
         if not np.isfinite(apart[best]):
             continue
         row = int(tried[best])
-        near = {row}.union(*(gap.rows(row, q).tolist() for gap in gaps))
+        near = sorted({row}.union(*(gap.rows(row, q).tolist() for gap in gaps)))
         group = _left_out(row, near, wanted, have[:, best], sharing, rng) if len(near) <= LARGEST_GROUP else None
         if group is None:
             continue
@@ -123,10 +123,9 @@ def stand_ins(
             same.rows(row) for same, want in zip(sharing, wanted, strict=True) if len(same.subset) > 1 and not want
         ]
         name = (int(by[q]), int(sharing[by[q]].rows(row).min()) if by[q] >= 0 else row)
+        gone = np.isin(np.arange(len(codes)), group) if whole else np.zeros(0, dtype=bool)
         mates = (
-            [m for m in reduce(np.intersect1d, whole) if m != row and _levels_left(m, set(group), sharing)]
-            if whole
-            else []
+            [m for m in reduce(np.intersect1d, whole) if m != row and _levels_left(m, gone, sharing)] if whole else []
         )
         for first in [row, *([int(rng.choice(mates))] if mates else [])]:
             groups.append(np.concatenate([[first], group[group != first]]))
@@ -157,25 +156,28 @@ def _unseen_pairs(asked: Ints, shape: tuple[int, ...], sharing: list[_Sharing], 
     return by, np.unique(cluster, return_inverse=True)[1]
 
 
-def _levels_left(row: int, gone: set[int], sharing: list[_Sharing]) -> bool:
+def _levels_left(row: int, gone: np.ndarray, sharing: list[_Sharing]) -> bool:
     """Whether each level of a cell still occurs without these cells."""
-    return all(any(int(r) not in gone for r in same.rows(row)) for same in sharing if len(same.subset) == 1)
+    return not any(gone[same.rows(row)].all() for same in sharing if len(same.subset) == 1)
 
 
 def _left_out(
-    row: int, near: set[int], wanted: Ints, have: Ints, sharing: list[_Sharing], rng: np.random.Generator
+    row: int, near: list[int], wanted: Ints, have: Ints, sharing: list[_Sharing], rng: np.random.Generator
 ) -> Ints | None:
-    gone = set(near)
+    gone = np.zeros(len(sharing[0].of_row) if sharing else max(near) + 1, dtype=bool)
+    gone[near] = True
     for want, has, same in zip(wanted, have, sharing, strict=True):
         if has <= want + np.sqrt(want):
             continue
-        left = [int(r) for r in same.rows(row) if int(r) not in gone]
-        gone.update(int(r) for r in rng.permutation(left)[: max(0, len(left) - int(want))])
+        left = same.rows(row)
+        left = left[~gone[left]]
+        gone[rng.permutation(left)[: max(0, len(left) - int(want))]] = True
     if not _levels_left(row, gone, sharing):
         return None
-    others = np.array(sorted(gone - {row}), dtype=np.int64)
+    gone[row] = False
+    others = np.flatnonzero(gone)
     if len(others) > LARGEST_GROUP:
-        near = near - {row}
-        rest = np.array(sorted(set(others.tolist()) - near), dtype=np.int64)
-        others = np.concatenate([sorted(near), rng.choice(rest, LARGEST_GROUP - len(near), replace=False)])
+        gone[near] = False
+        few = [r for r in near if r != row]
+        others = np.concatenate([few, rng.choice(np.flatnonzero(gone), LARGEST_GROUP - len(few), replace=False)])
     return np.concatenate([[row], others]).astype(np.int64)

@@ -127,9 +127,12 @@ def check(
     )
     changes = numbers(change, "--change") or None
     check_file(out, table, test)
+    from threadpoolctl import threadpool_limits
+
     from recombine.checks import Purpose, check as run
 
-    with waiting(f"checking {table.name}", quiet=json):
+    # The matrices are small: threads would wait for each other, on a busy machine longer than one alone takes.
+    with waiting(f"checking {table.name}", quiet=json), threadpool_limits(limits=1):
         result = run(
             table,
             chosen,

@@ -106,7 +106,8 @@ def encode(
         if not isinstance(count, int) or count < 2:
             raise InputError(f"bins for {name!r} must be a whole number of at least 2, got {count!r}.")
     frames, distinct = _without_blanks(frames, names, said)
-    kept = [_treat_missing(frame, names, missing) for frame in frames]
+    whole = all(name in distinct and not distinct[name].null_count() for name in names)
+    kept = [(frame, 0) if whole else _treat_missing(frame, names, missing) for frame in frames]
     frames = [frame for frame, _ in kept]
     both = next((name for name in numbers if name in bins), None)
     if both is not None:
