@@ -57,8 +57,7 @@ class Curve:
     @cached_property
     def spanning(self) -> Ints:
         """Codes of so few seen values that what is known at them is known everywhere: the ends, or the knots."""
-        few = len(self.seen) // 2 + 1
-        count = 2 if self.shape == "linear" else min(len(self.seen), max(3, min(self.most, few)))
+        count = 2 if self.shape == "linear" else max(3, min(self.most, -(-3 * len(self.seen) // 4)))
         return self.seen[np.linspace(0, len(self.seen) - 1, count).round().astype(np.int64)]
 
     @property
