@@ -307,6 +307,8 @@ def test_the_command_line_reads_shapes_and_writes_the_page(tmp_path, capsys):
     page = tmp_path / "c.html"
     assert run(["check", *common, "--numeric", "dose=spline", "--out", str(page)]) == 0
     assert "extrapolation" in capsys.readouterr().out
-    assert "outside the seen range" in page.read_text(encoding="utf-8")
+    written = page.read_text(encoding="utf-8")
+    assert "outside the seen range" in written
+    assert "Nothing: training determines" not in written
     assert run(["check", *common, "--numeric", "dose", "--json", "--fail-on", "undetermined"]) == 1
     assert json.loads(capsys.readouterr().out)["settings"]["numeric"] == {"dose": "linear"}

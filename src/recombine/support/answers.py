@@ -149,8 +149,8 @@ def look(frame: pl.LazyFrame, number: pl.Expr, text: pl.Expr | None) -> Look:
     """``text``: what the numbers were read from, where it was text; told without a look at each distinct value."""
     odd = pl.lit(False)
     if text is not None:
-        padded = text.str.contains(r"^[+-]?0[0-9]|_|(?i)nan")
-        odd = (text.is_not_null() & (number.is_null() | padded)).any()
+        padded = text.str.contains(r"^[+-]?0[0-9]")
+        odd = (text.is_not_null() & (number.is_null() | number.is_nan() | padded)).any()
     bits = ((number == 0) | (number == 1)).all()
     found = collect(
         frame.select(odd.alias("odd"), number.min().alias("low"), number.max().alias("high"), bits.alias("bits"))
