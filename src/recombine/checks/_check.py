@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,19 +16,20 @@ from recombine.checks.additivity import Additivity, additivity
 from recombine.checks.cells import existing, shared_by_missing
 from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
-from recombine.checks.confounding import confounding
+from recombine.checks.confounding import THIN, Confounding, confounding
+from recombine.checks.curves import Numeric, curves_of, shapes
 from recombine.checks.forecast import Forecast, forecast
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
-from recombine.checks.reading import in_words, read, split_of
+from recombine.checks.reading import in_words, levels_only, numbers_unseen, read, split_of
 from recombine.checks.rules import Cells
 from recombine.checks.tables import pair_tables
 from recombine.checks.verdict import CheckResult, Query
 from recombine.errors import InputError
 from recombine.space import Level
-from recombine.support.table import Missing, Table, Target
+from recombine.support.table import Missing, Table, Target, factor_names
 
 MOST_QUERIES = 10_000
 WORTH_A_WORD = 0.1
@@ -45,6 +47,7 @@ def check(
     order: int = 1,
     min_support: int = 1,
     bins: Mapping[str, int] | None = None,
+    numeric: Numeric = (),
     missing: Missing = "error",
     cost: Cost | None = None,
     forbid: Sequence[Mapping[str, Level]] = (),
@@ -65,21 +68,24 @@ def check(
     ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary; ``factors`` are its columns
     that are recombined. Asked about is the grid of the table's levels minus training, or a ``test`` table, or with
     ``split="column=value"`` the rows that have this value (the others are training). ``order`` m: effects of up to m
-    factors at once. ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to
-    collect — a function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists
-    (partial) combinations that cannot be collected, ``exclude`` those that cannot exist, and ``purpose`` says what the
-    rows are for: a budget to be spent well, or an error to be reached. ``salience`` or ``depth`` choose the learner
-    whose behaviour is predicted; ``rules`` ("forest", "networks") join the contest of rules behind the forecast.
+    factors at once. ``numeric`` names factors that are numbers, which act along a straight line, or with {name:
+    "spline"} along a smooth curve. ``min_support``: a combination counts as trained from this many rows on. ``cost``
+    prices cells to collect — a function of a combination, or {factor: {level: price}} whose prices add up — and
+    ``forbid`` lists (partial) combinations that cannot be collected, ``exclude`` those that cannot exist, and
+    ``purpose`` says what the rows are for: a budget to be spent well, or an error to be reached. ``salience`` or
+    ``depth`` choose the learner whose behaviour is predicted; ``rules`` ("forest", "networks") join the contest of
+    rules behind the forecast.
     """
     _refuse(split, test, min_support, max_queries, seed)
-    pair = split_of(split)
+    pair, lines = split_of(split), shapes(numeric, factor_names(factors))
     train, asked_table, notes = read(
-        table, test, factors, min_support, target=target, target_kind=target_kind, split=pair, bins=bins,
+        table, test, factors, min_support, target=target, target_kind=target_kind, split=pair, bins=bins, numbers=lines,
         missing=missing, max_rows=max_rows, max_bytes=max_bytes,
     )  # fmt: skip
     space, answered = train.space, train.target
     test_codes = None if asked_table is None else asked_table.codes
-    known = Identifiability(train.codes, space.shape, order)
+    curves = curves_of(space, train.codes, lines)
+    known = Identifiability(train.codes, space.shape, order, curves)
     if test_codes is None:
         asked = ask_grid(known, space, max_queries, seed, exclude)
     else:
@@ -91,7 +97,8 @@ def check(
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     expected, no_forecast = _forecast(known, train, asked, rules, seed)
     fit = _additivity(known, train, expected)
-    pairs = pair_tables(train.codes, train.counts, space.shape)
+    plain = levels_only(train, curves)
+    pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     shared = shared_by_missing(known, space, pairs, exclude) if grid else []
     queries, directions = describe(known, train.counts, pairs, asked, prediction, expected, answered)
     return CheckResult(
@@ -110,20 +117,27 @@ def check(
         directions=directions,
         advice=advice,
         coverage=coverage(
-            train.codes, space.shape, existing(space, exclude) if exclude and wanted is None else test_codes
+            train.codes,
+            space.shape,
+            existing(space, exclude) if exclude and wanted is None else test_codes,
+            numbers=curves,
         ),
         pieces=connected_components(known, space),
         groups=level_groups(known, space),
-        confounding=confounding(train, pairs, draws, seed),
+        confounding=confounding(plain, pairs, draws, seed)
+        if plain is not None
+        else Confounding((), int((train.counts < THIN).sum()), len(train.counts)),
         additivity=fit,
         prediction=prediction,
         forecast=expected,
         unseen_levels=levels_never_seen(known, space),
         notes=(
             *notes,
+            *numbers_unseen(known, space, wanted),
             *why_not,
             *no_forecast,
             *_warnings(answered, fit, prediction, expected),
+            *_bends(known, space.names, fit),
             *_long_sums(queries),
             *shared,
         ),
@@ -136,6 +150,7 @@ def check(
             "order": order,
             "min_support": min_support,
             "bins": dict(bins or {}),
+            "numeric": lines,
             "missing": missing,
             "salience": salience,
             "depth": depth,
@@ -176,7 +191,7 @@ def _forecast(
     target = train.target
     if target is None or asked.worst == "seen":
         return None, []
-    cells = Cells.of(known.codes, known.shape, target)
+    cells = Cells.of(known.codes, known.shape, target, known.curves)
     found = forecast(
         cells, asked.codes[asked.status == DETERMINED].astype(np.int64), assumed=known.order, more=rules, seed=seed
     )
@@ -211,6 +226,13 @@ def _warnings(
     if target is not None and prediction is not None and not (target.count > 0).all():
         notes.append("no kernel prediction of answers: some training combinations have no target.")
     return notes
+
+
+def _bends(known: Identifiability, names: tuple[str, ...], fit: Additivity | None) -> list[str]:
+    """What to try where a number does not act along a straight line."""
+    straight = [names[k] for k, c in known.curves.items() if c.shape == "linear" and c.bent() is not None]
+    bent = [n for n in straight if fit is not None and fit.rejected and fit.evidence.find(f"{n} beyond") >= 0]
+    return [f"{n} does not act along a straight line; a curve may do: --numeric {shlex.quote(n)}=spline." for n in bent]
 
 
 def _long_sums(queries: Sequence[Query]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,22 +61,25 @@ class Coverage:
 
 
 def coverage(
-    train: Codes, shape: tuple[int, ...], asked: Codes | None = None, strengths: tuple[int, ...] = (1, 2, 3)
+    train: Codes,
+    shape: tuple[int, ...],
+    asked: Codes | None = None,
+    strengths: tuple[int, ...] = (1, 2, 3),
+    numbers: Collection[int] = (),
 ) -> Coverage:
-    """Compare what training shows with what the asked rows (None: the whole grid) use."""
+    """Compare what training shows with what the asked rows (None: the whole grid) use; ``numbers`` are factors without
+    levels to speak of, which are left out."""
+    factors = [k for k in range(len(shape)) if k not in numbers]
     found, skipped = [], []
     for t in strengths:
-        if t > len(shape):
+        if t > len(factors):
             continue
-        subsets = math.comb(len(shape), t)
+        subsets = math.comb(len(factors), t)
         if subsets > MOST_SUBSETS or subsets * (len(train) + (0 if asked is None else len(asked))) > MOST_WORK:
             skipped.append(t)
             continue
         seen = _present_pairs(train, shape) if t == 2 else {}
-        found += [
-            _one(train, shape, asked, chosen, seen.get(chosen))
-            for chosen in itertools.combinations(range(len(shape)), t)
-        ]
+        found += [_one(train, shape, asked, chosen, seen.get(chosen)) for chosen in itertools.combinations(factors, t)]
     return Coverage(tuple(found), tuple(skipped))
 
 

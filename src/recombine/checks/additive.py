@@ -152,6 +152,10 @@ class Additive:
             start += levels - 1
         return rows
 
+    def floats(self, codes: Codes) -> NDArray[np.float64]:
+        """The same for fitting."""
+        return self.rows(codes).astype(np.float64)
+
     def groups(self) -> list[list[list[int]]]:
         """For each factor its levels in groups within which every difference is determined (equal on all null
         vectors).

@@ -1,8 +1,9 @@
 """Is the answer additive on the combinations that *were* seen? A test of the assumption everything else rests on.
 
-numbers:  F tests of every pair of factors whose interaction can be estimated, on top of all single effects; against the
-          noise of repeated rows where there are any, with a lack-of-fit test of everything at once; without either,
-          Tukey's one degree of freedom (1949): does the squared fit explain what the fit leaves?
+numbers:  F tests of every pair of factors whose interaction can be estimated, and of what a factor that is a number
+          does beyond its curve, on top of all single effects; against the noise of repeated rows where there are any,
+          with a lack-of-fit test of everything at once; without either, Tukey's one degree of freedom (1949): does the
+          squared fit explain what the fit leaves?
 classes:  score tests of every pair on top of the additive log-odds, their largest compared with answers drawn from that
           fit; with several rows in a cell also its deviance; where repeated rows always agree, whether any additive
           log-odds separates the classes (linear programme)
@@ -63,10 +64,13 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
         return _untested("the table is too large for this test of additivity.")
     if cells <= known.rank:
         return _untested(f"{cells} seen combinations cannot test {known.rank} effects: every pattern fits.")
-    x = known.rows.rows(known.codes[use]).astype(np.float64)
+    x = known.rows.floats(known.codes[use])
     codes, count = known.codes[use].astype(np.int64), target.count[use].astype(np.float64)
     pairs = _pairs(codes, known, cells) if known.order == 1 else {}
     named = {" × ".join(names[k] for k in chosen): columns for chosen, columns in pairs.items()}
+    for k, curve in known.curves.items():
+        if (columns := curve.more(codes[:, k])) is not None and columns.size <= LARGEST:
+            named[f"{names[k]} beyond {curve.words}"] = columns
     if target.classes is not None:
         return _classes(x, named, target, use, known.rank)
     mean, pure = target.mean[use], float(target.spread[use].sum())
@@ -110,8 +114,9 @@ def _pairs(codes: Ints, known: Identifiability, cells: int) -> dict[tuple[int, i
     if len(known.shape) > MOST_FACTORS:
         return found
     for chosen in itertools.combinations(range(len(known.shape)), 2):
-        block = Block.of(codes, known.shape, chosen)
-        if len(block.keys) < cells and cells * len(block.keys) <= LARGEST:
+        curves = {k: np.hstack(known.curves[k].smooth) for k in chosen if k in known.curves}
+        block = Block.of(codes, known.shape, chosen, curves)
+        if len(block) < cells and cells * len(block) <= LARGEST:
             found[chosen] = block.columns(codes)[0].toarray()
     return found
 
@@ -180,7 +185,7 @@ def _score(x: Floats, pairs: dict[str, Floats], shares: Floats, counts: Floats) 
         gram = (x * weight[:, None]).T @ x + 1e-6 * np.eye(x.shape[1])
         score = score - (x * weight[:, None]) @ np.linalg.solve(gram, x.T @ score)
         for name, indicators in pairs.items():
-            values = ((indicators.T @ score) ** 2 / (indicators.T @ weight)[:, None]).sum(axis=0)
+            values = ((indicators.T @ score) ** 2 / ((indicators**2).T @ weight)[:, None]).sum(axis=0)
             values = (values - values[1:].mean()) / (values[1:].std() or 1.0)
             if values[0] > largest:
                 largest, where = float(values[0]), name

@@ -99,7 +99,7 @@ def advise(
     if not len(open_cells):
         return Advice(nothing, np.zeros(0), 0, True, True, 0.0, "nothing is missing")
     if candidates is None and costs is None:
-        chosen = _contracted(known, pool) if _two_factors(known) else _first_independent(known, pool)
+        chosen = _contracted(known, pool) if known.graph else _first_independent(known, pool)
         if chosen is not None:
             return Advice(pool[chosen], price[chosen], len(chosen), True, True, float(len(chosen)), "no fewer would do")
     if known.rows.nullity > MOST_DIRECTIONS:
@@ -119,10 +119,6 @@ def advise(
         word = "no cheaper set would do" if enough else AS_MUCH_AS_CAN_BE
         return Advice(pool[chosen], price[chosen], len(target), True, enough, bound, word)
     return _steiner(pool[pool_order], price[pool_order], kinds, target)
-
-
-def _two_factors(known: Identifiability) -> bool:
-    return known.order == 1 and len(known.shape) == 2
 
 
 def _contracted(known: Identifiability, cells: Codes) -> Ints:

@@ -51,7 +51,7 @@ def shared_by_missing(
     """A sentence on the levels that all missing cells of the grid share, if they do: they may be cells that cannot
     exist."""
     missing = space.size - len(known.codes)
-    if missing < 2 or space.size > LISTED or not all(seen.all() for seen in known.seen_levels):
+    if missing < 2 or known.curves or space.size > LISTED or not all(seen.all() for seen in known.seen_levels):
         return []
     cells = existing(space, exclude)
     cells = cells[~known.members.contains(cells)]

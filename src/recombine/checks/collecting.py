@@ -54,7 +54,7 @@ def plan_collection(
     if asked is None and exclude:
         asked = existing(space, exclude)
     elif asked is None:
-        if known.grid_rank - known.rank > advising.MOST_DIRECTIONS and len(known.shape) != 2:
+        if known.grid_rank - known.rank > advising.MOST_DIRECTIONS and not known.graph:
             more = known.grid_rank - known.rank
             word = "rank of the grid minus rank of training; too many to list"
             return advising.Advice.number_only(train.codes[:0], more, word)
@@ -106,7 +106,7 @@ def _noise(known: Identifiability, train: Table) -> float | None:
     large = len(known.codes) * known.rank > LARGEST_FIT
     if target is None or target.classes is not None or freedom < LEAST_FREEDOM or large:
         return None
-    x = known.rows.rows(known.codes).astype(np.float64)
+    x = known.rows.floats(known.codes)
     root = np.sqrt(target.count)
     fit = x @ np.linalg.lstsq(x * root[:, None], target.mean * root, rcond=None)[0]
     left = float((target.count * (target.mean - fit) ** 2).sum() + target.spread.sum())

@@ -24,7 +24,7 @@ def levels_never_seen(known: Identifiability, space: FactorSpace) -> dict[str, l
 
 def connected_components(known: Identifiability, space: FactorSpace) -> tuple[dict[str, list[Level]], ...]:
     """Two factors: the levels of each connected piece, largest first."""
-    if len(space) != 2 or known.order != 1 or not isinstance(known.rows, Additive):
+    if not known.graph or not isinstance(known.rows, Additive):
         return ()
     forest = known.rows.forest
     order = np.argsort(-np.bincount(forest.piece), kind="stable")[:MOST_NAMED]

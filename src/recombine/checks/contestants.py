@@ -13,13 +13,17 @@ MOST_COMPARED = 5_000_000
 
 def contestants(cells: Cells) -> list[Rule]:
     """The rules that are tried by default, simplest first."""
-    levels = sum(cells.shape)
-    pairs = len(cells.shape) > 2 and (levels**2 - sum(n * n for n in cells.shape)) / 2 <= MOST_PAIRS
+    sizes = [cells.curves[k].width if k in cells.curves else n for k, n in enumerate(cells.shape)]
+    several = len(sizes) > 2 or (len(sizes) == 2 and bool(cells.curves))
+    pairs = several and (sum(sizes) ** 2 - sum(n * n for n in sizes)) / 2 <= MOST_PAIRS
+    bent = cells.bent()
     if not cells.numeric:
         found: list[Rule] = [Mean(cells), Odds("additive", cells, 1)]
-        if pairs:
-            found.append(Odds("pairs", cells, 2))
-        return [*found, Substitution(cells)] if cells.certain and Substitution.work(cells) <= MOST_COMPARED else found
+        found += [Odds("curved", bent, 1)] if bent else []
+        found += [Odds("pairs", cells, 2)] if pairs else []
+        swap = cells.certain and not cells.curves and Substitution.work(cells) <= MOST_COMPARED
+        return [*found, Substitution(cells)] if swap else found
     found = [Adding("constant", cells, 0), Adding("additive", cells, 1)]
+    found += [Adding("curved", bent, 1)] if bent else []
     found += [Adding("additive", cells, 1, scale) for scale in scales(cells.answers)]
     return [*found, Adding("pairs", cells, 2)] if pairs else found

@@ -2,15 +2,17 @@
 
     y = μ + Σ_b X_b β_b + ε,   β_b ~ N(0, θ_b I),   ε_c ~ N(0, σ² u_c)
 
-A block b is one factor (its levels) or one pair of factors (its seen pairs of levels). θ_b and σ² are set by MacKay's
-fixed point (the evidence of the data), so a factor that does nothing is shrunk away and a table that adds up exactly is
-met exactly. With C = X Θ Xᵀ + σ² U a group H of cells that is left out has the prediction errors (C⁻¹_HH)⁻¹ (C⁻¹ y)_H:
-no refit, whatever the group.
+A block b is one factor (its levels; of a number its line, and apart from it its bends) or one pair of factors (its seen
+pairs of levels, times the values of curves). θ_b and σ² are set by MacKay's fixed point (the evidence of the data), so
+a factor that does nothing is shrunk away and a table that adds up exactly is met exactly. With C = X Θ Xᵀ + σ² U a
+group H of cells that is left out has the prediction errors (C⁻¹_HH)⁻¹ (C⁻¹ y)_H: no refit, whatever the group.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,11 +20,14 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.sparse import csr_array, hstack
 
+from recombine.checks.curves import Curve
 from recombine.checks.modular import Floats, Ints
 
 ROUNDS = 20
 LEAST = 1e-9
 """Smallest variance of a block or of the noise, as a share of the answers' variance."""
+FILLED = 0.02
+"""Share of a matrix that is not zero from which products are faster with the zeros written out."""
 DENSE = 2_500
 """Effects up to which the system is solved as a dense matrix."""
 
@@ -36,27 +41,52 @@ def subsets_of(factors: int, order: int) -> list[Subset]:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The columns of one factor or pair: one for each combination of levels that was seen."""
+    """The columns of one factor or pair: one for each combination of levels that was seen, and value of a curve."""
 
     subset: Subset
     keys: Ints
     shape: tuple[int, ...]
+    curves: Mapping[int, Floats]
+    """For factors that are numbers: the values of their curves (levels × columns)."""
 
     @classmethod
-    def of(cls, codes: Ints, shape: tuple[int, ...], subset: Subset) -> Block:
-        return cls(subset, np.unique(key_of(codes, shape, subset)), shape)
+    def of(
+        cls, codes: Ints, shape: tuple[int, ...], subset: Subset, curves: Mapping[int, Floats] | None = None
+    ) -> Block:
+        curves = curves or {}
+        return cls(subset, np.unique(key_of(codes, shape, [k for k in subset if k not in curves])), shape, curves)
+
+    def __len__(self) -> int:
+        return len(self.keys) * math.prod(int(table.shape[1]) for table in self.curves.values())
 
     def columns(self, codes: Ints) -> tuple[csr_array, np.ndarray]:
-        """Indicators (rows × seen combinations), and which rows have a combination that was seen."""
-        keys = key_of(codes, self.shape, self.subset)
+        """Indicators (rows × seen combinations) times curves, and which rows have a combination that was seen."""
+        keys = key_of(codes, self.shape, [k for k in self.subset if k not in self.curves])
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         known = self.keys[at] == keys
         rows = np.flatnonzero(known)
-        indicators = csr_array((np.ones(len(rows)), (rows, at[rows])), shape=(len(codes), len(self.keys)))
-        return indicators, known
+        values = np.ones((len(rows), 1))
+        for k, table in self.curves.items():
+            values = (values[:, :, None] * table[codes[rows, k]][:, None, :]).reshape(
+                len(rows), values.shape[1] * table.shape[1]
+            )
+        width = values.shape[1]
+        place = at[rows, None] * width + np.arange(width)
+        entries = (values.ravel(), (np.repeat(rows, width), place.ravel()))
+        return csr_array(entries, shape=(len(codes), len(self))), known
 
 
-def key_of(codes: Ints, shape: tuple[int, ...], subset: Subset) -> Ints:
+def blocks_of(codes: Ints, shape: tuple[int, ...], order: int, curves: Mapping[int, Curve]) -> list[Block]:
+    """All blocks that are worth a variance of their own."""
+    found = []
+    for subset in subsets_of(len(shape), order):
+        whole = {k: np.hstack(curves[k].smooth) for k in subset if k in curves}
+        parts = [{k: part} for k in whole for part in curves[k].smooth] if len(subset) == 1 and whole else [whole]
+        found += [Block.of(codes, shape, subset, part) for part in parts]
+    return [b for b in found if (b.curves or len(b) > 1) and (len(b.subset) == 1 or len(b) < len(codes))]
+
+
+def key_of(codes: Ints, shape: tuple[int, ...], subset: Sequence[int]) -> Ints:
     """One whole number for the levels that a row has in a subset of factors."""
     key = np.zeros(len(codes), dtype=np.int64)
     for k in subset:
@@ -69,13 +99,19 @@ class Effects:
     answers each (cells × answers), such as shares of classes, these have their variances in common."""
 
     def __init__(
-        self, codes: Ints, shape: tuple[int, ...], y: Floats, noise: Floats, order: int, known: Floats | None = None
+        self,
+        codes: Ints,
+        shape: tuple[int, ...],
+        y: Floats,
+        noise: Floats,
+        order: int,
+        known: Floats | None = None,
+        curves: Mapping[int, Curve] | None = None,
     ) -> None:
         """``known``: variances of the blocks to start from, where ``noise`` is the noise itself and σ² = 1 is kept."""
         self.codes, self.y = codes, y
-        self.blocks = [Block.of(codes, shape, s) for s in subsets_of(len(shape), order)]
-        self.blocks = [b for b in self.blocks if len(b.keys) > 1 and (len(b.subset) == 1 or len(b.keys) < len(codes))]
-        self.size = np.array([len(b.keys) for b in self.blocks], dtype=np.int64)
+        self.blocks = blocks_of(codes, shape, order, curves or {})
+        self.size = np.array([len(b) for b in self.blocks], dtype=np.int64)
         self.spread = float(np.var(y, axis=0).mean()) or 1.0
         self.noise = noise / noise.mean() if known is None else noise
         self.design = self._rows(codes)[0]
@@ -93,10 +129,17 @@ class Effects:
             known[:, b] = has
         return csr_array(hstack(parts, format="csr")), known
 
+    def _normal(self) -> tuple[Floats, Floats]:
+        """Xᵀ U⁻¹ X and Xᵀ U⁻¹ y."""
+        if self.design.nnz > FILLED * self.design.shape[0] * self.design.shape[1]:
+            weighted = self.dense / self.noise[:, None]
+            return weighted.T @ self.dense, weighted.T @ self.y
+        weighted = self.design.multiply(1 / self.noise[:, None]).tocsr()
+        return (weighted.T @ self.design).toarray(), weighted.T @ self.y
+
     def _settle(self, rounds: int, known: bool) -> None:
         """MacKay's updates: θ_b = ‖β_b‖² / γ_b with γ_b the number of effects that the data settle."""
-        weighted = self.design.multiply(1 / self.noise[:, None]).tocsr()
-        gram, right = (weighted.T @ self.design).toarray(), weighted.T @ self.y
+        gram, right = self._normal()
         least = LEAST * self.spread
         for _ in range(rounds):
             factor = cho_factor(gram / self.sigma2 + np.diag(self.precision()), lower=True)

@@ -120,11 +120,11 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     to add up, ``more`` names learners that join."""
     if not len(asked):
         return "no forecast: no unseen combination that is determined is asked about."
-    if sum(cells.shape) > DENSE:
+    if cells.width > DENSE:
         return f"no forecast: it is made for up to {DENSE:,} levels in all."
     rng = np.random.default_rng(seed)
     cells = _fewer(cells, rng)
-    drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, rng)
+    drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, rng, cells.curves)
     groups, firsts = drawn.groups, [int(g[0]) for g in drawn.groups]
     few = len(set(firsts))
     if few < FEWEST:
@@ -158,7 +158,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
 
 def _fewer(cells: Cells, rng: np.random.Generator) -> Cells:
     """At most as many cells as can be fitted in a moment, drawn at random."""
-    most = max(FEWEST_CELLS, MOST_NUMBERS // sum(cells.shape))
+    most = max(FEWEST_CELLS, MOST_NUMBERS // cells.width)
     if len(cells.codes) <= most:
         return cells
     kept = np.sort(rng.choice(len(cells.codes), most, replace=False))
@@ -259,7 +259,8 @@ def _deviations(rule: Rule, independent: int, cells: Cells) -> float:
     if not isinstance(rule, Adding):
         return 0.0
     share = min(1.0, float(np.ceil(COVERED * (independent + 1))) / independent)
-    effects = sum(len(np.unique(level)) - 1 for level in cells.codes.T)
+    levels = {k: len(np.unique(level)) - 1 for k, level in enumerate(cells.codes.T)}
+    effects = sum((levels | {k: curve.width for k, curve in cells.curves.items()}).values())
     wider = stdtrit(max(len(cells.codes) - 1 - effects, 1), TAILS[1]) / ndtri(TAILS[1])
     return float(np.quantile(rule.surprise, share, method="higher") * wider)
 

@@ -2,23 +2,29 @@
 
 Under effects of order m, f(q) = Σ over subsets J of at most m factors of f_J(q_J), the answer at q is determined by the
 answers at the training combinations iff row(q) lies in the row space of the training rows: otherwise some change of the
-effects alters f(q) and no training answer. No learner can know better without a further assumption.
+effects alters f(q) and no training answer. No learner can know better without a further assumption. A factor that is a
+number acts along a curve (`curves`): between the values that training shows its answers are determined as others are,
+outside of them they are an extrapolation.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
+from recombine.checks.curves import Curve
 from recombine.checks.design import Additive, Conjunctive, Mask, grid_rank, row_space
+from recombine.checks.effects import key_of
 from recombine.checks.modular import Ints
 from recombine.space import Codes
 
-SEEN, DETERMINED, UNDETERMINED, UNSEEN = 0, 1, 2, 3
-STATUSES = ("seen", "determined", "undetermined", "unseen level")
+SEEN, DETERMINED, EXTRAPOLATION, UNDETERMINED, UNSEEN = range(5)
+STATUSES = ("seen", "determined", "extrapolation", "undetermined", "unseen level")
 """From best to worst."""
 
 
@@ -56,10 +62,20 @@ class Identifiability:
     codes: Codes
     shape: tuple[int, ...]
     order: int = 1
+    curves: Mapping[int, Curve] = field(default_factory=dict)
+    """What the factors that are numbers may do, by their place."""
 
     @cached_property
     def rows(self) -> Additive | Conjunctive:
-        return row_space(self.codes, self.shape, self.order)
+        return row_space(self.codes, self.shape, self.order, self.curves)
+
+    @property
+    def graph(self) -> bool:
+        """Whether levels are nodes and training combinations edges, and pieces decide everything."""
+        return self.order == 1 and len(self.shape) == 2 and not self.curves
+
+    def _sizes(self, levels: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.curves[k].width + 1 if k in self.curves else n for k, n in enumerate(levels))
 
     @property
     def rank(self) -> int:
@@ -67,7 +83,7 @@ class Identifiability:
 
     @cached_property
     def grid_rank(self) -> int:
-        return grid_rank(self.shape, self.order)
+        return grid_rank(self._sizes(self.shape), self.order)
 
     @cached_property
     def members(self) -> Members:
@@ -75,8 +91,10 @@ class Identifiability:
 
     @cached_property
     def seen_levels(self) -> tuple[Mask, ...]:
-        """For each factor, which levels occur in training."""
-        return tuple(np.bincount(self.codes[:, k], minlength=n) > 0 for k, n in enumerate(self.shape))
+        """For each factor, which levels occur in training; a number needs not."""
+        return tuple(
+            (np.bincount(self.codes[:, k], minlength=n) > 0) | (k in self.curves) for k, n in enumerate(self.shape)
+        )
 
     def levels_seen(self, codes: Codes) -> Mask:
         """Compositional support: which rows are made of levels that each occur in training."""
@@ -88,7 +106,7 @@ class Identifiability:
     @cached_property
     def complete(self) -> bool:
         """Whether training determines every combination of seen levels."""
-        return self.rank == grid_rank(tuple(int(s.sum()) for s in self.seen_levels), self.order)
+        return self.rank == grid_rank(self._sizes(tuple(int(s.sum()) for s in self.seen_levels)), self.order)
 
     def status(self, codes: Codes) -> Ints:
         """For each combination its place in STATUSES."""
@@ -98,9 +116,28 @@ class Identifiability:
             status[possible] = DETERMINED
         else:
             status[possible] = np.where(self.rows.contains(codes[possible]), DETERMINED, UNDETERMINED)
+        if self.curves:
+            status[(status == DETERMINED) & self.beyond(codes)] = EXTRAPOLATION
         status[possible[self.members.contains(codes[possible])]] = SEEN
         return status
 
+    def beyond(self, codes: Codes) -> Mask:
+        """Which combinations have a number outside the range of values that training shows: with their other levels,
+        where effects are of several factors at once."""
+        outside = np.zeros(len(codes), dtype=bool)
+        others = [k for k in range(len(self.shape)) if k not in self.curves]
+        for k, beside in itertools.product(
+            self.curves, itertools.combinations(others, min(self.order - 1, len(others)))
+        ):
+            keys, place = np.unique(key_of(self.codes, self.shape, beside), return_inverse=True)
+            low, high = np.full(len(keys), self.shape[k]), np.full(len(keys), -1)
+            np.minimum.at(low, place, self.codes[:, k])
+            np.maximum.at(high, place, self.codes[:, k])
+            wanted = key_of(codes, self.shape, beside)
+            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            outside |= (keys[at] == wanted) & ((codes[:, k] < low[at]) | (codes[:, k] > high[at]))
+        return outside
+
     def with_rows(self, codes: Codes) -> Identifiability:
         """The same after collecting further combinations."""
-        return Identifiability(np.vstack([self.codes, codes.astype(self.codes.dtype)]), self.shape, self.order)
+        return replace(self, codes=np.vstack([self.codes, codes.astype(self.codes.dtype)]))

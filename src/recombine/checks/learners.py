@@ -27,14 +27,16 @@ def learners(names: Sequence[str], cells: Cells, seed: int = 0) -> list[Rule]:
 
 
 class Learner:
-    """A scikit-learn model on indicators of levels."""
+    """A scikit-learn model on indicators of levels, and numbers as they are."""
 
     def __init__(self, name: str, cells: Cells, seed: int) -> None:
         self.name, self._cells, self._seed = name, cells, seed
         self._whole = self._fit(np.arange(len(cells.codes)))
 
     def _inputs(self, codes: Ints) -> Floats:
-        return np.concatenate([np.eye(n)[codes[:, k]] for k, n in enumerate(self._cells.shape)], axis=1)
+        curves = self._cells.curves
+        columns = (curves[k].unit[:, None] if k in curves else np.eye(n) for k, n in enumerate(self._cells.shape))
+        return np.concatenate([table[codes[:, k]] for k, table in enumerate(columns)], axis=1)
 
     def _fit(self, kept: Ints) -> Any:
         y = self._cells.answers[kept] if self._cells.numeric else self._cells.answers[kept].argmax(axis=1)

@@ -133,7 +133,7 @@ def inverse(matrix: NDArray[Any], prime: int) -> Floats | None:
     """The inverse of a square matrix modulo the prime, or None where it has none."""
     size = len(matrix)
     echelon = Echelon(2 * size, prime)
-    echelon.add(np.hstack([np.asarray(matrix, dtype=np.int64), np.eye(size, dtype=np.int64)]))
+    echelon.add(np.hstack([np.mod(matrix, prime).astype(np.int64), np.eye(size, dtype=np.int64)]))
     pivots = echelon.pivots
     if size and (len(pivots) < size or pivots.max() >= size):
         return None

@@ -156,7 +156,7 @@ def _features(known: Identifiability, codes: Codes) -> Floats:
     rows = known.rows.rows(codes[:1])
     if rows.shape[1] > MOST_EFFECTS:
         raise InputError(f"a plan is made for up to {MOST_EFFECTS:,} effects; here are {rows.shape[1]:,}.")
-    return np.asarray(known.rows.rows(codes), dtype=np.float64)
+    return known.rows.floats(codes)
 
 
 def _information(known: Identifiability, counts: Ints, size: int, whole: Identifiability) -> Floats:

@@ -102,6 +102,9 @@ def predict(
     if len(known.codes) > LARGEST_TRAINING or len(names) > MOST_FACTORS:
         limits = f"{LARGEST_TRAINING:,} distinct training combinations of up to {MOST_FACTORS} factors"
         return f"no kernel prediction: it is made for up to {limits}."
+    if known.curves:
+        which = ", ".join(names[k] for k in known.curves)
+        return f"no kernel prediction: it is about levels, not about numbers ({which})."
     word, kernel = learner(len(names), salience, depth)
     train = known.codes.astype(np.int64)
     queries = queries.astype(np.int64)
@@ -179,8 +182,8 @@ def _shortcut(
         truth, judged = asked[told], "the asked targets"
     else:
         told = usable & known.rows.contains(queries)
-        x = known.rows.rows(train).astype(np.float64)
-        truth = known.rows.rows(queries[told]).astype(np.float64) @ np.linalg.lstsq(x, y, rcond=None)[0]
+        x = known.rows.floats(train)
+        truth = known.rows.floats(queries[told]) @ np.linalg.lstsq(x, y, rcond=None)[0]
         judged = "the additive fit to training"
     centre = float(y.mean())
     if not told.any() or np.allclose(truth, centre) or np.allclose(y, centre):

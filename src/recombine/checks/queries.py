@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.checks import witness
 from recombine.checks.forecast import MOST_NUMBERS, Forecast
-from recombine.checks.identifiability import DETERMINED, STATUSES, UNDETERMINED, Identifiability
+from recombine.checks.identifiability import DETERMINED, EXTRAPOLATION, STATUSES, UNDETERMINED, Identifiability
 from recombine.checks.modular import Ints
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
@@ -18,6 +18,8 @@ from recombine.checks.verdict import Query
 from recombine.support.table import Target
 
 MOST_DIRECTIONS = 200
+MOST_EFFECTS = 100_000
+"""Effects that the free directions name between them before no further one is looked for."""
 MOST_PARTS = 4
 """Factors up to which a prediction is split into every conjunction; above, by the number of factors in them."""
 
@@ -61,8 +63,9 @@ def describe(
 def _estimates(
     known: Identifiability, forecast: Forecast | None, asked: Asked, target: Target | None
 ) -> dict[int, dict[str, Any]]:
-    """Answer and interval of every seen or determined cell by the recommended rule; without one, the sums."""
-    fixed = np.flatnonzero(asked.status <= DETERMINED)
+    """Answer and interval of every seen or determined cell by the recommended rule; without one, the sums. What is
+    extrapolated has no interval: nothing was tried so far out."""
+    fixed = np.flatnonzero(asked.status <= EXTRAPOLATION)
     if target is None or not len(fixed):
         return {}
     if forecast is None:
@@ -77,7 +80,11 @@ def _estimates(
             for i, shares in zip(fixed, found.answers, strict=True)
         }
     nothing = [None] * len(fixed)
-    low, high = (nothing if ends is None else ends.tolist() for ends in (found.low, found.high))
+    far = asked.status[fixed] == EXTRAPOLATION
+    low, high = (
+        nothing if ends is None else np.where(far, None, ends).tolist()  # type: ignore[call-overload]
+        for ends in (found.low, found.high)
+    )
     values = zip(found.answers.tolist(), low, high, strict=True)
     return {
         int(i): dict(zip(("prediction", "low", "high"), v, strict=True)) for i, v in zip(fixed, values, strict=True)
@@ -87,9 +94,9 @@ def _estimates(
 def _sums(known: Identifiability, asked: Asked, fixed: Ints, target: Target) -> dict[int, dict[str, Any]]:
     """The additive answers by least squares, without an interval: nothing tells how far off they are."""
     use = target.count > 0
-    if known.order > 1 or use.sum() * sum(known.shape) > MOST_NUMBERS:
+    if known.order > 1 or use.sum() * known.grid_rank > MOST_NUMBERS:
         return {}
-    x, new = (known.rows.rows(codes).astype(np.float64) for codes in (known.codes[use], asked.codes[fixed]))
+    x, new = (known.rows.floats(codes) for codes in (known.codes[use], asked.codes[fixed]))
     said = new @ np.linalg.lstsq(x, target.mean[use], rcond=None)[0]
     names = target.classes
     return {
@@ -135,7 +142,7 @@ def _directions(known: Identifiability, asked: Asked) -> tuple[list[witness.Dire
     open_queries = np.flatnonzero(asked.status == UNDETERMINED)
     directions: list[witness.Direction] = []
     explains: dict[int, int] = {}
-    while len(open_queries) and len(directions) < MOST_DIRECTIONS:
+    while len(open_queries) and len(directions) < MOST_DIRECTIONS and sum(map(len, directions)) < MOST_EFFECTS:
         effects = witness.direction(known, asked.codes[open_queries[0]])
         values = witness.evaluate(effects, asked.codes[open_queries])
         told = np.array([v != 0 for v in values])

@@ -16,7 +16,14 @@ import numpy as np
 
 from recombine.checks.cells import cells_with
 from recombine.checks.design import Additive
-from recombine.checks.identifiability import DETERMINED, SEEN, STATUSES, UNDETERMINED, UNSEEN, Identifiability
+from recombine.checks.identifiability import (
+    EXTRAPOLATION,
+    SEEN,
+    STATUSES,
+    UNDETERMINED,
+    UNSEEN,
+    Identifiability,
+)
 from recombine.checks.modular import Ints
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level
@@ -43,8 +50,8 @@ def ask_table(known: Identifiability, codes: Codes, most: int) -> Asked:
     """About every distinct combination of a test table."""
     most = _readable(most, len(known.shape))
     status = known.status(codes)
-    tally = np.bincount(status, minlength=4)
-    return _chosen(codes, status, _named(tally), len(codes), most)
+    tally = np.bincount(status, minlength=len(STATUSES))
+    return _chosen(codes, status, _named(known, tally), len(codes), most)
 
 
 def ask_grid(
@@ -85,26 +92,27 @@ def _readable(most: int, factors: int) -> int:
 
 def _enumerate(known: Identifiability, space: FactorSpace, most: int, exclude: Sequence[Mapping[str, Level]]) -> Asked:
     kept, statuses = [], []
-    tally = np.zeros(4, dtype=np.int64)
+    tally = np.zeros(len(STATUSES), dtype=np.int64)
     for chunk in space.grid_chunks(262_144):
         fresh = chunk[~known.members.contains(chunk)]
         fresh = fresh[~cells_with(space, fresh, exclude)]
         status = known.status(fresh)
-        tally += np.bincount(status, minlength=4)
+        tally += np.bincount(status, minlength=len(STATUSES))
         small = np.uint8 if max(space.shape) <= 256 else np.uint32
         kept.append(fresh.astype(small))
         statuses.append(status.astype(np.uint8))
     codes = np.concatenate(kept) if kept else np.zeros((0, len(space)), np.int64)
     status = np.concatenate(statuses) if statuses else np.zeros(0, np.uint8)
-    return _chosen(codes, status.astype(np.int64), _named(tally), len(codes), most)
+    return _chosen(codes, status.astype(np.int64), _named(known, tally), len(codes), most)
 
 
-def _named(tally: Ints) -> dict[str, int]:
-    return {name: int(n) for name, n in zip(STATUSES, tally, strict=True)}
+def _named(known: Identifiability, tally: Ints) -> dict[str, int]:
+    """Nothing is extrapolated where no factor is a number."""
+    return {name: int(tally[i]) for i, name in enumerate(STATUSES) if known.curves or i != EXTRAPOLATION}
 
 
 def _chosen(codes: Codes, status: Ints, counts: dict[str, int], total: int, most: int) -> Asked:
-    worst = max((i for i, name in enumerate(STATUSES) if counts[name]), default=SEEN)
+    worst = max((i for i, name in enumerate(STATUSES) if counts.get(name)), default=SEEN)
     keep = _worst_first(status)
     if len(keep) > most:
         keep = np.concatenate([_spread(np.flatnonzero(status == s), share) for s, share in _shares(status, most)])
@@ -114,7 +122,7 @@ def _chosen(codes: Codes, status: Ints, counts: dict[str, int], total: int, most
 def _shares(status: Ints, most: int) -> list[tuple[int, int]]:
     """Worst statuses first; each takes what is left, so that nothing bad is crowded out by what is well."""
     left, shares = most, []
-    for s in (UNSEEN, UNDETERMINED, DETERMINED, SEEN):
+    for s in range(UNSEEN, SEEN - 1, -1):
         take = min(left, int((status == s).sum()))
         shares.append((s, take))
         left -= take
@@ -137,12 +145,14 @@ def _all_levels(known: Identifiability) -> bool:
 
 def _closed_form(known: Identifiability, space: FactorSpace) -> dict[str, int] | None:
     """Exact numbers of unseen cells by status without listing them."""
+    if known.curves:
+        return None
     reachable = math.prod(int(seen.sum()) for seen in known.seen_levels)
     unseen = space.size - reachable
     trained = len(known.codes)
     if known.complete:
         return {"seen": 0, "determined": reachable - trained, "undetermined": 0, "unseen level": unseen}
-    if known.order == 1 and len(space) == 2 and isinstance(known.rows, Additive):
+    if known.graph and isinstance(known.rows, Additive):
         forest = known.rows.forest
         left = np.bincount(forest.piece[: forest.left], minlength=forest.pieces)
         right = np.bincount(forest.piece[forest.left :], minlength=forest.pieces)
@@ -159,10 +169,11 @@ def stars(known: Identifiability, counts: Ints) -> Codes:
     """
     base = known.codes[int(np.argmax(counts))].astype(np.int64)
     cells = [base[None, :]]
+    levels = [known.curves[k].spanning.tolist() if k in known.curves else range(n) for k, n in enumerate(known.shape)]
     for size in range(1, known.order + 1):
         for chosen in itertools.combinations(range(len(known.shape)), size):
             block = np.array(
-                list(itertools.product(*[[v for v in range(known.shape[k]) if v != base[k]] for k in chosen])),
+                list(itertools.product(*[[v for v in levels[k] if v != base[k]] for k in chosen])),
                 dtype=np.int64,
             )
             if len(block):

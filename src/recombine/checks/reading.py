@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from recombine.checks.identifiability import Identifiability
 from recombine.errors import InputError
+from recombine.space import Codes, FactorSpace
 from recombine.support.table import Table, Target, read_tables
+
+FEWEST = 3
+"""Seen numbers from which a factor with unseen ones may be a measurement."""
 
 
 def read(
@@ -48,6 +54,34 @@ def in_words(asked: Table | None, split: tuple[str, str] | None, test: Any) -> s
     if test is None:
         return "the rows without an answer"
     return f"the test table {test}" if isinstance(test, (str, Path)) else "the test table"
+
+
+def levels_only(train: Table, numbers: Collection[int]) -> Table | None:
+    """The table without the factors that are numbers, or None where nothing is left."""
+    kept = [k for k in range(len(train.space)) if k not in numbers]
+    if not kept:
+        return None
+    space = FactorSpace(tuple(train.space.factors[k] for k in kept))
+    return replace(train, space=space, codes=train.codes[:, kept]) if numbers else train
+
+
+def numbers_unseen(known: Identifiability, space: FactorSpace, asked: Codes | None) -> list[str]:
+    """A sentence on each factor that looks like a measurement: numbers of which some are asked and were never seen."""
+    found = []
+    for k, (factor, seen) in enumerate(zip(space.factors, known.seen_levels, strict=True)):
+        levels = factor.levels or ()
+        new = [] if asked is None else [levels[c] for c in np.unique(asked[:, k]) if not seen[c]]
+        if (
+            new
+            and seen.sum() >= FEWEST
+            and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in levels)
+        ):
+            name, some = factor.name, ", ".join(str(v) for v in new[:3]) + (" …" if len(new) > 3 else "")
+            found.append(
+                f"{name} holds numbers, and some that are asked about were never seen ({some}); if it measures "
+                f"something, --numeric {shlex.quote(name)} (numeric={name!r}) answers between seen ones."
+            )
+    return found
 
 
 def _rows(table: Table) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky, qr, solve_triangular
 from scipy.linalg.lapack import dpotri
 from scipy.sparse import coo_array, csr_array, diags_array, hstack
 from scipy.sparse.csgraph import maximum_flow
@@ -34,12 +34,26 @@ def leverage(known: Identifiability, counts: Ints, queries: Codes, pairs: Pairs 
     """The leverage of determined combinations; None where there are too many effects."""
     if not len(queries):
         return np.zeros(0)
+    if known.curves:
+        return _along_curves(known, counts, queries)
     if not isinstance(known.rows, Additive):
         pivots = known.rows.rest.pivots
         factor = cholesky(_conjunctive_gram(known, counts)[np.ix_(pivots, pivots)], lower=True)
         parts = (known.rows.rows(part)[:, pivots].astype(np.float64) for part in _chunks(queries))
         return np.concatenate([(solve_triangular(factor, x.T, lower=True) ** 2).sum(axis=0) for x in parts])
     return _without_largest(known, counts, queries, pairs or {}, known.rows.estimable())
+
+
+def _along_curves(known: Identifiability, counts: Ints, queries: Codes) -> Floats:
+    """In coordinates of the row space, whose size is known exactly: no tolerance decides which effects there are."""
+    axes = qr(known.rows.floats(known.codes[known.rows.basis]).T, mode="economic")[0]
+    gram = np.zeros((known.rank, known.rank))
+    for start in range(0, len(known.codes), 10_000):
+        x = known.rows.floats(known.codes[start : start + 10_000]) @ axes
+        gram += (x * counts[start : start + 10_000, None]).T @ x
+    factor = cholesky(gram, lower=True)
+    parts = (known.rows.floats(part) @ axes for part in _chunks(queries))
+    return np.concatenate([(solve_triangular(factor, x.T, lower=True) ** 2).sum(axis=0) for x in parts])
 
 
 def _without_largest(known: Identifiability, counts: Ints, queries: Codes, pairs: Pairs, kept: Ints) -> Floats | None:
@@ -139,7 +153,7 @@ def _conjunctive_gram(known: Identifiability, counts: Ints) -> Floats:
 
 def min_cuts(known: Identifiability, queries: Codes) -> list[int | None]:
     """For each determined combination of two factors the size of a smallest cut; None where not computed."""
-    if known.order != 1 or len(known.shape) != 2 or not len(queries):
+    if not known.graph or not len(queries):
         return [None] * len(queries)
     left, right = known.shape
     a, b = known.codes[:, 0].astype(np.int64), left + known.codes[:, 1].astype(np.int64)

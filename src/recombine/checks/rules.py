@@ -7,14 +7,15 @@ which the rule adds up; classes by probabilities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
+from recombine.checks.curves import Curve
 from recombine.checks.effects import Effects
 from recombine.checks.modular import Floats, Ints
 from recombine.space import Codes
@@ -41,15 +42,30 @@ class Cells:
     """Mean answers (numbers), or shares of classes (cells × classes)."""
     pure: float | None
     """Variance of an answer within a cell (numbers), None without repeated rows."""
+    curves: Mapping[int, Curve] = field(default_factory=dict)
+    """What the factors that are numbers may do."""
 
     @classmethod
-    def of(cls, codes: Codes, shape: tuple[int, ...], target: Target) -> Cells:
+    def of(
+        cls, codes: Codes, shape: tuple[int, ...], target: Target, curves: Mapping[int, Curve] | None = None
+    ) -> Cells:
         """The cells of a table that have an answer."""
         use = target.count > 0
         rows = target.count[use].astype(np.float64)
         spare = float(rows.sum()) - len(rows)
         pure = float(target.spread[use].sum()) / spare if target.numeric and spare > 0 else None
-        return cls(codes[use].astype(np.int64), shape, rows, target.mean[use], pure)
+        return cls(codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {})
+
+    @property
+    def width(self) -> int:
+        """Levels, and columns of curves."""
+        return sum(self.curves[k].width if k in self.curves else n for k, n in enumerate(self.shape))
+
+    def bent(self) -> Cells | None:
+        """The same with curves in place of straight lines, where there are any to replace."""
+        bent = {k: curve.bent() or curve for k, curve in self.curves.items() if curve.shape == "linear"}
+        new = any(curve.shape == "spline" for curve in bent.values())
+        return replace(self, curves={**self.curves, **bent}) if new else None
 
     def take(self, kept: NDArray[Any]) -> Cells:
         return replace(self, codes=self.codes[kept], rows=self.rows[kept], answers=self.answers[kept])
@@ -128,13 +144,13 @@ class Adding:
         self.surprise = np.zeros(0)
         """Standard deviations by which each cell left out last was missed."""
         noise = np.ones(len(self._y))
-        self.effects = Effects(cells.codes, cells.shape, self._y, noise, order)
+        self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves)
         if cells.pure is not None and scale is PLAIN and np.ptp(cells.rows) > 0:
             left = self._y - self.effects.design @ self.effects.beta
             between = max(float((left**2).mean()) - cells.pure * float((1 / cells.rows).mean()), 0.0)
             noise = between + cells.pure / cells.rows
             if noise.min() > 0:
-                self.effects = Effects(cells.codes, cells.shape, self._y, noise, order)
+                self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves)
 
     @property
     def variances(self) -> int:
@@ -179,7 +195,7 @@ class Odds:
         eta, known = np.full(len(share), np.log(base / (1 - base))), np.ones(1)
         for _ in range(NEWTON):
             working, weight = _working(eta, share)
-            effects = Effects(cells.codes, cells.shape, working, 1 / (weight * cells.rows), order, known=known)
+            effects = Effects(cells.codes, cells.shape, working, 1 / (weight * cells.rows), order, known, cells.curves)
             moved, known = effects.design @ effects.beta, np.minimum(effects.theta, LARGEST_LOGIT)
             still, eta = np.abs(moved - eta).max() < 1e-3, np.clip(moved, -8, 8)
             if still:

@@ -2,16 +2,19 @@
 
 For an asked cell q a training cell c is its stand-in once as few training cells share each level, and each pair of
 levels, with c as with q: c is left out, and of the cells that share a pair or level with it so many that no more are
-left than q has. A pair of levels that q has and training never shows is left out whole.
+left than q has. A pair of levels that q has and training never shows is left out whole. Where a number of q lies some
+way off every seen value, c is left out with all cells that have a nearer value than that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 
+from recombine.checks.curves import Curve
 from recombine.checks.effects import Subset, key_of, subsets_of
 from recombine.checks.modular import Ints
 
@@ -29,10 +32,10 @@ class _Sharing:
 
     def __init__(self, codes: Ints, shape: tuple[int, ...], subset: Subset) -> None:
         self.subset, self._shape = subset, shape
-        self._of_row = key_of(codes, shape, subset)
-        self._order = np.argsort(self._of_row, kind="stable")
+        self.of_row = key_of(codes, shape, subset)
+        self._order = np.argsort(self.of_row, kind="stable")
         self._keys, self._starts, self._counts = np.unique(
-            self._of_row[self._order], return_index=True, return_counts=True
+            self.of_row[self._order], return_index=True, return_counts=True
         )
 
     def counts(self, codes: Ints) -> Ints:
@@ -42,7 +45,7 @@ class _Sharing:
 
     def rows(self, row: int) -> Ints:
         """Training cells that share this one's levels."""
-        at = int(np.searchsorted(self._keys, self._of_row[row]))
+        at = int(np.searchsorted(self._keys, self.of_row[row]))
         return self._order[self._starts[at] : self._starts[at] + self._counts[at]]
 
 
@@ -57,12 +60,46 @@ class StandIns:
     """The same of the asked cells: those that share an unseen pair of levels."""
 
 
-def stand_ins(codes: Ints, shape: tuple[int, ...], asked: Ints, count: int, rng: np.random.Generator) -> StandIns:
+class _Gap:
+    """How far one number of a cell is from every seen value."""
+
+    def __init__(self, curve: Curve, codes: Ints, asked: Ints) -> None:
+        self.place = curve.unit[codes]
+        seen = np.append(np.unique(self.place), np.inf)
+        wanted = curve.unit[asked]
+        at = np.searchsorted(seen, wanted)
+        self.width = np.minimum(seen[at] - wanted, wanted - seen[np.maximum(at - 1, 0)])
+        """Of each asked cell the distance to the nearest seen value."""
+        self.width[seen[at] == wanted] = 0.0
+
+    def fits(self, rows: Ints, q: int) -> np.ndarray:
+        """Whether so wide a gap around the value of a training cell has cells on both sides."""
+        low, high = self.place[rows] - self.width[q], self.place[rows] + self.width[q]
+        return np.asarray((low >= self.place.min()) & (high <= self.place.max()))
+
+    def rows(self, row: int, q: int) -> Ints:
+        """Training cells inside it."""
+        return np.flatnonzero(np.abs(self.place - self.place[row]) < self.width[q] * (1 - 1e-9))
+
+
+def stand_ins(
+    codes: Ints,
+    shape: tuple[int, ...],
+    asked: Ints,
+    count: int,
+    rng: np.random.Generator,
+    curves: Mapping[int, Curve] | None = None,
+) -> StandIns:
     """Up to ``count`` stand-ins for asked cells; of a pair of levels that is left out whole, two each time."""
     order = 2 if 2 < len(shape) <= MOST_FACTORS else 1
-    sharing = [_Sharing(codes, shape, s) for s in reversed(subsets_of(len(shape), order))]
-    of_train, of_asked = np.stack([s.counts(codes) for s in sharing]), np.stack([s.counts(asked) for s in sharing])
-    alone = np.array([len(s.subset) == 1 for s in sharing])
+    curves = curves or {}
+    gaps = [_Gap(curve, codes[:, k], asked[:, k]) for k, curve in curves.items()]
+    subsets = [s for s in reversed(subsets_of(len(shape), order)) if not curves.keys() & set(s)]
+    sharing = [_Sharing(codes, shape, s) for s in subsets]
+    of_train, of_asked = (
+        np.array([s.counts(cells) for s in sharing]).reshape(len(sharing), len(cells)) for cells in (codes, asked)
+    )
+    alone = np.array([len(s.subset) == 1 for s in sharing], dtype=bool)
     by, asked_cluster = _unseen_pairs(asked, shape, sharing, of_asked)
     groups, clusters, work = [], [], 0
     turns = np.concatenate([rng.permutation(len(asked)) for _ in range(-(-count // len(asked)))])[:count]
@@ -72,21 +109,23 @@ def stand_ins(codes: Ints, shape: tuple[int, ...], asked: Ints, count: int, rng:
         have = of_train[:, tried] - 1
         apart = np.abs(np.log((have + 0.5) / (wanted[:, None] + 0.5))).sum(axis=0)
         apart[(have[alone] < 1).any(axis=0)] = np.inf
+        for gap in gaps:
+            apart[~gap.fits(tried, q)] = np.inf
         best = int(np.argmin(apart))
         if not np.isfinite(apart[best]):
             continue
         row = int(tried[best])
-        group = _left_out(row, wanted, have[:, best], sharing, rng)
+        near = sorted({row}.union(*(gap.rows(row, q).tolist() for gap in gaps)))
+        group = _left_out(row, near, wanted, have[:, best], sharing, rng) if len(near) <= LARGEST_GROUP else None
         if group is None:
             continue
         whole = [
             same.rows(row) for same, want in zip(sharing, wanted, strict=True) if len(same.subset) > 1 and not want
         ]
         name = (int(by[q]), int(sharing[by[q]].rows(row).min()) if by[q] >= 0 else row)
+        gone = np.isin(np.arange(len(codes)), group) if whole else np.zeros(0, dtype=bool)
         mates = (
-            [m for m in reduce(np.intersect1d, whole) if m != row and _levels_left(m, set(group), sharing)]
-            if whole
-            else []
+            [m for m in reduce(np.intersect1d, whole) if m != row and _levels_left(m, gone, sharing)] if whole else []
         )
         for first in [row, *([int(rng.choice(mates))] if mates else [])]:
             groups.append(np.concatenate([[first], group[group != first]]))
@@ -117,21 +156,28 @@ def _unseen_pairs(asked: Ints, shape: tuple[int, ...], sharing: list[_Sharing], 
     return by, np.unique(cluster, return_inverse=True)[1]
 
 
-def _levels_left(row: int, gone: set[int], sharing: list[_Sharing]) -> bool:
+def _levels_left(row: int, gone: np.ndarray, sharing: list[_Sharing]) -> bool:
     """Whether each level of a cell still occurs without these cells."""
-    return all(any(int(r) not in gone for r in same.rows(row)) for same in sharing if len(same.subset) == 1)
+    return not any(gone[same.rows(row)].all() for same in sharing if len(same.subset) == 1)
 
 
-def _left_out(row: int, wanted: Ints, have: Ints, sharing: list[_Sharing], rng: np.random.Generator) -> Ints | None:
-    gone = {row}
+def _left_out(
+    row: int, near: list[int], wanted: Ints, have: Ints, sharing: list[_Sharing], rng: np.random.Generator
+) -> Ints | None:
+    gone = np.zeros(len(sharing[0].of_row) if sharing else max(near) + 1, dtype=bool)
+    gone[near] = True
     for want, has, same in zip(wanted, have, sharing, strict=True):
         if has <= want + np.sqrt(want):
             continue
-        left = [int(r) for r in same.rows(row) if int(r) not in gone]
-        gone.update(int(r) for r in rng.permutation(left)[: max(0, len(left) - int(want))])
+        left = same.rows(row)
+        left = left[~gone[left]]
+        gone[rng.permutation(left)[: max(0, len(left) - int(want))]] = True
     if not _levels_left(row, gone, sharing):
         return None
-    others = np.array(sorted(gone - {row}), dtype=np.int64)
+    gone[row] = False
+    others = np.flatnonzero(gone)
     if len(others) > LARGEST_GROUP:
-        others = rng.choice(others, LARGEST_GROUP, replace=False)
+        gone[near] = False
+        few = [r for r in near if r != row]
+        others = np.concatenate([few, rng.choice(np.flatnonzero(gone), LARGEST_GROUP - len(few), replace=False)])
     return np.concatenate([[row], others]).astype(np.int64)

@@ -1,6 +1,6 @@
 """The answer to "which unseen combinations can be answered": a frozen value with a status for each query.
 
-status   seen < determined < undetermined < unseen level, exact under effects that add up
+status   seen < determined < extrapolation < undetermined < unseen level, exact under effects that add up
 verdict  the worst status of all asked combinations; where that is "determined" and the table has answers, it stays so
          only if the seen answers do not contradict adding up ("assumption rejected") and adding up explains something
          of combinations that are left out ("assumption unsupported")
@@ -38,6 +38,7 @@ FULL_STRENGTH = 0.95
 THEORY = {
     "seen": "it is one of the training combinations",
     "determined": "additive identifiability: its indicator row lies in the row space of training",
+    "extrapolation": "determined as others are, but a number lies outside the range of values that training shows",
     "undetermined": "additive identifiability: a free direction changes it and no training answer",
     "unseen level": "compositional support (First Principles, Def. 2): one of its levels never occurs in training",
 }
@@ -67,6 +68,8 @@ class Query:
     def words(self) -> str:
         if self.status == "seen":
             return "seen in training"
+        if self.status == "extrapolation":
+            return "extrapolation: outside the seen range"
         if self.status == "undetermined":
             return "not determined by this data"
         if self.status == "unseen level":
@@ -182,6 +185,9 @@ class CheckResult(Result):
         if self.worst == "seen":
             return "Every combination asked about was seen in training."
         sums = "effects add up" if self.order == 1 else f"effects of up to {self.order} factors at once add up"
+        sums += "".join(
+            f" and {self.space.names[k]} acts along {curve.words}" for k, curve in self.known.curves.items()
+        )
         if self.worst == "determined":
             every = f"Every combination asked about is determined if {sums}"
             if self.additivity is None:
@@ -196,9 +202,19 @@ class CheckResult(Result):
                 else "on combinations left out it is not clearly better than the same answer for all."
             )
         how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
+        if self.worst == "extrapolation":
+            where = f"Some numbers asked about lie outside {self._ranges()}"
+            return f"{where}: answers there hold only if {sums} that far out."
         if self.worst == "undetermined":
             return f"Some combinations are not determined by this data even if {sums}; {cells} {how}."
         return f"Some combinations use levels that training never shows; {cells} {how} if {sums}."
+
+    def _ranges(self) -> str:
+        """What training shows of each number."""
+        seen = [(self.space.factors[k], curve.seen) for k, curve in self.known.curves.items()]
+        ends = [(f.name, *((f.levels or ())[int(s[i])] for i in (0, -1))) for f, s in seen]
+        beside = "" if self.order == 1 else ", or outside what it shows with their other levels"
+        return "what training shows (" + ", ".join(f"{n} {a:g} to {b:g}" for n, a, b in ends) + ")" + beside
 
     def words_of(self, query: Query) -> dict[str, Any]:
         """One query as plain JSON values."""

@@ -40,7 +40,7 @@ def sums(known: Identifiability, queries: Codes, work: int | None = None) -> lis
     """
     if not len(queries):
         return []
-    if known.order == 1 and len(known.shape) == 2:
+    if known.graph:
         return _paths(known, queries)
     found: list[Terms | None] = [None] * len(queries)
     if known.rank > LARGEST_BASIS:
@@ -94,7 +94,9 @@ def direction(known: Identifiability, query: Codes) -> Direction:
 
 def evaluate(effects: Direction, codes: Codes) -> list[int]:
     """row · v for each combination, in integers."""
+    tables: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+    for levels, value in effects.items():
+        tables.setdefault(tuple(k for k, _ in levels), {})[tuple(level for _, level in levels)] = value
     return [
-        sum(value for levels, value in effects.items() if all(row[k] == level for k, level in levels))
-        for row in codes.tolist()
+        sum(table.get(tuple(row[k] for k in subset), 0) for subset, table in tables.items()) for row in codes.tolist()
     ]

@@ -13,6 +13,7 @@ from recombine.cli.options import (
     MaxBytes,
     MaxRows,
     Missing,
+    Numeric,
     OutFile,
     Seed,
     TargetKind,
@@ -21,6 +22,7 @@ from recombine.cli.options import (
     numbers,
     pairs,
     prices,
+    shapes,
     words,
 )
 from recombine.cli.plan import plan_from_levels, print_plan
@@ -41,6 +43,7 @@ COLOURS = {
     "determined": "green",
     "assumption unsupported": "yellow",
     "assumption rejected": "yellow",
+    "extrapolation": "yellow",
     "undetermined": "red",
     "unseen level": "red",
 }
@@ -67,6 +70,7 @@ def check(
     order: Annotated[int, Parameter(help="Effects of up to this many factors at once.")] = 1,
     min_support: Annotated[int, Parameter(help="Rows from which a combination counts as trained.")] = 1,
     bins: Bins = None,
+    numeric: Numeric = None,
     missing: Missing = "error",
     forbid: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())] = None,
     exclude: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot exist.", negative=())] = None,
@@ -88,8 +92,9 @@ def check(
     fail_on: Annotated[
         list[str] | None,
         Parameter(
-            help="Exit with 1 if anything asked is undetermined or has an unseen level (undetermined), if effects are "
-            "not shown to add up (assumption), or if the forecast error is above X (error=X); repeat it for several.",
+            help="Exit with 1 if anything asked is undetermined, extrapolated or has an unseen level (undetermined), "
+            "if effects are not shown to add up (assumption), or if the forecast error is above X (error=X); repeat it "
+            "for several.",
             negative=(),
         ),
     ] = None,
@@ -106,7 +111,7 @@ def check(
 
         recombine check train.csv --factors a,b --target y --json --fail-on undetermined --fail-on error=5
 
-        recombine check train.csv --factors dose,age --bins dose=4,age=5
+        recombine check train.csv --factors variety,dose,age --numeric dose --bins age=5
 
         recombine check train.csv --factors a,b --budget 20 --change a=10,b=1
 
@@ -122,9 +127,12 @@ def check(
     )
     changes = numbers(change, "--change") or None
     check_file(out, table, test)
+    from threadpoolctl import threadpool_limits
+
     from recombine.checks import Purpose, check as run
 
-    with waiting(f"checking {table.name}", quiet=json):
+    # The matrices are small: threads would wait for each other, on a busy machine longer than one alone takes.
+    with waiting(f"checking {table.name}", quiet=json), threadpool_limits(limits=1):
         result = run(
             table,
             chosen,
@@ -135,6 +143,7 @@ def check(
             order=order,
             min_support=min_support,
             bins=counts,
+            numeric=shapes(numeric or []),
             missing=missing,
             forbid=cells,
             exclude=never,

@@ -80,6 +80,12 @@ MaxBytes = Annotated[
 Factors = Annotated[str, Parameter(help="Columns that are recombined: a,b,c.")]
 TargetKind = Annotated[Literal["number", "class"] | None, Parameter(help="What the answer is, where it is not plain.")]
 Bins = Annotated[list[str] | None, Parameter(help="column=k: cut a column of decimals into k bins.", negative=())]
+Numeric = Annotated[
+    list[str] | None,
+    Parameter(
+        help="Factors that are numbers: dose acts along a straight line, dose=spline along a curve.", negative=()
+    ),
+]
 Missing = Annotated[
     Literal["error", "drop", "level"],
     Parameter(help="Missing values: refuse the table, leave the rows out, or a level of its own."),
@@ -128,6 +134,12 @@ def bin_counts(texts: Iterable[str]) -> dict[str, int]:
             raise InputError(f"--bins {name}={value[:80]} needs a whole number after the sign.")
         bins[name] = int(value)
     return bins
+
+
+def shapes(texts: Iterable[str]) -> dict[str, str]:
+    """The parts of column,column=spline: what each number acts along."""
+    parts = (part.rpartition("=") for text in texts for part in words(text))
+    return {name.strip() if sign else shape: shape.strip() if sign else "linear" for name, sign, shape in parts}
 
 
 def numbers(text: str | None, option: str) -> dict[str, float]:

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 FILL = {
     "seen": "#0b4f7a",
     "determined": "#a6d4ea",
+    "extrapolation": "#d9c7e6",
     "undetermined": "#e69f00",
     "unseen level": "#f6e3d7",
     "not asked": "#eceef0",
 }
-MARK = {"seen": "", "determined": "", "undetermined": "?", "unseen level": "×", "not asked": ""}
+MARK = {"seen": "", "determined": "", "extrapolation": "→", "undetermined": "?", "unseen level": "×", "not asked": ""}
 RING = "#b2182b"
 
 

@@ -169,7 +169,7 @@ def _pair_cells(
     cells = []
     for i, a in enumerate(levels[row]):
         for j, b in enumerate(levels[column]):
-            bad = worst[a, b] >= names.index("undetermined")
+            bad = worst[a, b] >= names.index("extrapolation")
             status = (
                 names[worst[a, b]]
                 if bad or (worst[a, b] >= 0 and not seen[a, b])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -9,6 +10,7 @@ from typing import Literal
 import polars as pl
 
 from recombine.errors import InputError, unknown
+from recombine.support.answers import Look, look, plain_number, two_flags
 from recombine.support.numerals import as_number
 from recombine.support.scan import collect
 from recombine.support.table import TARGET_CLASSES
@@ -55,6 +57,14 @@ def answer_columns(
             raise InputError(f"{name!r} cannot be a factor and an answer at once.")
     if target == prediction:
         raise InputError(f"{target!r} is named as target and as prediction; they are two columns.")
+    read = [(frame, target), (frame, prediction), *([(train, target)] if train is not None else [])]
+    looked = [] if kind == "class" else [_look(where, name) for where, name in read]
+    if (
+        looked
+        and all(_finite(found) for found in looked)
+        and (kind == "number" or not two_flags([looked[0], *looked[2:]]))
+    ):
+        return Columns(target, prediction, "number", (), True)
     values = {name: _values(frame, name) for name in (target, prediction)}
     if train is not None:
         values[target] |= _values(train, target)
@@ -85,12 +95,25 @@ def answer_columns(
     return Columns(target, prediction, kind, tuple(sorted(known | given)), numeric)
 
 
-def _values(frame: pl.LazyFrame, name: str) -> set[str]:
+def _look(frame: pl.LazyFrame, name: str) -> Look:
+    text = _text(frame, name)
+    return look(frame, plain_number(text), text)
+
+
+def _finite(found: Look) -> bool:
+    """Whether there are numbers, and nothing else."""
+    return found.plain and all(end is not None and math.isfinite(end) for end in (found.low, found.high))
+
+
+def _text(frame: pl.LazyFrame, name: str) -> pl.Expr:
     kind = frame.collect_schema()[name]
     if kind.is_nested() or kind in (pl.Object, pl.Binary):
         raise InputError(f"the column {name!r} holds {kind}; an answer is a number, a text or a boolean.")
-    column = pl.col(name).fill_nan(None) if kind.is_float() else pl.col(name)
-    found = collect(frame.select(column.cast(pl.String).unique().drop_nulls()))[name].to_list()
+    return (pl.col(name).fill_nan(None) if kind.is_float() else pl.col(name)).cast(pl.String)
+
+
+def _values(frame: pl.LazyFrame, name: str) -> set[str]:
+    found = collect(frame.select(_text(frame, name).unique().drop_nulls()))[name].to_list()
     if not found:
         raise InputError(f"the column {name!r} is empty.")
     return set(found)

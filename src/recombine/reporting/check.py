@@ -21,12 +21,14 @@ HEADLINES = {
     "determined": "Everything asked is determined if effects add up",
     "assumption unsupported": "Determined only if effects add up, which is not shown",
     "assumption rejected": "Effects do not simply add up",
+    "extrapolation": "Some numbers lie outside what training shows",
     "undetermined": "Some combinations cannot be answered from this data",
     "unseen level": "Some levels were never seen",
 }
 WORDS = {
     "seen": "seen in training",
     "determined": "determined if effects add up",
+    "extrapolation": "determined only if the curve goes on outside the seen range",
     "undetermined": "not determined by this data",
     "unseen level": "level never seen",
 }
@@ -34,12 +36,16 @@ WORDS = {
 
 def check_page(result: CheckResult) -> str:
     """One self-contained page; names and levels are text wherever they stand."""
-    two = len(result.space) == 2 and result.order == 1 and max(result.space.shape) <= MOST_DRAWN_PIECES
+    two = result.known.graph and max(result.space.shape) <= MOST_DRAWN_PIECES
     picture = responsive_svg(lambda: check_figure(result), _alt(result), "picture")
     graph = (
         responsive_svg(lambda: check_graph(result), f"graph of {len(result.pieces)} pieces", "graph") if two else None
     )
-    shown = [q for status in ("unseen level", "undetermined", "determined") for q in _of(result, status)[:EACH]]
+    shown = [
+        q
+        for status in ("unseen level", "undetermined", "extrapolation", "determined")
+        for q in _of(result, status)[:EACH]
+    ]
     return render(
         "check.html.j2",
         result=result,
@@ -97,7 +103,9 @@ def _caption(result: CheckResult) -> str:
     if len(result.space) <= 2:
         return (
             "Dark: seen. Light: determined by what was seen. Question mark: not determined by this data. "
-            "Cross: a level never seen." + ring
+            "Cross: a level never seen."
+            + (" Arrow: a number outside the seen range." if result.known.curves else "")
+            + ring
         )
     return (
         "For each pair of factors: dark where the level pair was seen, a question mark where some asked "
@@ -108,6 +116,8 @@ def _caption(result: CheckResult) -> str:
 def _statuses(result: CheckResult) -> list[dict[str, str]]:
     rows = []
     for status, theory in THEORY.items():
+        if status == "extrapolation" and not result.known.curves:
+            continue
         if result.counts is not None:
             shown = f"{result.counts[status]:,}"
         else:

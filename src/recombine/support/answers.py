@@ -84,9 +84,13 @@ def find_answers(
     text = pl.col(target).cast(pl.String)
     if kind != "class":
         numeric = all(held.is_numeric() for held in kinds)
-        number = pl.col(target).cast(pl.Float64).fill_nan(None) if numeric else _plain_numbers(frames, text)
-        if number is not None and (kind == "number" or not _two_flags(frames, number)):
-            _refuse_extremes(frames, target, number)
+        number = pl.col(target).cast(pl.Float64).fill_nan(None) if numeric else plain_number(text)
+        looked = [look(frame, number, None if numeric else text) for frame in frames]
+        if all(found.plain for found in looked) and (kind == "number" or not two_flags(looked)):
+            ends = [v for found in looked for v in (found.low, found.high) if v is not None]
+            if not ends:
+                raise InputError(f"the target column {target!r} is empty.")
+            refuse_enormous(target, ends)
             return Answers(target, None, number.alias(" y"))
     found = pl.concat([collect(f.select(text.alias("y").unique())) for f in frames])["y"].unique().drop_nulls()
     texts = sorted(t for t in found.to_list() if not is_blank(t))
@@ -125,26 +129,39 @@ def find_answers(
     return Answers(target, tuple(texts), column.alias(" y"))
 
 
-def _two_flags(frames: list[pl.LazyFrame], number: pl.Expr) -> bool:
+@dataclass(frozen=True)
+class Look:
+    """What one pass over a column of answers tells."""
+
+    plain: bool
+    """Whether every text is plainly a number."""
+    bits: bool
+    """Whether every number is 0 or 1."""
+    low: float | None
+    high: float | None
+
+
+def plain_number(text: pl.Expr) -> pl.Expr:
+    return text.str.strip_chars().cast(pl.Float64, strict=False)
+
+
+def look(frame: pl.LazyFrame, number: pl.Expr, text: pl.Expr | None) -> Look:
+    """``text``: what the numbers were read from, where it was text; told without a look at each distinct value."""
+    odd = pl.lit(False)
+    if text is not None:
+        padded = text.str.contains(r"^[+-]?0[0-9]")
+        odd = (text.is_not_null() & (number.is_null() | number.is_nan() | padded)).any()
+    bits = ((number == 0) | (number == 1)).all()
+    found = collect(
+        frame.select(odd.alias("odd"), number.min().alias("low"), number.max().alias("high"), bits.alias("bits"))
+    )
+    return Look(not found["odd"][0], bool(found["bits"][0]), found["low"][0], found["high"][0])
+
+
+def two_flags(looked: list[Look]) -> bool:
     """Whether the answers are 0 and 1 and nothing else."""
-    values = pl.concat([collect(f.select(number.alias("y").drop_nulls().unique().head(3))) for f in frames])["y"]
-    return set(values.to_list()) == {0.0, 1.0}
-
-
-def _refuse_extremes(frames: list[pl.LazyFrame], target: str, number: pl.Expr) -> None:
-    ends = pl.concat([collect(f.select(number.min().alias("y"), number.max().alias("z"))) for f in frames])
-    values = [v for row in ends.rows() for v in row if v is not None]
-    if not values:
-        raise InputError(f"the target column {target!r} is empty.")
-    refuse_enormous(target, values)
-
-
-def _plain_numbers(frames: list[pl.LazyFrame], text: pl.Expr) -> pl.Expr | None:
-    """The column as numbers where every text is plainly one: told without a look at each distinct value."""
-    number = text.str.strip_chars().cast(pl.Float64, strict=False)
-    padded = text.str.contains(r"^[+-]?0[0-9]|_|(?i)nan")
-    odd = text.is_not_null() & (number.is_null() | padded)
-    return None if any(collect(f.select(odd.any()))[0, 0] for f in frames) else number
+    ends = {end for found in looked for end in (found.low, found.high)}
+    return all(found.bits for found in looked) and {0.0, 1.0} <= ends
 
 
 __all__ = ["TARGET_CLASSES", "Answers", "Target", "find_answers"]

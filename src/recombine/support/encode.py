@@ -1,7 +1,7 @@
 """From a column to a factor: its levels, and the expression that turns each value into the code of its level.
 
 Texts that are all whole numbers, decimals or booleans become such; dates and categories become texts; decimals with
-more than fifty different values must be cut into bins.
+more than fifty different values must be cut into bins, or be a number instead of a level.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import polars as pl
 
 from recombine.errors import InputError
 from recombine.space import Level
-from recombine.support.numerals import alike, read_numbers, refuse_enormous
+from recombine.support.numerals import alike, as_number, read_numbers, refuse_enormous
 from recombine.support.scan import Said, collect
 
 MISSING_LEVEL = "(missing)"
@@ -38,17 +38,10 @@ def _code_type(levels: int) -> Any:
 
 
 def encoder(
-    name: str, frames: list[pl.LazyFrame], bins: int | None, missing: str, distinct: pl.Series | None, said: Said
+    name: str, frames: list[pl.LazyFrame], missing: str, distinct: pl.Series | None, said: Said, number: bool = False
 ) -> Encoder:
     """``distinct``: the values of the column, where they are known; what is worth saying about them joins ``said``."""
-    kinds = {frame.collect_schema()[name] for frame in frames}
-    if any(k.is_nested() or k in (pl.Object, pl.Binary) for k in kinds):
-        raise InputError(
-            f"column {name!r} holds {', '.join(str(k) for k in kinds)}; a factor is a column of texts, "
-            "numbers, booleans or dates."
-        )
-    if bins is not None:
-        return _binned(name, frames, bins, missing, distinct, said)
+    kinds = _kinds(name, frames)
     column = pl.col(name)
     plain = all(k.is_integer() or k == pl.Boolean for k in kinds) or all(k.is_float() or k.is_integer() for k in kinds)
     if (len(kinds) > 1 and not all(k.is_numeric() for k in kinds)) or (not plain and kinds != {pl.String}):
@@ -64,10 +57,13 @@ def encoder(
     raw = values.drop_nulls().to_list()
     pairs = _levels(name, raw, said)
     ordered = _sorted_levels(set(pairs.values()))
-    if len(ordered) > MOST_FLOAT_LEVELS and any(isinstance(v, float) for v in ordered):
+    if number:
+        _refuse_others(name, ordered, has_missing)
+    elif len(ordered) > MOST_FLOAT_LEVELS and any(isinstance(v, float) for v in ordered):
         raise InputError(
             f"column {name!r} has {len(ordered):,} different decimal values; give it bins, for example --bins "
-            f"{shlex.quote(f'{name}=5')} (bins={{{name!r}: 5}})."
+            f"{shlex.quote(f'{name}=5')} (bins={{{name!r}: 5}}), or let `check` take it as a number, --numeric "
+            f"{shlex.quote(name)} (numeric={name!r})."
         )
     if has_missing:
         ordered = (*ordered, _unused(MISSING_LEVEL, ordered))
@@ -78,6 +74,26 @@ def encoder(
         old, pl.Series([place[pairs[v]] for v in raw], dtype=kind), default=None, return_dtype=kind
     )
     return Encoder(name, ordered, (code.fill_null(len(ordered) - 1) if has_missing else code).alias(name))
+
+
+def _kinds(name: str, frames: list[pl.LazyFrame]) -> set[pl.DataType]:
+    kinds = {frame.collect_schema()[name] for frame in frames}
+    if any(k.is_nested() or k in (pl.Object, pl.Binary) for k in kinds):
+        raise InputError(
+            f"column {name!r} holds {', '.join(str(k) for k in kinds)}; a factor is a column of texts, "
+            "numbers, booleans or dates."
+        )
+    return kinds
+
+
+def _refuse_others(name: str, levels: tuple[Level, ...], has_missing: bool) -> None:
+    """An error for what is no number."""
+    odd = next((v for v in levels if isinstance(v, (str, bool)) and as_number(str(v)) is None), None)
+    odd = next((v for v in levels if isinstance(v, (str, bool))), None) if odd is None else odd
+    if odd is not None:
+        raise InputError(f"column {name!r} holds {str(odd)[:80]!r}, which is not a number; leave it out of numeric.")
+    if has_missing:
+        raise InputError(f"a missing value of the number {name!r} is no level; leave such rows out (--missing drop).")
 
 
 def _as_day(name: str, frames: list[pl.LazyFrame]) -> pl.Expr:
@@ -122,29 +138,42 @@ def _whole(text: str) -> bool:
         return False
 
 
-def _binned(
+def binned(
     name: str, frames: list[pl.LazyFrame], bins: int, missing: str, distinct: pl.Series | None, said: Said
 ) -> Encoder:
-    """Equal-frequency bins over all rows; ends of bins are shown with four digits."""
+    """Equal-frequency bins over the rows of the first frame; what lies outside of them elsewhere is a level of its own.
+    Ends of bins are shown with four digits."""
+    _kinds(name, frames)
     column = pl.col(name).cast(pl.Float64, strict=False)
     texts = distinct.drop_nulls().to_list() if distinct is not None and distinct.dtype == pl.String else []
     if (numbers := read_numbers(name, texts, said.commas_are_decimal)) is not None:
         said.notes += numbers.notes
         column = numbers.column(pl.col(name))
-    values = pl.concat([collect(frame.select(column)) for frame in frames])[name]
-    present = pl.concat([collect(frame.select(pl.col(name).is_null().sum())) for frame in frames])[name].sum()
-    if values.null_count() > present:
+    found = [collect(frame.select(column.alias("x"), pl.col(name).is_null().alias("blank"))) for frame in frames]
+    everything = pl.concat(found)
+    if everything["x"].null_count() > everything["blank"].sum():
         raise InputError(f"column {name!r} has values that are not numbers, so it cannot be cut into bins.")
-    values = values.fill_nan(None).drop_nulls()
-    if not len(values):
+    whole = everything["x"].fill_nan(None).drop_nulls()
+    if not len(whole):
         raise InputError(f"column {name!r} has no numbers to cut into bins.")
-    refuse_enormous(name, (float(values.min()), float(values.max())))  # type: ignore[arg-type]
-    inner = sorted({float(values.quantile(i / bins, "lower") or 0.0) for i in range(1, bins)} - {float(values.min())})  # type: ignore[arg-type]
-    ends = [float(values.min()), *inner, float(values.max())]  # type: ignore[arg-type]
-    labels: list[Level] = [f"{low:.4g} … {high:.4g}" for low, high in itertools.pairwise(ends)]
+    least, most = float(whole.min()), float(whole.max())  # type: ignore[arg-type]
+    refuse_enormous(name, (least, most))
+    values = found[0]["x"].fill_nan(None).drop_nulls()
+    values = values if len(values) else whole
+    low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
+    inner = sorted({float(values.quantile(i / bins, "lower") or 0.0) for i in range(1, bins)} - {low})
+    ends = [low, *inner, high]
+    labels: list[Level] = [f"{a:.4g} … {b:.4g}" for a, b in itertools.pairwise(ends)]
     if len(set(labels)) < len(labels):
-        labels = [f"{low!r} … {high!r}" for low, high in itertools.pairwise(ends)]
+        labels = [f"{a!r} … {b!r}" for a, b in itertools.pairwise(ends)]
     code = reduce(lambda total, edge: total + (column >= edge).cast(pl.UInt8), inner, pl.lit(0, dtype=pl.UInt8))
+    for there, outside, label in (
+        (least < low, column < low, f"below {low:.4g}"),
+        (most > high, column > high, f"above {high:.4g}"),
+    ):
+        if there:
+            code = pl.when(outside).then(len(labels)).otherwise(code)
+            labels.append(label)
     code = pl.when(column.is_null() | column.is_nan()).then(None).otherwise(code)
     has_missing = missing == "level" and any(
         collect(f.select((column.is_null() | column.is_nan()).any()))[0, 0] for f in frames

@@ -27,6 +27,9 @@ SEPARATORS = {".tsv": "\t", ".tab": "\t"}
 HEAD = 65_536
 """Bytes of a file that are looked at before it is scanned."""
 
+IN_MEMORY = 64 * 2**20
+"""Bytes of text up to which the columns that are used are kept in memory: read once instead of at every look."""
+
 PLAINLY = {
     "more fields than": "a row has more cells than the header; a text that holds the separator must stand in quotes.",
 }
@@ -181,7 +184,12 @@ def _scan_file(
     lazy = pl.scan_csv(
         source, separator=separator, infer_schema=False, null_values=EMPTY_TEXTS, glob=False, raise_if_empty=True
     )
-    return _without_blank_rows(_without_spaces(_checked(lazy, path)), columns)
+    lazy = _without_blank_rows(_without_spaces(_checked(lazy, path)), columns)
+    size = path.stat().st_size if content is None else len(content)
+    used = set(columns or ())
+    if size > IN_MEMORY or not used or not used <= set(lazy.collect_schema().names()):
+        return lazy  # Without one that is needed, all names are there to tell which may have been meant.
+    return collect(lazy.select(sorted(used))).lazy()
 
 
 def _check_rows(path: Path, text: str, separator: str, columns: Collection[str] | None) -> None:

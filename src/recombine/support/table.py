@@ -7,7 +7,7 @@ small whole number a factor and row at most, and after grouping one row per dist
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from recombine.errors import InputError, unknown
 from recombine.space import Codes, Factor, FactorSpace
 from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers
-from recombine.support.encode import Encoder, encoder
+from recombine.support.encode import Encoder, binned, encoder
 from recombine.support.numerals import DASHES, read_numbers
 from recombine.support.scan import Said, collect, scan
 from recombine.support.support import Explicit
@@ -57,12 +57,14 @@ def read_tables(
     target_kind: Literal["number", "class"] | None = None,
     split: tuple[str, str] | None = None,
     bins: Mapping[str, int] | None = None,
+    numbers: Collection[str] = (),
     missing: Missing = "error",
     max_rows: int | None = None,
     max_bytes: int | None = None,
 ) -> list[Table]:
-    """Read tables over one common space of levels. ``split=(column, value)`` cuts a single table in two: the rows where
-    the column has another value, then those where it has this one."""
+    """Read tables over one common space of levels; those of ``numbers`` are numbers, however many. ``split=(column,
+    value)`` cuts a single table in two: the rows where the column has another value, then those where it has this
+    one."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
     used = {*names, *bins, *([target] if target else []), *([split[0]] if split else [])}
@@ -77,7 +79,7 @@ def read_tables(
         _guard_rows(frame, max_rows)
     if split:
         frames = _cut(frames[0], *split)
-    frames, dropped, encoders = encode(frames, names, bins, missing, said)
+    frames, dropped, encoders = encode(frames, names, bins, missing, said, numbers, target)
     space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
     told = [f for f in frames if target and target in f.collect_schema()]
     answers = find_answers(told, target, target_kind, said) if target else None
@@ -86,9 +88,16 @@ def read_tables(
 
 
 def encode(
-    frames: list[pl.LazyFrame], names: list[str], bins: Mapping[str, int], missing: Missing, said: Said
+    frames: list[pl.LazyFrame],
+    names: list[str],
+    bins: Mapping[str, int],
+    missing: Missing,
+    said: Said,
+    numbers: Collection[str] = (),
+    target: str | None = None,
 ) -> tuple[list[pl.LazyFrame], list[int], list[Encoder]]:
-    """The frames without blanks, how many rows each lost, and how each factor's column becomes codes."""
+    """The frames without blanks, how many rows each lost, and how each factor's column becomes codes. Bins are those of
+    the answered rows of the first frame."""
     if missing not in MISSING:
         raise unknown("way to treat missing values", missing, MISSING)
     for name, count in bins.items():
@@ -97,9 +106,19 @@ def encode(
         if not isinstance(count, int) or count < 2:
             raise InputError(f"bins for {name!r} must be a whole number of at least 2, got {count!r}.")
     frames, distinct = _without_blanks(frames, names, said)
-    kept = [_treat_missing(frame, names, missing) for frame in frames]
+    whole = all(name in distinct and not distinct[name].null_count() for name in names)
+    kept = [(frame, 0) if whole else _treat_missing(frame, names, missing) for frame in frames]
     frames = [frame for frame, _ in kept]
-    encoders = [encoder(name, frames, bins.get(name), missing, distinct.get(name), said) for name in names]
+    both = next((name for name in numbers if name in bins), None)
+    if both is not None:
+        raise InputError(f"{both!r} is to be cut into bins and to be a number; give one of them.")
+    learnt = frames[0].filter(pl.col(target).is_not_null()) if target else frames[0]
+    encoders = [
+        binned(name, [learnt, *frames], bins[name], missing, distinct.get(name), said)
+        if name in bins
+        else encoder(name, frames, missing, distinct.get(name), said, name in numbers)
+        for name in names
+    ]
     return frames, [lost for _, lost in kept], encoders
 
 

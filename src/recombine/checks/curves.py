@@ -1,0 +1,154 @@
+"""Numbers as factors: a few columns that say what a number may do, in place of one effect per level.
+
+    linear   x
+    spline   x and N_k(x) = d_k(x) − d_{K−1}(x),  d_k(x) = ((x − ξ_k)³₊ − (x − ξ_K)³₊) / (ξ_K − ξ_k)
+
+N_k are the natural cubic splines with knots ξ at seen values (Hastie, Tibshirani & Friedman 2009, §5.2.1). Whether an
+answer is determined depends on the functions alone, not on their units, so the columns are also whole numbers: exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from recombine.checks.modular import Floats, Ints
+from recombine.checks.span import SAFE, Integers
+from recombine.errors import InputError, unknown
+from recombine.space import Codes, FactorSpace, Level
+
+SHAPES = {"linear": "a straight line", "spline": "a smooth curve"}
+MOST_KNOTS, MORE_KNOTS = 10, 20
+"""Knots of a spline, and of the one that its fit is tested with."""
+Numeric = str | Sequence[str] | Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What one number may do. Levels are in the order of their values."""
+
+    levels: tuple[Level, ...]
+    seen: Ints
+    """Codes of the values that training shows, in order."""
+    shape: str = "linear"
+    most: int = MOST_KNOTS
+
+    @cached_property
+    def _whole(self) -> list[int]:
+        """The values in units of their largest common part, from the smallest seen one."""
+        values = [Fraction(str(v)) for v in self.levels]
+        values = [v - values[int(self.seen[0])] for v in values]
+        common = math.lcm(*(v.denominator for v in values))
+        numbers = [int(v * common) for v in values]
+        return [n // (math.gcd(*numbers) or 1) for n in numbers]
+
+    @cached_property
+    def unit(self) -> Floats:
+        """The values on a scale on which the seen ones go from 0 to 1."""
+        top = self._whole[int(self.seen[-1])]
+        return np.array([float(Fraction(n, top)) for n in self._whole])
+
+    @cached_property
+    def spanning(self) -> Ints:
+        """Codes of so few seen values that what is known at them is known everywhere: the ends, or the knots."""
+        count = 2 if self.shape == "linear" else max(3, min(self.most, -(-3 * len(self.seen) // 4)))
+        return self.seen[np.linspace(0, len(self.seen) - 1, count).round().astype(np.int64)]
+
+    @property
+    def width(self) -> int:
+        return len(self.spanning) - 1
+
+    @cached_property
+    def exact(self) -> Integers:
+        """Whole numbers, one row per level and one column per effect."""
+        x = np.array(self._whole, dtype=object)
+        knots = x[self.spanning]
+        columns = [x, *(column * (knots[-1] - k) * (knots[-1] - knots[-2]) for k, column in _bends(x, knots))]
+        whole = [[int(v) for v in column] for column in columns]
+        table = np.array([[v // (math.gcd(*column) or 1) for v in column] for column in whole], dtype=object).T
+        return table.astype(np.int64) if np.abs(table).max() < SAFE else table
+
+    @cached_property
+    def smooth(self) -> tuple[Floats, ...]:
+        """The same functions for fitting: the line, and bends that are likely in so far as they are slight (of all
+        curves with the same size of effects the roughest, by ∫ f″², are the least likely)."""
+        x, knots = self.unit, self.unit[self.spanning]
+        seen = np.stack([np.ones(len(self.seen)), x[self.seen]], axis=1)
+        line = (x - x[self.seen].mean()) / x[self.seen].std()
+        if self.width == 1:
+            return (line[:, None],)
+        bends = np.stack([column for _, column in _bends(x, knots)], axis=1)
+        beside = np.linalg.lstsq(seen, bends[self.seen], rcond=None)[0]
+        bends = bends - np.stack([np.ones(len(x)), x], axis=1) @ beside
+        bend = np.stack([column for _, column in _bends(knots, knots, 1)], axis=1)  # f″, straight between knots
+        left, right, step = bend[:-1], bend[1:], np.diff(knots)[:, None]
+        rough = left.T @ (step * (2 * left + right)) + right.T @ (step * (left + 2 * right))
+        bends = np.linalg.solve(np.linalg.cholesky(rough), bends.T).T
+        return line[:, None], bends / np.sqrt((bends[self.seen] ** 2).sum(axis=1).mean())
+
+    @property
+    def words(self) -> str:
+        return SHAPES[self.shape]
+
+    def bent(self, most: int = MOST_KNOTS) -> Curve | None:
+        """A spline of these values, where they are enough for one."""
+        return Curve(self.levels, self.seen, "spline", most) if len(self.seen) > 2 else None
+
+    def more(self, codes: Ints) -> Floats | None:
+        """What contradicts the shape where the answers follow it: one effect per value, or where few cells share a
+        value, a curve with more knots."""
+        seen, place = np.unique(codes, return_inverse=True)
+        if 2 * len(seen) <= len(codes):
+            return np.eye(len(seen))[place]
+        curve = self.bent(MORE_KNOTS)
+        return None if curve is None else np.hstack(curve.smooth)[codes]
+
+
+def _bends(x: Any, knots: Any, power: int = 3) -> list[tuple[Any, Any]]:
+    """Each knot but the last two, and N of it at x (``power`` 1: a sixth of its second derivative)."""
+
+    def truncated(knot: Any) -> Any:
+        return np.maximum(x - knot, 0) ** power
+
+    def d(knot: Any) -> Any:
+        part = truncated(knot) - truncated(knots[-1])
+        if x.dtype != object:
+            return part / (knots[-1] - knot)
+        return np.array([Fraction(v, knots[-1] - knot) for v in part], dtype=object)
+
+    return [(k, d(k) - d(knots[-2])) for k in knots[:-2]]
+
+
+def shapes(numeric: Numeric, factors: Sequence[str]) -> dict[str, str]:
+    """The shape of each number: a list of names stands for straight lines."""
+    found = (
+        dict(numeric) if isinstance(numeric, Mapping)
+        else dict.fromkeys([numeric] if isinstance(numeric, str) else numeric, "linear")
+    )  # fmt: skip
+    for name, shape in found.items():
+        if name not in factors:
+            raise unknown("numeric factor", name, factors)
+        if shape not in SHAPES:
+            raise unknown(f"shape of {name!r}", shape, tuple(SHAPES))
+    return found
+
+
+def curves_of(space: FactorSpace, codes: Codes, numeric: Mapping[str, str]) -> dict[int, Curve]:
+    """The curve of each factor that is a number, by its place."""
+    found = {}
+    for name, shape in numeric.items():
+        k = space.position(name)
+        seen = np.unique(codes[:, k]).astype(np.int64)
+        needs = 3 if shape == "spline" else 2
+        if len(seen) < needs:
+            only = f"the single value {space[name].levels[int(seen[0])]}" if len(seen) == 1 else "two values"  # type: ignore[index]
+            what = "what it does" if len(seen) == 1 else "how it bends; take it as linear"
+            raise InputError(f"training shows {name!r} with {only}, which cannot tell {what}.")
+        found[k] = Curve(space.factors[k].levels or (), seen, shape)
+    return found

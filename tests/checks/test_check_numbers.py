@@ -1,0 +1,314 @@
+"""Numbers as factors: statuses against ranks in fractions, planted lines and curves, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings, strategies as st
+from rationals import rank
+
+import recombine as rc
+from recombine.checks import witness
+from recombine.checks.additivity import additivity
+from recombine.checks.curves import Curve, curves_of
+from recombine.checks.identifiability import DETERMINED, STATUSES, Identifiability
+from recombine.cli.main import main
+from recombine.errors import InputError
+from recombine.space import FactorSpace
+from recombine.support.table import read_tables
+
+VARIETIES = "ABCDEFGH"
+
+
+def bends(x: Fraction, knots: list[Fraction]) -> list[Fraction]:
+    """Natural cubic splines as the textbook has them."""
+
+    def d(knot: Fraction) -> Fraction:
+        return (max(x - knot, Fraction(0)) ** 3 - max(x - knots[-1], Fraction(0)) ** 3) / (knots[-1] - knot)
+
+    return [d(k) - d(knots[-2]) for k in knots[:-2]]
+
+
+@st.composite
+def tables(draw: st.DrawFn):
+    """A factor with levels (or none), one or two numbers with a shape each, training cells, and an order."""
+    levels = draw(st.integers(1, 3))
+    factors = {"v": list(range(levels))}
+    for name in ("x", "z")[: draw(st.integers(1, 2))]:
+        tenths = draw(st.lists(st.integers(-50, 50), min_size=4, max_size=6, unique=True))
+        factors[name] = sorted(t / 10 for t in tenths)
+    space = FactorSpace.of(**factors)
+    cells = space.grid()
+    chosen = draw(st.permutations(range(len(cells))))[: draw(st.integers(1, min(9, len(cells))))]
+    train = cells[sorted(chosen)]
+    shape = {n: draw(st.sampled_from(["linear", "spline"])) for n in list(factors)[1:]}
+    for name in shape:
+        seen = len(np.unique(train[:, space.position(name)]))
+        if seen < 3:
+            shape[name] = "linear"
+    return space, train, shape, draw(st.integers(1, len(factors)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_statuses_equal_ranks_in_fractions(case):
+    space, train, shape, order = case
+    if any(len(np.unique(train[:, space.position(n)])) < 2 for n in shape):
+        return
+    known = Identifiability(train, space.shape, order, curves_of(space, train, shape))
+    knots = {
+        n: [Fraction(str(space[n].levels[c])) for c in known.curves[space.position(n)].spanning]
+        for n, kind in shape.items()
+        if kind == "spline"
+    }
+
+    def columns(k: int, code: int) -> list[Fraction]:
+        factor = space.factors[k]
+        if factor.name not in shape:
+            return [Fraction(int(code == level)) for level in range(len(factor))]
+        x = Fraction(str(factor.levels[code]))
+        return [x, *(bends(x, knots[factor.name]) if factor.name in knots else [])]
+
+    def row(cell: np.ndarray) -> list[Fraction]:
+        whole = []
+        for size in range(order + 1):
+            for chosen in itertools.combinations(range(len(space)), size):
+                products = [Fraction(1)]
+                for k in chosen:
+                    products = [p * c for p in products for c in columns(k, int(cell[k]))]
+                whole += products
+        return whole
+
+    rows = [row(c) for c in train]
+    assert known.rank == rank(rows)
+    seen = {tuple(c) for c in train.tolist()}
+    for cell, status in zip(space.grid(), known.status(space.grid()), strict=True):
+        inside = rank([*rows, row(cell)]) == known.rank
+        if tuple(cell) in seen:
+            expected = "seen"
+        elif cell[0] not in train[:, 0]:
+            expected = "unseen level"
+        elif not inside:
+            expected = "undetermined"
+        else:
+            alike = train[:, 0] == cell[0] if order > 1 else np.ones(len(train), dtype=bool)
+            ends = [(train[alike, k].min(), train[alike, k].max()) for k in range(1, len(space))]
+            within = all(a <= c <= b for c, (a, b) in zip(cell[1:], ends, strict=True))
+            expected = "determined" if within else "extrapolation"
+        assert STATUSES[status] == expected
+        if expected == "undetermined":
+            effects = witness.direction(known, cell)
+            assert not any(witness.evaluate(effects, train))
+            assert witness.evaluate(effects, cell[None, :])[0]
+    fixed = space.grid()[known.status(space.grid()) == DETERMINED]
+    for cell, terms in zip(fixed, witness.sums(known, fixed, work=10**9), strict=True):
+        total = [sum((c * r for (c, _), r in zip(terms, column, strict=True)), Fraction(0)) for column in
+                 zip(*(row(np.array(t)) for _, t in terms), strict=True)]  # fmt: skip
+        assert total == row(cell)
+
+
+def test_fitted_and_exact_columns_are_the_same_functions():
+    curve = Curve((0, 1, 2.5, 4, 7, 8, 20, 30), np.arange(7), "spline")
+    exact, smooth = (np.hstack([np.ones((8, 1)), c]) for c in (curve.exact.astype(float), np.hstack(curve.smooth)))
+    exact /= np.abs(exact).max(axis=0)
+    assert np.linalg.matrix_rank(np.hstack([exact, smooth])) == np.linalg.matrix_rank(exact) == curve.width + 1
+    assert np.allclose(np.diff(smooth[[5, 6, 7]], axis=0)[:, 1] / [12, 10], np.ptp(smooth[:7, 1]) / 20)
+
+
+def trial(seed: int, curve=lambda x: 0.1 * x, noise: float = 0.3, repeats: int = 1, doses=(0, 10, 20, 40, 50, 60)):
+    rng = np.random.default_rng(seed)
+    effects = dict(zip(VARIETIES, rng.normal(0, 3, len(VARIETIES)), strict=True))
+    rows = [(v, float(x)) for v in VARIETIES for x in doses] * repeats
+    y = np.array([effects[v] + curve(x) for v, x in rows]) + rng.normal(0, noise, len(rows))
+    table = pl.DataFrame({"variety": [v for v, _ in rows], "dose": [x for _, x in rows], "y": y})
+    return table, lambda v, x: effects[v] + curve(x)
+
+
+def ask(*doses: float) -> pl.DataFrame:
+    return pl.DataFrame([(v, float(x)) for v in VARIETIES for x in doses], schema=["variety", "dose"], orient="row")
+
+
+def numbers(table: pl.DataFrame, test: pl.DataFrame, numeric="dose", **more):
+    return rc.check(table, ["variety", "dose"], target="y", numeric=numeric, test=test, **more)
+
+
+def test_a_planted_line_answers_between_seen_values_and_its_ranges_hold():
+    held, errors, forecasts = [], [], []
+    for seed in range(6):
+        table, truth = trial(seed)
+        result = numbers(table, ask(30, 45.5))
+        assert result.counts == {"seen": 0, "determined": 16, "extrapolation": 0, "undetermined": 0, "unseen level": 0}
+        assert result.additivity.rejected is False
+        assert result.verdict == "determined"
+        said = [(q, truth(*result.combination(q.codes).values())) for q in result.queries]
+        new = np.random.default_rng(seed + 100).normal(0, 0.3, len(said))
+        held += [q.low <= y + e <= q.high for (q, y), e in zip(said, new, strict=True)]
+        errors += [(q.prediction - y - e) ** 2 for (q, y), e in zip(said, new, strict=True)]
+        forecasts.append(result.forecast.error)
+    assert 0.8 <= np.mean(held) <= 1.0
+    assert 0.7 < np.mean(forecasts) / np.sqrt(np.mean(errors)) < 1.4
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_a_planted_wave_is_no_line_but_a_curve(repeats):
+    table, _ = trial(1, lambda x: np.sin(x / 10), 0.15, repeats)
+    straight, curved = numbers(table, ask(30)), numbers(table, ask(30), {"dose": "spline"})
+    assert straight.verdict == "assumption rejected"
+    assert "beyond a straight line" in straight.additivity.evidence or "lack-of-fit" in straight.additivity.evidence
+    assert straight.forecast.rule == "curved"
+    assert curved.additivity.rejected is False
+    assert curved.verdict == "determined"
+    assert curved.forecast.error < 0.5 * straight.forecast.rules[1].error
+
+
+def test_noise_around_a_line_is_rarely_called_bent():
+    wrong = []
+    for seed in range(100):
+        table = trial(seed, repeats=1 + seed % 2)[0]
+        train = read_tables([table], ["variety", "dose"], target="y", numbers=["dose"])[0]
+        curves = curves_of(train.space, train.codes, {"dose": "linear"})
+        known = Identifiability(train.codes, train.space.shape, 1, curves)
+        wrong.append(additivity(known, train.target, train.space.names).rejected)
+    assert sum(wrong) <= 5
+
+
+def test_outside_the_seen_range_is_called_an_extrapolation_and_has_no_range():
+    table, _ = trial(0)
+    result = numbers(table, ask(30, 100))
+    assert result.verdict == "extrapolation"
+    assert "outside what training shows (dose 0 to 60)" in result.sentence()
+    far = [q for q in result.queries if q.status == "extrapolation"]
+    assert len(far) == 8
+    assert all(q.prediction is not None and q.low is None for q in far)
+    assert result.fails(["undetermined"]) == ["undetermined"]
+    assert json.loads(result.to_json())["counts"]["extrapolation"] == 8
+
+
+def test_own_slopes_reach_as_far_as_each_level_was_seen():
+    table = {"variety": ["A", "A", "A", "B", "B"], "dose": [0, 30, 60, 0, 20], "y": [0.0, 3, 6, 1, 2]}
+    test = {"variety": ["A", "B", "B"], "dose": [10, 10, 60]}
+    result = rc.check(table, ["variety", "dose"], target="y", numeric="dose", test=test, order=2)
+    assert {result.combination(q.codes)["dose"]: q.status for q in result.queries if q.codes[0]} == {
+        10: "determined", 60: "extrapolation",
+    }  # fmt: skip
+    assert numbers(pl.DataFrame(table), pl.DataFrame(test)).counts["extrapolation"] == 0
+
+
+def test_a_number_that_goes_with_a_factor_is_undetermined_until_a_row_is_collected():
+    table = {"variety": ["A", "A", "B", "B"], "dose": [0, 0, 20, 20]}
+    result = rc.check(table, ["variety", "dose"], numeric="dose", test={"variety": ["A"], "dose": [10]})
+    assert result.verdict == "undetermined"
+    assert result.advice.needed == 1
+    after = {"variety": [*table["variety"], "A"], "dose": [*table["dose"], 10]}
+    assert rc.check(after, ["variety", "dose"], numeric="dose", test={"variety": ["A"], "dose": [5]}).determined
+
+
+def test_a_plan_puts_its_rows_at_the_ends():
+    table, _ = trial(0)
+    result = numbers(table, ask(0, 60), purpose=rc.checks.Purpose(budget=4, noise=1.0))
+    assert {row["dose"] for row in result.space.decode(result.plan.cells)} <= {0.0, 60.0}
+    assert result.plan.after < result.plan.before
+
+
+def test_a_measurement_of_its_own_in_every_row_is_forecast_and_tested():
+    rng = np.random.default_rng(0)
+    x, v = rng.uniform(0, 10, 80), np.resize(list("ABC"), 80)
+    y = np.where(v == "A", 2.0, 0.0) + np.sin(x) + rng.normal(0, 0.1, 80)
+    test = {"variety": ["A", "B"], "dose": [8.05, 2.3331]}
+    table = pl.DataFrame({"variety": v, "dose": x, "y": y})
+    straight, curved = numbers(table, test), numbers(table, test, {"dose": "spline"})
+    assert straight.verdict == "assumption rejected"
+    assert straight.forecast.rule == "curved"
+    assert curved.verdict == "determined"
+    assert curved.forecast.error < 0.2
+    classes = numbers(table.with_columns(y=pl.Series(np.where(x > 5, "high", "low"))), test)
+    assert {result_of(classes, q): q.prediction for q in classes.queries} == {"B": "low", "A": "high"}
+
+
+def result_of(result, query):
+    return result.combination(query.codes)["variety"]
+
+
+def test_numbers_alone_are_factors_too():
+    rng = np.random.default_rng(0)
+    x, z = rng.integers(0, 6, 40), rng.integers(0, 6, 40) / 2
+    table = pl.DataFrame({"x": x, "z": z, "y": x + z + rng.normal(0, 0.1, 40)})
+    result = rc.check(table, ["x", "z"], target="y", numeric=["x", "z"], test={"x": [2.5], "z": [0.75]})
+    assert result.verdict == "determined"
+    assert abs(result.queries[0].prediction - 3.25) < 0.2
+    assert result.coverage.total(2) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("dose", "numeric", "more", "says"),
+    [
+        (["0", "high", "20"], "dose", {}, "holds 'high', which is not a number"),
+        ([True, False, True], "dose", {}, "which is not a number"),
+        ([5, 5, 5], "dose", {}, "with the single value 5"),
+        ([5, 6, 5], {"dose": "spline"}, {}, "two values, which cannot tell how it bends"),
+        ([1.0, float("inf"), 2.0], "dose", {}, "the infinite number inf"),
+        ([1.0, float("nan"), 2.0], "dose", {}, "1 missing value"),
+        ([1.0, None, 2.0], "dose", {"missing": "level"}, "is no level"),
+        ([1, 2, 3], "age", {}, "unknown numeric factor 'age'"),
+        ([1, 2, 3], {"dose": "cubic"}, {}, "unknown shape of 'dose' 'cubic'"),
+        ([1, 2, 3], "dose", {"bins": {"dose": 2}}, "cut into bins and to be a number"),
+    ],
+)
+def test_what_cannot_be_a_number_is_one_sentence(dose, numeric, more, says):
+    with pytest.raises(InputError) as error:
+        rc.check({"v": ["a", "b", "a"], "dose": dose}, ["v", "dose"], numeric=numeric, **more)
+    assert says in str(error.value)
+
+
+def test_a_measurement_given_as_levels_gets_a_hint():
+    table, _ = trial(0)
+    hint = [n for n in rc.check(table, ["variety", "dose"], target="y", test=ask(30)).notes if "--numeric dose" in n]
+    assert len(hint) == 1
+    assert not any("--numeric" in n for n in rc.check(table, ["variety", "dose"], target="y", test=ask(40)).notes)
+    many = np.linspace(0, 1, 60) + 0.5
+    with pytest.raises(InputError, match="--numeric dose"):
+        rc.check({"v": [0, 1] * 30, "dose": many}, ["v", "dose"])
+
+
+def test_bins_are_those_of_training_and_a_value_outside_is_not_seen():
+    table = {"v": ["a", "b"] * 6, "dose": [float(x) for x in range(12)], "y": [float(x) for x in range(12)]}
+    asked = {"v": ["a", "a"], "dose": [1000.0, 3.0]}
+    result = rc.check(table, ["v", "dose"], target="y", bins={"dose": 3}, test=asked)
+    assert result.counts["unseen level"] == 1
+    assert result.unseen_levels == {"dose": ["above 11"]}
+    blank = {"v": [*table["v"], "a"], "dose": [*table["dose"], 1000.0], "y": [*table["y"], None]}
+    assert rc.check(blank, ["v", "dose"], target="y", bins={"dose": 3}).counts["unseen level"] == 1
+
+
+def run(arguments: list[str]) -> int:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    return left.value.code
+
+
+def test_the_command_line_reads_shapes_and_writes_the_page(tmp_path, capsys):
+    table, _ = trial(0)
+    table.write_csv(tmp_path / "t.csv")
+    ask(30, 100).write_csv(tmp_path / "ask.csv")
+    common = [
+        str(tmp_path / "t.csv"),
+        "--factors",
+        "variety,dose",
+        "--target",
+        "y",
+        "--test",
+        str(tmp_path / "ask.csv"),
+    ]
+    page = tmp_path / "c.html"
+    assert run(["check", *common, "--numeric", "dose=spline", "--out", str(page)]) == 0
+    assert "extrapolation" in capsys.readouterr().out
+    written = page.read_text(encoding="utf-8")
+    assert "outside the seen range" in written
+    assert "Nothing: training determines" not in written
+    assert run(["check", *common, "--numeric", "dose", "--json", "--fail-on", "undetermined"]) == 1
+    assert json.loads(capsys.readouterr().out)["settings"]["numeric"] == {"dose": "linear"}
