@@ -22,7 +22,7 @@ from recombine.checks.modular import Floats
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import in_words, read, split_of
-from recombine.checks.rules import Cells
+from recombine.checks.rules import Cells, scaled
 from recombine.checks.tables import pair_tables
 from recombine.checks.verdict import CheckResult, Query
 from recombine.errors import InputError
@@ -87,10 +87,11 @@ def check(
     grid = test_codes is None
     wanted = None if test_codes is None else test_codes.astype(np.int64)
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
-    plan = plan_for(known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     expected, no_forecast = _forecast(known, train, asked, rules, seed)
+    plan = plan_for(known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, expected)
     fit = _additivity(known, train, expected)
+    rescaled = _rescaled(known, train, fit, expected)
     pairs = pair_tables(train.codes, train.counts, space.shape)
     shared = shared_by_missing(known, space, pairs, exclude) if grid else []
     queries, directions = describe(known, train.counts, pairs, asked, prediction, expected, answered)
@@ -116,6 +117,7 @@ def check(
         groups=level_groups(known, space),
         confounding=confounding(train, pairs, draws, seed),
         additivity=fit,
+        rescaled=rescaled,
         prediction=prediction,
         forecast=expected,
         unseen_levels=levels_never_seen(known, space),
@@ -123,7 +125,7 @@ def check(
             *notes,
             *why_not,
             *no_forecast,
-            *_warnings(answered, fit, prediction, expected),
+            *_warnings(answered, fit, rescaled, prediction, expected),
             *_long_sums(queries),
             *shared,
         ),
@@ -191,11 +193,25 @@ def _additivity(known: Identifiability, train: Table, expected: Forecast | None)
     return replace(found, explained=explained)
 
 
+def _rescaled(
+    known: Identifiability, train: Table, fit: Additivity | None, expected: Forecast | None
+) -> Additivity | None:
+    """The same test on the scale of the recommended rule, where that is another one and explains something."""
+    scale = expected.scale if expected is not None and expected.beats else None
+    if train.target is None or fit is None or not fit.rejected or scale is None:
+        return None
+    return replace(additivity(known, scaled(train.target, scale), train.space.names), scale=scale.name)
+
+
 def _warnings(
-    target: Target | None, fit: Additivity | None, prediction: predicting.Prediction | None, expected: Forecast | None
+    target: Target | None,
+    fit: Additivity | None,
+    rescaled: Additivity | None,
+    prediction: predicting.Prediction | None,
+    expected: Forecast | None,
 ) -> list[str]:
     notes = []
-    if fit is not None and fit.rejected and expected is not None:
+    if fit is not None and fit.rejected and expected is not None and not (rescaled and rescaled.holds):
         notes.append("“determined” rests on effects that add up, which is rejected here: trust the forecast's rule.")
     shortcut = prediction.shortcut if prediction else None
     shown = expected is not None and expected.explains is not False

@@ -24,7 +24,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.support.table import Target
 
-LEVEL = 0.01
+LEVEL, CHOSEN_LEVEL = 0.01, 0.05
 LARGEST = 3_000_000
 """Cells × effects up to which the test is run."""
 DRAWN = 999
@@ -46,6 +46,13 @@ class Additivity:
     words: str
     evidence: str = ""
     """The test and its p-value, for a sentence of someone else's."""
+    scale: str = ""
+    """The scale on which effects were to add up; none: the answer's own."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether effects add up as far as the test tells. A scale that was chosen by its fit has to pass more."""
+        return self.rejected is False and (not self.scale or self.p_value is None or self.p_value >= CHOSEN_LEVEL)
 
 
 @dataclass(frozen=True)

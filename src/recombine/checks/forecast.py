@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import fdtri, ndtri, stdtrit
 
 from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
 from recombine.checks.learners import learners
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import Adding, Cells, Odds, Rule
-from recombine.checks.stand_ins import stand_ins
+from recombine.checks.rules import PLAIN, Adding, Cells, Odds, Rule, Scale
+from recombine.checks.stand_ins import StandIns, stand_ins
 from recombine.checks.substitution import Substitution
 
 STAND_INS = 200
@@ -32,7 +32,10 @@ COVERED = 0.9
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "cells", "substitution",
 )  # fmt: skip
-DRAWS = 2_000
+PRIOR = 10
+"""Independent stand-ins that tell as much about how losses vary as their being squares of normal errors does."""
+MOST_ALIKE = 400
+"""Asked cells whose errors are compared with each other."""
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""
 ONE_SIDED = 2.576
@@ -50,6 +53,8 @@ class RuleError:
     error: float
     explained: float | None
     """Share of the constant's error (numbers: squared error) that the rule takes away; None where that has none."""
+    beats: bool
+    """Whether it is better than the constant beyond chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +103,21 @@ class Forecast:
             f"rule “{self.rule}”; {gain}."
         )
 
+    @property
+    def scale(self) -> Scale | None:
+        """Where the rule adds up on another scale than the answer's own: that one."""
+        return self._best.scale if isinstance(self._best, Adding) and self._best.scale is not PLAIN else None
+
+    @property
+    def beats(self) -> bool:
+        """Whether the rule is better than the constant beyond chance."""
+        return any(rule.beats for rule in self.rules if rule.rule == self.rule)
+
+    @property
+    def noise(self) -> float | None:
+        """Standard deviation of one row around the rule, in the answer's units, where enough rows tell."""
+        return self._best.noise if isinstance(self._best, Adding) else None
+
     def to_dict(self) -> dict[str, Any]:
         shown = {name: getattr(self, name) for name in SHOWN}
         return {**shown, "rules": [vars(rule) for rule in self.rules]}
@@ -137,22 +157,20 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
     best = _choose(losses if cells.numeric else seen, few)
-    together = _together(losses[best], places, drawn.cluster)
-    stood, will = _independent(places, drawn.cluster, together), _independent(asked, drawn.asked, together)
-    low, high = _range(losses[best], stood, will, rng)
-    if metric == "error rate":
-        low, high = min(low, 1.0), min(high, 1.0)
-    root = np.sqrt if metric == "rmse" else np.asarray
-    constant = float(losses[0].mean())
-    named = tuple(
-        RuleError(rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None)
-        for rule, loss in zip(entered, losses, strict=True)
-    )
     winner = entered[best]
+    sampled = _Sampled.of(losses[best], places, drawn, asked, winner)
+    low, high = _range(losses[best], sampled, metric)
+    root = np.sqrt if metric == "rmse" else np.asarray
+    means = [float(sampled.weights @ loss) for loss in losses]
+    constant = means[0]
+    named = tuple(
+        RuleError(rule.name, float(root(m)), 1 - m / constant if constant > 0 else None, _beats(p, proof[0], few))
+        for rule, m, p in zip(entered, means, proof, strict=True)
+    )
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
-        named[best].explained, named, len(groups), len(asked), _explains(entered, proof, assumed, few),
-        _substitution(entered, asked), winner, _deviations(winner, stood, cells),
+        named[best].explained, named, len(groups), len(asked), _explains(named, assumed),
+        _substitution(entered, asked), winner, _deviations(winner, 1 / sampled.stood, cells),
     )  # fmt: skip
 
 
@@ -165,15 +183,16 @@ def _fewer(cells: Cells, rng: np.random.Generator) -> Cells:
     return cells.take(kept)
 
 
-def _explains(entered: list[Rule], losses: list[Floats], assumed: int, few: int) -> bool | None:
-    """By the mean gain over the constant, or by how many stand-ins gain: the constant's large errors are few."""
+def _explains(rules: Sequence[RuleError], assumed: int) -> bool | None:
     name = {1: "additive", 2: "pairs"}.get(assumed)
-    place = next((i for i, rule in enumerate(entered) if rule.name == name), None)
-    if place is None:
-        return None
-    gain = losses[0] - losses[place]
+    return next((rule.beats for rule in rules if rule.rule == name), None)
+
+
+def _beats(loss: Floats, constant: Floats, few: int) -> bool:
+    """By the mean gain over the constant, or by how many stand-ins gain: the constant's large errors are few."""
+    gain = constant - loss
     signs = 2 * np.sqrt(few) * (float((gain > 0).mean()) - 0.5)
-    return _better(losses[place], losses[0], ONE_SIDED, few) or bool(gain.mean() > 0 and signs > ONE_SIDED)
+    return _better(loss, constant, ONE_SIDED, few) or bool(gain.mean() > 0 and signs > ONE_SIDED)
 
 
 def _metric(cells: Cells) -> str:
@@ -215,37 +234,61 @@ def _choose(losses: list[Floats], few: int) -> int:
     return best
 
 
-def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> tuple[float, float]:
-    """5 % and 95 % of the mean loss of as many cells as are asked, drawn anew, over that of as many stand-ins."""
-    if losses.max() <= 0:
-        return 0.0, 0.0
-    seen = np.maximum(rng.choice(losses, (DRAWS, stood)).mean(axis=1), 1e-3 * losses.mean())
-    low, high = np.quantile(rng.choice(losses, (DRAWS, will)).mean(axis=1) / seen, TAILS) * losses.mean()
-    return float(low), float(high)
+@dataclass(frozen=True, eq=False)
+class _Sampled:
+    """How the mean loss of the stand-ins, each with a weight, tells the mean loss of the asked cells.
+
+    A loss is a level's part, a part of the cluster, and its own. A level that stand-ins and asked cells have in common
+    has the same part in both, so only the difference of its shares counts. Errors that are correlated by R have squares
+    that are correlated by R² (they are linear in the same answers)."""
+
+    weights: Floats
+    stood: float
+    """Variance of the stand-ins' mean loss around what it tells, as a share of the variance of one loss."""
+    will: float
+    """The same of the asked cells' own part."""
+
+    @classmethod
+    def of(cls, losses: Floats, places: Ints, drawn: StandIns, asked: Ints, rule: Rule) -> _Sampled:
+        n = len(losses)
+        some = asked if len(asked) <= MOST_ALIKE else asked[:: -(-len(asked) // MOST_ALIKE)]
+        adds = isinstance(rule, Adding)
+        own = rule.alike**2 if adds else _same(np.unique(places, axis=0, return_inverse=True)[1])
+        apart = float((rule.effects.alike(some) ** 2).mean()) - 1 / len(some) + 1 / len(asked) if adds else 1 / len(asked)
+        kinds = [*places.T, drawn.cluster]
+        shared = [_same(kind) for kind in kinds]
+        parts = _parts(losses, shared, own)
+        rest = 1 - sum(parts)
+        together = sum((part * same for part, same in zip(parts, shared, strict=True)), rest * own)
+        toward, asked_levels = np.zeros(n), 0.0
+        for part, stood, level in zip(parts, places.T, asked.T, strict=False):
+            shares = np.bincount(level, minlength=int(stood.max()) + 1) / len(asked)
+            toward += part * shares[stood]
+            asked_levels += part * float((shares**2).sum())
+        even = np.full(n, 1 / n)
+        levels = sum((part * same for part, same in zip(parts[:-1], shared, strict=False)), np.zeros((n, n)))
+        solved = np.linalg.solve(together + 1e-3 * np.eye(n), np.stack([toward - levels @ even, np.ones(n)], axis=1))
+        weights = np.maximum(even + solved[:, 0] - solved[:, 1] * solved[:, 0].sum() / solved[:, 1].sum(), 0.0)
+        weights /= weights.sum()
+        stood = float(weights @ together @ weights - 2 * weights @ toward + asked_levels)
+        return cls(weights, max(stood, 1 / n), max(parts[-1] * _sharing(drawn.asked) + rest * apart, 1 / len(asked)))
 
 
-def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[float, float]:
-    """Correlation of the losses of two stand-ins that share a level, or a cluster.
-
-    Of the factors' correlations the largest is too large by chance, the mean too small for the factor that matters:
-    halfway between, intervals hold (`benchmarks/forecast.py`)."""
+def _parts(losses: Floats, shared: list[Floats], own: Floats) -> list[float]:
+    """Correlation of the losses of two stand-ins that share a level (or, last, a cluster), beyond what the correlation of
+    their errors makes it: the share of a loss that is the level's."""
     centred = (losses - losses.mean()) / (losses.std() or 1.0)
+    beyond = np.outer(centred, centred) - own
+    found = []
+    for same in shared:
+        pairs = same * (own < 0.99)
+        found.append(max(float((pairs * beyond).sum()) / max(float(pairs.sum()), 1.0), 0.0))
+    found[-1] = max(found[-1] - max(found[:-1]), 0.0)
+    return [part / max(1.0, sum(found)) for part in found]
 
-    def correlation(kind: Ints) -> float:
-        sums, counts, squares = np.bincount(kind, centred), np.bincount(kind), np.bincount(kind, centred**2)
-        pairs = float((counts * (counts - 1)).sum())
-        return float(np.clip((sums**2 - squares).sum() / pairs, 0.0, 1.0)) if pairs else 0.0
 
-    by_factor = [correlation(level) for level in places.T]
-    return (max(by_factor) + sum(by_factor) / len(by_factor)) / 2, correlation(cluster)
-
-
-def _independent(places: Ints, cluster: Ints, together: tuple[float, float]) -> int:
-    """So many independent cells tell as much about a mean as these, of which some go together."""
-    by_level = max(_sharing(level) for level in places.T)
-    distinct = 1 / len(np.unique(places, axis=0))
-    level, whole = together[0], max(together[1] - together[0], 0.0)
-    return max(1, round(1 / (level * by_level + whole * _sharing(cluster) + max(1 - level - whole, 0.0) * distinct)))
+def _same(kind: Ints) -> Floats:
+    return np.asarray(kind.ravel()[:, None] == kind.ravel(), dtype=np.float64)
 
 
 def _sharing(kind: Ints) -> float:
@@ -253,15 +296,35 @@ def _sharing(kind: Ints) -> float:
     return float((np.bincount(kind) ** 2).sum()) / len(kind) ** 2
 
 
-def _deviations(rule: Rule, independent: int, cells: Cells) -> float:
+def _range(losses: Floats, sampled: _Sampled, metric: str) -> tuple[float, float]:
+    """5 % and 95 % of the mean loss of the asked cells."""
+    mean = float(sampled.weights @ losses)
+    if metric == "error rate":
+        from scipy.stats import betabinom
+        n, will = 1 / sampled.stood, max(1, round(1 / sampled.will))
+        ends = betabinom.ppf(TAILS, will, n * mean + 0.5, n * (1 - mean) + 0.5) / will
+        return float(ends[0]), float(ends[1])
+    if mean <= 0:
+        return 0.0, 0.0
+    # Two squared normal errors' variance is theirs where few stand-ins tell it.
+    spread = float(sampled.weights @ (losses - mean) ** 2) / mean**2
+    known = 1 / sampled.stood
+    if metric == "rmse":
+        spread = (known * spread + PRIOR * 2) / (known + PRIOR)
+    ends = fdtri(2 / (spread * sampled.will), 2 / (spread * sampled.stood), TAILS) * mean
+    return float(ends[0]), float(ends[1])
+
+
+def _deviations(rule: Rule, independent: float, cells: Cells) -> float:
     """Standard deviations that cover nine of ten stand-ins: more of them where few are independent, and as t has it
-    where few cells are left to learn the noise from."""
+    where few cells are left to learn the noise from. Of fewer than nine no share is nine of ten: t at least."""
     if not isinstance(rule, Adding):
         return 0.0
-    share = min(1.0, float(np.ceil(COVERED * (independent + 1))) / independent)
     effects = sum(len(np.unique(level)) - 1 for level in cells.codes.T)
-    wider = stdtrit(max(len(cells.codes) - 1 - effects, 1), TAILS[1]) / ndtri(TAILS[1])
-    return float(np.quantile(rule.surprise, share, method="higher") * wider)
+    least = float(stdtrit(max(len(cells.codes) - 1 - effects, 1), TAILS[1]))
+    share = min(1.0, float(np.ceil(COVERED * (independent + 1))) / independent)
+    found = float(np.quantile(rule.surprise, share, method="higher")) * least / float(ndtri(TAILS[1]))
+    return found if share < 1 else max(found, least)
 
 
 def _substitution(entered: list[Rule], asked: Ints) -> dict[str, float | None] | None:

@@ -3,7 +3,8 @@
 status   seen < determined < undetermined < unseen level, exact under effects that add up
 verdict  the worst status of all asked combinations; where that is "determined" and the table has answers, it stays so
          only if the seen answers do not contradict adding up ("assumption rejected") and adding up explains something
-         of combinations that are left out ("assumption unsupported")
+         of combinations that are left out ("assumption unsupported"); if they contradict it in the answer's own units,
+         both may hold on the scale of the recommended rule, which is then said
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ THEORY = {
     "determined": "additive identifiability: its indicator row lies in the row space of training",
     "undetermined": "additive identifiability: a free direction changes it and no training answer",
     "unseen level": "compositional support (First Principles, Def. 2): one of its levels never occurs in training",
+}
+SCALES = {
+    "log": "effects multiply",
+    "log-odds": "effects multiply the odds",
+    "rank": "effects add up on a scale of ranks",
 }
 
 
@@ -105,6 +111,8 @@ class CheckResult(Result):
     groups: dict[str, list[list[Level]]] | None = field(repr=False)
     confounding: Confounding = field(repr=False)
     additivity: Additivity | None = field(repr=False)
+    rescaled: Additivity | None = field(repr=False)
+    """The same on the scale of the recommended rule, where adding up is rejected and that rule has another scale."""
     prediction: Prediction | None = field(repr=False)
     forecast: Forecast | None = field(repr=False)
     unseen_levels: dict[str, list[Level]] = field(repr=False)
@@ -118,10 +126,24 @@ class CheckResult(Result):
         """The worst status of all asked combinations, or what speaks against adding up where it rests on that."""
         if self.worst != "determined" or self.additivity is None:
             return self.worst
+        if self.scale is not None:
+            return "determined"
         if self.additivity.rejected:
             return "assumption rejected"
         explains = self.forecast.explains if self.forecast is not None else False
         return "assumption unsupported" if explains is False else "determined"
+
+    @property
+    def scale(self) -> str | None:
+        """The scale on which effects add up ("log", "log-odds", "rank") where in the answer's own units they do not."""
+        return self.rescaled.scale if self.rescaled is not None and self.rescaled.holds else None
+
+    @property
+    def assumes(self) -> str:
+        """What “determined” rests on."""
+        if self.scale is not None:
+            return SCALES[self.scale]
+        return "effects add up" if self.order == 1 else f"effects of up to {self.order} factors at once add up"
 
     @property
     def determined(self) -> bool:
@@ -137,7 +159,8 @@ class CheckResult(Result):
         if condition == "undetermined":
             return not self.determined
         if condition == "assumption":
-            return self.verdict.startswith("assumption") or bool(self.additivity and self.additivity.rejected)
+            rejected = self.additivity is not None and self.additivity.rejected and self.scale is None
+            return self.verdict.startswith("assumption") or bool(rejected)
         name, _, value = condition.partition("=")
         try:
             most = float(value)
@@ -181,11 +204,16 @@ class CheckResult(Result):
         cells = f"{missing:,} further combination{'s' if missing != 1 else ''}"
         if self.worst == "seen":
             return "Every combination asked about was seen in training."
-        sums = "effects add up" if self.order == 1 else f"effects of up to {self.order} factors at once add up"
+        sums = self.assumes
         if self.worst == "determined":
             every = f"Every combination asked about is determined if {sums}"
             if self.additivity is None:
                 return f"{every}."
+            if self.rescaled is not None and self.scale is not None:
+                return (
+                    f"{every}: adding up holds on the {self.scale} scale ({self.rescaled.evidence}), not in the "
+                    f"answer's own units ({self.additivity.evidence})."
+                )
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self.additivity.evidence})."
             if self.verdict == "determined":
@@ -283,6 +311,8 @@ class CheckResult(Result):
             },
             "forecast": None if self.forecast is None else self.forecast.to_dict(),
             "additivity": None if self.additivity is None else _plain(vars(self.additivity)),
+            "rescaled": None if self.rescaled is None else _plain(vars(self.rescaled)),
+            "scale": self.scale,
             "learner": None if self.prediction is None else self._learner(self.prediction),
             "notes": list(self.notes),
             "settings": self.settings,

@@ -18,7 +18,7 @@ MOST_DRAWN_PIECES = 40
 
 HEADLINES = {
     "seen": "Nothing new is asked",
-    "determined": "Everything asked is determined if effects add up",
+    "determined": "Everything asked is determined if ",
     "assumption unsupported": "Determined only if effects add up, which is not shown",
     "assumption rejected": "Effects do not simply add up",
     "undetermined": "Some combinations cannot be answered from this data",
@@ -43,7 +43,7 @@ def check_page(result: CheckResult) -> str:
     return render(
         "check.html.j2",
         result=result,
-        headline=HEADLINES[result.verdict],
+        headline=HEADLINES[result.verdict] + (result.assumes if result.verdict == "determined" else ""),
         statuses=_statuses(result),
         train_rows=int(result.row_counts.sum()),
         train_cells=len(result.known.codes),
