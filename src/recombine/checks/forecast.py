@@ -1,10 +1,10 @@
 """How wrong will the answers to asked combinations be? A contest of rules on seen cells that stand in for them.
 
-    error = √ mean e²  (numbers), mean share of rows wrong or mean −log p (classes), over the stand-ins, each left out
-    with the cells around it (`stand_ins`)
+    loss = e²  (numbers; its mean's root is shown), share of rows wrong or −log p (classes), of the stand-ins, each left
+    out with the cells around it (`stand_ins`)
 
-``low``–``high`` is a 90 % interval for the error that will be seen: the stand-ins are few, the asked cells are few, and
-errors of cells that share levels go together. The interval of one cell is as many standard deviations wide as 90 % of
+The error is the median, and ``low``–``high`` a 90 % interval, of what will be seen on the asked cells: the stand-ins are
+few, the asked cells are few, errors of cells that share levels go together, and large ones are rare. The interval of one cell is as many standard deviations wide as 90 % of
 the stand-ins need.
 """
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import fdtri, ndtri, stdtrit
 
 from recombine.checks.contestants import contestants
@@ -34,6 +35,8 @@ SHOWN = (
 )  # fmt: skip
 PRIOR = 10
 """Independent stand-ins that tell as much about how losses vary as their being squares of normal errors does."""
+DISTINCT = 0.99
+"""Squared correlation of two errors from which they are one."""
 MOST_ALIKE = 400
 """Asked cells whose errors are compared with each other."""
 WORTH = 0.3
@@ -158,10 +161,10 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
     best = _choose(losses if cells.numeric else seen, few)
     winner = entered[best]
-    sampled = _Sampled.of(losses[best], places, drawn, asked, winner)
-    low, high = _range(losses[best], sampled, metric)
+    weights, stood, will = _told(losses[best], places, drawn, asked, winner)
+    low, middle, high = _range(losses[best], weights, stood, will, metric)
     root = np.sqrt if metric == "rmse" else np.asarray
-    means = [float(sampled.weights @ loss) for loss in losses]
+    means = [float(weights @ loss) * middle for loss in losses]
     constant = means[0]
     named = tuple(
         RuleError(rule.name, float(root(m)), 1 - m / constant if constant > 0 else None, _beats(p, proof[0], few))
@@ -170,7 +173,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), len(asked), _explains(named, assumed),
-        _substitution(entered, asked), winner, _deviations(winner, 1 / sampled.stood, cells),
+        _substitution(entered, asked), winner, _deviations(winner, stood, cells),
     )  # fmt: skip
 
 
@@ -234,85 +237,66 @@ def _choose(losses: list[Floats], few: int) -> int:
     return best
 
 
-@dataclass(frozen=True, eq=False)
-class _Sampled:
-    """How the mean loss of the stand-ins, each with a weight, tells the mean loss of the asked cells.
+def _told(losses: Floats, places: Ints, drawn: StandIns, asked: Ints, rule: Rule) -> tuple[Floats, float, float]:
+    """What the losses of stand-ins tell about the mean loss of the asked cells: weights that bring levels which are harder
+    to answer to their share among the asked; of how many independent cells this is worth the mean; and of how many the
+    asked mean is one.
 
-    A loss is a level's part, a part of the cluster, and its own. A level that stand-ins and asked cells have in common
-    has the same part in both, so only the difference of its shares counts. Errors that are correlated by R have squares
-    that are correlated by R² (they are linear in the same answers)."""
-
-    weights: Floats
-    stood: float
-    """Variance of the stand-ins' mean loss around what it tells, as a share of the variance of one loss."""
-    will: float
-    """The same of the asked cells' own part."""
-
-    @classmethod
-    def of(cls, losses: Floats, places: Ints, drawn: StandIns, asked: Ints, rule: Rule) -> _Sampled:
-        n = len(losses)
-        some = asked if len(asked) <= MOST_ALIKE else asked[:: -(-len(asked) // MOST_ALIKE)]
-        adds = isinstance(rule, Adding)
-        own = rule.alike**2 if adds else _same(np.unique(places, axis=0, return_inverse=True)[1])
-        apart = float((rule.effects.alike(some) ** 2).mean()) - 1 / len(some) + 1 / len(asked) if adds else 1 / len(asked)
-        kinds = [*places.T, drawn.cluster]
-        shared = [_same(kind) for kind in kinds]
-        parts = _parts(losses, shared, own)
-        rest = 1 - sum(parts)
-        together = sum((part * same for part, same in zip(parts, shared, strict=True)), rest * own)
-        toward, asked_levels = np.zeros(n), 0.0
-        for part, stood, level in zip(parts, places.T, asked.T, strict=False):
-            shares = np.bincount(level, minlength=int(stood.max()) + 1) / len(asked)
-            toward += part * shares[stood]
-            asked_levels += part * float((shares**2).sum())
-        even = np.full(n, 1 / n)
-        levels = sum((part * same for part, same in zip(parts[:-1], shared, strict=False)), np.zeros((n, n)))
-        solved = np.linalg.solve(together + 1e-3 * np.eye(n), np.stack([toward - levels @ even, np.ones(n)], axis=1))
-        weights = np.maximum(even + solved[:, 0] - solved[:, 1] * solved[:, 0].sum() / solved[:, 1].sum(), 0.0)
-        weights /= weights.sum()
-        stood = float(weights @ together @ weights - 2 * weights @ toward + asked_levels)
-        return cls(weights, max(stood, 1 / n), max(parts[-1] * _sharing(drawn.asked) + rest * apart, 1 / len(asked)))
+    A loss is its levels' part, its cluster's, and its own. A level that stand-ins and asked cells have in common has the
+    same part in both (best linear prediction). Errors that are linear in the same answers are correlated, by R say, and
+    their squares by R²: of eight cells and six effects, two errors are independent."""
+    n, few = len(losses), asked if len(asked) <= MOST_ALIKE else asked[:: -(-len(asked) // MOST_ALIKE)]
+    cell = np.unique(places, axis=0, return_inverse=True)[1].ravel()
+    own, alone = (cell[:, None] == cell).astype(np.float64), 1 / len(asked)
+    if isinstance(rule, Adding):
+        own, alone = rule.alike**2, alone + float((rule.effects.alike(few) ** 2).mean()) - 1 / len(few)
+    same = [kind[:, None] == kind for kind in (*places.T, drawn.cluster)]
+    parts = _parts(losses, same, own)
+    rest = 1 - sum(parts)
+    together = sum((part * s for part, s in zip(parts, same, strict=True)), rest * own)
+    shares = [
+        np.bincount(want, minlength=int(have.max()) + 1) / len(asked)
+        for have, want in zip(places.T, asked.T, strict=True)
+    ]
+    toward = sum((part * a[have] for part, a, have in zip(parts, shares, places.T, strict=False)), np.zeros(n))
+    even = sum((part * s.mean(axis=1) for part, s in zip(parts[:-1], same, strict=False)), np.zeros(n))
+    moved, ones = np.linalg.solve(together + 1e-3 * np.eye(n), np.stack([toward - even, np.ones(n)], axis=1)).T
+    weights = np.maximum(1 / n + moved - ones * moved.sum() / ones.sum(), 0.0)
+    weights = weights / weights.sum()
+    levels = sum(part * float((a**2).sum()) for part, a in zip(parts, shares, strict=False))
+    stood = float(weights @ together @ weights - 2 * weights @ toward) + levels
+    will = parts[-1] * float((np.bincount(drawn.asked) ** 2).sum()) / len(asked) ** 2 + rest * alone
+    return weights, 1 / max(stood, 1 / n), 1 / max(will, 1 / len(asked))
 
 
-def _parts(losses: Floats, shared: list[Floats], own: Floats) -> list[float]:
+def _parts(losses: Floats, same: list[NDArray[np.bool_]], own: Floats) -> list[float]:
     """Correlation of the losses of two stand-ins that share a level (or, last, a cluster), beyond what the correlation of
     their errors makes it: the share of a loss that is the level's."""
     centred = (losses - losses.mean()) / (losses.std() or 1.0)
-    beyond = np.outer(centred, centred) - own
-    found = []
-    for same in shared:
-        pairs = same * (own < 0.99)
-        found.append(max(float((pairs * beyond).sum()) / max(float(pairs.sum()), 1.0), 0.0))
+    beyond, others = np.outer(centred, centred) - own, own < DISTINCT
+    found = [max(float(beyond[s & others].mean()), 0.0) if (s & others).any() else 0.0 for s in same]
     found[-1] = max(found[-1] - max(found[:-1]), 0.0)
     return [part / max(1.0, sum(found)) for part in found]
 
 
-def _same(kind: Ints) -> Floats:
-    return np.asarray(kind.ravel()[:, None] == kind.ravel(), dtype=np.float64)
-
-
-def _sharing(kind: Ints) -> float:
-    """Chance that two cells drawn at random are of one kind."""
-    return float((np.bincount(kind) ** 2).sum()) / len(kind) ** 2
-
-
-def _range(losses: Floats, sampled: _Sampled, metric: str) -> tuple[float, float]:
-    """5 % and 95 % of the mean loss of the asked cells."""
-    mean = float(sampled.weights @ losses)
+def _range(losses: Floats, weights: Floats, stood: float, will: float, metric: str) -> tuple[float, float, float]:
+    """5 % and 95 % of the mean loss of ``will`` cells, from that of ``stood`` others, and between them its median, as a
+    share of that mean: few cells mostly miss the rare large losses. F for squared errors and log losses (with the degrees
+    of freedom that their spread implies), beta-binomial for shares wrong."""
+    mean = float(weights @ losses)
     if metric == "error rate":
         from scipy.stats import betabinom
-        n, will = 1 / sampled.stood, max(1, round(1 / sampled.will))
-        ends = betabinom.ppf(TAILS, will, n * mean + 0.5, n * (1 - mean) + 0.5) / will
-        return float(ends[0]), float(ends[1])
+
+        count = max(1, round(will))
+        low, high = betabinom.ppf(TAILS, count, stood * mean + 0.5, stood * (1 - mean) + 0.5) / count
+        return float(low), 1.0, float(high)
     if mean <= 0:
-        return 0.0, 0.0
-    # Two squared normal errors' variance is theirs where few stand-ins tell it.
-    spread = float(sampled.weights @ (losses - mean) ** 2) / mean**2
-    known = 1 / sampled.stood
+        return 0.0, 1.0, 0.0
+    spread = float(weights @ (losses - mean) ** 2) / mean**2
     if metric == "rmse":
-        spread = (known * spread + PRIOR * 2) / (known + PRIOR)
-    ends = fdtri(2 / (spread * sampled.will), 2 / (spread * sampled.stood), TAILS) * mean
-    return float(ends[0]), float(ends[1])
+        spread = (stood * spread + PRIOR * 2) / (stood + PRIOR)
+    low, middle, high = (float(v) for v in fdtri(2 * will / spread, 2 * stood / spread, [TAILS[0], 0.5, TAILS[1]]))
+    return low * mean, middle, high * mean
 
 
 def _deviations(rule: Rule, independent: float, cells: Cells) -> float:

@@ -99,9 +99,7 @@ def ranks(y: Floats) -> Scale:
     places = ndtri((np.arange(len(y)) + 0.5) / len(y))
     values, first = np.unique(np.sort(y), return_index=True)
     middle = np.add.reduceat(places, first) / np.diff(np.append(first, len(y)))
-    return Scale(
-        "rank", lambda v: np.interp(v, values, middle), lambda z: np.interp(z, middle, values), learnt=True
-    )
+    return Scale("rank", lambda v: np.interp(v, values, middle), lambda z: np.interp(z, middle, values), learnt=True)
 
 
 def scales(y: Floats) -> list[Scale]:

@@ -2,7 +2,8 @@
 
 For an asked cell q a training cell c is its stand-in once as few training cells share each level, and each pair of
 levels, with c as with q: c is left out, and of the cells that share a pair or level with it so many that no more are
-left than q has. A pair of levels that q has and training never shows is left out whole.
+left than q has. A pair of levels that q has and training never shows is left out whole. Some levels are harder to
+answer than others, so half of the cells that are tried share a level with q.
 """
 
 from __future__ import annotations
@@ -42,7 +43,16 @@ class _Sharing:
 
     def rows(self, row: int) -> Ints:
         """Training cells that share this one's levels."""
-        at = int(np.searchsorted(self._keys, self._of_row[row]))
+        return self._with(int(self._of_row[row]))
+
+    def rows_of(self, cell: Ints) -> Ints:
+        """Training cells that share any cell's levels."""
+        return self._with(int(key_of(cell[None], self._shape, self.subset)[0]))
+
+    def _with(self, key: int) -> Ints:
+        at = int(np.searchsorted(self._keys, key))
+        if at == len(self._keys) or self._keys[at] != key:
+            return self._order[:0]
         return self._order[self._starts[at] : self._starts[at] + self._counts[at]]
 
 
@@ -63,14 +73,17 @@ def stand_ins(codes: Ints, shape: tuple[int, ...], asked: Ints, count: int, rng:
     sharing = [_Sharing(codes, shape, s) for s in reversed(subsets_of(len(shape), order))]
     of_train, of_asked = np.stack([s.counts(codes) for s in sharing]), np.stack([s.counts(asked) for s in sharing])
     alone = np.array([len(s.subset) == 1 for s in sharing])
+    singles = [s for s in sharing if len(s.subset) == 1]
     by, asked_cluster = _unseen_pairs(asked, shape, sharing, of_asked)
     groups, clusters, work = [], [], 0
     turns = np.concatenate([rng.permutation(len(asked)) for _ in range(-(-count // len(asked)))])[:count]
     for q in turns:
         wanted = of_asked[:, q]
-        tried = rng.integers(len(codes), size=TRIED)
+        tried = np.concatenate([_sharing_a_level(asked[q], singles, rng), rng.integers(len(codes), size=TRIED // 2)])
         have = of_train[:, tried] - 1
-        apart = np.abs(np.log((have + 0.5) / (wanted[:, None] + 0.5))).sum(axis=0)
+        # Of a level that it shares with q a cell takes itself away, which is no reason to prefer another level.
+        same = np.stack([(codes[tried][:, list(s.subset)] == asked[q][list(s.subset)]).all(axis=1) for s in sharing])
+        apart = np.abs(np.log((have + same + 0.5) / (wanted[:, None] + 0.5))).sum(axis=0)
         apart[(have[alone] < 1).any(axis=0)] = np.inf
         best = int(np.argmin(apart))
         if not np.isfinite(apart[best]):
@@ -96,6 +109,13 @@ def stand_ins(codes: Ints, shape: tuple[int, ...], asked: Ints, count: int, rng:
             break
     names = {name: i for i, name in enumerate(dict.fromkeys(clusters))}
     return StandIns(groups, np.array([names[c] for c in clusters], dtype=np.int64), asked_cluster)
+
+
+def _sharing_a_level(cell: Ints, singles: list[_Sharing], rng: np.random.Generator) -> Ints:
+    """Training cells that have a level of this one, of a factor drawn for each."""
+    same = [s.rows_of(cell) for s in singles]
+    same = [rows for rows in same if len(rows)]
+    return np.array([rng.choice(same[k]) for k in rng.integers(len(same), size=TRIED // 2)], dtype=np.int64)
 
 
 def _unseen_pairs(asked: Ints, shape: tuple[int, ...], sharing: list[_Sharing], of_asked: Ints) -> tuple[Ints, Ints]:

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = 1
-FULL_STRENGTH = 0.95
-"""A share of the rule from which shrinkage is not worth a word."""
 
 THEORY = {
     "seen": "it is one of the training combinations",
@@ -58,13 +56,14 @@ class Query:
     leverage: float | None = None
     min_cut: int | None = None
     shrinkage: float | None = None
+    """What a wide network would give, as a share of the sum of seen effects: no estimate of ours."""
     prediction: float | str | None = None
     """By the rule that the forecast recommends; None where nothing determines it."""
     low: float | None = None
     high: float | None = None
     probabilities: dict[str, float] | None = None
     network: float | str | None = None
-    """What a wide network would say."""
+    """What a wide network would answer: no estimate of ours."""
     parts: dict[str, float] | None = None
     terms: Terms | None = None
     direction: int | None = None
@@ -77,9 +76,7 @@ class Query:
             return "not determined by this data"
         if self.status == "unseen level":
             return "level never seen"
-        if self.shrinkage is None or self.shrinkage >= FULL_STRENGTH:
-            return "determined if effects add up"
-        return f"determined if effects add up; a wide network gives × {self.shrinkage:.2f} of it"
+        return "determined if effects add up"
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +268,10 @@ class CheckResult(Result):
             columns[name if name not in columns else f"check: {name}"] = pl.Series(
                 [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
             )
+        for name in next((q.probabilities for q in self.queries if q.probabilities), {}):
+            columns[f"probability: {name}"] = pl.Series(
+                [(q.probabilities or {}).get(name) for q in self.queries], dtype=pl.Float64
+            )
         return pl.DataFrame(columns)
 
     def to_dict(self) -> dict[str, Any]:
@@ -379,4 +380,4 @@ def _frame_types(pl: Any) -> dict[str, Any]:
     }
 
 
-__all__ = ["FULL_STRENGTH", "SCHEMA", "STATUSES", "THEORY", "CheckResult", "Query"]
+__all__ = ["SCHEMA", "STATUSES", "THEORY", "CheckResult", "Query"]

@@ -12,6 +12,7 @@ from recombine.figures.data import Datasets, label
 
 if TYPE_CHECKING:
     from recombine.checks import CheckResult
+    from recombine.space import Codes
 
 FILL = {
     "seen": "#0b4f7a",
@@ -24,6 +25,11 @@ MARK = {"seen": "", "determined": "", "undetermined": "?", "unseen level": "×",
 RING = "#b2182b"
 
 
+def to_collect(result: CheckResult) -> Codes:
+    """The combinations with a ring: the rows of a plan, or else those that determine everything."""
+    return result.advice.cells if result.plan is None else result.plan.cells
+
+
 def level(result: CheckResult, factor: int, code: int) -> str:
     return label((result.space.factors[factor].levels or ())[code]) if factor < len(result.space) else ""
 
@@ -33,20 +39,21 @@ def shown(result: CheckResult, factor: int, most: int) -> list[int]:
     count = result.space.shape[factor]
     if count <= most:
         return list(range(count))
-    wanted = [int(c) for c in result.advice.cells[:, factor]] + [q.codes[factor] for q in result.queries]
+    wanted = [int(c) for c in to_collect(result)[:, factor]] + [q.codes[factor] for q in result.queries]
     first = list(dict.fromkeys([*wanted, *range(count)]))[:most]
     return sorted(first)
 
 
-def legend(datasets: Datasets, names: list[str], width: int) -> alt.LayerChart | alt.FacetChart:
+def legend(datasets: Datasets, names: list[str], width: int, collect: bool) -> alt.LayerChart | alt.FacetChart:
     """A key of its own, so that no panel is squeezed by one; on a telephone it wraps."""
-    across = min(len(names) + 1, max(2, width // 125))
+    names = [*names, "collect"] if collect else names
+    across = min(len(names), max(2, width // 125))
     step = min(140, width // across)
     rows = [
         {"x": i % across * step, "y": i // across, "text": name, "mark": MARK.get(name, ""), "status": name}
-        for i, name in enumerate([*names, "collect"])
+        for i, name in enumerate(names)
     ]
-    lines = len(names) // across + 1
+    lines = -(-len(names) // across)
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False, zero=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[lines - 0.5, -0.5], nice=False, zero=False))
     base = alt.Chart(datasets.add(pl.DataFrame(rows)))

@@ -99,6 +99,8 @@ def encode(
     frames, distinct = _without_blanks(frames, names, said)
     kept = [_treat_missing(frame, names, missing) for frame in frames]
     frames = [frame for frame, _ in kept]
+    if any(lost for _, lost in kept):
+        distinct = {n: pl.concat([collect(f.select(pl.col(n).unique()))[n] for f in frames]).unique() for n in distinct}
     encoders = [encoder(name, frames, bins.get(name), missing, distinct.get(name), said) for name in names]
     return frames, [lost for _, lost in kept], encoders
 
