@@ -93,12 +93,12 @@ def plan_for(
     more = [train.codes, *([] if asked is None else [asked])]
     cells = considered(space, exclude, seed, *more)
     pool = cells[~cells_with(space, cells, forbid)]
-    found = (_noise(known, train), "additive") if expected is None else (expected.noise, expected.rule)
-    noise, rule = (purpose.noise, None) if purpose.noise else found if found[0] else (1.0, None)
+    left = _noise(known, train) if expected is None else expected.noise
+    rule = None if purpose.noise or not left else "additive" if expected is None else expected.rule
     whole = None if asked is None and len(pool) == len(cells) else cells if asked is None else asked
     return plan_rows(
         known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget,
-        error=purpose.error, criterion=purpose.criterion, noise=noise, rule=rule, change=purpose.change,
+        error=purpose.error, criterion=purpose.criterion, noise=purpose.noise or left or 1.0, rule=rule, change=purpose.change,
     )  # fmt: skip
 
 

@@ -3,9 +3,9 @@
     loss = e²  (numbers; its mean's root is shown), share of rows wrong or −log p (classes), of the stand-ins, each left
     out with the cells around it (`stand_ins`)
 
-The error is the median, and ``low``–``high`` a 90 % interval, of what will be seen on the asked cells: the stand-ins are
-few, the asked cells are few, errors of cells that share levels go together, and large ones are rare. The interval of one cell is as many standard deviations wide as 90 % of
-the stand-ins need.
+The error is the median, and ``low``–``high`` a 90 % interval, of what will be seen on the asked cells: the stand-ins
+are few, the asked cells are few, errors of cells that share levels go together, and large ones are rare. The interval
+of one cell is as many standard deviations wide as 90 % of the stand-ins need.
 """
 
 from __future__ import annotations
@@ -144,7 +144,10 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     if not len(asked):
         return "no forecast: no unseen combination that is determined is asked about."
     if sum(cells.shape) > DENSE:
-        return f"no forecast: it is made for up to {DENSE:,} levels in all."
+        return (
+            f"no forecast and no estimates: the factors have {sum(cells.shape):,} levels in all, rules are tried on "
+            f"up to {DENSE:,}; group rare levels, or check the part of the table that matters."
+        )
     rng = np.random.default_rng(seed)
     cells = _fewer(cells, rng)
     drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, rng)
@@ -157,7 +160,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     said = [rule.left_out(groups) for rule in entered]
     truth, places = cells.answers[firsts], cells.codes[firsts]
     seen = [losses_of(truth, answers, metric) for answers in said]
-    losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
+    losses = [loss * _learnt(rule, cells) * _harder(rule, asked) for rule, loss in zip(entered, seen, strict=True)]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
     best = _choose(losses if cells.numeric else seen, few)
     winner = entered[best]
@@ -213,6 +216,15 @@ def _learnt(rule: Rule, cells: Cells) -> float:
     return float(cost if cells.numeric else 1.0 if cells.certain else cost**0.25)
 
 
+def _harder(rule: Rule, asked: Ints) -> float:
+    """A stand-in that shares a level with an asked cell has one cell fewer to go by; elsewhere it may have more."""
+    return rule.harder(_some(asked)) if isinstance(rule, Adding) else 1.0
+
+
+def _some(asked: Ints) -> Ints:
+    return asked if len(asked) <= MOST_ALIKE else asked[:: -(-len(asked) // MOST_ALIKE)]
+
+
 def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
     """The loss of each cell: squared error, share of rows wrong, or minus log probability."""
     if metric == "rmse":
@@ -238,14 +250,14 @@ def _choose(losses: list[Floats], few: int) -> int:
 
 
 def _told(losses: Floats, places: Ints, drawn: StandIns, asked: Ints, rule: Rule) -> tuple[Floats, float, float]:
-    """What the losses of stand-ins tell about the mean loss of the asked cells: weights that bring levels which are harder
-    to answer to their share among the asked; of how many independent cells this is worth the mean; and of how many the
-    asked mean is one.
+    """What the losses of stand-ins tell about the mean loss of the asked cells: weights that bring levels which are
+    harder to answer to their share among the asked; of how many independent cells this is worth the mean; and of how
+    many the asked mean is one.
 
-    A loss is its levels' part, its cluster's, and its own. A level that stand-ins and asked cells have in common has the
-    same part in both (best linear prediction). Errors that are linear in the same answers are correlated, by R say, and
-    their squares by R²: of eight cells and six effects, two errors are independent."""
-    n, few = len(losses), asked if len(asked) <= MOST_ALIKE else asked[:: -(-len(asked) // MOST_ALIKE)]
+    A loss is its levels' part, its cluster's, and its own. A level that stand-ins and asked cells have in common has
+    the same part in both (best linear prediction). Errors that are linear in the same answers are correlated, by R say,
+    and their squares by R²: of eight cells and six effects, two errors are independent."""
+    n, few = len(losses), _some(asked)
     cell = np.unique(places, axis=0, return_inverse=True)[1].ravel()
     own, alone = (cell[:, None] == cell).astype(np.float64), 1 / len(asked)
     if isinstance(rule, Adding):
@@ -270,8 +282,8 @@ def _told(losses: Floats, places: Ints, drawn: StandIns, asked: Ints, rule: Rule
 
 
 def _parts(losses: Floats, same: list[NDArray[np.bool_]], own: Floats) -> list[float]:
-    """Correlation of the losses of two stand-ins that share a level (or, last, a cluster), beyond what the correlation of
-    their errors makes it: the share of a loss that is the level's."""
+    """Correlation of the losses of two stand-ins that share a level (or, last, a cluster), beyond what the correlation
+    of their errors makes it: the share of a loss that is the level's."""
     centred = (losses - losses.mean()) / (losses.std() or 1.0)
     beyond, others = np.outer(centred, centred) - own, own < DISTINCT
     found = [max(float(beyond[s & others].mean()), 0.0) if (s & others).any() else 0.0 for s in same]
@@ -281,8 +293,8 @@ def _parts(losses: Floats, same: list[NDArray[np.bool_]], own: Floats) -> list[f
 
 def _range(losses: Floats, weights: Floats, stood: float, will: float, metric: str) -> tuple[float, float, float]:
     """5 % and 95 % of the mean loss of ``will`` cells, from that of ``stood`` others, and between them its median, as a
-    share of that mean: few cells mostly miss the rare large losses. F for squared errors and log losses (with the degrees
-    of freedom that their spread implies), beta-binomial for shares wrong."""
+    share of that mean: few cells mostly miss the rare large losses. F for squared errors and log losses (with the
+    degrees of freedom that their spread implies), beta-binomial for shares wrong."""
     mean = float(weights @ losses)
     if metric == "error rate":
         from scipy.stats import betabinom

@@ -122,7 +122,7 @@ def scales(y: Floats) -> list[Scale]:
 
 
 def scaled(target: Target, scale: Scale) -> Target:
-    """Answers on a scale: means of cells, and what rows differ by within a cell as far as the scale is straight there."""
+    """Answers on a scale: means of cells, and what rows differ by in a cell as far as the scale is straight there."""
     use, mean, spread = target.count > 0, target.mean.copy(), target.spread.copy()
     y = mean[use]
     near = np.maximum(np.sqrt(spread[use] / target.count[use]), 1e-4 * np.ptp(y))
@@ -141,6 +141,7 @@ class Adding:
         self.surprise = np.zeros(0)
         self.alike = np.zeros((0, 0))
         """Standard deviations by which each cell left out last was missed, and how these errors are correlated."""
+        self.variance = 1.0
         noise = np.ones(len(self._y))
         self.effects = Effects(cells.codes, cells.shape, self._y, noise, order)
         if cells.pure is not None and scale is PLAIN and np.ptp(cells.rows) > 0:
@@ -169,12 +170,17 @@ class Adding:
         found = [self.effects.left_out(group) for group in groups]
         error, sd = np.array([(e, np.sqrt(max(u[0], 0.0))) for e, u in found]).T
         place = self._y[[int(group[0]) for group in groups]] - error
+        self.variance = float((sd**2).mean())
         self.surprise = np.abs(error) / np.maximum(sd, 1e-300)
         self.alike = self.effects.alike_left_out(groups, [u for _, u in found])
         if not self.scale.learnt:
             return self._mean(place, sd, self.scale)[:, None]
         ways = [ranks(np.delete(self._cells.answers, group)) for group in groups]
         return np.array([self._mean(place[[i]], sd[[i]], way) for i, way in enumerate(ways)])
+
+    def harder(self, codes: Ints) -> float:
+        """How much larger the fit expects a squared error at these cells than at those left out last."""
+        return float((self.effects.predict(codes)[1] ** 2).mean()) / max(self.variance, 1e-300)
 
     def interval(self, codes: Ints, deviations: float) -> tuple[Floats, Floats]:
         place, sd = self.effects.predict(codes)

@@ -98,7 +98,7 @@ def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
     moved = plan.changes or plan.changes_bound
     return {
         "words": plan.words[0].upper() + plan.words[1:],
-        "changes": f"Changing factors from row to row costs {number(plan.changes)} in this order; no order costs less than "
+        "changes": f"Changing factors from row to row costs {number(plan.changes)} in this order; none costs less than "
         f"{number(plan.changes_bound)}."
         if moved
         else "",
@@ -124,9 +124,7 @@ def _opens(result: CheckResult) -> list[dict[str, str]]:
         fixed = fixed[(fixed != cell).any(axis=1)]
         names = ["(" + ", ".join(label(v) for v in result.combination(row).values()) + ")" for row in fixed[:SHOWN]]
         word = f"{len(fixed):,} more combination{'s' if len(fixed) != 1 else ''}"
-        found.append(
-            {"count": word, "opens": _some(names, SHOWN) if len(names) == len(fixed) else " ".join(names) + " …"}
-        )
+        found.append({"count": word, "opens": ", ".join(names) + (" …" if len(names) < len(fixed) else "")})
     return found
 
 
