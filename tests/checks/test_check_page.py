@@ -11,6 +11,7 @@ import pytest
 import recombine.reporting.check
 from recombine.checks import Purpose, check, plan
 from recombine.figures.check import check_figure, check_graph, check_grid, check_pairs
+from recombine.figures.data import shortened
 from recombine.figures.export import to_svg
 
 PIECES = {"shape": ["disc", "disc", "square", "star"], "colour": ["red", "blue", "red", "green"]}
@@ -112,6 +113,20 @@ def test_what_is_not_drawn_is_said():
     table[:, 0] = np.arange(40) % 20
     page = check(table, [str(k) for k in range(8)], max_queries=200)._repr_html_()
     assert "Not drawn: 6, 7. Of 0 16 levels are drawn." in page
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["a", "b"], ["a", "b"]),
+        (["a very long beginning of x", "a very long beginning of yy"], ["…x", "…yy"]),
+        (["methylisoxazole-5-carboxylate", "water"], ["methyliso…rboxylate", "water"]),
+        (["the same beginning, and X, the end", "the same beginning, and Y, the end"], ["…X, the end", "…Y, the end"]),
+        (["aaaaaaaaaaaaXaaaaaaaaaaaa", "aaaaaaaaaaaaYaaaaaaaaaaaa"],) * 2,
+    ],
+)
+def test_long_names_are_shortened_in_the_middle(names, short):
+    assert shortened(names) == short
 
 
 def test_names_and_levels_are_text_never_markup():

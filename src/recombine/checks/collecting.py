@@ -97,8 +97,8 @@ def plan_for(
     rule = None if purpose.noise or not left else "additive" if expected is None else expected.rule
     whole = None if asked is None and len(pool) == len(cells) else cells if asked is None else asked
     return plan_rows(
-        known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget,
-        error=purpose.error, criterion=purpose.criterion, noise=purpose.noise or left or 1.0, rule=rule, change=purpose.change,
+        known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget, error=purpose.error,
+        criterion=purpose.criterion, noise=purpose.noise or left or 1.0, rule=rule, change=purpose.change,
     )  # fmt: skip
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import altair as alt
 import polars as pl
 
 from recombine.figures import theme
-from recombine.figures.data import Datasets, label
+from recombine.figures.data import Datasets, label, shortened
 
 if TYPE_CHECKING:
     from recombine.checks import CheckResult
@@ -23,6 +24,7 @@ FILL = {
 }
 MARK = {"seen": "", "determined": "", "undetermined": "?", "unseen level": "×", "not asked": ""}
 RING = "#b2182b"
+_names: WeakKeyDictionary[CheckResult, dict[int, list[str]]] = WeakKeyDictionary()
 
 
 def to_collect(result: CheckResult) -> Codes:
@@ -31,7 +33,12 @@ def to_collect(result: CheckResult) -> Codes:
 
 
 def level(result: CheckResult, factor: int, code: int) -> str:
-    return label((result.space.factors[factor].levels or ())[code]) if factor < len(result.space) else ""
+    if factor >= len(result.space):
+        return ""
+    names = _names.setdefault(result, {})
+    if factor not in names:
+        names[factor] = shortened([label(v) for v in result.space.factors[factor].levels or ()])
+    return names[factor][code]
 
 
 def shown(result: CheckResult, factor: int, most: int) -> list[int]:
