@@ -256,6 +256,26 @@ def test_cells_of_a_real_table_fall_into_their_intervals():
     assert 0.75 < np.median(ratios) < 1.33
 
 
+def test_ranges_hold_in_tables_of_eight_cells(monkeypatch):
+    """Four by three, two rows beyond the effects: about nine of ten, where textbook counting of stand-ins gave .74."""
+    monkeypatch.setattr("recombine.checks.forecast.STAND_INS", 30)
+    codes, held, inside = grid(4, 3), [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        seen = np.isin(np.arange(12), rng.choice(12, 8, replace=False))
+        if np.linalg.matrix_rank(np.hstack([np.eye(4)[codes[seen, 0]], np.eye(3)[codes[seen, 1]]])) < 6:
+            continue
+        y = additive(codes, (4, 3), seed) + 0.3 * rng.standard_normal(12)
+        found = forecast(Cells(codes[seen], (4, 3), np.ones(8), y[seen], None), codes[~seen], seed=seed)
+        if isinstance(found, Forecast):
+            said = found.estimate(codes[~seen])
+            held.append(found.low <= np.sqrt(((said.answers - y[~seen]) ** 2).mean()) <= found.high)
+            inside.append(((said.low <= y[~seen]) & (y[~seen] <= said.high)).mean())
+    assert len(held) > 30
+    assert np.mean(held) > 0.8
+    assert np.mean(inside) > 0.82
+
+
 def test_conditions_that_fail_a_check():
     result = planted((6, 6), lambda c: additive(c, (6, 6), 0), 0, noise=0.3)
     assert result.fails(["undetermined", "assumption", "error=10"]) == []

@@ -63,8 +63,8 @@ def label(value: object) -> str:
 
 
 def shortened(names: list[str], most: int = 20) -> list[str]:
-    """Names that fit beside a picture: without the words that all begin with, then without their middles; whole where two
-    would become the same."""
+    """Names that fit beside a picture: without the words that all begin with, then without their middles; whole where
+    two would become the same."""
     if max(map(len, names), default=0) <= most:
         return names
     alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
