@@ -196,9 +196,12 @@ def _additivity(known: Identifiability, train: Table, expected: Forecast | None)
 def _rescaled(
     known: Identifiability, train: Table, fit: Additivity | None, expected: Forecast | None
 ) -> Additivity | None:
-    """The same test on the scale of the recommended rule, where that is another one and explains something."""
+    """The same test on the scale of the recommended rule, where that is another one and explains something, and adding
+    up in the answer's own units is rejected or explains nothing."""
     scale = expected.scale if expected is not None and expected.beats else None
-    if train.target is None or fit is None or not fit.rejected or scale is None:
+    if train.target is None or fit is None or expected is None or scale is None:
+        return None
+    if not fit.rejected and expected.explains is not False:
         return None
     return replace(additivity(known, scaled(train.target, scale), train.space.names), scale=scale.name)
 
@@ -211,7 +214,7 @@ def _warnings(
     expected: Forecast | None,
 ) -> list[str]:
     notes = []
-    if fit is not None and fit.rejected and expected is not None and not (rescaled and rescaled.holds):
+    if fit is not None and fit.rejected and expected is not None and not (rescaled and rescaled.rejected is False):
         notes.append("“determined” rests on effects that add up, which is rejected here: trust the forecast's rule.")
     shortcut = prediction.shortcut if prediction else None
     shown = expected is not None and expected.explains is not False

@@ -133,7 +133,7 @@ class CheckResult(Result):
     @property
     def scale(self) -> str | None:
         """The scale on which effects add up ("log", "log-odds", "rank") where in the answer's own units they do not."""
-        return self.rescaled.scale if self.rescaled is not None and self.rescaled.holds else None
+        return self.rescaled.scale if self.rescaled is not None and self.rescaled.rejected is False else None
 
     @property
     def assumes(self) -> str:
@@ -207,10 +207,9 @@ class CheckResult(Result):
             if self.additivity is None:
                 return f"{every}."
             if self.rescaled is not None and self.scale is not None:
-                return (
-                    f"{every}: adding up holds on the {self.scale} scale ({self.rescaled.evidence}), not in the "
-                    f"answer's own units ({self.additivity.evidence})."
-                )
+                plain = f"({self.additivity.evidence})" if self.additivity.rejected else "as far as is shown"
+                scaled = f"on the {self.scale} scale ({self.rescaled.evidence or self.rescaled.test})"
+                return f"{every}: adding up holds {scaled}, not in the answer's own units {plain}."
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self.additivity.evidence})."
             if self.verdict == "determined":
