@@ -109,7 +109,7 @@ class CheckResult(Result):
     confounding: Confounding = field(repr=False)
     additivity: Additivity | None = field(repr=False)
     rescaled: Additivity | None = field(repr=False)
-    """The same on the scale of the recommended rule, where that is another one and adding up is rejected or not shown."""
+    """The same on the scale of the recommended rule, if that is another one and adding up is rejected or not shown."""
     prediction: Prediction | None = field(repr=False)
     forecast: Forecast | None = field(repr=False)
     unseen_levels: dict[str, list[Level]] = field(repr=False)
