@@ -280,6 +280,12 @@ class FactorSpace:
         return " × ".join(parts) + (f" = {about(self.size)} combinations" if self.finite else "")
 
 
+def quoted(level: Level) -> str:
+    """A level inside a sentence: in quotation marks where it would not be read as one word."""
+    text = str(level)
+    return text if text and not any(sign in text for sign in " ,;:=×") else f"“{text}”"
+
+
 def about(size: int) -> str:
     """A count for people: exact while it can be read, its order of magnitude beyond."""
     return str(size) if size < 10**15 else f"{size:.2e}" if size < 10**300 else f"about 10^{math.log10(size):.0f}"

@@ -7,7 +7,10 @@ import pytest
 from scipy.stats import chi2_contingency, random_table
 
 from recombine.checks import check
+from recombine.checks.additivity import additivity
 from recombine.checks.confounding import chi_square, information, random_tables
+from recombine.checks.identifiability import Identifiability
+from recombine.support.table import Target
 
 
 def test_cramers_v_and_information_of_a_perfect_confound():
@@ -83,8 +86,20 @@ def test_additivity_is_kept_and_rejected(repeats, test):
     assert (kept.test, kept.rejected) == (test, False)
     result = check(_grid_table(lambda a, b: float(a * b), repeats, 0.3), ["a", "b"], target="y")
     assert (result.additivity.test, result.additivity.rejected) == (test, True)
-    assert result.additivity.p_value < 1e-6
+    assert result.additivity.p_value < (1e-6 if repeats > 1 else 0.0011)
     assert not any("which is rejected here" in note for note in result.notes)  # nothing is asked
+
+
+def test_outliers_alone_do_not_reject_additivity():
+    """Skewed noise: Tukey's F rejected a third of such tables at one in a hundred."""
+    rejected = []
+    for seed in range(40):
+        y = np.exp(np.random.default_rng(seed).standard_normal(30))
+        a, b = (k.ravel() for k in np.meshgrid(range(6), range(5), indexing="ij"))
+        known = Identifiability(np.column_stack([a, b]), (6, 5), 1)
+        target = Target("y", None, np.ones(30, dtype=np.int64), y, np.zeros(30))
+        rejected.append(additivity(known, target, ("a", "b")).rejected)
+    assert sum(rejected) <= 2
 
 
 def test_exactly_additive_answers_are_said_to_be():

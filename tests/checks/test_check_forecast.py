@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from recombine.checks import check
+from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
 from recombine.checks.forecast import Forecast, forecast
 from recombine.checks.rules import Cells, Odds, scales
@@ -57,9 +57,51 @@ def test_what_is_left_out_is_predicted_as_by_the_rest_alone(order):
     rest = np.setdiff1d(np.arange(len(y)), group)
     own = fit.sigma2 * np.diag(fit.noise)
     solved = np.linalg.solve((covariance + own)[np.ix_(rest, rest)], covariance[rest, 5])
-    place, sd = fit.left_out(group)
-    assert place == pytest.approx(float(solved @ y[rest]), abs=1e-4)
-    assert sd**2 == pytest.approx(float(covariance[5, 5] + own[5, 5] - solved @ covariance[rest, 5]), abs=1e-3)
+    error, combined = fit.left_out(group)
+    assert y[5] - error == pytest.approx(float(solved @ y[rest]), abs=1e-4)
+    variance = float(covariance[5, 5] + own[5, 5] - solved @ covariance[rest, 5])
+    assert combined[0] == pytest.approx(variance, abs=1e-3)
+    other = np.array([2, 7])
+    alike = fit.alike_left_out([group, other], [combined, fit.left_out(other)[1]])[0, 1]
+    maps = []
+    for gone in (group, other):
+        row, kept = np.eye(len(y))[gone[0]], np.setdiff1d(np.arange(len(y)), gone)
+        row[kept] -= np.linalg.solve((covariance + own)[np.ix_(kept, kept)], covariance[kept, gone[0]])
+        maps.append(row)
+    told = np.array(maps) @ (covariance - covariance.mean() + own) @ np.array(maps).T
+    assert alike == pytest.approx(told[0, 1] / np.sqrt(told[0, 0] * told[1, 1]), abs=1e-3)
+
+
+def test_of_eight_cells_and_six_effects_two_errors_are_independent():
+    codes = grid(4, 3)[[0, 1, 2, 3, 5, 7, 8, 9]]
+    y = 100 * additive(codes, (4, 3), 0) + np.random.default_rng(0).standard_normal(8)
+    fit = Effects(codes, (4, 3), y, np.ones(8), 1)
+    groups = [np.array([c]) for c in range(8)]
+    found = [fit.left_out(group)[1] for group in groups]
+    tried = [i for i, u in enumerate(found) if u[0] < 1e3]  # of the others nothing is left that determines them
+    alike = fit.alike_left_out([groups[i] for i in tried], [found[i] for i in tried])
+    assert 1 / (alike**2).mean() == pytest.approx(2, abs=0.3)
+
+
+def test_levels_that_are_asked_about_are_among_the_stand_ins():
+    codes = grid(8, 8)
+    asked = (codes < 2).all(axis=1)
+    drawn = stand_ins(codes[~asked], (8, 8), codes[asked], 100, np.random.default_rng(0))
+    places = codes[~asked][[int(group[0]) for group in drawn.groups]]
+    assert ((places < 2).any(axis=1)).mean() > 0.5
+
+
+def test_a_level_that_is_hard_to_answer_is_forecast_to_be():
+    """Answers of the first two levels are noise, the others exact: errors as asked, not those of the whole table."""
+    codes, rng = grid(8, 8), np.random.default_rng(0)
+    y = additive(codes, (8, 8), 0) + np.where(codes[:, 0] < 2, 3.0, 0.1) * rng.standard_normal(64)
+    errors = []
+    for first in (0, 4):
+        out = (codes[:, 0] >= first) & (codes[:, 0] < first + 2) & (codes[:, 1] < 2)
+        found = forecast(Cells(codes[~out], (8, 8), np.ones(60), y[~out], None), codes[out])
+        assert isinstance(found, Forecast)
+        errors.append(found.error)
+    assert errors[0] > 1.5 * errors[1]
 
 
 def test_a_factor_that_does_nothing_is_shrunk_away_and_exact_sums_are_met():
@@ -137,9 +179,11 @@ NOT_SUMS = {
     "xor of classes": ((2, 2, 6), xor, True),
     "xor of two": ((6, 6), xor, False),
     "xor of two classes": ((6, 6), xor, True),
-    "product": ((6, 6), lambda c: (1.0 + c[:, 0]) * (1 + c[:, 1]), False),
+    "xor above zero": ((6, 6), lambda c: 1 + 9 * xor(c), False),
     "signed product": ((6, 6), lambda c: (c[:, 0] - 2.5) * (c[:, 1] - 2.5), False),
     "modular": ((7, 7), lambda c: ((c[:, 0] + c[:, 1]) % 7).astype(float), False),
+    "modular above zero": ((7, 7), lambda c: 1 + ((c[:, 0] + c[:, 1]) % 7).astype(float), False),
+    "sum and signed product": ((6, 6), lambda c: 20 + c[:, 0] + 4.0 * (c[:, 0] - 2.5) * (c[:, 1] - 2.5), False),
     "modular of three": ((5, 5, 4), lambda c: (c.sum(axis=1) % 5).astype(float), False),
     "parity": ((2, 2, 2, 2, 2), lambda c: (c.sum(axis=1) % 2).astype(float), False),
 }
@@ -150,6 +194,26 @@ def test_what_does_not_add_up_is_never_determined(name):
     shape, rule, classes = NOT_SUMS[name]
     for seed in range(2):
         assert planted(shape, rule, seed, classes=classes).verdict.startswith("assumption")
+
+
+@pytest.mark.parametrize(("noise", "rows"), [(0.0, 1), (0.1, 1), (0.1, 3)])
+def test_where_effects_multiply_that_is_said(noise, rows):
+    shape, rng = (6, 6), np.random.default_rng(2)
+    codes = np.repeat(seen_part(shape, 1)[0], rows, axis=0)
+    y = np.exp(0.5 * codes.sum(axis=1) + noise * rng.standard_normal(len(codes)))
+    table = {"a": codes[:, 0], "b": codes[:, 1], "y": y}
+    result = check(table, ["a", "b"], target="y", purpose=Purpose(budget=4))
+    assert (result.verdict, result.scale, result.additivity.rejected) == ("determined", "log", True)
+    assert "determined if effects multiply: adding up holds on the log scale" in result.sentence()
+    assert result.fails(["assumption"]) == []
+    told = result.to_dict()
+    assert (told["scale"], told["rescaled"]["scale"], told["rescaled"]["rejected"]) == ("log", "log", False)
+    assert {q["rule"] for q in told["queries"]} == {"additive on a log scale"}
+    assert "Everything asked is determined if effects multiply" in result._repr_html_()
+    if noise:  # the plan's noise is what the rule leaves, not what adding up in the answer's own units does
+        assert told["plan"]["rule"] == "additive on a log scale"
+        left = y - np.exp(0.5 * codes.sum(axis=1))
+        assert told["plan"]["noise"] == pytest.approx(left.std(), rel=0.5)
 
 
 def test_too_few_cells_to_try_adding_up_are_not_determined():
@@ -170,6 +234,7 @@ def test_sums_with_noise_are_determined(shape):
 @pytest.mark.parametrize(("shape", "classes"), [((6, 6), False), ((4, 4, 4), False), ((4, 4, 4), True)])
 def test_of_noise_alone_nothing_is_said(shape, classes):
     results = [planted(shape, lambda c: 0.5 + 0.0 * c[:, 0], s, noise=1.0, classes=classes) for s in range(6)]
+    assert not any(r.scale for r in results)
     assert sum(r.verdict == "assumption rejected" for r in results) <= 1
     assert sum(r.verdict == "determined" for r in results) <= 1
     assert sum(any(note.startswith("Shortcut") for note in r.notes) for r in results) <= 1
@@ -189,6 +254,26 @@ def test_cells_of_a_real_table_fall_into_their_intervals():
         ratios.append(found.error / np.sqrt(((said.answers - cells.answers[out]) ** 2).mean()))
     assert 0.8 < np.concatenate(held).mean() <= 1
     assert 0.75 < np.median(ratios) < 1.33
+
+
+def test_ranges_hold_in_tables_of_eight_cells(monkeypatch):
+    """Four by three, two rows beyond the effects: about nine of ten, where textbook counting of stand-ins gave .74."""
+    monkeypatch.setattr("recombine.checks.forecast.STAND_INS", 30)
+    codes, held, inside = grid(4, 3), [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        seen = np.isin(np.arange(12), rng.choice(12, 8, replace=False))
+        if np.linalg.matrix_rank(np.hstack([np.eye(4)[codes[seen, 0]], np.eye(3)[codes[seen, 1]]])) < 6:
+            continue
+        y = additive(codes, (4, 3), seed) + 0.3 * rng.standard_normal(12)
+        found = forecast(Cells(codes[seen], (4, 3), np.ones(8), y[seen], None), codes[~seen], seed=seed)
+        if isinstance(found, Forecast):
+            said = found.estimate(codes[~seen])
+            held.append(found.low <= np.sqrt(((said.answers - y[~seen]) ** 2).mean()) <= found.high)
+            inside.append(((said.low <= y[~seen]) & (y[~seen] <= said.high)).mean())
+    assert len(held) > 30
+    assert np.mean(held) > 0.8
+    assert np.mean(inside) > 0.82
 
 
 def test_conditions_that_fail_a_check():

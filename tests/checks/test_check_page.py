@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import recombine.reporting.check
-from recombine.checks import check
+from recombine.checks import Purpose, check, plan
 from recombine.figures.check import check_figure, check_graph, check_grid, check_pairs
+from recombine.figures.data import shortened
 from recombine.figures.export import to_svg
 
 PIECES = {"shape": ["disc", "disc", "square", "star"], "colour": ["red", "blue", "red", "green"]}
@@ -38,7 +39,7 @@ def test_the_suggested_cell_is_ringed():
     svg = to_svg(check_grid(check(PIECES, ["shape", "colour"])))
     assert svg.count('stroke="#b2182b"') == 2  # one cell and the key
     done = to_svg(check_grid(check({"a": [0, 0, 1], "b": [0, 1, 0]}, ["a", "b"])))
-    assert done.count('stroke="#b2182b"') == 1
+    assert done.count('stroke="#b2182b"') == 0  # nothing to collect: no ring, and none in the key
 
 
 def test_the_graph_names_its_pieces():
@@ -70,7 +71,8 @@ def test_the_page_says_verdict_suggestion_and_reason():
     assert "Some combinations cannot be answered from this data" in page
     assert "1 further combination would determine all of them" in page
     assert "= (disc, blue) − (disc, red) + (square, red)" in page
-    assert "compositional support" in page
+    assert "additive identifiability" in page
+    assert "compositional support" not in page  # no level is unseen
 
 
 def test_a_test_table_with_targets_and_unseen_levels_has_a_page():
@@ -79,6 +81,52 @@ def test_a_test_table_with_targets_and_unseen_levels_has_a_page():
     page = result._repr_html_()
     assert "new: shape = ring" in page
     assert "Cramér" in page
+
+
+def test_picture_and_plan_stand_under_the_headline_in_visiting_order():
+    table = {"a": [0, 0, 1, 1, 2], "b": ["x y", "z", "x y", "z", "x y"], "y": [1.0, 2.0, 2.0, 3.5, 4.0]}
+    result = check(table, ["a", "b"], target="y", purpose=Purpose(budget=3, change={"a": 5.0}))
+    page = result._repr_html_()
+    places = [page.index(text) for text in ('id="picture"', 'id="collect"', "After 3 rows", ">Visit<", 'id="numbers"')]
+    assert places == sorted(places)
+    rows = re.findall(r'<tr><th scope="row" class="number">(\d)</th><td data-label="a">(\d)</td>', page)
+    assert [int(n) for n, _ in rows] == [1, 2, 3]
+    assert [int(a) for _, a in rows] == result.plan.cells[:, 0].tolist()
+    assert "Changing factors from row to row costs" in page
+
+
+def test_a_plan_from_nothing_has_a_page(tmp_path):
+    path = plan({"a": 3, "b": ["red", "green"]}, 6, change={"a": 2.0}).save(tmp_path / "plan.html")
+    page = path.read_text(encoding="utf-8")
+    assert page.count('<th scope="row" class="number">') == 6
+    assert "stair" in page
+
+
+def test_what_a_combination_to_collect_would_determine_unfolds():
+    page = check(PIECES, ["shape", "colour"])._repr_html_()
+    assert "<summary>3 more combinations</summary>" in page
+
+
+def test_what_is_not_drawn_is_said():
+    rng = np.random.default_rng(0)
+    table = rng.integers(2, size=(40, 8))
+    table[:, 0] = np.arange(40) % 20
+    page = check(table, [str(k) for k in range(8)], max_queries=200)._repr_html_()
+    assert "Not drawn: 6, 7. Of 0 16 levels are drawn." in page
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["a", "b"], ["a", "b"]),
+        (["a very long beginning of x", "a very long beginning of yy"], ["…x", "…yy"]),
+        (["methylisoxazole-5-carboxylate", "water"], ["methyliso…rboxylate", "water"]),
+        (["the same beginning, and X, the end", "the same beginning, and Y, the end"], ["…X, the end", "…Y, the end"]),
+        (["aaaaaaaaaaaaXaaaaaaaaaaaa", "aaaaaaaaaaaaYaaaaaaaaaaaa"],) * 2,
+    ],
+)
+def test_long_names_are_shortened_in_the_middle(names, short):
+    assert shortened(names) == short
 
 
 def test_names_and_levels_are_text_never_markup():

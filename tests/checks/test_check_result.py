@@ -189,3 +189,23 @@ def test_checks_never_import_torch():
 
     code = "import sys; import recombine.checks; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_chances_of_classes_are_columns_of_the_frame():
+    rng = np.random.default_rng(0)
+    a, b = (k.ravel() for k in np.meshgrid(range(5), range(5), indexing="ij"))
+    seen = rng.random(25) < 0.8
+    table = {"a": a[seen], "b": b[seen], "y": np.where(a[seen] + b[seen] > 4, "yes", "no")}
+    result = check(table, ["a", "b"], target="y")
+    frame = result.to_frame()
+    assert frame.select("probability: no", "probability: yes").sum_horizontal().to_numpy() == pytest.approx(1.0)
+    assert frame["probability: yes"].to_list() == [q.probabilities["yes"] for q in result.queries]
+
+
+def test_levels_with_spaces_are_quoted_in_sentences_and_options():
+    rows = [(a, b) for a in ("New York", "Rome") for b in "xyz" if (a, b) not in {("New York", "x"), ("New York", "y")}]
+    result = check({"city": [a for a, _ in rows], "b": [b for _, b in rows]}, ["city", "b"])
+    assert "All 2 missing combinations share city=“New York”." in result.notes
+    test = {"city": ["Old York"], "b": ["z"]}
+    asked = check({"city": [a for a, _ in rows], "b": [b for _, b in rows]}, ["city", "b"], test=test)
+    assert "new: city = “Old York”" in asked._repr_html_()

@@ -111,6 +111,11 @@ def test_missing_values_are_asked_about():
         read_tables([table], ["a", "b"])
     assert combinations(table, "a", "b", missing="drop") == ([("x", 1.0)], [1])
     assert read_tables([table], ["a", "b"], missing="drop")[0].dropped == 2
+    texts = {"a": ["x", None, "y", "y"], "b": ["1", "2", "3", "1"]}
+    assert levels(texts, "a", "b", missing="drop") == [
+        ("x", "y"),
+        (1, 3),
+    ]  # neither “(missing)” nor what only rows that were left out have
     assert levels(table, "a", "b", missing="level") == [("x", "y", "(missing)"), (1.0, 2.0, "(missing)")]
     assert levels({"a": ["(missing)", None]}, "a", missing="level") == [("(missing)", "((missing))")]
     with pytest.raises(InputError, match="leaves nothing"):

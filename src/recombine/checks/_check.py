@@ -24,7 +24,7 @@ from recombine.checks.modular import Floats
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import in_words, levels_only, numbers_unseen, read, split_of
-from recombine.checks.rules import Cells
+from recombine.checks.rules import Cells, scaled
 from recombine.checks.tables import pair_tables
 from recombine.checks.verdict import CheckResult, Query
 from recombine.errors import InputError
@@ -93,10 +93,11 @@ def check(
     grid = test_codes is None
     wanted = None if test_codes is None else test_codes.astype(np.int64)
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
-    plan = plan_for(known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     expected, no_forecast = _forecast(known, train, asked, rules, seed)
+    plan = plan_for(known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, expected)
     fit = _additivity(known, train, expected)
+    rescaled = _rescaled(known, train, fit, expected)
     plain = levels_only(train, curves)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     shared = shared_by_missing(known, space, pairs, exclude) if grid else []
@@ -128,6 +129,7 @@ def check(
         if plain is not None
         else Confounding((), int((train.counts < THIN).sum()), len(train.counts)),
         additivity=fit,
+        rescaled=rescaled,
         prediction=prediction,
         forecast=expected,
         unseen_levels=levels_never_seen(known, space),
@@ -136,7 +138,7 @@ def check(
             *numbers_unseen(known, space, wanted),
             *why_not,
             *no_forecast,
-            *_warnings(answered, fit, prediction, expected),
+            *_warnings(answered, fit, rescaled, prediction, expected),
             *_bends(known, space.names, fit),
             *_long_sums(queries),
             *shared,
@@ -206,11 +208,28 @@ def _additivity(known: Identifiability, train: Table, expected: Forecast | None)
     return replace(found, explained=explained)
 
 
+def _rescaled(
+    known: Identifiability, train: Table, fit: Additivity | None, expected: Forecast | None
+) -> Additivity | None:
+    """The same test on the scale of the recommended rule, where that is another one and explains something, and adding
+    up in the answer's own units is rejected or explains nothing."""
+    scale = expected.scale if expected is not None and expected.beats else None
+    if train.target is None or fit is None or expected is None or scale is None:
+        return None
+    if not fit.rejected and expected.explains is not False:
+        return None
+    return replace(additivity(known, scaled(train.target, scale), train.space.names), scale=scale.name)
+
+
 def _warnings(
-    target: Target | None, fit: Additivity | None, prediction: predicting.Prediction | None, expected: Forecast | None
+    target: Target | None,
+    fit: Additivity | None,
+    rescaled: Additivity | None,
+    prediction: predicting.Prediction | None,
+    expected: Forecast | None,
 ) -> list[str]:
     notes = []
-    if fit is not None and fit.rejected and expected is not None:
+    if fit is not None and fit.rejected and expected is not None and not (rescaled and rescaled.rejected is False):
         notes.append("“determined” rests on effects that add up, which is rejected here: trust the forecast's rule.")
     shortcut = prediction.shortcut if prediction else None
     shown = expected is not None and expected.explains is not False

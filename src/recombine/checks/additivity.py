@@ -3,7 +3,9 @@
 numbers:  F tests of every pair of factors whose interaction can be estimated, and of what a factor that is a number
           does beyond its curve, on top of all single effects; against the noise of repeated rows where there are any,
           with a lack-of-fit test of everything at once; without either, Tukey's one degree of freedom (1949): does the
-          squared fit explain what the fit leaves?
+          squared fit explain what the fit leaves? A rejection has to stand when what a shrunken fit leaves, and all that
+          differs from the mean, is dealt anew: one outlier makes effects and bends what they leave, of which F does not
+          know
 classes:  score tests of every pair on top of the additive log-odds, their largest compared with answers drawn from that
           fit; with several rows in a cell also its deviance; where repeated rows always agree, whether any additive
           log-odds separates the classes (linear programme)
@@ -20,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import orth
 
-from recombine.checks.effects import Block
+from recombine.checks.effects import Block, Effects
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.support.table import Target
@@ -29,6 +31,8 @@ LEVEL = 0.01
 LARGEST = 3_000_000
 """Cells × effects up to which the test is run."""
 DRAWN = 999
+MOST_DEALT = 300_000_000
+"""Cells × effects × draws up to which so many are dealt."""
 MOST_FACTORS = 24
 """Factors up to which every pair is tested."""
 SEVERAL = 5
@@ -47,6 +51,8 @@ class Additivity:
     words: str
     evidence: str = ""
     """The test and its p-value, for a sentence of someone else's."""
+    scale: str = ""
+    """The scale on which effects were to add up; none: the answer's own."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
         p = _f(float(left @ left), cells - known.rank, *noise)
         tests.append(_Found("lack of fit", p, "lack-of-fit F test"))
     if not tests:
-        tukey = _tukey(x, mean, known.rank)
+        tukey = _tukey(basis, mean, codes, known.shape)
         tests = [tukey] if tukey is not None else []
     return _verdict(tests) if tests else _untested("one row per combination leaves nothing to test additivity with.")
 
@@ -141,18 +147,28 @@ def _f(gain: float, size: float, rest: float, freedom: float) -> float:
     return float(fdtrc(size, freedom, (gain / size) / (rest / freedom))) if rest > 1e-12 * gain else 0.0
 
 
-def _tukey(x: Floats, mean: Floats, rank: int) -> _Found | None:
-    freedom = len(mean) - rank - 1
-    fit = x @ np.linalg.lstsq(x, mean, rcond=None)[0]
-    curve = fit**2
-    curve = curve - x @ np.linalg.lstsq(x, curve, rcond=None)[0]
-    residual = mean - fit
-    strength = float(curve @ curve)
-    if freedom < 1 or strength <= 1e-18 * max(1.0, float(fit @ fit) ** 2):
+def _tukey(basis: Floats, mean: Floats, codes: Ints, shape: tuple[int, ...]) -> _Found | None:
+    freedom = len(mean) - basis.shape[1] - 1
+    fit = basis @ (basis.T @ mean)
+    curve = fit**2 - basis @ (basis.T @ fit**2)
+    if freedom < 1 or float(curve @ curve) <= 1e-18 * max(1.0, float(fit @ fit) ** 2):
         return None
-    gain = float(residual @ curve) ** 2 / strength
-    p = _f(gain, 1, max(float(residual @ residual) - gain, 0.0), freedom)
+    gain = float(_bent(basis, mean[:, None])[0])
+    p = _f(gain, 1, 1 - gain, freedom)
+    if p < LEVEL:
+        effects, rng = Effects(codes, shape, mean, np.ones(len(mean)), 1), np.random.default_rng(0)
+        drawn = DRAWN if basis.size * DRAWN <= MOST_DEALT else max(199, MOST_DEALT // basis.size)
+        for around in (effects.design @ effects.beta, np.full(len(mean), mean.mean())):
+            dealt = np.stack([around + rng.permutation(mean - around) for _ in range(drawn)], axis=1)
+            p = max(p, (1 + int((_bent(basis, dealt) >= gain * (1 - 1e-9)).sum())) / (1 + drawn))
     return _Found("Tukey one degree of freedom", p, "Tukey's test, one row per combination")
+
+
+def _bent(basis: Floats, answers: Floats) -> Floats:
+    """Share of what the fit to each column leaves that its squared fit explains."""
+    fit = basis @ (basis.T @ answers)
+    curve, left = fit**2 - basis @ (basis.T @ fit**2), answers - fit
+    return np.asarray((left * curve).sum(axis=0) ** 2 / ((curve**2).sum(axis=0) * (left**2).sum(axis=0) + 1e-300))
 
 
 def _classes(x: Floats, pairs: dict[str, Floats], target: Target, use: NDArray[np.bool_], rank: int) -> Additivity:

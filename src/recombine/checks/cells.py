@@ -3,6 +3,7 @@ And the other way round: what all missing cells have in common."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from recombine.checks.design import Mask
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.tables import Pairs
-from recombine.space import Codes, FactorSpace, Level
+from recombine.space import Codes, FactorSpace, Level, quoted
 from recombine.support.numerals import as_number
 
 LISTED = 500_000
@@ -62,11 +63,12 @@ def shared_by_missing(
     if not found:
         return []
     names, levels = space.names, [factor.levels or () for factor in space.factors]
-    shown = [" × ".join(f"{names[k]}={levels[k][c]}" for k, c in record.items()) for record in found]
+    shown = [" × ".join(f"{quoted(names[k])}={quoted(levels[k][c])}" for k, c in record.items()) for record in found]
     word = f"share {shown[0]}" if len(shown) == 1 else f"have one of {', '.join(shown)}"
     if same and np.all([known.codes[:, k] == c for k, c in same.items()], axis=0).any():
         return [f"All {len(cells):,} missing combinations {word}."]  # Training has some with these levels: they exist.
-    options = " ".join(f"--exclude {','.join(part.split(' × '))}" for part in shown)
+    texts = [",".join(f"{names[k]}={levels[k][c]}" for k, c in record.items()) for record in found]
+    options = " ".join(f"--exclude {shlex.quote(text)}" for text in texts)
     return [f"All {len(cells):,} missing combinations {word}; if they cannot exist, leave them out with {options}."]
 
 

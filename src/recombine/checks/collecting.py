@@ -10,10 +10,12 @@ import numpy as np
 
 from recombine.checks import advice as advising
 from recombine.checks.cells import cells_with, existing, level_code
+from recombine.checks.forecast import Forecast
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.planning import Plan, considered, plan_rows
 from recombine.checks.queries_asked import stars
+from recombine.checks.rules import LEAST_FREEDOM
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level
 from recombine.support.table import Table
@@ -21,8 +23,6 @@ from recombine.support.table import Table
 Cost = Callable[[dict[str, Level]], float] | Mapping[str, Mapping[Level, float]]
 
 MOST_CANDIDATES = 200_000
-LEAST_FREEDOM = 5
-"""Rows beyond the effects from which the noise of one row is estimated."""
 LARGEST_FIT = 30_000_000
 """Combinations × effects up to which the noise of one row is estimated."""
 
@@ -83,19 +83,22 @@ def plan_for(
     forbid: Sequence[Mapping[str, Level]],
     exclude: Sequence[Mapping[str, Level]],
     seed: int,
+    expected: Forecast | None = None,
 ) -> Plan | None:
-    """The rows that serve the purpose best; None where none was named."""
+    """The rows that serve the purpose best; None where none was named. The noise of one row is that around the rule
+    which the forecast recommends."""
     if purpose.budget is None and purpose.error is None:
         return None
     space = train.space
     more = [train.codes, *([] if asked is None else [asked])]
     cells = considered(space, exclude, seed, *more)
     pool = cells[~cells_with(space, cells, forbid)]
-    noise = purpose.noise or _noise(known, train) or 1.0
+    left = _noise(known, train) if expected is None else expected.noise
+    rule = None if purpose.noise or not left else "additive" if expected is None else expected.rule
     whole = None if asked is None and len(pool) == len(cells) else cells if asked is None else asked
     return plan_rows(
-        known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget,
-        error=purpose.error, criterion=purpose.criterion, noise=noise, change=purpose.change,
+        known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget, error=purpose.error,
+        criterion=purpose.criterion, noise=purpose.noise or left or 1.0, rule=rule, change=purpose.change,
     )  # fmt: skip
 
 

@@ -49,13 +49,17 @@ class Plan:
     enough: bool
     """Whether every asked answer is determined (and as precise as asked)."""
     noise: float
+    rule: str | None
+    """The rule around which the noise was estimated; None where it was given or is the unit."""
     changes: float
     """Price of the changes of factors between rows, in this order."""
     changes_bound: float
 
     @property
     def words(self) -> str:
-        unit = "in units of one row's noise" if self.noise == 1 else f"with a noise of {self.noise:.3g} per row"
+        around = "" if self.rule is None else f" around the rule “{self.rule}”"
+        known = f"with a noise of {self.noise:.3g} per row{around}"
+        unit = "in units of one row's noise" if self.noise == 1 else known
         rows = f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}"
         if self.after is None:
             return f"{rows} leave some asked answers undetermined."
@@ -77,6 +81,7 @@ class Plan:
             "fewest": self.fewest,
             "enough": self.enough,
             "noise": self.noise,
+            "rule": self.rule,
             "changes": {"cost": self.changes, "bound": self.changes_bound},
             "words": self.words,
         }
@@ -94,6 +99,7 @@ def plan_rows(
     error: float | None = None,
     criterion: str = "A",
     noise: float = 1.0,
+    rule: str | None = None,
     change: Mapping[str, float] | None = None,
 ) -> Plan:
     """The rows of ``pool`` that are worth most for ``budget`` (their prices add up to it), or rows until every asked
@@ -129,7 +135,7 @@ def plan_rows(
     order, path, least = visiting_order(cells, costs) if change else (np.arange(len(cells)), 0.0, 0.0)
     return Plan(
         cells[order], prices[chosen.rows][order], _error(start, noise), _error(chosen.mean, noise),
-        _error(chosen.worst, noise), bound, fewest, enough, noise, path, least,
+        _error(chosen.worst, noise), bound, fewest, enough, noise, rule, path, least,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from recombine.checks.identifiability import Identifiability
 from recombine.errors import InputError
-from recombine.space import Codes, FactorSpace
+from recombine.space import Codes, FactorSpace, quoted
 from recombine.support.table import Table, Target, read_tables
 
 FEWEST = 3
@@ -50,7 +50,7 @@ def in_words(asked: Table | None, split: tuple[str, str] | None, test: Any) -> s
     if asked is None:
         return "the grid of the table's levels minus training"
     if split:
-        return f"the rows with {split[0]} = {split[1]}"
+        return f"the rows with {quoted(split[0])} = {quoted(split[1])}"
     if test is None:
         return "the rows without an answer"
     return f"the test table {test}" if isinstance(test, (str, Path)) else "the test table"
@@ -131,7 +131,8 @@ def _reading_notes(train: Table, asked: Table | None) -> list[str]:
     notes = list(train.notes)
     dropped = train.dropped + (asked.dropped if asked else 0)
     if dropped:
-        notes.append(f"{dropped:,} rows with missing factors were left out.")
+        rows = "row with a missing factor was" if dropped == 1 else "rows with missing factors were"
+        notes.append(f"{dropped:,} {rows} left out.")
     single = [f.name for f in train.space.factors if len(f) == 1]
     if single:
         have = "has" if len(single) == 1 else "have"

@@ -26,6 +26,10 @@ NODES = ndtri((np.arange(21) + 0.5) / 21)
 NEWTON = 12
 REFITTED = 2_000_000
 """Cells × effects² × classes up to which a fit of log-odds is done again for every group left out."""
+LEAST_FREEDOM = 5
+"""Rows beyond the effects from which the noise of one row is estimated."""
+EXACT = 1e-8
+"""Share of the answers' variance up to which what a fit leaves is no noise."""
 LARGEST_LOGIT = 25.0
 """Variance up to which effects on a log-odds scale may grow: cells of one class alone would let them grow for ever."""
 
@@ -111,9 +115,7 @@ def ranks(y: Floats) -> Scale:
     places = ndtri((np.arange(len(y)) + 0.5) / len(y))
     values, first = np.unique(np.sort(y), return_index=True)
     middle = np.add.reduceat(places, first) / np.diff(np.append(first, len(y)))
-    return Scale(
-        " on a rank scale", lambda v: np.interp(v, values, middle), lambda z: np.interp(z, middle, values), learnt=True
-    )
+    return Scale("rank", lambda v: np.interp(v, values, middle), lambda z: np.interp(z, middle, values), learnt=True)
 
 
 def scales(y: Floats) -> list[Scale]:
@@ -121,13 +123,13 @@ def scales(y: Floats) -> list[Scale]:
     found = []
     low, high = float(y.min()), float(y.max())
     if low > 0 and high > 2 * low:
-        found.append(Scale(" on a log scale", np.log, np.exp))
+        found.append(Scale("log", np.log, np.exp))
     top = 1.0 if high <= 1 else 100.0
     if low >= 0 and 0.5 * top < high <= top and high > low:
         edge = 0.5 * top / len(y)
         found.append(
             Scale(
-                " on a log-odds scale",
+                "log-odds",
                 lambda v: np.log((v + edge) / (top - v + edge)),
                 lambda z: (top + 2 * edge) * expit(z) - edge,
             )
@@ -135,14 +137,27 @@ def scales(y: Floats) -> list[Scale]:
     return [*found, ranks(y)] if len(np.unique(y)) > 8 else found
 
 
+def scaled(target: Target, scale: Scale) -> Target:
+    """Answers on a scale: means of cells, and what rows differ by in a cell as far as the scale is straight there."""
+    use, mean, spread = target.count > 0, target.mean.copy(), target.spread.copy()
+    y = mean[use]
+    near = np.maximum(np.sqrt(spread[use] / target.count[use]), 1e-4 * np.ptp(y))
+    above, below = np.minimum(y + near, y.max()), np.maximum(y - near, y.min())
+    spread[use] *= ((scale.forth(above) - scale.forth(below)) / (above - below)) ** 2
+    mean[use] = scale.forth(y)
+    return replace(target, mean=mean, spread=spread)
+
+
 class Adding:
     """Numbers: effects of single factors (order 1) or pairs (order 2) add up on a scale; order 0 is the mean."""
 
     def __init__(self, name: str, cells: Cells, order: int, scale: Scale = PLAIN) -> None:
-        self.name, self._scale = name + scale.name, scale
-        self._answers, self._y = cells.answers, scale.forth(cells.answers)
+        self.name, self.scale = f"{name} on a {scale.name} scale" if scale.name else name, scale
+        self._cells, self._y = cells, scale.forth(cells.answers)
         self.surprise = np.zeros(0)
-        """Standard deviations by which each cell left out last was missed."""
+        self.alike = np.zeros((0, 0))
+        """Standard deviations by which each cell left out last was missed, and how these errors are correlated."""
+        self.variance = 1.0
         noise = np.ones(len(self._y))
         self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves)
         if cells.pure is not None and scale is PLAIN and np.ptp(cells.rows) > 0:
@@ -156,21 +171,36 @@ class Adding:
     def variances(self) -> int:
         return len(self.effects.blocks)
 
+    @property
+    def noise(self) -> float | None:
+        cells, freedom = self._cells, self.effects.freedom + float(self._cells.rows.sum()) - len(self._y)
+        left = float((cells.rows * (cells.answers - self.answer(cells.codes)) ** 2).sum())
+        left += (cells.pure or 0.0) * (float(cells.rows.sum()) - len(self._y))
+        exact = left <= EXACT * float((cells.rows * (cells.answers - cells.answers.mean()) ** 2).sum())
+        return None if freedom < LEAST_FREEDOM or exact else float(np.sqrt(left / freedom))
+
     def answer(self, codes: Ints) -> Floats:
-        return self._mean(*self.effects.predict(codes), self._scale)
+        return self._mean(*self.effects.predict(codes), self.scale)
 
     def left_out(self, groups: Sequence[Ints]) -> Floats:
-        place, sd = np.array([self.effects.left_out(group) for group in groups]).T
-        first = self._y[[int(group[0]) for group in groups]]
-        self.surprise = np.abs(first - place) / np.maximum(sd, 1e-300)
-        if not self._scale.learnt:
-            return self._mean(place, sd, self._scale)[:, None]
-        ways = [ranks(np.delete(self._answers, group)) for group in groups]
+        found = [self.effects.left_out(group) for group in groups]
+        error, sd = np.array([(e, np.sqrt(max(u[0], 0.0))) for e, u in found]).T
+        place = self._y[[int(group[0]) for group in groups]] - error
+        self.variance = float((sd**2).mean())
+        self.surprise = np.abs(error) / np.maximum(sd, 1e-300)
+        self.alike = self.effects.alike_left_out(groups, [u for _, u in found])
+        if not self.scale.learnt:
+            return self._mean(place, sd, self.scale)[:, None]
+        ways = [ranks(np.delete(self._cells.answers, group)) for group in groups]
         return np.array([self._mean(place[[i]], sd[[i]], way) for i, way in enumerate(ways)])
+
+    def harder(self, codes: Ints) -> float:
+        """How much larger the fit expects a squared error at these cells than at those left out last."""
+        return float((self.effects.predict(codes)[1] ** 2).mean()) / max(self.variance, 1e-300)
 
     def interval(self, codes: Ints, deviations: float) -> tuple[Floats, Floats]:
         place, sd = self.effects.predict(codes)
-        return self._scale.back(place - deviations * sd), self._scale.back(place + deviations * sd)
+        return self.scale.back(place - deviations * sd), self.scale.back(place + deviations * sd)
 
     @staticmethod
     def _mean(place: Floats, sd: Floats, scale: Scale) -> Floats:
@@ -209,7 +239,7 @@ class Odds:
         """Fitted again where that is cheap, else one Newton step from the whole fit; the blocks' variances stay."""
         said = [
             [
-                self._refit(fit, share, group) if self._again else fit.left_out(group)[0]
+                self._refit(fit, share, group) if self._again else fit.y[group[0]] - fit.left_out(group)[0]
                 for fit, share in zip(self._fits, self._targets, strict=True)
             ]
             for group in groups
@@ -261,4 +291,4 @@ class Mean:
         return np.tile(self._shares, (len(groups), 1))
 
 
-__all__ = ["Adding", "Cells", "Mean", "Odds", "Rule", "Scale"]
+__all__ = ["PLAIN", "Adding", "Cells", "Mean", "Odds", "Rule", "Scale", "scaled"]

@@ -3,7 +3,8 @@
 status   seen < determined < extrapolation < undetermined < unseen level, exact under effects that add up
 verdict  the worst status of all asked combinations; where that is "determined" and the table has answers, it stays so
          only if the seen answers do not contradict adding up ("assumption rejected") and adding up explains something
-         of combinations that are left out ("assumption unsupported")
+         of combinations that are left out ("assumption unsupported"); if they contradict it in the answer's own units,
+         both may hold on the scale of the recommended rule, which is then said
 """
 
 from __future__ import annotations
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = 1
-FULL_STRENGTH = 0.95
-"""A share of the rule from which shrinkage is not worth a word."""
 
 THEORY = {
     "seen": "it is one of the training combinations",
@@ -41,6 +40,11 @@ THEORY = {
     "extrapolation": "determined as others are, but a number lies outside the range of values that training shows",
     "undetermined": "additive identifiability: a free direction changes it and no training answer",
     "unseen level": "compositional support (First Principles, Def. 2): one of its levels never occurs in training",
+}
+SCALES = {
+    "log": "effects multiply",
+    "log-odds": "effects multiply the odds",
+    "rank": "effects add up on a scale of ranks",
 }
 
 
@@ -53,13 +57,14 @@ class Query:
     leverage: float | None = None
     min_cut: int | None = None
     shrinkage: float | None = None
+    """What a wide network would give, as a share of the sum of seen effects: no estimate of ours."""
     prediction: float | str | None = None
     """By the rule that the forecast recommends; None where nothing determines it."""
     low: float | None = None
     high: float | None = None
     probabilities: dict[str, float] | None = None
     network: float | str | None = None
-    """What a wide network would say."""
+    """What a wide network would answer: no estimate of ours."""
     parts: dict[str, float] | None = None
     terms: Terms | None = None
     direction: int | None = None
@@ -74,9 +79,7 @@ class Query:
             return "not determined by this data"
         if self.status == "unseen level":
             return "level never seen"
-        if self.shrinkage is None or self.shrinkage >= FULL_STRENGTH:
-            return "determined if effects add up"
-        return f"determined if effects add up; a wide network gives × {self.shrinkage:.2f} of it"
+        return "determined if effects add up"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +111,8 @@ class CheckResult(Result):
     groups: dict[str, list[list[Level]]] | None = field(repr=False)
     confounding: Confounding = field(repr=False)
     additivity: Additivity | None = field(repr=False)
+    rescaled: Additivity | None = field(repr=False)
+    """The same on the scale of the recommended rule, if that is another one and adding up is rejected or not shown."""
     prediction: Prediction | None = field(repr=False)
     forecast: Forecast | None = field(repr=False)
     unseen_levels: dict[str, list[Level]] = field(repr=False)
@@ -121,10 +126,27 @@ class CheckResult(Result):
         """The worst status of all asked combinations, or what speaks against adding up where it rests on that."""
         if self.worst != "determined" or self.additivity is None:
             return self.worst
+        if self.scale is not None:
+            return "determined"
         if self.additivity.rejected:
             return "assumption rejected"
         explains = self.forecast.explains if self.forecast is not None else False
         return "assumption unsupported" if explains is False else "determined"
+
+    @property
+    def scale(self) -> str | None:
+        """The scale on which effects add up ("log", "log-odds", "rank") where in the answer's own units they do not."""
+        return self.rescaled.scale if self.rescaled is not None and self.rescaled.rejected is False else None
+
+    @property
+    def assumes(self) -> str:
+        """What “determined” rests on."""
+        if self.scale is not None:
+            sums = SCALES[self.scale]
+        else:
+            sums = "effects add up" if self.order == 1 else f"effects of up to {self.order} factors at once add up"
+        curves = self.known.curves.items()
+        return sums + "".join(f" and {self.space.names[k]} acts along {curve.words}" for k, curve in curves)
 
     @property
     def determined(self) -> bool:
@@ -140,7 +162,8 @@ class CheckResult(Result):
         if condition == "undetermined":
             return not self.determined
         if condition == "assumption":
-            return self.verdict.startswith("assumption") or bool(self.additivity and self.additivity.rejected)
+            rejected = self.additivity is not None and self.additivity.rejected and self.scale is None
+            return self.verdict.startswith("assumption") or bool(rejected)
         name, _, value = condition.partition("=")
         try:
             most = float(value)
@@ -184,14 +207,15 @@ class CheckResult(Result):
         cells = f"{missing:,} further combination{'s' if missing != 1 else ''}"
         if self.worst == "seen":
             return "Every combination asked about was seen in training."
-        sums = "effects add up" if self.order == 1 else f"effects of up to {self.order} factors at once add up"
-        sums += "".join(
-            f" and {self.space.names[k]} acts along {curve.words}" for k, curve in self.known.curves.items()
-        )
+        sums = self.assumes
         if self.worst == "determined":
             every = f"Every combination asked about is determined if {sums}"
             if self.additivity is None:
                 return f"{every}."
+            if self.rescaled is not None and self.scale is not None:
+                plain = f"({self.additivity.evidence})" if self.additivity.rejected else "as far as is shown"
+                scaled = f"on the {self.scale} scale ({self.rescaled.evidence or self.rescaled.test})"
+                return f"{every}: adding up holds {scaled}, not in the answer's own units {plain}."
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self.additivity.evidence})."
             if self.verdict == "determined":
@@ -259,6 +283,10 @@ class CheckResult(Result):
             columns[name if name not in columns else f"check: {name}"] = pl.Series(
                 [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
             )
+        for name in next((q.probabilities for q in self.queries if q.probabilities), {}):
+            columns[f"probability: {name}"] = pl.Series(
+                [(q.probabilities or {}).get(name) for q in self.queries], dtype=pl.Float64
+            )
         return pl.DataFrame(columns)
 
     def to_dict(self) -> dict[str, Any]:
@@ -299,6 +327,8 @@ class CheckResult(Result):
             },
             "forecast": None if self.forecast is None else self.forecast.to_dict(),
             "additivity": None if self.additivity is None else _plain(vars(self.additivity)),
+            "rescaled": None if self.rescaled is None else _plain(vars(self.rescaled)),
+            "scale": self.scale,
             "learner": None if self.prediction is None else self._learner(self.prediction),
             "notes": list(self.notes),
             "settings": self.settings,
@@ -365,4 +395,4 @@ def _frame_types(pl: Any) -> dict[str, Any]:
     }
 
 
-__all__ = ["FULL_STRENGTH", "SCHEMA", "STATUSES", "THEORY", "CheckResult", "Query"]
+__all__ = ["SCHEMA", "STATUSES", "THEORY", "CheckResult", "Query"]

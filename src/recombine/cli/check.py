@@ -51,7 +51,7 @@ NUMBERS = {
     "answer": "by the forecast's rule, with the range that 9 of 10 numbers fall into, or the chance of the class",
     "leverage": "variance of the answer, in units of the noise of one row",
     "cut": "seen combinations that must be lost before the answer is",
-    "shrinkage": "share of the rule that the learner applies",
+    "network": "not an estimate: what a wide network would give, as a share of the sum of seen effects",
 }
 """What the numbers of a combination are."""
 
@@ -199,7 +199,9 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         ("found", found or "nothing is left to ask"),
         ("rank", f"{result.rank_train:,} of {result.rank_needed:,} needed"),
     ]
-    facts += [("unseen", f"{name}: {_some([str(v) for v in levels])}") for name, levels in result.unseen_levels.items()]
+    from recombine.space import quoted
+
+    facts += [("unseen", f"{name}: {_some([quoted(v) for v in vs])}") for name, vs in result.unseen_levels.items()]
     for t in (2, 3):
         possible, seen, missing = result.coverage.total(t)
         if possible:
@@ -211,6 +213,8 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         facts.append(("rules", f"{tried} ({result.forecast.metric})"))
     if result.additivity is not None:
         facts.append(("additive", result.additivity.words))
+    if result.rescaled is not None:
+        facts.append(("rescaled", f"on the {result.rescaled.scale} scale {result.rescaled.words}"))
     return facts + [("note", note) for note in result.notes]
 
 
@@ -230,7 +234,7 @@ def _print_queries(result: CheckResult) -> None:
         "answer": ["" if q.prediction is None else _answer(q) for q in listed],
         "leverage": ["" if q.leverage is None else f"{q.leverage:.2f}" for q in listed],
         "cut": ["" if q.min_cut is None else str(q.min_cut) for q in listed],
-        "shrinkage": ["" if q.shrinkage is None else f"{q.shrinkage:.2f}" for q in listed],
+        "network": ["" if q.shrinkage is None or q.status != "determined" else f"× {q.shrinkage:.2f}" for q in listed],
     }
     numbers = {name: cells for name, cells in numbers.items() if any(cells)}
     table = _of_combinations(result, ["status", *numbers])
@@ -242,7 +246,7 @@ def _print_queries(result: CheckResult) -> None:
     where.print(shown(f"worst combinations asked{of}", style="bold"))
     where.print(table)
     for name in numbers:
-        learner = f" ({result.prediction.learner})" if name == "shrinkage" and result.prediction is not None else ""
+        learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
         where.print(shown(f"{name}: {what}{learner}", style="dim"))

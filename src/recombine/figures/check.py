@@ -13,9 +13,9 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from recombine.figures import theme
+from recombine.figures import check_pairs as pairs, theme
 from recombine.figures.check_graph import check_graph
-from recombine.figures.check_marks import FILL, MARK, RING, legend, level, shown
+from recombine.figures.check_marks import FILL, MARK, RING, legend, level, shown, to_collect
 from recombine.figures.check_pairs import check_pairs
 from recombine.figures.data import Datasets
 
@@ -31,6 +31,14 @@ def check_figure(result: CheckResult) -> alt.TopLevelMixin:
     return check_grid(result) if len(result.space) <= 2 else check_pairs(result)
 
 
+def left_out(result: CheckResult) -> str:
+    """What the picture has no room for."""
+    most, drawn = (MOST_LEVELS, 2) if len(result.space) <= 2 else (pairs.MOST_LEVELS, pairs.MOST_FACTORS)
+    words = [f"Not drawn: {', '.join(result.space.names[drawn:])}."] if len(result.space) > drawn else []
+    cut = [f.name for f in result.space.factors[:drawn] if len(f) > most]
+    return " ".join(words + ([f"Of {', '.join(cut)} {most} levels are drawn."] if cut else []))
+
+
 def check_grid(result: CheckResult, width: theme.Width | None = None) -> alt.TopLevelMixin:
     """One or two factors: every cell with its status; suggested cells ringed."""
     shape = result.space.shape if len(result.space) == 2 else (*result.space.shape, 1)
@@ -39,7 +47,7 @@ def check_grid(result: CheckResult, width: theme.Width | None = None) -> alt.Top
     status = result.known.status(cells[:, : len(result.space)])
     asked = {q.codes for q in result.queries} if result.asked != GRID else None
     names = [_name(int(s), tuple(c[: len(result.space)]), asked) for s, c in zip(status, cells.tolist(), strict=True)]
-    ringed = {tuple(c) for c in result.advice.cells.tolist()}
+    ringed = {tuple(c) for c in to_collect(result).tolist()}
     table = _cells(
         [
             (level(result, 0, a), level(result, 1, b), name, tuple((a, b)[: len(result.space)]) in ringed)
@@ -54,7 +62,7 @@ def check_grid(result: CheckResult, width: theme.Width | None = None) -> alt.Top
         chart = chart.properties(
             title=alt.TitleParams(f"first {MOST_LEVELS} levels of {', '.join(cut)}", fontWeight="normal")
         )
-    key = legend(datasets, [name for name in FILL if name in names], theme.total_width(width))
+    key = legend(datasets, [name for name in FILL if name in names], theme.total_width(width), bool(ringed))
     return theme.style(alt.vconcat(key, chart, spacing=14), datasets)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import altair as alt
 import polars as pl
 
 from recombine.figures import theme
-from recombine.figures.data import Datasets, label
+from recombine.figures.data import Datasets, label, shortened
 
 if TYPE_CHECKING:
     from recombine.checks import CheckResult
+    from recombine.space import Codes
 
 FILL = {
     "seen": "#0b4f7a",
@@ -23,10 +25,21 @@ FILL = {
 }
 MARK = {"seen": "", "determined": "", "extrapolation": "→", "undetermined": "?", "unseen level": "×", "not asked": ""}
 RING = "#b2182b"
+_names: WeakKeyDictionary[CheckResult, dict[int, list[str]]] = WeakKeyDictionary()
+
+
+def to_collect(result: CheckResult) -> Codes:
+    """The combinations with a ring: the rows of a plan, or else those that determine everything."""
+    return result.advice.cells if result.plan is None else result.plan.cells
 
 
 def level(result: CheckResult, factor: int, code: int) -> str:
-    return label((result.space.factors[factor].levels or ())[code]) if factor < len(result.space) else ""
+    if factor >= len(result.space):
+        return ""
+    names = _names.setdefault(result, {})
+    if factor not in names:
+        names[factor] = shortened([label(v) for v in result.space.factors[factor].levels or ()])
+    return names[factor][code]
 
 
 def shown(result: CheckResult, factor: int, most: int) -> list[int]:
@@ -34,20 +47,21 @@ def shown(result: CheckResult, factor: int, most: int) -> list[int]:
     count = result.space.shape[factor]
     if count <= most:
         return list(range(count))
-    wanted = [int(c) for c in result.advice.cells[:, factor]] + [q.codes[factor] for q in result.queries]
+    wanted = [int(c) for c in to_collect(result)[:, factor]] + [q.codes[factor] for q in result.queries]
     first = list(dict.fromkeys([*wanted, *range(count)]))[:most]
     return sorted(first)
 
 
-def legend(datasets: Datasets, names: list[str], width: int) -> alt.LayerChart | alt.FacetChart:
+def legend(datasets: Datasets, names: list[str], width: int, collect: bool) -> alt.LayerChart | alt.FacetChart:
     """A key of its own, so that no panel is squeezed by one; on a telephone it wraps."""
-    across = min(len(names) + 1, max(2, width // 125))
+    names = [*names, "collect"] if collect else names
+    across = min(len(names), max(2, width // 125))
     step = min(140, width // across)
     rows = [
         {"x": i % across * step, "y": i // across, "text": name, "mark": MARK.get(name, ""), "status": name}
-        for i, name in enumerate([*names, "collect"])
+        for i, name in enumerate(names)
     ]
-    lines = len(names) // across + 1
+    lines = -(-len(names) // across)
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False, zero=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[lines - 0.5, -0.5], nice=False, zero=False))
     base = alt.Chart(datasets.add(pl.DataFrame(rows)))

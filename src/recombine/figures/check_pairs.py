@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from recombine.figures import theme
-from recombine.figures.check_marks import FILL, MARK, RING, legend, level, shown
+from recombine.figures.check_marks import FILL, MARK, RING, legend, level, shown, to_collect
 from recombine.figures.data import Datasets
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def check_pairs(result: CheckResult, width: theme.Width | None = None) -> alt.To
         )
     matrix = alt.layer(*layers).properties(width=total - 20, height=size * (sheet.down + 1) + LABELS)
     present = [name for name in FILL if name in {c["status"] for c in cells} | {"seen"}]
-    key = legend(datasets, present, total)
+    key = legend(datasets, present, total, len(to_collect(result)) > 0)
     return theme.style(alt.vconcat(key, matrix, spacing=14), datasets)
 
 
@@ -165,7 +165,7 @@ def _pair_cells(
     for query in result.queries:
         at = (query.codes[row], query.codes[column])
         worst[at] = max(worst[at], names.index(query.status))
-    ringed = {(int(c[row]), int(c[column])) for c in result.advice.cells}
+    ringed = {(int(c[row]), int(c[column])) for c in to_collect(result)}
     cells = []
     for i, a in enumerate(levels[row]):
         for j, b in enumerate(levels[column]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import unicodedata
@@ -59,6 +60,20 @@ def label(value: object) -> str:
     if len(text) <= LONGEST_LABEL:
         return plain(text)
     return f"{plain(text[:LONGEST_LABEL])}… {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:6]}"
+
+
+def shortened(names: list[str], most: int = 20) -> list[str]:
+    """Names that fit beside a picture: without the words that all begin with, then without their middles; whole where
+    two would become the same."""
+    if max(map(len, names), default=0) <= most:
+        return names
+    alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    start = "".join(letters[0] for letters in alike)
+    start = start[: max((start.rfind(sign) + 1 for sign in " _-/.:"), default=0)] if len(names) > 1 else ""
+    rest = [f"…{name[len(start) :]}" if start else name for name in names]
+    half = (most - 1) // 2
+    found = [name if len(name) <= most else f"{name[:half]}…{name[-half:]}" for name in rest]
+    return found if len(set(found)) == len(set(names)) else names
 
 
 def plain(text: str) -> str:

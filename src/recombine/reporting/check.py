@@ -4,30 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recombine.checks.verdict import THEORY
-from recombine.figures.check import check_figure, check_graph
+from recombine.figures.check import check_figure, check_graph, left_out
+from recombine.figures.check_marks import to_collect
 from recombine.figures.data import label, number
 from recombine.reporting.html import render, responsive_svg
+from recombine.space import quoted
 
 if TYPE_CHECKING:
-    from recombine.checks import CheckResult, Query
+    from recombine.checks import CheckResult, Plan, Query
+    from recombine.checks.planning import PlanResult
+    from recombine.space import FactorSpace
 
 SHOWN = 30
+MOST_PLANNED = 200
+MOST_OPENED = 10_000_000
+"""Combinations to collect × asked × effects up to which it is said what each would determine."""
 EACH = 12
 MOST_DRAWN_PIECES = 40
 
 HEADLINES = {
     "seen": "Nothing new is asked",
-    "determined": "Everything asked is determined if effects add up",
+    "determined": "Everything asked is determined if ",
     "assumption unsupported": "Determined only if effects add up, which is not shown",
     "assumption rejected": "Effects do not simply add up",
     "extrapolation": "Some numbers lie outside what training shows",
-    "undetermined": "Some combinations cannot be answered from this data",
+    "undetermined": "Some combinations cannot be answered from this data, even if effects add up",
     "unseen level": "Some levels were never seen",
 }
 WORDS = {
     "seen": "seen in training",
-    "determined": "determined if effects add up",
     "extrapolation": "determined only if the curve goes on outside the seen range",
     "undetermined": "not determined by this data",
     "unseen level": "level never seen",
@@ -36,7 +44,9 @@ WORDS = {
 
 def check_page(result: CheckResult) -> str:
     """One self-contained page; names and levels are text wherever they stand."""
-    two = result.known.graph and max(result.space.shape) <= MOST_DRAWN_PIECES
+    small = max(result.space.shape) <= MOST_DRAWN_PIECES and len(result.pieces) > 1
+    two = result.known.graph and small
+    opens = _opens(result)
     picture = responsive_svg(lambda: check_figure(result), _alt(result), "picture")
     graph = (
         responsive_svg(lambda: check_graph(result), f"graph of {len(result.pieces)} pieces", "graph") if two else None
@@ -49,19 +59,21 @@ def check_page(result: CheckResult) -> str:
     return render(
         "check.html.j2",
         result=result,
-        headline=HEADLINES[result.verdict],
+        headline=HEADLINES[result.verdict] + (result.assumes if result.verdict == "determined" else ""),
         statuses=_statuses(result),
         train_rows=int(result.row_counts.sum()),
         train_cells=len(result.known.codes),
-        unseen=[(name, _some([label(v) for v in levels])) for name, levels in result.unseen_levels.items()],
+        unseen=[(name, _some([quoted(label(v)) for v in levels])) for name, levels in result.unseen_levels.items()],
         picture=picture,
         caption=_caption(result),
         graph=graph,
+        plan=_plan(result.space, result.plan) if result.plan is not None else None,
         advice_words=_advice(result),
         suggestions=[
-            {"levels": [label(v) for v in record.values()], "cost": number(float(cost))}
-            for record, cost in list(zip(result.suggestions, result.advice.costs, strict=True))[:SHOWN]
+            {"levels": [label(v) for v in record.values()], "cost": number(float(cost)), **(opens[i] if opens else {})}
+            for i, (record, cost) in enumerate(zip(result.suggestions[:SHOWN], result.advice.costs, strict=False))
         ],
+        opens=bool(opens),
         more_suggestions=max(0, len(result.advice.cells) - SHOWN),
         priced=len(set(result.advice.costs.tolist())) > 1,
         queries=[_query(result, q) for q in shown],
@@ -75,6 +87,51 @@ def check_page(result: CheckResult) -> str:
         coverage=_coverage(result),
         pairs=[_pair(a) for a in result.confounding.pairs[:SHOWN]],
     )
+
+
+def plan_page(result: PlanResult) -> str:
+    """The page of a plan from nothing: its rows in visiting order, beside the published plans."""
+    return render("plan.html.j2", result=result, plan=_plan(result.space, result.plan), beside=[
+        {"name": b["plan"], "rows": f"{b['distinct']:,}", "determined": f"{b['determined']:.0%}",
+         "error": "" if b["error"] is None else number(b["error"]),
+         "worst": "" if b["worst"] is None else number(b["worst"])} for b in result.beside
+    ])  # fmt: skip
+
+
+def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
+    """Rows to collect in the order in which to visit them."""
+    shown = plan.cells[:MOST_PLANNED]
+    moved = plan.changes or plan.changes_bound
+    return {
+        "words": plan.words[0].upper() + plan.words[1:],
+        "changes": f"Changing factors from row to row costs {number(plan.changes)} in this order; none costs less than "
+        f"{number(plan.changes_bound)}."
+        if moved
+        else "",
+        "names": space.names,
+        "priced": len(set(plan.costs.tolist())) > 1,
+        "rows": [
+            {"levels": [label(v) for v in record.values()], "cost": number(float(cost))}
+            for record, cost in zip(space.decode(shown), plan.costs, strict=False)
+        ],
+        "more": max(0, len(plan.cells) - MOST_PLANNED),
+    }
+
+
+def _opens(result: CheckResult) -> list[dict[str, str]]:
+    """What each combination to collect would determine of what is asked and open, were it collected alone."""
+    asked = np.array([q.codes for q in result.queries if q.status not in ("seen", "determined")], dtype=np.int64)
+    cells = result.advice.cells[:SHOWN].astype(np.int64)
+    if not len(cells) or not len(asked) or len(cells) * len(asked) * result.known.rank > MOST_OPENED:
+        return []
+    found = []
+    for cell in cells:
+        fixed = asked[result.known.with_rows(cell[None]).rows.contains(asked)]
+        fixed = fixed[(fixed != cell).any(axis=1)]
+        names = ["(" + ", ".join(label(v) for v in result.combination(row).values()) + ")" for row in fixed[:SHOWN]]
+        word = f"{len(fixed):,} more combination{'s' if len(fixed) != 1 else ''}"
+        found.append({"count": word, "opens": ", ".join(names) + (" …" if len(names) < len(fixed) else "")})
+    return found
 
 
 def _rules(result: CheckResult) -> list[dict[str, str]]:
@@ -99,31 +156,37 @@ def _alt(result: CheckResult) -> str:
 
 
 def _caption(result: CheckResult) -> str:
-    ring = " A red ring marks a combination to collect." if len(result.advice.cells) else ""
-    if len(result.space) <= 2:
-        return (
-            "Dark: seen. Light: determined by what was seen. Question mark: not determined by this data. "
-            "Cross: a level never seen."
-            + (" Arrow: a number outside the seen range." if result.known.curves else "")
-            + ring
-        )
-    return (
-        "For each pair of factors: dark where the level pair was seen, a question mark where some asked "
-        "combination with this pair is not determined, a cross where it uses a level never seen." + ring
-    )
+    worst, words = result.worst, []
+    if len(result.space) > 2:
+        words.append("For each pair of factors: dark where the pair of levels was seen, light where only asked about")
+    else:
+        words.append("Dark: seen" if worst == "seen" else "Dark: seen; light: determined by what was seen")
+    if worst in ("undetermined", "unseen level"):
+        words.append("question mark: something asked with it is not determined by this data")
+    if result.known.curves:
+        words.append("arrow: a number outside the seen range")
+    if worst == "unseen level":
+        words.append("cross: a level never seen")
+    if len(to_collect(result)):
+        words.append("red ring: a combination to collect")
+    return f"{'; '.join(words)}. {left_out(result)}".strip()
 
 
 def _statuses(result: CheckResult) -> list[dict[str, str]]:
     rows = []
     for status, theory in THEORY.items():
-        if status == "extrapolation" and not result.known.curves:
+        if not (result.counts if result.counts is not None else result.share or {}).get(status):
             continue
         if result.counts is not None:
             shown = f"{result.counts[status]:,}"
         else:
             shown = f"{(result.share or {}).get(status, 0.0):.1%} of a sample"
-        rows.append({"status": status, "number": shown, "words": WORDS[status], "theory": theory})
+        rows.append({"status": status, "number": shown, "words": _in_words(result, status), "theory": theory})
     return rows
+
+
+def _in_words(result: CheckResult, status: str) -> str:
+    return f"determined if {result.assumes}" if status == "determined" else WORDS[status]
 
 
 def _advice(result: CheckResult) -> str:
@@ -150,7 +213,7 @@ def _advice(result: CheckResult) -> str:
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
     return {
         "levels": [label(v) for v in result.combination(query.codes).values()],
-        "words": query.words,
+        "words": _in_words(result, query.status),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
         "prediction": _answer(query.prediction),
@@ -175,10 +238,10 @@ def _why(result: CheckResult, query: Query) -> str:
     if query.direction is not None:
         effects = result.directions[query.direction]
         names = [_effect(result, levels, value) for levels, value in list(effects.items())[:4]]
-        return "free: " + ", ".join(names) + (" …" if len(effects) > 4 else "")
+        return "may shift together, no seen answer changes: " + ", ".join(names) + (" …" if len(effects) > 4 else "")
     if query.status == "unseen level":
         new = [
-            f"{name} = {label(level)}"
+            f"{name} = {quoted(label(level))}"
             for name, level in result.combination(query.codes).items()
             if level in result.unseen_levels.get(name, [])
         ]

@@ -112,6 +112,8 @@ def encode(
     both = next((name for name in numbers if name in bins), None)
     if both is not None:
         raise InputError(f"{both!r} is to be cut into bins and to be a number; give one of them.")
+    if any(lost for _, lost in kept):
+        distinct = {n: pl.concat([collect(f.select(pl.col(n).unique()))[n] for f in frames]).unique() for n in distinct}
     learnt = frames[0].filter(pl.col(target).is_not_null()) if target else frames[0]
     encoders = [
         binned(name, [learnt, *frames], bins[name], missing, distinct.get(name), said)
