@@ -3,9 +3,9 @@
 numbers:  F tests of every pair of factors whose interaction can be estimated, and of what a factor that is a number
           does beyond its curve, on top of all single effects; against the noise of repeated rows where there are any,
           with a lack-of-fit test of everything at once; without either, Tukey's one degree of freedom (1949): does the
-          squared fit explain what the fit leaves? A rejection has to stand when what a shrunken fit leaves, and all that
-          differs from the mean, is dealt anew: one outlier makes effects and bends what they leave, of which F does not
-          know
+          squared fit explain what the fit leaves? A rejection has to stand when what a shrunken fit leaves, and all
+          that differs from the mean, is dealt anew: one outlier makes effects and bends what they leave, of which F
+          does not know
 classes:  score tests of every pair on top of the additive log-odds, their largest compared with answers drawn from that
           fit; with several rows in a cell also its deviance; where repeated rows always agree, whether any additive
           log-odds separates the classes (linear programme)

@@ -155,6 +155,8 @@ def _sharing_a_level(cell: Ints, singles: list[_Sharing], rng: np.random.Generat
     """Training cells that have a level of this one, of a factor drawn for each."""
     same = [s.rows_of(cell) for s in singles]
     same = [rows for rows in same if len(rows)]
+    if not same:
+        return np.empty(0, dtype=np.int64)
     return np.array([rng.choice(same[k]) for k in rng.integers(len(same), size=TRIED // 2)], dtype=np.int64)
 
 
