@@ -212,11 +212,9 @@ def _rescaled(
     known: Identifiability, train: Table, fit: Additivity | None, expected: Forecast | None
 ) -> Additivity | None:
     """The same test on the scale of the recommended rule, where that is another one and explains something, and adding
-    up in the answer's own units is rejected or explains nothing."""
+    up in the answer's own units is rejected. (Where it is only not shown, noise would find itself a scale.)"""
     scale = expected.scale if expected is not None and expected.beats else None
-    if train.target is None or fit is None or expected is None or scale is None:
-        return None
-    if not fit.rejected and expected.explains is not False:
+    if train.target is None or fit is None or not fit.rejected or scale is None:
         return None
     return replace(additivity(known, scaled(train.target, scale), train.space.names), scale=scale.name)
 

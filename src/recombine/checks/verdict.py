@@ -3,8 +3,8 @@
 status   seen < determined < extrapolation < undetermined < unseen level, exact under effects that add up
 verdict  the worst status of all asked combinations; where that is "determined" and the table has answers, it stays so
          only if the seen answers do not contradict adding up ("assumption rejected") and adding up explains something
-         of combinations that are left out ("assumption unsupported"); if they contradict it in the answer's own units,
-         both may hold on the scale of the recommended rule, which is then said
+         of combinations that are left out ("assumption unsupported"); if they contradict it in the answer's own units
+         and both hold on the scale of the recommended rule, it is "determined on a log scale"
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class CheckResult(Result):
         if self.worst != "determined" or self.additivity is None:
             return self.worst
         if self.scale is not None:
-            return "determined"
+            return f"determined on a {self.scale} scale"
         if self.additivity.rejected:
             return "assumption rejected"
         explains = self.forecast.explains if self.forecast is not None else False

@@ -167,7 +167,7 @@ def check(
 
 
 def _show(result: CheckResult, out: Path | None) -> None:
-    print_verdict(result.verdict, COLOURS[result.verdict], result.sentence())
+    print_verdict(result.verdict, COLOURS.get(result.verdict, "green"), result.sentence())
     say("")
     print_facts(_facts(result))
     if result.queries and result.verdict != "seen" and len(result.space) <= MOST_COLUMNS:

@@ -59,7 +59,7 @@ def check_page(result: CheckResult) -> str:
     return render(
         "check.html.j2",
         result=result,
-        headline=HEADLINES[result.verdict] + (result.assumes if result.verdict == "determined" else ""),
+        headline=_headline(result),
         statuses=_statuses(result),
         train_rows=int(result.row_counts.sum()),
         train_cells=len(result.known.codes),
@@ -149,6 +149,13 @@ def _of(result: CheckResult, status: str) -> list[Query]:
 
 def _some(names: list[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" … ({len(names):,} in all)" if len(names) > most else "")
+
+
+def _headline(result: CheckResult) -> str:
+    """What is found; “determined” with what it rests on, on whatever scale."""
+    if result.verdict.startswith("determined"):
+        return HEADLINES["determined"] + result.assumes
+    return HEADLINES[result.verdict]
 
 
 def _alt(result: CheckResult) -> str:
