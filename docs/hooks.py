@@ -1,7 +1,7 @@
 """What `mkdocs build` (`make docs`) does beside turning Markdown into pages.
 
 Each page is run first (`pages.py`); a picture is drawn in the colours of the site and kept in docs/pictures too, for
-whoever reads the Markdown. A page per package documents its public names; a gallery shows every page that has a picture;
+whoever reads the Markdown. A page per package documents its public names, a gallery shows the pages with a picture, and
 the playground and the committed results, as `recombine report results` writes them, lie beside the pages.
 """
 
@@ -44,9 +44,9 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    for source in [*(ROOT / "benchmarks").glob("README.md"), *(ROOT / "benchmarks" / "results").glob("*.md")]:
-        files.append(File.generated(config, source.relative_to(ROOT).as_posix(), content=source.read_text(encoding="utf-8")))
     made = {"gallery.md": _gallery(), "results/index.md": _results()}
+    for source in [*(ROOT / "benchmarks").glob("README.md"), *(ROOT / "benchmarks" / "results").glob("*.md")]:
+        made[source.relative_to(ROOT).as_posix()] = source.read_text(encoding="utf-8")
     made |= {target: _reference(Path(target).stem) for target in _named(config.nav) if target.startswith("reference/")}
     for target, text in made.items():
         files.append(File.generated(config, target, content=text))
@@ -129,22 +129,23 @@ def _gallery() -> str:
                 f'<a href="{target}"><img src="{drawn[2]}" alt="">'
                 f"<strong>{escape(title)}</strong><span>{escape(drawn[1])}</span></a>"
             )
-    return f'# Gallery\n\nEvery picture is drawn by the code of its page.\n\n<div class="gallery">{"".join(cards)}</div>\n'
+    words = "Every drawing is made by the code of its page."
+    return f'# Gallery\n\n{words}\n\n<div class="gallery">{"".join(cards)}</div>\n'
 
 
 def _results() -> str:
     from recombine.studies import find_study
 
-    rows = []
+    rows = ["# Results\n\nCommitted tables at paper scale, as pages.\n", "- [All studies](pages/index.html)"]
     for folder in sorted((ROOT / "results").iterdir()):
         if (folder / "claims.json").is_file():
             study = find_study(folder.name)
             rows.append(f"- [{study.title}](pages/{folder.name}.html)")
-    return "# Results\n\nCommitted tables at paper scale, as pages.\n\n- [All studies](pages/index.html)\n" + "\n".join(rows)
+    return "\n".join(rows)
 
 
 def _moved(found: re.Match[str], place: str) -> str:
-    """A link as it must be in the site: to a page, to the rendered results, or only its words where it is to a source."""
+    """A link as it must be in the site: to a page, to the rendered results; of one to a source only the words."""
     page = HERE / place if (HERE / place).is_file() else ROOT / place
     target = (page.parent / found["target"]).resolve()
     up = "../" * place.count("/")
