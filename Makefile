@@ -1,6 +1,6 @@
 # make run   install, run every study at quick scale on all cores, write the page
 # make test  install the tools and run everything
-# make docs  run every page of docs/ and build docs/site
+# make docs  run every page of docs/ and build the site of them: site/index.html
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -27,10 +27,10 @@ test: $(VENV)/dev
 	wait $$types; types=$$?; cat $(VENV)/types; exit $$((tests + types))
 
 docs: $(VENV)/dev
-	$(BIN)/python docs/build.py
+	$(BIN)/mkdocs build --quiet
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .recombine recombine-report docs/site
+	rm -rf $(VENV) .recombine recombine-report site

@@ -12,7 +12,13 @@ MAX_BYTES = 16 * 2**30
 
 
 class InputError(ValueError):
-    """Bad input, said in one sentence: what was wrong, where, and what to do. The command line exits with 2."""
+    """Bad input, said in one sentence: what was wrong, where, and what to do. The command line exits with 2.
+
+    >>> import recombine as rc
+    >>> rc.check({"a": ["x"]}, factors=["colour"])
+    Traceback (most recent call last):
+    recombine.errors.InputError: ...
+    """
 
 
 def unknown(kind: str, name: object, known: Iterable[object]) -> InputError:

@@ -27,7 +27,11 @@ LARGEST_INDEX = 2**63 - 1
 
 @dataclass(frozen=True)
 class Factor:
-    """One thing that varies: either ``levels`` (categorical) or a range ``low`` … ``high`` (continuous)."""
+    """One thing that varies: either ``levels`` (categorical) or a range ``low`` … ``high`` (continuous).
+
+    >>> Factor("colour", levels=("red", "blue")).code("blue")
+    1
+    """
 
     name: str
     levels: tuple[Level, ...] | None = None
@@ -88,20 +92,37 @@ class Factor:
 
 
 def categorical(name: str, levels: int | Iterable[Level]) -> Factor:
-    """A factor with the given levels; a number n stands for the levels 0 … n − 1."""
+    """A factor with the given levels; a number n stands for the levels 0 … n − 1.
+
+    >>> categorical("shape", ["disc", "square"]).levels
+    ('disc', 'square')
+    >>> categorical("digit", 3).levels
+    (0, 1, 2)
+    """
     if isinstance(levels, (str, bytes, bool)) or not isinstance(levels, (int, Iterable)):
         raise InputError(f"factor {name!r} needs a list of levels or their number, got {levels!r}.")
     return Factor(name, tuple(range(levels)) if isinstance(levels, int) else tuple(levels))
 
 
 def continuous(name: str, low: float = 0.0, high: float = 1.0) -> Factor:
-    """A factor with any value from ``low`` to ``high``."""
+    """A factor with any value from ``low`` to ``high``.
+
+    >>> continuous("x", -1, 1)
+    Factor(name='x', levels=None, low=-1.0, high=1.0)
+    """
     return Factor(name, None, float(low), float(high))
 
 
 @dataclass(frozen=True)
 class FactorSpace:
-    """Named factors and their grouping into components (blocks recombined as wholes; by default each factor alone)."""
+    """Named factors and their grouping into components (blocks recombined as wholes; by default each factor alone).
+
+    >>> space = FactorSpace.of(shape=["disc", "square"], colour=["red", "blue", "green"])
+    >>> print(space)
+    shape (2) × colour (3) = 6 combinations
+    >>> space.size
+    6
+    """
 
     factors: tuple[Factor, ...]
     components: tuple[tuple[str, ...], ...] = field(default=())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,17 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
-PYTHON = [text for language, text in BLOCKS if language == "python"]
-COMMANDS = [
-    line.split("#")[0].strip()
-    for language, text in BLOCKS
-    if language == "sh"
-    for line in text.splitlines()
-    if line.startswith("recombine ")
-]
-CATALOGUE = "shape,colour,price\ndisc,red,3\ndisc,blue,4\nsquare,red,5\nsquare,blue,6\nstar,green,9\n"
+sys.path.insert(0, str(ROOT / "docs"))
+from pages import play  # noqa: E402
 
 
 def start(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -32,24 +22,12 @@ def start(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_there_is_something_to_run() -> None:
-    assert len(PYTHON) == 2
-    assert len(COMMANDS) >= 5
-
-
-@pytest.mark.parametrize("number", range(len(PYTHON)))
-def test_python_of_the_readme(number: int, tmp_path: Path) -> None:
-    done = start("-W", "error", "-c", PYTHON[number], folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
-
-
-def test_commands_of_the_readme_one_after_the_other(tmp_path: Path) -> None:
-    (tmp_path / "catalogue.csv").write_text(CATALOGUE)
-    for command in COMMANDS:
-        done = start("-m", "recombine", *shlex.split(command)[1:], folder=tmp_path)
-        assert done.returncode == 0, f"{command}: {done.stderr}"
-        assert done.stdout.strip(), command
+def test_the_readme_prints_what_it_shows(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shown = list(play(ROOT / "README.md", tmp_path))
+    assert len(shown) == 2
+    for step in shown:
+        assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints\n{step.printed}"
 
 
 @pytest.mark.parametrize("example", ["own_model.py"])

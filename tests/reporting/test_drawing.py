@@ -73,7 +73,8 @@ def test_a_study_from_elsewhere_is_always_drawn(known: StudyResult, tmp_path: Pa
     """Also where it was made of one of this package: by its name it could not be told apart."""
 
     def page(name: str, study: Study[Any]) -> bytes:
-        return write_overview([replace(known, study=study)], tmp_path / name).read_bytes()
+        overview = write_overview([replace(known, study=study)], tmp_path / name)
+        return overview.read_bytes() + (overview.parent / study.name / "index.html").read_bytes()
 
     shipped, (first, second) = known.study, known.study.figures
     fewer = replace(first, draw=lambda rows: first.draw(rows.head(40)))

@@ -78,7 +78,7 @@ def test_headings_are_in_order(reader: Reader) -> None:
 
 
 def test_the_way_to_the_sections_stands_before_the_long_picture_of_all_claims(page: str) -> None:
-    assert page.index('<nav aria-label="Sections">') < page.index('<figure class="overview">')
+    assert page.index('<nav aria-label="Sections">') < page.index('<details class="overview">')
 
 
 def test_every_figure_has_a_name_and_keeps_its_proportions(reader: Reader) -> None:

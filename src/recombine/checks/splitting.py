@@ -50,6 +50,12 @@ class CombinationSplit:
     ``graded``: the first fold holds out what the other rows support best (low leverage), the last what they support
     least. Rows of one ``group`` (a column, or scikit-learn's ``groups``) never lie on both sides, and with ``time`` no
     training row is later than a test row; rows that this excludes are in neither part.
+
+    >>> import numpy as np
+    >>> rows = np.array([[a, b] for a in range(3) for b in range(3)])
+    >>> train, test = next(CombinationSplit(n_splits=3).split(rows))
+    >>> len(train), len(test)
+    (6, 3)
     """
 
     def __init__(

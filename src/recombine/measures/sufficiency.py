@@ -100,7 +100,11 @@ def check_theorem(
 
     Before training: for the task's own components and composition, or for a model that composes by another
     ``composition``. After training, with ``model`` (one member, which has ``components`` and ``compose``): for what it
-    learned. ``settings`` are those of `sufficient_support`."""
+    learned. ``settings`` are those of `sufficient_support`.
+
+        rc.check_theorem(SpriteTask(side=24, raster="smooth", support="orthogonal")).promises
+        # examples/check_theorem.py compares six plans
+    """
     if not isinstance(task, Composed):
         raise InputError("the theorem is about composed components; this task has none. Use sufficient_support.")
     compose, truth = composition or task.composition, None

@@ -17,7 +17,11 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "ge
 class Perceptron(Description):
     """``Perceptron(widths=(2, 8, 8, 8, 2))()`` is a module with three hidden layers of eight.
 
-    ``start`` says how its weights are drawn: see ``models/starts.py``."""
+    ``start`` says how its weights are drawn: see ``models/starts.py``.
+
+    >>> sum(p.numel() for p in Perceptron(widths=(2, 8, 2))().parameters())
+    42
+    """
 
     kind: ClassVar[str] = "perceptron"
 

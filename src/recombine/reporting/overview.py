@@ -26,7 +26,11 @@ def overview_page(results: Sequence[StudyResult]) -> str:
 
 def report(what: Result | Sequence[StudyResult] | str | Path, out: str | Path = "recombine-report") -> Path:
     """Write the page of a result, of several studies, or of a folder of committed results, and what lies beside it,
-    under ``out``; returns where the page is."""
+    under ``out``; returns where the page is.
+
+        rc.report("results", "pages")                      # the pages of all committed studies
+        rc.report(rc.check(table, ["a", "b"]), "page")     # or of one result
+    """
     out = Path(out)
     if isinstance(what, StudyResult):
         return write_study(what, out / file_name(what.study.name))

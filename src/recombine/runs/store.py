@@ -43,7 +43,12 @@ _NEAREST_AMONG = 2000
 class Store:
     """A directory of runs, or a URL fsspec knows. Any number of processes may read and write it at once without a lock.
 
-    ``writable=False`` opens one that is only read, and makes and moves nothing."""
+    ``writable=False`` opens one that is only read, and makes and moves nothing.
+
+    >>> import tempfile
+    >>> len(Store(tempfile.mkdtemp()).list())
+    0
+    """
 
     def __init__(self, root: str | Path, *, writable: bool = True) -> None:
         self.root: Location = locate(root)

@@ -195,7 +195,11 @@ def dissect(
 
     Without a ``protocol``, masks over all layers, over the later half and over the last quarter are searched, each from
     four starts at two rates. ``controls`` adds an untrained network with its own search (``fresh`` builds it; by
-    default the layers of a copy are reset), masks for shuffled answers, and random masks of the same size."""
+    default the layers of a copy are reset), masks for shuffled answers, and random masks of the same size.
+
+        result = rc.dissect(network, problems_of_one_rule, problems_of_the_other)
+        result.verdict                                     # examples/dissect_model.py is a whole one
+    """
     given = (target, other, *others)
     labels = tuple(names) if names is not None else _names(given)
     if len(labels) != len(given) or (learn is not None and len(learn) != len(given)):

@@ -30,7 +30,11 @@ def run_study(
     **how: Unpack[How],
 ) -> StudyResult:  # fmt: skip
     """A study, by name, as a file or as it is, at a scale: ``run_study("gradient-toy")``. Runs that are in the store
-    cost nothing, whoever put them there. ``device`` is auto, cpu or cuda; ``on`` here, processes, ray …"""
+    cost nothing, whoever put them there. ``device`` is auto, cpu or cuda; ``on`` here, processes, ray …
+
+        result = rc.run_study("gradient-toy", "smoke")     # a minute; stored, so that a second time it takes none
+        result.claims                                      # each with its figure, its interval and its status
+    """
     return run_studies([study], scale, store=store, members=members, **how)[0]
 
 

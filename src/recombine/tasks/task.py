@@ -24,7 +24,10 @@ class Task(ABC):
     """A space, a train and a test support, and a way to make examples of any combination.
 
     A subclass gives ``space``, ``train``, ``test``, ``examples`` and ``losses``; everything else follows. What only
-    some tasks can do has a name in `abilities`."""
+    some tasks can do has a name in `abilities`.
+
+        docs/extending/a-task.md writes one and trains on it
+    """
 
     @property
     @abstractmethod
@@ -98,7 +101,18 @@ class FixedTask(Task):
     each combination the share ``held_out`` (rounded down; the same rows every time), or the rows that ``test_rows``
     marks or numbers. What is asked of a seen combination is asked on its held-out rows, where it has some: errors on
     rows that were trained on say nothing about new ones. ``part`` says for factors which places of an input's last
-    dimension show them."""
+    dimension show them.
+
+    >>> import recombine as rc
+    >>> import torch
+    >>> space = rc.FactorSpace.of(shape=2, colour=3)
+    >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
+    >>> codes = torch.as_tensor(space.sample(120, seed=0))
+    >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
+    >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
+    >>> task.train
+    4 of 6 combinations of shape × colour
+    """
 
     def __init__(
         self,

@@ -143,7 +143,11 @@ class Optimizer(Description):
 
 
 class SGD(Optimizer):
-    """w ← w − lr·v, v ← momentum·v + g; weight decay is added to g. With ``nesterov``, w ← w − lr·(g + momentum·v)."""
+    """w ← w − lr·v, v ← momentum·v + g; weight decay is added to g. With ``nesterov``, w ← w − lr·(g + momentum·v).
+
+    >>> SGD(0.1, momentum=0.9).momentum
+    0.9
+    """
 
     kind: ClassVar[str] = "sgd"
 
@@ -163,7 +167,11 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Adam (Kingma and Ba 2015); weight decay is added to the gradient."""
+    """Adam (Kingma and Ba 2015); weight decay is added to the gradient.
+
+    >>> Adam().lr
+    0.001
+    """
 
     kind: ClassVar[str] = "adam"
 
@@ -189,7 +197,11 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019): w ← w − lr·decay·w, then Adam."""
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019): w ← w − lr·decay·w, then Adam.
+
+    >>> AdamW(3e-4, weight_decay=0.1).weight_decay
+    0.1
+    """
 
     kind: ClassVar[str] = "adamw"
 

@@ -1,0 +1,170 @@
+"""What `mkdocs build` (`make docs`) does beside turning Markdown into pages.
+
+Each page is run first (`pages.py`); a picture is drawn in the colours of the site and kept in docs/pictures too, for
+whoever reads the Markdown. A page per package documents its public names, a gallery shows the pages with a picture, and
+the playground and the committed results, as `recombine report results` writes them, lie beside the pages.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import re
+import sys
+import tempfile
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+sys.path.insert(0, str(Path(__file__).parent))
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File, Files
+from pages import HERE, Picture, pages, play
+
+from recombine.figures import to_svg
+from recombine.playground import write_page
+from recombine.reporting import responsive_svg
+
+ROOT = HERE.parent
+PICTURE = re.compile(r"^!\[(?P<alt>[^\]]*)\]\((?P<target>[^)]*/(?P<name>[\w-]+)\.svg)\)$", re.MULTILINE)
+OUTSIDE = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<target>(?:\.\./)+[^)#]*)(?P<place>#[^)]*)?\)")
+AS_KEPT = "AS_KEPT" in os.environ
+"""For who works on the words or the looks of a page: nothing is run, pictures are those that are kept."""
+SHIM = "https://unpkg.com/iframe-worker/shim"
+MARK = re.compile(r"<!--=.*?-->|<!--/-->")
+
+
+def on_config(config: Any) -> Any:
+    """A ``math`` block, which GitHub shows as a formula too, becomes MathML: no script, nothing to load."""
+    fence = {"name": "math", "class": "math", "format": _formula}
+    config.mdx_configs.setdefault("pymdownx.superfences", {})["custom_fences"] = [fence]
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    made = {"gallery.md": _gallery(), "results/index.md": _results()}
+    for source in [*(ROOT / "benchmarks").glob("README.md"), *(ROOT / "benchmarks" / "results").glob("*.md")]:
+        made[source.relative_to(ROOT).as_posix()] = source.read_text(encoding="utf-8")
+    made |= {target: _reference(Path(target).stem) for target in _named(config.nav) if target.startswith("reference/")}
+    for target, text in made.items():
+        files.append(File.generated(config, target, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    source = HERE / page.file.src_uri
+    drawings: dict[str, str] = {}
+    if source.is_file() and AS_KEPT:
+        drawings = {path.stem: path.read_text(encoding="utf-8") for path in (HERE / "pictures").glob("*.svg")}
+    elif source.is_file():
+        with tempfile.TemporaryDirectory() as folder:
+            for step in play(source, Path(folder)):
+                if isinstance(step, Picture):
+                    (HERE / "pictures" / f"{step.name}.svg").write_text(to_svg(step.draw()), encoding="utf-8")
+                    drawings[step.name] = str(responsive_svg(step.draw, step.alt, step.name))
+                elif not step.matches:
+                    sys.exit(f"{source.name}, line {step.line}: shows\n{step.expected}\nand prints\n{step.printed}")
+
+    def figure(found: re.Match[str]) -> str:
+        return f"<figure>{drawings[found['name']]}<figcaption>{escape(found['alt'])}</figcaption></figure>"
+
+    text = PICTURE.sub(figure, MARK.sub("", markdown))
+    return OUTSIDE.sub(lambda found: _moved(found, page.file.src_uri), text)
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """The search works from disk with a script of ours beside the pages."""
+    return output.replace(SHIM, f"{'../' * page.file.dest_uri.count('/')}worker.js")
+
+
+def on_post_build(config: Any) -> None:
+    from recombine.cli import main
+
+    site = Path(config.site_dir)
+    write_page(site / "play.html")
+    if AS_KEPT:
+        return
+    try:
+        main(["report", str(ROOT / "results"), "--out", str(site / "results" / "pages")])
+    except SystemExit as end:
+        if end.code:
+            raise
+    _check_links(site)
+
+
+def _formula(source: str, *_: Any, **__: Any) -> str:
+    return str(convert(source, display="block"))
+
+
+def _named(nav: Any) -> list[str]:
+    """Every page that the navigation names."""
+    if isinstance(nav, str):
+        return [nav]
+    return [name for item in (nav.values() if isinstance(nav, dict) else nav) for name in _named(item)]
+
+
+def _reference(name: str) -> str:
+    """The public names of a package, each as its docstring has it."""
+    module = importlib.import_module("recombine" if name == "recombine" else f"recombine.{name}")
+    told = inspect.getdoc(module) or ""
+    named = {key: getattr(module, key) for key in getattr(module, "__all__", vars(module)) if not key.startswith("_")}
+    ours = [
+        key for key, value in named.items()
+        if (inspect.isclass(value) or inspect.isfunction(value)) and value.__module__.startswith("recombine")
+    ]  # fmt: skip
+    return "\n\n".join([f"# `{module.__name__}`", told, *(f"::: {module.__name__}.{key}" for key in ours)])
+
+
+def _gallery() -> str:
+    cards = []
+    for page in pages():
+        text = MARK.sub("", page.read_text(encoding="utf-8"))
+        drawn = re.search(r"!\[([^\]]*)\]\(\.{0,2}/?(pictures/[\w-]+\.\w+)\)", text)
+        if drawn and page.name != "index.md":
+            target = page.relative_to(HERE).with_suffix(".html").as_posix()
+            title = text.partition("\n")[0].removeprefix("# ")
+            cards.append(
+                f'<a href="{target}"><img src="{drawn[2]}" alt="">'
+                f"<strong>{escape(title)}</strong><span>{escape(drawn[1])}</span></a>"
+            )
+    words = "Every drawing is made by the code of its page."
+    return f'# Gallery\n\n{words}\n\n<div class="gallery">{"".join(cards)}</div>\n'
+
+
+def _results() -> str:
+    from recombine.studies import find_study
+
+    rows = ["# Results\n\nCommitted tables at paper scale, as pages.\n", "- [All studies](pages/index.html)"]
+    for folder in sorted((ROOT / "results").iterdir()):
+        if (folder / "claims.json").is_file():
+            study = find_study(folder.name)
+            rows.append(f"- [{study.title}](pages/{folder.name}.html)")
+    return "\n".join(rows)
+
+
+def _moved(found: re.Match[str], place: str) -> str:
+    """A link as it must be in the site: to a page, to the rendered results; of one to a source only the words."""
+    page = HERE / place if (HERE / place).is_file() else ROOT / place
+    target = (page.parent / found["target"]).resolve()
+    up = "../" * place.count("/")
+    if target.is_relative_to(ROOT / "results"):
+        study = target.relative_to(ROOT / "results").parts[:1]
+        return f'<a href="{up}results/pages/{study[0] if study else "index"}.html">{found["text"]}</a>'
+    for room in (HERE, ROOT):
+        if target.suffix == ".md" and target.is_relative_to(room):
+            return f"[{found['text']}]({up}{target.relative_to(room).as_posix()}{found['place'] or ''})"
+    return found[0] if target.is_relative_to(HERE) else found["text"]
+
+
+def _check_links(site: Path) -> None:
+    """Every link and picture of the site leads to a file of it."""
+    missing = [
+        f"{page.relative_to(site)}: {target}"
+        for page in site.rglob("*.html")
+        for target in re.findall(r'(?:href|src)="?([^"#?\s>]+)', page.read_text(encoding="utf-8"))
+        if not re.match(r"[a-z]+:|//|/|\$", target) and not (page.parent / unquote(target)).exists()
+    ]
+    if missing:
+        sys.exit("links that lead nowhere:\n" + "\n".join(missing))
