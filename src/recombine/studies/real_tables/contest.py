@@ -29,6 +29,8 @@ from recombine.studies.real_tables.registry import Source
 
 SCHEMA = {"holes": pl.String, "rule": pl.String, "what": pl.String, "value": pl.Float64}
 RECOMMENDED, FOREST, BOOSTED = "recommended by check", "forest", "boosted trees"
+SHOWN = 60
+"""Held-out cells of a table that are kept to be drawn."""
 NOISE_AT_MOST = 0.8
 """Share of what varies that may be noise within cells for the rest to be spoken of."""
 LEAST = 1e-12
@@ -44,6 +46,7 @@ class ContestRun(Run):
 
     def compute(self, context: Context) -> Outcome:
         cells, rows = self.source.cells(), list[tuple[str, str, str, float]]()
+        tables = {}
         for at, holes in enumerate(HOLES):
             context.progress(at, len(HOLES), "ways to hold out")
             kind = _Kind()
@@ -51,8 +54,19 @@ class ContestRun(Run):
                 rng = np.random.default_rng([draw, at])
                 if (found := hold_out(cells, holes, rng)) is not None:
                     kind.add(cells, *found, holes=holes, seed=draw, learners=self.learners and holes != "sparse")
+                    if holes == "random" and not tables:
+                        tables["cells"] = _shown(cells, found[0])
             rows += [(holes, *row) for row in kind.rows()]
-        return Outcome({"measured": pl.DataFrame(rows, SCHEMA, orient="row")}, {}, {"members": self.draws})
+        tables["measured"] = pl.DataFrame(rows, SCHEMA, orient="row")
+        return Outcome(tables, {}, {"members": self.draws})
+
+
+def _shown(cells: Cells, out: Mask) -> pl.DataFrame:
+    """Some cells of the first random hold-out: what adding up said and what it was, in standard deviations of all."""
+    seen, asked = cells.take(~out), cells.take(out)
+    said, unit, middle = contestants(seen)[1].answer(asked.codes), float(cells.answers.std()) or 1.0, cells.answers.mean()
+    found = pl.DataFrame({"said": (said - middle) / unit, "was": (asked.answers - middle) / unit})
+    return found.head(SHOWN)
 
 
 class _Kind:

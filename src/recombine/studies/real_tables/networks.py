@@ -83,6 +83,7 @@ class NetworkRun(Run):
         answers = {"additive": additive, KERNEL: theory, **{rule: each.mean(axis=0) for rule, each in by.items()}}
         for rule, answer in answers.items():
             rows += [(FIRST, rule, what, value) for what, value in _judged(truth, answer, theory, sums).items()]
+            rows.append((FIRST, rule, "distance to adding up", float(np.sqrt(((answer - additive) ** 2).mean()))))
         losses = np.array(ensemble.status_frame()["final_loss"].to_list(), dtype=np.float64)
         rows += [(FIRST, rule, "training loss", float(losses[i :: len(SIGMAS)].mean()))
                  for i, rule in enumerate(SIGMAS)]  # fmt: skip
@@ -118,6 +119,7 @@ def _judged(truth: Floats, answer: Floats, theory: Floats, sums: Floats) -> dict
         "R²": r2,
         "log error": 0.5 * float(np.log(max(1 - r2, 1e-12))),
         "correlation with the kernel": float(np.corrcoef(answer, theory)[0, 1]),
+        "distance to the kernel": float(np.sqrt(((answer - theory) ** 2).mean())),
         "shrinkage": slopes[0],
         "off by the kernel's shrinkage": abs(slopes[0] - slopes[1]),
         "off by no shrinkage": abs(slopes[0] - 1),

@@ -85,7 +85,7 @@ class Entry:
 
 
 @cache
-def registry() -> dict[str, Entry]:
+def registered() -> dict[str, Entry]:
     """Every table by its name."""
     with REGISTRY.open(encoding="utf-8", newline="") as file:
         return {line["name"]: _entry(line) for line in csv.DictReader(file)}
