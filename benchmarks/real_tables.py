@@ -1,5 +1,5 @@
-"""Which real tables the study `real-tables` may have: `python benchmarks/real_tables.py propose` lists candidates by the
-rule in `recombine.studies.real_tables.registry`; `fill` completes what a person kept and amended of them, and checks it.
+"""Which real tables the study `real-tables` may have: `python benchmarks/real_tables.py propose` lists candidates by
+the rule in `recombine.studies.real_tables.registry`; `fill` completes and checks what a person kept and amended.
 
 `fill` reads name, factors, answer, kind and why of each line of registry.csv (or of the file that is named) and writes
 scale, rows, cells, grid and digest. A line that breaks the rule, or repeats the answers of an earlier one, is an error.
@@ -105,7 +105,7 @@ def scale_of(rows: Rows) -> str:
     low, high = float(rows.answers.min()), float(rows.answers.max())
     if low >= 0 and (rows.answers == np.round(rows.answers)).all():
         return "count"
-    return "share" if 0 <= low and high <= 1 else "positive" if low > 0 else "any"
+    return "share" if low >= 0 and high <= 1 else "positive" if low > 0 else "any"
 
 
 def fill(path: Path) -> None:

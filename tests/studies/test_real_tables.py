@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from recombine.checks.elsewhere import FILE, elsewhere
 from recombine.checks.rules import Cells
 from recombine.errors import InputError
 from recombine.studies.real_tables import STUDY, registry as tables
-from recombine.studies.real_tables.claims import crossover
+from recombine.studies.real_tables.claims import crossover, for_check
 from recombine.studies.real_tables.collecting import _plans
 from recombine.studies.real_tables.contest import FOREST, _Kind
-from recombine.studies.real_tables.holes import HOLES, BEYOND, hold_out, indicators
+from recombine.studies.real_tables.holes import BEYOND, HOLES, hold_out, indicators
 from recombine.studies.real_tables.networks import _judged, _kernel
 from recombine.tables import TABLES
 
+RESULTS = Path(__file__).parents[2] / "results"
 REGISTRY = tables.registered()
 
 
@@ -32,8 +36,9 @@ def test_every_table_keeps_to_the_rule() -> None:
     assert len(REGISTRY) >= 100
     for name, entry in REGISTRY.items():
         assert 2 <= len(entry.source.factors) <= 4, name
-        assert entry.cells >= 24 and 0.6 * entry.grid <= entry.cells <= entry.grid <= 6000, name
-        assert entry.rows >= entry.cells and entry.kind and entry.scale and entry.why, name
+        assert max(24, 0.6 * entry.grid) <= entry.cells <= min(entry.grid, entry.rows), name
+        assert entry.grid <= 6000, name
+        assert all((entry.kind, entry.scale, entry.why)), name
         assert entry.source.answer not in entry.source.factors, name
     assert len({entry.source.digest for entry in REGISTRY.values()}) == len(REGISTRY)
 
@@ -128,3 +133,16 @@ def test_the_crossover_compares_other_hold_outs() -> None:
     long = pl.DataFrame(rows, ["table", "holes", "rule", "what", "value"], orient="row")
     found = crossover(long.with_columns(kind=pl.lit("x"), half=pl.lit("development"), factors=2))
     assert found.select("gain", "low").rows() == [(pytest.approx(0.3), True)]
+
+
+def test_check_quotes_the_committed_tables() -> None:
+    measured = pl.read_parquet(RESULTS / "real-tables" / "tables" / "measured.parquet")
+    told = for_check(measured)
+    assert json.loads(FILE.read_text(encoding="utf-8")) == told
+    said = elsewhere(2, 0.7)
+    alike = [value for factors, seen, value in told if factors == 2 and abs(seen - 0.7) <= 0.15]
+    low, high = np.quantile(alike, [0.25, 0.75])
+    assert said is not None
+    assert said.startswith(f"of {len(alike)} real tables like this one (2 factors, about 70% seen)")
+    assert f"{low:.2f} to {high:.2f}" in said
+    assert elsewhere(9, 0.7) is None

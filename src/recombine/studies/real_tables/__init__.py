@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from recombine.studies.notes import read_notes
-from recombine.studies.real_tables.claims import CLAIMS, crossover
+from recombine.studies.real_tables.claims import CLAIMS, crossover, quantiles
 from recombine.studies.real_tables.collecting import CollectingRun
 from recombine.studies.real_tables.contest import ContestRun
 from recombine.studies.real_tables.figures import FIGURES
@@ -58,8 +58,9 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
 STUDY = Study(
     name="real-tables",
     title="Does the world add up?",
-    question="Real tables of crops, pay, panels, prices, patients: hide some combinations and let the others answer. How "
-    "much of what was hidden is the sum of its parts, who does better than adding up, and did `check` say so beforehand?",
+    question="Real tables of crops, pay, panels, prices, patients: hide some combinations and let the others answer. "
+    "How much of what was hidden is the sum of its parts, who does better than adding up, and did `check` say so "
+    "beforehand?",
     says="Most of what an unseen combination of a real table will say is the sum of its parts.",
     paper=None,
     scales={
@@ -69,7 +70,7 @@ STUDY = Study(
     },
     settings=settings,
     tables={"measured": "measured", "cells": "cells", "networks": "networks"},
-    derived={"crossover": (crossover, "measured")},
+    derived={"crossover": (crossover, "measured"), "quantiles": (quantiles, "measured")},
     claims=CLAIMS,
     figures=FIGURES,
     notes=read_notes(__file__),

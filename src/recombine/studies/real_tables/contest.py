@@ -64,7 +64,7 @@ class ContestRun(Run):
 def _shown(cells: Cells, out: Mask) -> pl.DataFrame:
     """Some cells of the first random hold-out: what adding up said and what it was, in standard deviations of all."""
     seen, asked = cells.take(~out), cells.take(out)
-    said, unit, middle = contestants(seen)[1].answer(asked.codes), float(cells.answers.std()) or 1.0, cells.answers.mean()
+    said, middle, unit = contestants(seen)[1].answer(asked.codes), cells.answers.mean(), cells.answers.std() or 1.0
     found = pl.DataFrame({"said": (said - middle) / unit, "was": (asked.answers - middle) / unit})
     return found.head(SHOWN)
 

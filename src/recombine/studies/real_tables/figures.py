@@ -8,7 +8,7 @@ import polars as pl
 
 from recombine.studies.charts import dots, drawn, scatter
 from recombine.studies.real_tables.collecting import ADVISED, ELL, FEW, MORE, RANDOM, STAIR, VARIANCE
-from recombine.studies.real_tables.contest import BOOSTED, FOREST, RECOMMENDED
+from recombine.studies.real_tables.contest import BOOSTED, FOREST, NOISE_AT_MOST, RECOMMENDED
 from recombine.studies.real_tables.networks import BETWEEN, FIRST, KERNEL, LAZY, RICH
 
 TABLE, RULE, WHAT, HOLES, VALUE = (pl.col(name) for name in ("table", "rule", "what", "holes", "value"))
@@ -16,6 +16,7 @@ R2, LOG = WHAT == "R²", WHAT == "log error"
 LOWEST = -0.5
 """R² below this is drawn here: it has no lower end."""
 SHOWN = 10
+ADDING, END = "adding up", "where noise sets the end"
 NAMED = ["table", "kind", "half", "factors"]
 
 
@@ -37,9 +38,11 @@ def _by_kind(rows: pl.DataFrame) -> pl.DataFrame:
 def _each(measured: pl.DataFrame) -> pl.DataFrame:
     """One row per table, the most additive first: R² of adding up and of a forest, and where noise sets the end."""
     told = measured.filter(HOLES == "random")
-    noise = told.filter(WHAT == "noise").select("table", (1 - VALUE).alias("ceiling"))
+    noise = told.filter((WHAT == "noise") & (VALUE < NOISE_AT_MOST)).select("table", (1 - VALUE).alias(END))
     wide = _wide(told.filter(R2)).join(noise, on="table", how="left").sort("additive", "table", descending=True)
-    return wide.select("table", "kind", pl.col("additive", FOREST).clip(LOWEST, 1.0), pl.col("ceiling").clip(LOWEST, 1.0))
+    return wide.select("table", "kind", pl.col("additive").alias(ADDING), FOREST, END).with_columns(
+        pl.col(ADDING, FOREST).clip(LOWEST, 1.0)
+    )
 
 
 def _draw_each(rows: pl.DataFrame) -> Any:
@@ -58,12 +61,11 @@ def _draw_each(rows: pl.DataFrame) -> Any:
         if not part.height:
             continue
         y = alt.Y("table:N", sort=part["table"].to_list(), title=None,
-                  axis=alt.Axis(labelFontSize=9, labelLimit=150, labelOverlap=False, ticks=False, grid=True))  # fmt: skip
+                  axis=alt.Axis(labelFontSize=9, labelLimit=150, labelOverlap=False, ticks=False))  # fmt: skip
         x = alt.X("value:Q", title="R² on unseen cells", scale=alt.Scale(domain=[LOWEST, 1.0], nice=False),
                   axis=alt.Axis(tickCount=4, grid=True))  # fmt: skip
-        long = part.unpivot(["additive", FOREST, "ceiling"], index=["table"], variable_name="of").drop_nulls("value")
-        look = [theme.PALETTE[0], theme.PALETTE[1], theme.MUTED]
-        names = ["additive", FOREST, "ceiling"]
+        names, look = [ADDING, FOREST, END], [theme.PALETTE[0], theme.PALETTE[1], theme.MUTED]
+        long = part.unpivot(names, index=["table"], variable_name="of").drop_nulls("value")
         key = alt.Legend(title=None, orient="top") if at == 0 else None
         panels.append(alt.Chart(data.add(long)).mark_point(size=26, strokeWidth=1.4, opacity=0.9).encode(
             x, y, color=alt.Color("of:N", scale=alt.Scale(domain=names, range=look), legend=key),
@@ -75,7 +77,7 @@ def _draw_each(rows: pl.DataFrame) -> Any:
 
 
 def _forecasts(measured: pl.DataFrame) -> pl.DataFrame:
-    """Error of the recommended rule and the one that was forecast, as shares of the error of the same answer for all."""
+    """Error of the recommended rule and the one that was forecast, over the error of the same answer for all."""
     keys = ["table", "holes"]
     real = measured.filter(LOG & (RULE == RECOMMENDED)).select(*keys, VALUE.alias("log"))
     ratio = measured.filter(WHAT == "log of forecast over realised error").select(*keys, VALUE.alias("ratio"))
@@ -125,6 +127,33 @@ def _extremes(cells: pl.DataFrame) -> pl.DataFrame:
     return kept.select("table", pl.col("said", "was").clip(-3.0, 3.0))
 
 
+def _draw_extremes(rows: pl.DataFrame) -> Any:
+    import altair as alt
+
+    from recombine.figures import theme
+    from recombine.figures.data import Datasets
+
+    total, data = theme.total_width(), Datasets()
+    across = 3 if theme.is_narrow() else 5
+    side, ends = total // across - 22, alt.Scale(domain=[-3, 3], nice=False)
+    tables = rows["table"].unique(maintain_order=True).to_list()
+    line = pl.DataFrame({"table": [t for t in tables for _ in range(2)], "said": [-3.0, 3.0] * len(tables)})
+    both = pl.concat([rows, line.with_columns(pl.col("said").alias("was"))]).with_columns(
+        pl.Series("part", ["dot"] * rows.height + ["line"] * line.height)
+    )
+    base = alt.Chart(data.add(both)).encode(
+        x=alt.X("said:Q", title=None, scale=ends, axis=alt.Axis(tickCount=3)),
+        y=alt.Y("was:Q", title=None, scale=ends, axis=alt.Axis(tickCount=3)),
+    )
+    diagonal = base.transform_filter("datum.part == 'line'").mark_line(color=theme.RULE, strokeDash=[3, 3])
+    points = base.transform_filter("datum.part == 'dot'").mark_point(size=14, color=theme.PALETTE[0])
+    head = alt.Header(labelFontSize=9, labelLimit=side + 16, labelPadding=2)
+    panels = alt.layer(diagonal, points).properties(width=side, height=side).facet(
+        alt.Facet("table:N", sort=tables, title=None, header=head), columns=across, spacing=14
+    )
+    return theme.style(panels, data)
+
+
 FIGURES = (
     dots("how-much", "How much of an unseen combination is the sum of its parts", R2, RULE == "additive",
          HOLES == "random", table="measured", group="kind", value="value", prepare=_by_kind, fitted=False,
@@ -140,6 +169,6 @@ FIGURES = (
             y_title="observed"),
     dots("collecting", "What to collect", table="measured", group="plan", value="value", prepare=_collected,
          fitted=False, axis="log of the error over that after as many cells at random", reference=0.0, noun="table"),
-    scatter("ten-and-ten", "The ten tables that add up most, and the ten that add up least", table="cells", x="said",
-            y="was", facet="table", prepare=_extremes, fitted=False, domain=(-3, 3), x_title="adding up", y_title="was"),
+    drawn("ten-and-ten", "The ten tables that add up most, and the ten that add up least", table="cells",
+          prepare=_extremes, draw=_draw_extremes),
 )  # fmt: skip

@@ -1,0 +1,33 @@
+"""What adding up explained of unseen combinations in real tables like this one: numbers of the study `real-tables`.
+
+``elsewhere.json`` has factors, share of combinations seen and R² of adding up for each table and way to hold cells out;
+`python docs/quoted.py` writes it from the committed results.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+FILE = Path(__file__).with_suffix(".json")
+ALIKE, FEWEST = 0.15, 12
+"""How far the share seen may be off, and of how many tables at least something is said."""
+
+
+@cache
+def _told() -> list[list[float]]:
+    found: list[list[float]] = json.loads(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def elsewhere(factors: int, seen: float) -> str | None:
+    """The middle half over tables with as many factors of which about as much was seen; None where these are few."""
+    r2 = [value for count, share, value in _told() if count == factors and abs(share - seen) <= ALIKE]
+    if len(r2) < FEWEST:
+        return None
+    low, high = np.quantile(r2, [0.25, 0.75])
+    return (f"of {len(r2)} real tables like this one ({factors} factors, about {seen:.0%} seen) adding up explained "
+            f"{low:.2f} to {high:.2f} of what varies among unseen combinations in the middle half")  # fmt: skip
