@@ -14,7 +14,7 @@ from recombine.checks.elsewhere import FILE, elsewhere
 from recombine.checks.rules import Cells
 from recombine.errors import InputError
 from recombine.studies.real_tables import STUDY, registry as tables
-from recombine.studies.real_tables.claims import crossover, for_check
+from recombine.studies.real_tables.claims import JUDGED, crossover, for_check
 from recombine.studies.real_tables.collecting import _plans
 from recombine.studies.real_tables.contest import FOREST, _Kind
 from recombine.studies.real_tables.holes import BEYOND, HOLES, hold_out, indicators
@@ -57,9 +57,17 @@ def test_the_locked_half_is_refused_unless_it_was_opened(monkeypatch: pytest.Mon
     with pytest.raises(InputError, match="locked half"):
         source.cells()
     assert source.replace(opened=True).address != source.address
-    if not tables.OPENED:
-        halves = {setting.labels["half"] for setting in STUDY.planned("paper").values()}
-        assert halves == {"development"}
+    for opened, halves in ((False, {"development"}), (True, {"development", "locked"})):
+        monkeypatch.setattr("recombine.studies.real_tables.OPENED", opened)
+        planned = STUDY.planned("paper").values()
+        assert {setting.labels["half"] for setting in planned} == halves
+        assert all(s.run.source.opened == (s.labels["half"] == "locked") for s in planned)  # type: ignore[attr-defined]
+
+
+def test_claims_are_judged_on_the_locked_half_once_there_is_one() -> None:
+    rows = pl.DataFrame({"half": ["development", "locked"]})
+    assert rows.filter(JUDGED)["half"].to_list() == ["locked"]
+    assert rows.head(1).filter(JUDGED)["half"].to_list() == ["development"]
 
 
 def test_tables_of_the_package_are_those_of_the_registry() -> None:

@@ -46,7 +46,7 @@ class ContestRun(Run):
 
     def compute(self, context: Context) -> Outcome:
         cells, rows = self.source.cells(), list[tuple[str, str, str, float]]()
-        tables = {}
+        tables: dict[str, pl.DataFrame] = {}
         for at, holes in enumerate(HOLES):
             context.progress(at, len(HOLES), "ways to hold out")
             kind = _Kind()

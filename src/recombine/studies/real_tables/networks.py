@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
+import torch
 
 from recombine.checks.modular import Floats
 from recombine.checks.rules import Adding
@@ -74,7 +75,8 @@ class NetworkRun(Run):
             device=context.device, checkpoint=context.workspace,
             progress=lambda done, total: context.progress(done, total, "member-steps"),
         )  # fmt: skip
-        said = ensemble.predict(_tensor(new, ensemble.device)).cpu().numpy()[..., 0].astype(np.float64)
+        answered = ensemble.predict(torch.as_tensor(new, dtype=torch.float32, device=ensemble.device))[..., 0]
+        said = answered.cpu().numpy().astype(np.float64)
         by = {rule: said[i :: len(SIGMAS)] for i, rule in enumerate(SIGMAS)}
         theory = fit_least_squares(kernel, seen.codes, y).predict(asked.codes)
         sums = new @ np.linalg.lstsq(x, y, rcond=None)[0]
@@ -99,12 +101,6 @@ class NetworkRun(Run):
 def _kernel(components: int) -> Kernel:
     shared = np.arange(components + 1)
     return nngp(Kernel.from_similarities((2 * shared + 1 / 3) / (2 * components + 1 / 3)), ReLU(), 1)[1]
-
-
-def _tensor(values: Floats, device: object) -> object:
-    import torch
-
-    return torch.as_tensor(values, dtype=torch.float32, device=device)  # type: ignore[call-overload]
 
 
 def _r2(truth: Floats, answer: Floats) -> float:
