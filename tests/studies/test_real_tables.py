@@ -92,6 +92,17 @@ def test_what_is_held_out(holes: str) -> None:
         assert determined.all()
 
 
+def test_places_seen_twice_are_asked_where_one_is_left() -> None:
+    """Of fifty places with two cells each, some lose both in nearly every draw: those are not asked about."""
+    codes = np.stack(np.unravel_index(np.arange(100), (50, 2)), axis=1)
+    cells = Cells(codes, (50, 2), np.ones(100), np.random.default_rng(0).normal(size=100), None)
+    found = hold_out(cells, "random", np.random.default_rng(0))
+    assert found is not None
+    out, determined = found
+    left = np.isin(codes[:, 0], codes[~out, 0])
+    assert (determined == left).all()
+
+
 def _measured(cells: Cells, learners: bool = False) -> dict[tuple[str, str], float]:
     kind = _Kind()
     found = hold_out(cells, "random", np.random.default_rng(1))
@@ -148,7 +159,8 @@ def test_check_quotes_the_committed_tables() -> None:
     told = for_check(measured)
     assert json.loads(FILE.read_text(encoding="utf-8")) == told
     said = elsewhere(2, 0.7)
-    alike = [value for factors, seen, value in told if factors == 2 and abs(seen - 0.7) <= 0.15]
+    nearest = [min(tried, key=lambda pair: abs(pair[0] - 0.7)) for factors, tried in told if factors == 2]
+    alike = [value for seen, value in nearest if abs(seen - 0.7) <= 0.15]
     low, high = np.quantile(alike, [0.25, 0.75])
     assert said is not None
     assert said.startswith(f"of {len(alike)} real tables like this one (2 factors, about 70% seen)")

@@ -1,7 +1,7 @@
 """What adding up explained of unseen combinations in real tables like this one: numbers of the study `real-tables`.
 
-``elsewhere.json`` has factors, share of combinations seen and R² of adding up for each table and way to hold cells out;
-`python docs/quoted.py` writes it from the committed results.
+``elsewhere.json`` has, for each table, its number of factors and pairs of the share of its cells that was seen and R²
+of adding up on the others, drawn at random; `python docs/quoted.py` writes it from the committed results.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ ALIKE, FEWEST = 0.15, 12
 
 
 @cache
-def _told() -> list[list[float]]:
-    found: list[list[float]] = json.loads(FILE.read_text(encoding="utf-8"))
+def _told() -> list[tuple[int, list[tuple[float, float]]]]:
+    found: list[tuple[int, list[tuple[float, float]]]] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
 def elsewhere(factors: int, seen: float) -> str | None:
     """The middle half over tables with as many factors of which about as much was seen; None where these are few."""
-    r2 = [value for count, share, value in _told() if count == factors and abs(share - seen) <= ALIKE]
+    nearest = [min(tried, key=lambda one: abs(one[0] - seen)) for count, tried in _told() if count == factors]
+    r2 = [value for share, value in nearest if abs(share - seen) <= ALIKE]
     if len(r2) < FEWEST:
         return None
     low, high = np.quantile(r2, [0.25, 0.75])

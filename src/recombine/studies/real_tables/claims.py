@@ -128,12 +128,15 @@ def quantiles(measured: pl.DataFrame) -> pl.DataFrame:
     return both.group_by("half", "holes", "rule", maintain_order=True).agg(pl.len().alias("tables"), *shares, better)
 
 
-def for_check(measured: pl.DataFrame) -> list[list[float]]:
-    """Factors, share seen and R² of adding up of each table and way to hold out: what `checks.elsewhere` quotes."""
-    r2 = measured.filter((pl.col("what") == "R²") & (pl.col("rule") == "additive"))
-    seen = measured.filter(pl.col("what") == "seen").select("run", "holes", VALUE.alias("seen"))
-    both = r2.join(seen, on=["run", "holes"], maintain_order="left")
-    return [list(row) for row in both.select("factors", pl.col("seen", "value").round(3)).sort(pl.all()).iter_rows()]
+def for_check(measured: pl.DataFrame) -> list[list[Any]]:
+    """Of each table its factors, and share seen and R² of adding up for cells at random, as `check` quotes them."""
+    drawn = measured.filter(pl.col("holes").is_in(["random", "sparse"]))
+    r2 = drawn.filter((pl.col("what") == "R²") & (pl.col("rule") == "additive"))
+    seen = drawn.filter(pl.col("what") == "seen").select("run", "holes", VALUE.round(3).alias("seen"))
+    both = r2.join(seen, on=["run", "holes"], maintain_order="left").with_columns(VALUE.round(3)).sort("run", "holes")
+    tried = both.group_by("run", maintain_order=True).agg(pl.first("factors"), "seen", "value")
+    return [[factors, [list(pair) for pair in zip(shares, values, strict=True)]]
+            for _, factors, shares, values in tried.iter_rows()]  # fmt: skip
 
 
 def carry_for_check(results: Path) -> None:

@@ -55,15 +55,15 @@ class ContestRun(Run):
                 if (found := hold_out(cells, holes, rng)) is not None:
                     kind.add(cells, *found, holes=holes, seed=draw, learners=self.learners and holes != "sparse")
                     if holes == "random" and not tables:
-                        tables["cells"] = _shown(cells, found[0])
+                        tables["cells"] = _shown(cells, *found)
             rows += [(holes, *row) for row in kind.rows()]
         tables["measured"] = pl.DataFrame(rows, SCHEMA, orient="row")
         return Outcome(tables, {}, {"members": self.draws})
 
 
-def _shown(cells: Cells, out: Mask) -> pl.DataFrame:
+def _shown(cells: Cells, out: Mask, determined: Mask) -> pl.DataFrame:
     """Some cells of the first random hold-out: what adding up said and what it was, in standard deviations of all."""
-    seen, asked = cells.take(~out), cells.take(out)
+    seen, asked = cells.take(~out), cells.take(out & determined)
     said, middle, unit = contestants(seen)[1].answer(asked.codes), cells.answers.mean(), cells.answers.std() or 1.0
     found = pl.DataFrame({"said": (said - middle) / unit, "was": (asked.answers - middle) / unit})
     return found.head(SHOWN)

@@ -26,20 +26,20 @@ def indicators(cells: Cells) -> Floats:
 
 
 def hold_out(cells: Cells, holes: Holes, rng: np.random.Generator) -> tuple[Mask, Mask] | None:
-    """Which cells are held out, and which of all cells the others determine; None where no draw leaves enough.
-    Unless they are sparse, the others show every level."""
+    """Which cells are held out, and which of all cells the others determine; None where no draw leaves enough. Unless
+    they are sparse, the others determine all wherever one of some draws does."""
     x = indicators(cells)
-    rank = int(np.linalg.matrix_rank(x))
+    rank, found = int(np.linalg.matrix_rank(x)), None
     for _ in range(TRIES):
         out = _drawn(cells, holes, rank, rng)
         if out.sum() < 2 or (~out).sum() < FEWEST_SEEN:
             continue
         row_space = np.linalg.svd(x[~out], full_matrices=False)
         kept = row_space[2][row_space[1] > 1e-9 * row_space[1][0]]
-        if holes != "sparse" and len(kept) < rank:
-            continue
-        return out, np.abs(x - x @ kept.T @ kept).max(axis=1) < 1e-6
-    return None
+        found = out, np.asarray(np.abs(x - x @ kept.T @ kept).max(axis=1) < 1e-6)
+        if holes == "sparse" or len(kept) == rank:
+            break
+    return found
 
 
 def _drawn(cells: Cells, holes: Holes, rank: int, rng: np.random.Generator) -> Mask:

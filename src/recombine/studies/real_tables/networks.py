@@ -56,9 +56,9 @@ class NetworkRun(Run):
         cells = self.source.cells()
         found = hold_out(cells, "random", np.random.default_rng([0, 0]))
         if found is None:
-            return Outcome({}, {}, {"members": 0, "reason": "no random hold-out leaves every level"})
-        out, _ = found
-        seen, asked = cells.take(~out), cells.take(out)
+            return Outcome({}, {}, {"members": 0, "reason": "no random hold-out leaves enough cells"})
+        out, determined = found
+        seen, asked = cells.take(~out), cells.take(out & determined)
         middle, unit = float(seen.answers.mean()), float(seen.answers.std()) or 1.0
         truth = (asked.answers - middle) / unit
         x, new, y = indicators(seen), indicators(asked), (seen.answers - middle) / unit
