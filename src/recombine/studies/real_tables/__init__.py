@@ -61,8 +61,8 @@ STUDY = Study(
     question="Real tables of crops, pay, panels, prices, patients: hide some combinations and let the others answer. "
     "How much of what was hidden is the sum of its parts, who does better than adding up, and did `check` say so "
     "beforehand?",
-    says="On most real tables the sum of its parts explains more than half of what varies among unseen combinations, and "
-    "learners gain where it does not.",
+    says="On most real tables the sum of its parts explains more than half of what varies among unseen combinations; "
+    "a forest catches up where it does not.",
     paper=None,
     scales={
         "smoke": Size(cells=30, draws=1, learners=False, steps=60, width=32),

@@ -89,7 +89,7 @@ CLAIMS = (
            _errs_less("pairs", "additive", factors=[3, 4]), CONTEST, LOG),
     _asked("recommended-wins", "The rule that `check` recommends errs less than adding up.",
            _errs_less(RECOMMENDED, "additive"), CONTEST, LOG),
-    _asked("crossover", "Learners gain where adding up explains little: a forest does relatively better on tables "
+    _asked("crossover", "A forest catches up where adding up explains little: it does relatively better on tables "
            "where adding up explains less than half (of structured holes, so that the errors compared are others).",
            rising(*(cells("gain", "crossover", JUDGED, unit="table", low=low) for low in (False, True)),
                   names=("adds up", "does not")), CONTEST, LOG),
