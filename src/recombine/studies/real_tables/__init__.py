@@ -1,5 +1,5 @@
 """Does the world add up? Cells of real tables are held out, answered by adding up and by whatever might do better, and
-compared with what `check` said beforehand.
+compared with what “check” said beforehand.
 
 `registry` says which tables and by which rule, `holes` what is held out, `contest` who answers it how well, `networks`
 what ensembles of small networks do and what kernel theory foretells, `collecting` what to collect.
@@ -59,7 +59,7 @@ STUDY = Study(
     name="real-tables",
     title="Does the world add up?",
     question="Real tables of crops, pay, panels, prices, patients: hide some combinations and let the others answer. "
-    "How much of what was hidden is the sum of its parts, who does better than adding up, and did `check` say so "
+    "How much of what was hidden is the sum of its parts, who does better than adding up, and did “check” say so "
     "beforehand?",
     says="On most real tables the sum of its parts explains more than half of what varies among unseen combinations; "
     "a forest catches up where it does not.",

@@ -43,7 +43,7 @@ def _asked(id: str, sentence: str, test: Test, source: str, unit: str) -> Claim:
 
 
 SUM, FORETOLD, SINGLE, CONTEST, THEORY, COLLECT, STRUCTURE = (
-    "how much of the world is the sum of its parts", "does `check` say beforehand how wrong it will be",
+    "how much of the world is the sum of its parts", "does “check” say beforehand how wrong it will be",
     "which cells will be wrong", "who beats adding up", "does kernel theory foretell networks on real tables",
     "what to collect", "new places in the last years")  # fmt: skip
 SHARE, LOG, RHO = "of tables", "log of a ratio of errors", "Spearman's ρ"
@@ -75,7 +75,7 @@ CLAIMS = (
     *(_asked(f"{id}-orders-errors", f"{name} orders the errors of single cells.",
              _of(f"{what} orders errors", holes="sparse", limits=CORRELATION).above(), SINGLE, RHO)
       for id, name, what in (("leverage", "Leverage", "leverage"), ("cut", "The smallest cut", "cut"),
-                             ("deviation", "The standard deviation that `check` gives", "standard deviation"))),
+                             ("deviation", "The standard deviation that “check” gives", "standard deviation"))),
     _asked("undetermined-errs-more", "Cells that training does not determine are answered worse than those it does.",
            _of("log error, undetermined", "additive", "sparse")
            .minus(_of("log error, determined", "additive", "sparse"), pair="table").above(), SINGLE, LOG),
@@ -87,7 +87,7 @@ CLAIMS = (
            _errs_less("additive", RICH, FIRST), CONTEST, LOG),
     _asked("pairs-win", "With three or more factors, effects of pairs err less than effects of single factors.",
            _errs_less("pairs", "additive", factors=[3, 4]), CONTEST, LOG),
-    _asked("recommended-wins", "The rule that `check` recommends errs less than adding up.",
+    _asked("recommended-wins", "The rule that “check” recommends errs less than adding up.",
            _errs_less(RECOMMENDED, "additive"), CONTEST, LOG),
     _asked("crossover", "A forest catches up where adding up explains little: it does relatively better on tables "
            "where adding up explains less than half (of structured holes, so that the errors compared are others).",
@@ -107,7 +107,7 @@ CLAIMS = (
            rising(_of("off by the kernel's shrinkage", LAZY, FIRST), _of("off by no shrinkage", LAZY, FIRST),
                   names=("the kernel's", "none"), pair="table"), THEORY, "shrinkage"),
     *(_asked(f"advice-over-{id}", f"After as many cells, adding up errs less on the rest if the cells are those that "
-             f"`check` advises than {name}.", _errs_less(ADVISED, rule, budget), COLLECT, LOG)
+             f"“check” advises than {name}.", _errs_less(ADVISED, rule, budget), COLLECT, LOG)
       for id, name, rule, budget in (
           ("random", "if they are drawn at random", RANDOM, MORE), ("l", "by the plan L", ELL, FEW),
           ("stair", "by the plan Stair", STAIR, FEW),
@@ -129,7 +129,7 @@ def quantiles(measured: pl.DataFrame) -> pl.DataFrame:
 
 
 def for_check(measured: pl.DataFrame) -> list[list[Any]]:
-    """Of each table its factors, and share seen and R² of adding up for cells at random, as `check` quotes them."""
+    """Of each table its factors, and share seen and R² of adding up for cells at random, as “check” quotes them."""
     drawn = measured.filter(pl.col("holes").is_in(["random", "sparse"]))
     r2 = drawn.filter((pl.col("what") == "R²") & (pl.col("rule") == "additive"))
     seen = drawn.filter(pl.col("what") == "seen").select("run", "holes", VALUE.round(3).alias("seen"))
@@ -140,7 +140,7 @@ def for_check(measured: pl.DataFrame) -> list[list[Any]]:
 
 
 def carry_for_check(results: Path) -> None:
-    """Write what `check` carries of the committed results in this folder."""
+    """Write what “check” carries of the committed results in this folder."""
     measured = pl.read_parquet(results / "real-tables" / "tables" / "measured.parquet")
     FILE.write_text(json.dumps(for_check(measured), separators=(",", ":")) + "\n", encoding="utf-8")
 

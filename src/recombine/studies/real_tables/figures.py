@@ -159,7 +159,7 @@ FIGURES = (
          HOLES == "random", table="measured", group="kind", value="value", prepare=_by_kind, fitted=False,
          axis="R² of adding up on unseen cells", domain=(LOWEST, 1), reference=0.0, noun="table"),
     drawn("every-table", "Every table by its name", table="measured", prepare=_each, draw=_draw_each),
-    scatter("forecast", "What `check` forecast, and what came", table="measured", x="forecast", y="realised",
+    scatter("forecast", "What “check” forecast, and what came", table="measured", x="forecast", y="realised",
             facet="holes", prepare=_forecasts, fitted=False, x_title="forecast error", y_title="realised error"),
     scatter("crossover", "Where learners win", table="measured", x="explains", y="gain", by="learner",
             prepare=_gains, fitted=False, diagonal=False, x_title="R² of adding up (other hold-outs)",
