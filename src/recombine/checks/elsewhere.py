@@ -30,5 +30,6 @@ def elsewhere(factors: int, seen: float) -> str | None:
     if len(r2) < FEWEST:
         return None
     low, high = np.quantile(r2, [0.25, 0.75])
-    like = f"of {len(r2)} real tables like this one ({factors} factors, about {100 * seen:.0f} % seen) adding up explained"
+    alike = f"{factors} factors, about {100 * seen:.0f} % seen"
+    like = f"of {len(r2)} real tables like this one ({alike}) adding up explained"
     return f"{like} {low:.2f} to {high:.2f} of what varies among unseen combinations in the middle half"
