@@ -42,7 +42,7 @@ def overview(page: Path) -> Path:
 
 @pytest.fixture(params=[(width, scheme) for width in (1400, 900, 390) for scheme in ("light", "dark")], ids=str)
 def tab(request: pytest.FixtureRequest, browser: Any, page: Path) -> Iterator[Any]:
-    """A study's page opened from disk; what the browser complained of and asked for is in its ``said`` and ``asked``."""
+    """A page opened from disk; what the browser complained of and asked for is in its ``said`` and ``asked``."""
     width, scheme = request.param
     opened = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     opened.said, opened.asked = [], []

@@ -191,6 +191,10 @@ class Effects:
         return np.asarray(self.design.toarray())
 
     @cached_property
+    def _residuals(self) -> Floats:
+        return np.asarray(self.y - self.design @ self.beta)
+
+    @cached_property
     def _half(self) -> Floats:
         """L⁻¹ Xᵀ (σ² U)⁻¹, columns are training cells: C⁻¹ = (σ² U)⁻¹ − halfᵀ half."""
         return np.asarray(
@@ -202,7 +206,7 @@ class Effects:
         and variance u₀."""
         half, noise = self._half[:, group], self.sigma2 * self.noise[group]
         inverse = np.diag(1 / noise) - half.T @ half
-        weights = (self.y[group] - self.design[group] @ self.beta) / noise
+        weights = self._residuals[group] / noise
         solved = np.linalg.solve(inverse, np.stack([weights, np.eye(len(group))[0]], axis=1))
         return float(solved[0, 0]), solved[:, 1]
 

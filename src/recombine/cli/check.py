@@ -207,10 +207,13 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         if possible:
             facts.append((f"{t}-way", f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"))
     if result.forecast is not None:
+        from recombine.checks.elsewhere import elsewhere
         from recombine.checks.forecast import shown as rounded
 
         tried = ", ".join(f"{rule.rule} {rounded(rule.error)}" for rule in result.forecast.rules)
         facts.append(("rules", f"{tried} ({result.forecast.metric})"))
+        if result.forecast.metric == "rmse" and (told := elsewhere(len(names), combinations / result.space.size)):
+            facts.append(("elsewhere", told))
     if result.additivity is not None:
         facts.append(("additive", result.additivity.words))
     if result.rescaled is not None:

@@ -18,7 +18,7 @@ GROUP = "recombine.studies"
 
 _OURS = {name.replace("_", "-"): name for name in (
     "gradient_toy", "gradient_descent", "kernel_theory", "forced_rendering", "first_principles", "break_it_down",
-    "together",
+    "together", "real_tables",
 )}  # fmt: skip
 
 
