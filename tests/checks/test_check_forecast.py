@@ -57,51 +57,9 @@ def test_what_is_left_out_is_predicted_as_by_the_rest_alone(order):
     rest = np.setdiff1d(np.arange(len(y)), group)
     own = fit.sigma2 * np.diag(fit.noise)
     solved = np.linalg.solve((covariance + own)[np.ix_(rest, rest)], covariance[rest, 5])
-    error, combined = fit.left_out(group)
-    assert y[5] - error == pytest.approx(float(solved @ y[rest]), abs=1e-4)
-    variance = float(covariance[5, 5] + own[5, 5] - solved @ covariance[rest, 5])
-    assert combined[0] == pytest.approx(variance, abs=1e-3)
-    other = np.array([2, 7])
-    alike = fit.alike_left_out([group, other], [combined, fit.left_out(other)[1]])[0, 1]
-    maps = []
-    for gone in (group, other):
-        row, kept = np.eye(len(y))[gone[0]], np.setdiff1d(np.arange(len(y)), gone)
-        row[kept] -= np.linalg.solve((covariance + own)[np.ix_(kept, kept)], covariance[kept, gone[0]])
-        maps.append(row)
-    told = np.array(maps) @ (covariance - covariance.mean() + own) @ np.array(maps).T
-    assert alike == pytest.approx(told[0, 1] / np.sqrt(told[0, 0] * told[1, 1]), abs=1e-3)
-
-
-def test_of_eight_cells_and_six_effects_two_errors_are_independent():
-    codes = grid(4, 3)[[0, 1, 2, 3, 5, 7, 8, 9]]
-    y = 100 * additive(codes, (4, 3), 0) + np.random.default_rng(0).standard_normal(8)
-    fit = Effects(codes, (4, 3), y, np.ones(8), 1)
-    groups = [np.array([c]) for c in range(8)]
-    found = [fit.left_out(group)[1] for group in groups]
-    tried = [i for i, u in enumerate(found) if u[0] < 1e3]  # of the others nothing is left that determines them
-    alike = fit.alike_left_out([groups[i] for i in tried], [found[i] for i in tried])
-    assert 1 / (alike**2).mean() == pytest.approx(2, abs=0.3)
-
-
-def test_levels_that_are_asked_about_are_among_the_stand_ins():
-    codes = grid(8, 8)
-    asked = (codes < 2).all(axis=1)
-    drawn = stand_ins(codes[~asked], (8, 8), codes[asked], 100, np.random.default_rng(0))
-    places = codes[~asked][[int(group[0]) for group in drawn.groups]]
-    assert ((places < 2).any(axis=1)).mean() > 0.5
-
-
-def test_a_level_that_is_hard_to_answer_is_forecast_to_be():
-    """Answers of the first two levels are noise, the others exact: errors as asked, not those of the whole table."""
-    codes, rng = grid(8, 8), np.random.default_rng(0)
-    y = additive(codes, (8, 8), 0) + np.where(codes[:, 0] < 2, 3.0, 0.1) * rng.standard_normal(64)
-    errors = []
-    for first in (0, 4):
-        out = (codes[:, 0] >= first) & (codes[:, 0] < first + 2) & (codes[:, 1] < 2)
-        found = forecast(Cells(codes[~out], (8, 8), np.ones(60), y[~out], None), codes[out])
-        assert isinstance(found, Forecast)
-        errors.append(found.error)
-    assert errors[0] > 1.5 * errors[1]
+    place, sd = fit.left_out(group)
+    assert place == pytest.approx(float(solved @ y[rest]), abs=1e-4)
+    assert sd**2 == pytest.approx(float(covariance[5, 5] + own[5, 5] - solved @ covariance[rest, 5]), abs=1e-3)
 
 
 def test_a_factor_that_does_nothing_is_shrunk_away_and_exact_sums_are_met():
@@ -273,7 +231,7 @@ def test_ranges_hold_in_tables_of_eight_cells(monkeypatch):
             said = found.estimate(codes[~seen])
             held.append(found.low <= np.sqrt(((said.answers - y[~seen]) ** 2).mean()) <= found.high)
             inside.append(((said.low <= y[~seen]) & (y[~seen] <= said.high)).mean())
-    assert len(held) > 30
+    assert len(held) >= 30
     assert np.mean(held) > 0.8
     assert np.mean(inside) > 0.82
 

@@ -201,28 +201,13 @@ class Effects:
             solve_triangular(self.factor[0], (self.dense / (self.sigma2 * self.noise)[:, None]).T, lower=True)
         )
 
-    def left_out(self, group: Ints) -> tuple[float, Floats]:
-        """The error at the first of these training cells by the fit without them, and u with error = u · (C⁻¹ y)_group
-        and variance u₀."""
+    def left_out(self, group: Ints) -> tuple[float, float]:
+        """What the fit without these training cells says of the first of them, with its standard deviation."""
         half, noise = self._half[:, group], self.sigma2 * self.noise[group]
         inverse = np.diag(1 / noise) - half.T @ half
         weights = self._residuals[group] / noise
         solved = np.linalg.solve(inverse, np.stack([weights, np.eye(len(group))[0]], axis=1))
-        return float(solved[0, 0]), solved[:, 1]
-
-    def alike_left_out(self, groups: Sequence[Ints], combined: Sequence[Floats]) -> Floats:
-        """Correlations of the errors of `left_out`, by its u of each group."""
-        at = np.concatenate(groups)
-        of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        u = csr_array((np.concatenate(combined), (of, at)), shape=(len(groups), len(self.y)))
-        half = (u @ self._half.T).T
-        return _correlations((u.multiply(1 / (self.sigma2 * self.noise)) @ u.T).toarray() - half.T @ half)
-
-    def alike(self, codes: Ints) -> Floats:
-        """Correlations of the errors of `predict`."""
-        rows, _ = self._rows(codes)
-        half = solve_triangular(self.factor[0], rows.toarray().T, lower=True)
-        return _correlations(half.T @ half + self.sigma2 * np.median(self.noise) * np.eye(len(codes)))
+        return float(self.y[group[0]] - solved[0, 0]), float(np.sqrt(max(solved[0, 1], 0.0)))
 
     def each_left_out(self) -> Floats:
         """What the fit without it says of every training cell."""
@@ -235,8 +220,3 @@ class Effects:
 def _squares(values: Floats) -> Floats:
     """Of each row, the mean square."""
     return np.square(values) if values.ndim == 1 else np.square(values).mean(axis=1)
-
-
-def _correlations(covariance: Floats) -> Floats:
-    scale = 1 / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
-    return np.asarray(np.clip(covariance * scale * scale[:, None], -1.0, 1.0))

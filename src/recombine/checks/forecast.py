@@ -1,11 +1,11 @@
 """How wrong will the answers to asked combinations be? A contest of rules on seen cells that stand in for them.
 
-    loss = e²  (numbers; its mean's root is shown), share of rows wrong or −log p (classes), of the stand-ins, each left
-    out with the cells around it (`stand_ins`)
+    error = √ mean e²  (numbers), mean share of rows wrong or mean −log p (classes), over the stand-ins, each left out
+    with the cells around it (`stand_ins`)
 
-The error is the median, and ``low``–``high`` a 90 % interval, of what will be seen on the asked cells: the stand-ins
-are few, the asked cells are few, errors of cells that share levels go together, and large ones are rare. The interval
-of one cell is as many standard deviations wide as 90 % of the stand-ins need.
+``low``–``high`` is a 90 % interval for the error that will be seen: the stand-ins are few, the asked cells are few, and
+errors of cells that share levels go together. The interval of one cell is as many standard deviations wide as 90 % of
+the stand-ins need.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import fdtri, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
 from recombine.checks.learners import learners
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import PLAIN, Adding, Cells, Odds, Rule, Scale
-from recombine.checks.stand_ins import StandIns, stand_ins
+from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 
 STAND_INS = 200
@@ -33,12 +32,7 @@ COVERED = 0.9
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "cells", "substitution",
 )  # fmt: skip
-PRIOR = 10
-"""Independent stand-ins that tell as much about how losses vary as their being squares of normal errors does."""
-DISTINCT = 0.99
-"""Squared correlation of two errors from which they are one."""
-MOST_ALIKE = 400
-"""Asked cells whose errors are compared with each other."""
+DRAWS = 2_000
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""
 ONE_SIDED = 2.576
@@ -160,19 +154,26 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     said = [rule.left_out(groups) for rule in entered]
     truth, places = cells.answers[firsts], cells.codes[firsts]
     seen = [losses_of(truth, answers, metric) for answers in said]
-    losses = [loss * _learnt(rule, cells) * _harder(rule, asked) for rule, loss in zip(entered, seen, strict=True)]
+    losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
     best = _choose(losses if cells.numeric else seen, few)
+    together = _together(losses[best], places, drawn.cluster)
+    stood, will = _independent(places, drawn.cluster, together), _independent(asked, drawn.asked, together)
     winner = entered[best]
-    weights, stood, will = _told(losses[best], places, drawn, asked, winner)
-    low, middle, high = _range(losses[best], weights, stood, will, metric)
+    if isinstance(winner, Adding):  # of eight cells and six effects, two errors are independent
+        stood = max(1, min(stood, round(winner.effects.freedom)))
+    low, high = _range(losses[best], stood, will, rng)
+    if metric == "error rate":
+        low, high = min(low, 1.0), min(high, 1.0)
     root = np.sqrt if metric == "rmse" else np.asarray
-    means = [float(weights @ loss) * middle for loss in losses]
-    constant = means[0]
+    constant = float(losses[0].mean())
     named = tuple(
-        RuleError(rule.name, float(root(m)), 1 - m / constant if constant > 0 else None, _beats(p, proof[0], few))
-        for rule, m, p in zip(entered, means, proof, strict=True)
-    )
+        RuleError(
+            rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
+            _beats(told, proof[0], few),
+        )
+        for rule, loss, told in zip(entered, losses, proof, strict=True)
+    )  # fmt: skip
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), len(asked), _explains(named, assumed),
@@ -216,15 +217,6 @@ def _learnt(rule: Rule, cells: Cells) -> float:
     return float(cost if cells.numeric else 1.0 if cells.certain else cost**0.25)
 
 
-def _harder(rule: Rule, asked: Ints) -> float:
-    """A stand-in that shares a level with an asked cell has one cell fewer to go by; elsewhere it may have more."""
-    return rule.harder(_some(asked)) if isinstance(rule, Adding) else 1.0
-
-
-def _some(asked: Ints) -> Ints:
-    return asked if len(asked) <= MOST_ALIKE else asked[:: -(-len(asked) // MOST_ALIKE)]
-
-
 def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
     """The loss of each cell: squared error, share of rows wrong, or minus log probability."""
     if metric == "rmse":
@@ -249,69 +241,45 @@ def _choose(losses: list[Floats], few: int) -> int:
     return best
 
 
-def _told(losses: Floats, places: Ints, drawn: StandIns, asked: Ints, rule: Rule) -> tuple[Floats, float, float]:
-    """What the losses of stand-ins tell about the mean loss of the asked cells: weights that bring levels which are
-    harder to answer to their share among the asked; of how many independent cells this is worth the mean; and of how
-    many the asked mean is one.
-
-    A loss is its levels' part, its cluster's, and its own. A level that stand-ins and asked cells have in common has
-    the same part in both (best linear prediction). Errors that are linear in the same answers are correlated, by R say,
-    and their squares by R²: of eight cells and six effects, two errors are independent."""
-    n, few = len(losses), _some(asked)
-    cell = np.unique(places, axis=0, return_inverse=True)[1].ravel()
-    own, alone = (cell[:, None] == cell).astype(np.float64), 1 / len(asked)
-    if isinstance(rule, Adding):
-        own, alone = rule.alike**2, alone + float((rule.effects.alike(few) ** 2).mean()) - 1 / len(few)
-    same = [kind[:, None] == kind for kind in (*places.T, drawn.cluster)]
-    parts = _parts(losses, same, own)
-    rest = 1 - sum(parts)
-    together = sum((part * s for part, s in zip(parts, same, strict=True)), rest * own)
-    shares = [
-        np.bincount(want, minlength=int(have.max()) + 1) / len(asked)
-        for have, want in zip(places.T, asked.T, strict=True)
-    ]
-    toward = sum((part * a[have] for part, a, have in zip(parts, shares, places.T, strict=False)), np.zeros(n))
-    even = sum((part * s.mean(axis=1) for part, s in zip(parts[:-1], same, strict=False)), np.zeros(n))
-    moved, ones = np.linalg.solve(together + 1e-3 * np.eye(n), np.stack([toward - even, np.ones(n)], axis=1)).T
-    weights = np.maximum(1 / n + moved - ones * moved.sum() / ones.sum(), 0.0)
-    weights = weights / weights.sum()
-    levels = sum(part * float((a**2).sum()) for part, a in zip(parts, shares, strict=False))
-    stood = float(weights @ together @ weights - 2 * weights @ toward) + levels
-    will = parts[-1] * float((np.bincount(drawn.asked) ** 2).sum()) / len(asked) ** 2 + rest * alone
-    return weights, 1 / max(stood, 1 / n), 1 / max(will, 1 / len(asked))
+def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> tuple[float, float]:
+    """5 % and 95 % of the mean loss of as many cells as are asked, drawn anew, over that of as many stand-ins."""
+    if losses.max() <= 0:
+        return 0.0, 0.0
+    seen = np.maximum(rng.choice(losses, (DRAWS, stood)).mean(axis=1), 1e-3 * losses.mean())
+    low, high = np.quantile(rng.choice(losses, (DRAWS, will)).mean(axis=1) / seen, TAILS) * losses.mean()
+    return float(low), float(high)
 
 
-def _parts(losses: Floats, same: list[NDArray[np.bool_]], own: Floats) -> list[float]:
-    """Correlation of the losses of two stand-ins that share a level (or, last, a cluster), beyond what the correlation
-    of their errors makes it: the share of a loss that is the level's."""
+def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[float, float]:
+    """Correlation of the losses of two stand-ins that share a level, or a cluster.
+
+    Of the factors' correlations the largest is too large by chance, the mean too small for the factor that matters:
+    halfway between, intervals hold (`benchmarks/forecast.py`)."""
     centred = (losses - losses.mean()) / (losses.std() or 1.0)
-    beyond, others = np.outer(centred, centred) - own, own < DISTINCT
-    found = [max(float(beyond[s & others].mean()), 0.0) if (s & others).any() else 0.0 for s in same]
-    found[-1] = max(found[-1] - max(found[:-1]), 0.0)
-    return [part / max(1.0, sum(found)) for part in found]
+
+    def correlation(kind: Ints) -> float:
+        sums, counts, squares = np.bincount(kind, centred), np.bincount(kind), np.bincount(kind, centred**2)
+        pairs = float((counts * (counts - 1)).sum())
+        return float(np.clip((sums**2 - squares).sum() / pairs, 0.0, 1.0)) if pairs else 0.0
+
+    by_factor = [correlation(level) for level in places.T]
+    return (max(by_factor) + sum(by_factor) / len(by_factor)) / 2, correlation(cluster)
 
 
-def _range(losses: Floats, weights: Floats, stood: float, will: float, metric: str) -> tuple[float, float, float]:
-    """5 % and 95 % of the mean loss of ``will`` cells, from that of ``stood`` others, and between them its median, as a
-    share of that mean: few cells mostly miss the rare large losses. F for squared errors and log losses (with the
-    degrees of freedom that their spread implies), beta-binomial for shares wrong."""
-    mean = float(weights @ losses)
-    if metric == "error rate":
-        from scipy.stats import betabinom
-
-        count = max(1, round(will))
-        low, high = betabinom.ppf(TAILS, count, stood * mean + 0.5, stood * (1 - mean) + 0.5) / count
-        return float(low), 1.0, float(high)
-    if mean <= 0:
-        return 0.0, 1.0, 0.0
-    spread = float(weights @ (losses - mean) ** 2) / mean**2
-    if metric == "rmse":
-        spread = (stood * spread + PRIOR * 2) / (stood + PRIOR)
-    low, middle, high = (float(v) for v in fdtri(2 * will / spread, 2 * stood / spread, [TAILS[0], 0.5, TAILS[1]]))
-    return low * mean, middle, high * mean
+def _independent(places: Ints, cluster: Ints, together: tuple[float, float]) -> int:
+    """So many independent cells tell as much about a mean as these, of which some go together."""
+    by_level = max(_sharing(level) for level in places.T)
+    distinct = 1 / len(np.unique(places, axis=0))
+    level, whole = together[0], max(together[1] - together[0], 0.0)
+    return max(1, round(1 / (level * by_level + whole * _sharing(cluster) + max(1 - level - whole, 0.0) * distinct)))
 
 
-def _deviations(rule: Rule, independent: float, cells: Cells) -> float:
+def _sharing(kind: Ints) -> float:
+    """Chance that two cells drawn at random are of one kind."""
+    return float((np.bincount(kind) ** 2).sum()) / len(kind) ** 2
+
+
+def _deviations(rule: Rule, independent: int, cells: Cells) -> float:
     """Standard deviations that cover nine of ten stand-ins: more of them where few are independent, and as t has it
     where few cells are left to learn the noise from. Of fewer than nine no share is nine of ten: t at least."""
     if not isinstance(rule, Adding):

@@ -155,9 +155,7 @@ class Adding:
         self.name, self.scale = f"{name} on a {scale.name} scale" if scale.name else name, scale
         self._cells, self._y = cells, scale.forth(cells.answers)
         self.surprise = np.zeros(0)
-        self.alike = np.zeros((0, 0))
-        """Standard deviations by which each cell left out last was missed, and how these errors are correlated."""
-        self.variance = 1.0
+        """Standard deviations by which each cell left out last was missed."""
         noise = np.ones(len(self._y))
         self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves)
         if cells.pure is not None and scale is PLAIN and np.ptp(cells.rows) > 0:
@@ -183,20 +181,13 @@ class Adding:
         return self._mean(*self.effects.predict(codes), self.scale)
 
     def left_out(self, groups: Sequence[Ints]) -> Floats:
-        found = [self.effects.left_out(group) for group in groups]
-        error, sd = np.array([(e, np.sqrt(max(u[0], 0.0))) for e, u in found]).T
-        place = self._y[[int(group[0]) for group in groups]] - error
-        self.variance = float((sd**2).mean())
-        self.surprise = np.abs(error) / np.maximum(sd, 1e-300)
-        self.alike = self.effects.alike_left_out(groups, [u for _, u in found])
+        place, sd = np.array([self.effects.left_out(group) for group in groups]).T
+        first = self._y[[int(group[0]) for group in groups]]
+        self.surprise = np.abs(first - place) / np.maximum(sd, 1e-300)
         if not self.scale.learnt:
             return self._mean(place, sd, self.scale)[:, None]
         ways = [ranks(np.delete(self._cells.answers, group)) for group in groups]
         return np.array([self._mean(place[[i]], sd[[i]], way) for i, way in enumerate(ways)])
-
-    def harder(self, codes: Ints) -> float:
-        """How much larger the fit expects a squared error at these cells than at those left out last."""
-        return float((self.effects.predict(codes)[1] ** 2).mean()) / max(self.variance, 1e-300)
 
     def interval(self, codes: Ints, deviations: float) -> tuple[Floats, Floats]:
         place, sd = self.effects.predict(codes)
@@ -239,7 +230,7 @@ class Odds:
         """Fitted again where that is cheap, else one Newton step from the whole fit; the blocks' variances stay."""
         said = [
             [
-                self._refit(fit, share, group) if self._again else fit.y[group[0]] - fit.left_out(group)[0]
+                self._refit(fit, share, group) if self._again else fit.left_out(group)[0]
                 for fit, share in zip(self._fits, self._targets, strict=True)
             ]
             for group in groups

@@ -3,8 +3,7 @@
 For an asked cell q a training cell c is its stand-in once as few training cells share each level, and each pair of
 levels, with c as with q: c is left out, and of the cells that share a pair or level with it so many that no more are
 left than q has. A pair of levels that q has and training never shows is left out whole. Where a number of q lies some
-way off every seen value, c is left out with all cells that have a nearer value than that. Some levels are harder to
-answer than others, so half of the cells that are tried share a level with q.
+way off every seen value, c is left out with all cells that have a nearer value than that.
 """
 
 from __future__ import annotations
@@ -46,16 +45,7 @@ class _Sharing:
 
     def rows(self, row: int) -> Ints:
         """Training cells that share this one's levels."""
-        return self._with(int(self.of_row[row]))
-
-    def rows_of(self, cell: Ints) -> Ints:
-        """Training cells that share any cell's levels."""
-        return self._with(int(key_of(cell[None], self._shape, self.subset)[0]))
-
-    def _with(self, key: int) -> Ints:
-        at = int(np.searchsorted(self._keys, key))
-        if at == len(self._keys) or self._keys[at] != key:
-            return self._order[:0]
+        at = int(np.searchsorted(self._keys, self.of_row[row]))
         return self._order[self._starts[at] : self._starts[at] + self._counts[at]]
 
 
@@ -110,18 +100,14 @@ def stand_ins(
         np.array([s.counts(cells) for s in sharing]).reshape(len(sharing), len(cells)) for cells in (codes, asked)
     )
     alone = np.array([len(s.subset) == 1 for s in sharing], dtype=bool)
-    singles = [s for s in sharing if len(s.subset) == 1]
     by, asked_cluster = _unseen_pairs(asked, shape, sharing, of_asked)
     groups, clusters, work = [], [], 0
     turns = np.concatenate([rng.permutation(len(asked)) for _ in range(-(-count // len(asked)))])[:count]
     for q in turns:
         wanted = of_asked[:, q]
-        tried = np.concatenate([_sharing_a_level(asked[q], singles, rng), rng.integers(len(codes), size=TRIED // 2)])
+        tried = rng.integers(len(codes), size=TRIED)
         have = of_train[:, tried] - 1
-        # Of a level that it shares with q a cell takes itself away, which is no reason to prefer another level.
-        same = np.array([(codes[tried][:, list(s.subset)] == asked[q][list(s.subset)]).all(axis=1) for s in sharing])
-        same = same.reshape(len(sharing), len(tried))
-        apart = np.abs(np.log((have + same + 0.5) / (wanted[:, None] + 0.5))).sum(axis=0)
+        apart = np.abs(np.log((have + 0.5) / (wanted[:, None] + 0.5))).sum(axis=0)
         apart[(have[alone] < 1).any(axis=0)] = np.inf
         for gap in gaps:
             apart[~gap.fits(tried, q)] = np.inf
@@ -149,15 +135,6 @@ def stand_ins(
             break
     names = {name: i for i, name in enumerate(dict.fromkeys(clusters))}
     return StandIns(groups, np.array([names[c] for c in clusters], dtype=np.int64), asked_cluster)
-
-
-def _sharing_a_level(cell: Ints, singles: list[_Sharing], rng: np.random.Generator) -> Ints:
-    """Training cells that have a level of this one, of a factor drawn for each."""
-    same = [s.rows_of(cell) for s in singles]
-    same = [rows for rows in same if len(rows)]
-    if not same:
-        return np.empty(0, dtype=np.int64)
-    return np.array([rng.choice(same[k]) for k in rng.integers(len(same), size=TRIED // 2)], dtype=np.int64)
 
 
 def _unseen_pairs(asked: Ints, shape: tuple[int, ...], sharing: list[_Sharing], of_asked: Ints) -> tuple[Ints, Ints]:
