@@ -106,7 +106,7 @@ def check_asked(strategy: str, chunk_size: ChunkSize, device: torch.device) -> N
     """An error unless the device can do what is asked for."""
     if strategy != "auto" and strategy not in STRATEGIES:
         raise unknown("strategy", strategy, ["auto", *STRATEGIES])
-    if strategy in ("captured", "compiled") and device.type != "cuda":
+    if strategy in ("captured", "branches", "compiled") and device.type != "cuda":
         raise InputError(f"the {strategy} strategy needs a CUDA device.")
     if strategy == "compiled" and not can_compile():
         raise InputError("the compiled strategy needs Triton and a C compiler; the captured one does not.")
