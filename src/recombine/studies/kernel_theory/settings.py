@@ -55,7 +55,7 @@ class Size:
     deep_steps: int = 40_000
     distances: tuple[int, ...] = (0, 10, 20)
     image_seeds: tuple[int, int] = (10, 3)  # on grey and on colour images
-    image_steps: tuple[int, int, int] = (15_700, 4700, 1000)  # on addition, where answers are ±1, on colour images
+    image_steps: tuple[int, int, int] = (5233, 2350, 1000)  # on addition, where answers are ±1, on colour images
     per_class: int = 200
     examples: int = 20_000
     count: int = 32  # held-out pictures of each combination in a measure
@@ -96,9 +96,12 @@ SMALL = {
     "vit": Network("ViT", partial(ViT, patch=4, dim=32, depth=2, heads=2, head_dim=16, mlp=32, dropout=0.0), ("norm",),
                    Adam(lr=5e-3), Adam(lr=5e-3)),
 }  # fmt: skip
+PAPER_RATE = SGD(lr=1e-4, momentum=0.9)
+"""Of ConvNets. Where answers are ±1 ours learn at twenty times that for a tenth of the steps, with as large a sum of
+rates along a cosine."""
 LARGE = {
     "convnet": Network("ConvNet", ConvNet, ("relu_4", "active_2"),
-                       SGD(lr=1e-4, momentum=0.9), SGD(lr=1e-3, momentum=0.9)),
+                       PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "resnet": Network("ResNet", ResNet, ("stage_4", "mean"), Adam(lr=1e-3), Adam(lr=1e-3)),
     "vit": Network("ViT", ViT, ("norm",), Adam(lr=1e-4), Adam(lr=1e-4)),
 }  # fmt: skip
@@ -228,17 +231,17 @@ def _image(
                          examples_seen=size.examples)  # fmt: skip
     steps, optimizer = size.image_steps[2 if colour else signs], network.logistic if signs else network.squared
     full = COLOUR_STEPS.get(net, IMAGE_STEPS.get(name, 15_700))
+    own_rate = optimizer == PAPER_RATE  # it is constant there; a higher one falls along a cosine
     along = (steps // 10, steps // 4, steps // 2, -1)
     run = TrainingRun(
         task=pictures if colour else PerMember(task=pictures), model=network.model(shape=pictures.shape),
         members=members or size.image_seeds[colour], steps=steps, batch_size=64 if size.small else 128,
-        # The paper's rate is constant; a shorter training ends with a falling one.
-        optimizer=optimizer if steps == full else optimizer.replace(schedule=Cosine(steps=steps)),
+        optimizer=optimizer if own_rate else optimizer.replace(schedule=Cosine(steps=steps)),
         fit_below=IMAGE_FIT[symbolic.loss],
         measured=(Measured(measure="per_combination", arguments={"count": size.count}),
                   *_measured(",".join(network.layers), size.count, (-1,) if colour else along),
                   *(() if colour else (Measured(measure="kernel_leak", at=(0, -1),
-                                                arguments={"layers": network.layers[-1], "count": 4 * size.count}),))),
+                                                arguments={"layers": network.layers[-1], "count": 2 * size.count}),))),
     )  # fmt: skip
     examples = 30_000 if name in CONTEXTS else 20_000
     paper = Faithful(steps=full, members=10, data=("task.task.examples_seen", examples))
