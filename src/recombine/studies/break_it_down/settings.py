@@ -150,7 +150,8 @@ def _setting(run: DissectionRun, task: str, called: str | None, depth: int, pape
         return int(depth * width**2)
 
     return Setting(run, labels, Faithful(
-        steps=(lambda _: steps, 90 * ceil(problems / 64)), members=None if bases_of else ("bases" if run.bases else "untrained", 3),
+        steps=(lambda _: steps, 90 * ceil(problems / 64)),
+        members=None if bases_of else ("bases" if run.bases else "untrained", 3),
         data=("learn", problems), size=(depth_times_width_squared, paper[0] * paper[1] ** 2),
     ))  # fmt: skip
 

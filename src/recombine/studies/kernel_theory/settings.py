@@ -57,7 +57,7 @@ class Size:
     image_seeds: tuple[int, int] = (10, 3)  # on grey and on colour images
     image_steps: tuple[int, int, int] = (5233, 2350, 1000)  # on addition, where answers are ±1, on colour images
     per_class: int = 200
-    examples: int = 20_000
+    examples: int = 0  # the paper's, unless given
     count: int = 32  # held-out pictures of each combination in a measure
     small: bool = False  # small networks on digits, fewer tasks for dense ones
     thin: bool = False  # fewer kernels
@@ -227,8 +227,9 @@ def _image(
 ) -> Setting:
     network, colour, signs = (SMALL if size.small else LARGE)[net], net in COLOUR_STEPS, symbolic.loss == "logistic"
     source: Source = "digits" if size.small else "cifar10-part" if colour else "mnist"
+    examples = 30_000 if name in CONTEXTS else 20_000
     pictures = ImageTask(symbolic=symbolic, source=source, distance=distance, per_class=size.per_class,
-                         examples_seen=size.examples)  # fmt: skip
+                         examples_seen=size.examples or examples)  # fmt: skip
     steps, optimizer = size.image_steps[2 if colour else signs], network.logistic if signs else network.squared
     full = COLOUR_STEPS.get(net, IMAGE_STEPS.get(name, 15_700))
     own_rate = optimizer == PAPER_RATE  # it is constant there; a higher one falls along a cosine
@@ -243,7 +244,6 @@ def _image(
                   *(() if colour else (Measured(measure="kernel_leak", at=(0, -1),
                                                 arguments={"layers": network.layers[-1], "count": 2 * size.count}),))),
     )  # fmt: skip
-    examples = 30_000 if name in CONTEXTS else 20_000
     paper = Faithful(steps=full, members=10, data=("task.task.examples_seen", examples))
     if colour:
         paper = Faithful(steps=full, members=10, data=("task.per_class", 4000))
