@@ -83,7 +83,9 @@ def by_bases(masks: pl.DataFrame) -> pl.DataFrame:
 def cells(masks: pl.DataFrame) -> pl.DataFrame:
     """Published and measured accuracies of every cell that was measured; trained networks by their chosen masks."""
     own = (pl.col("role") == "search") & (pl.col("bases_of") == pl.col("run"))
-    kept = masks.filter(own & (pl.col("chosen") | (pl.col("network") == "untrained")))
+    # A mask that keeps no weight was not found: what the bare network does is no cell.
+    found = pl.col("chosen") | ((pl.col("network") == "untrained") & (pl.col("kept") > 0))
+    kept = masks.filter(own & found)
     keys = ["task", "subroutine", "run", "called", "network"]
     bases = kept.group_by(*keys, "base", maintain_order=True).agg(pl.col(*SCORES).mean())
     each = bases.sort("network", maintain_order=True).group_by(keys, maintain_order=True)

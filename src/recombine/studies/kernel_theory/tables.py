@@ -18,9 +18,14 @@ def networks(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
         return None
     about, measured = setting.labels, run.table("salience")
     table = run.table("members").select("member", "final_loss")
-    parts = [run.table("leak").drop("step"), run.table("additivity").drop("step", "combinations", "rank")]
+    last = pl.col("step") == pl.col("step").max()
+    leak = run.table("leak").filter(last).drop("step")
+    parts = [leak, run.table("additivity").drop("step", "combinations", "rank")]
     sides = run.tables.get("per_combination")
-    codes = run.table("leak").select("member", unseen_accuracy="right")
+    codes = leak.select("member", unseen_accuracy="right")
+    if (kernel := run.tables.get("kernel_leak")) is not None:
+        parts += [kernel.filter(which).select("member", pl.col("slope").alias(f"predicted_all_{when}"))
+                  for when, which in (("start", ~last), ("end", last))]  # fmt: skip
     parts.append(codes if sides is None else _by_side(sides))
     for part in (*parts, _at(measured, str(about["features"])), _at(measured, "tangent", "tangent_")):
         table = table.join(part, on="member", how="left", maintain_order="left")
@@ -32,6 +37,14 @@ def networks(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
             for when, s in PREDICTED.items()
         )
     return table
+
+
+def along(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+    """Slopes along training, where they were taken more than once."""
+    leak = run.tables.get("leak")
+    if leak is None or leak["step"].n_unique() == 1:
+        return None
+    return leak.select("member", "step", "slope", "seen_slope", "right")
 
 
 def _leak(salience: pl.Expr, p: int) -> pl.Expr:
