@@ -59,11 +59,14 @@ def _layers(masks: pl.DataFrame) -> pl.DataFrame:
 
 
 def _passing(masks: pl.DataFrame) -> pl.DataFrame:
-    """Which masks of untrained residual networks do their subroutine, by the penalty that they were searched under."""
+    """What masks of untrained networks do, by the penalty that they were searched under: of the middle width, where
+    there is one, which was searched under several."""
+    several = masks.filter((pl.col("width") == 16) & (pl.col("task") == "number–contact"))
     penalty = pl.col("penalty").fill_null(COMPRESSED.penalty)  # not in tables that are older than the others
-    group = pl.format("{}, penalty {}", TITLE, penalty.cast(pl.String)) + ": " + pl.col("layers").replace(LAYERS)
-    rows = masks.with_columns(penalty, group=group)
-    return rows.sort(PLACE, -pl.col("maskable"), -pl.col("penalty"), maintain_order=True)
+    named = penalty.cast(pl.String).str.strip_suffix(".0"), pl.col("layers").replace(LAYERS)
+    group = pl.format("penalty {}: {}", *named).alias("group")
+    rows = (several if several.height else masks).with_columns(penalty, group)
+    return rows.sort(pl.col("maskable"), pl.col("penalty"), descending=True, maintain_order=True)
 
 
 def _predictors(along: pl.DataFrame) -> pl.DataFrame:

@@ -114,7 +114,7 @@ def _paper(members: int | None) -> dict[str, Setting]:
         "bert-slow-pretrained": bert("4 × 512, low rate, pretrained", searched, ten, words, lr=1e-4, steps=4000),
         "resnet18-number-contact": contours("18 layers", middle, number, three),
         "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
-        "resnet18-untrained": contours("18 layers", middle, number, 0, None, FRESH, 0, falls=False,
+        "resnet18-untrained": contours("18 layers, lower penalties", middle, number, 0, None, FRESH, 0, falls=False,
                                        untrained=three, learn=2000),
         "resnet18-narrow": contours("18 layers, half as wide", narrow, number, five),
         "resnet18-wide": contours("18 layers, twice as wide", wide, number, five),
