@@ -145,6 +145,13 @@ def test_who_states_a_version_says_when_it_becomes_another() -> None:
     assert "its code" in module_of(SOURCE).Weights().describe()
 
 
+def test_where_pydantic_lies_is_in_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ToyTask().describe()
+    monkeypatch.setattr("recombine.description.is_library", lambda module: module.startswith("recombine"))
+    assert ToyTask().describe() == before
+    assert "its code" in module_of(SOURCE).Weights().describe()
+
+
 CHANGES: dict[str, Any] = {
     "model": Perceptron(widths=(2, 3, 2)), "task": ToyTask(), "steps": 4, "batch_size": 5, "optimizer": SGD(lr=0.2),
     "seed": 1, "init_scale": 2.0, "penalty": None, "penalty_weight": 0.2, "records": (), "stop_below": 0.1,

@@ -61,6 +61,4 @@ def kernel_leak(ensemble: Ensemble, task: Task, layers: Listed, count: int = 64,
                     "margin": float(product.mean()), "right": float((product > 0).mean()),
                 }
             )  # fmt: skip
-    texts = {"member": pl.Int32, "layer": pl.String}
-    numbers = dict.fromkeys(("slope", "intercept", "seen_slope", "margin", "right"), pl.Float64)
-    return pl.DataFrame(rows, schema=texts | numbers)
+    return pl.DataFrame(rows, schema_overrides={"member": pl.Int32})
