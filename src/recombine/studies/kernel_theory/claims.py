@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from recombine.studies._cells import Cells, cells, rising
+from recombine.studies._cells import CORRELATION, Cells, cells, rising
 from recombine.studies.claims import Claim, Published
 from recombine.studies.kernel_theory.sets import ANCHORS, EQUIVALENCES, LEAKS
 
@@ -236,6 +236,10 @@ PICTURES = (
     Claim("image-predicted-better", "All similarities predict it better than one salience and Eq. 3 do.",
           _off("predicted_end").minus(_off("predicted_all_end"), pair="member").above(), whose="ours",
           source=f"trained features are not compositionally structured, as Eq. 3 asks; {MAP}", unit="of the error"),
+    Claim("image-predicted-order", "Within a set and a distance it tells which networks leak more.",
+          cells("rho", "ordered", predicted="predicted_all_end", unit="member", limits=CORRELATION).above(),
+          whose="ours", source=f"asked when the figure had been seen; {MAP}", unit="Spearman's ρ",
+          runs=tuple(f"convnet-{name}" for name in ("interpolation-d0", "extrapolation-d0"))),
     # One tolerance for all, set when the results were known.
     *(Claim(f"image-{task}-{what}-{place}", f"{name}, images {PLACES[place]}: {WHAT[what]} {value:g}.",
             _image(COLUMN[what], task, place=place, data="mnist").near(0.05),

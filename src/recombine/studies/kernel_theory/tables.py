@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from recombine.kernels.closed_forms import context_margin_least_squares
 from recombine.runs import StoredRun
+from recombine.statistics import jackknife, spearman
 from recombine.studies.kernel_theory.sets import DEPTHS
 from recombine.studies.study import Setting
 
@@ -45,6 +50,28 @@ def along(run: StoredRun, _: Setting) -> pl.DataFrame | None:
     if leak is None or leak["step"].n_unique() == 1:
         return None
     return leak.select("member", "step", "slope", "seen_slope", "right")
+
+
+def ordered(networks: pl.DataFrame) -> pl.DataFrame:
+    """Spearman's ρ between the slopes of image networks and what is foretold of them, within a set and a distance and
+    averaged over these: one jackknife value per network, which has the same map of digits in all of them."""
+    names = ("predicted_end", "predicted_all_end")
+    known = networks.filter((pl.col("network") == "convnet") & pl.col("anchors").is_not_null() & pl.col("fitted"))
+    rows = []
+    for name in names if set(names) <= set(known.columns) else ():
+        whole = known.drop_nulls(name)
+        runs, slopes, foretold = (whole[column].to_numpy() for column in ("run", "slope", name))
+
+        def mean(
+            kept: NDArray[np.int64], runs: Any = runs, slopes: Any = slopes, foretold: Any = foretold
+        ) -> float | None:
+            each = [spearman(*(side[kept][runs[kept] == run] for side in (slopes, foretold))) for run in set(runs)]
+            found = [rho for rho in each if rho is not None]
+            return float(np.mean(found)) if found and len(found) == len(each) else None
+
+        values = jackknife(mean, whole["member"].to_list()) or {}
+        rows += [{"predicted": name, "member": member, "rho": rho} for member, rho in values.items()]
+    return pl.DataFrame(rows, schema={"predicted": pl.String, "member": pl.Int64, "rho": pl.Float64})
 
 
 def _leak(salience: pl.Expr, p: int) -> pl.Expr:

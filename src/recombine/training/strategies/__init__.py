@@ -1,4 +1,4 @@
-"""How a stack is stepped: member by member, all at once, from a captured graph, or from a compiled one."""
+"""How a stack is stepped: member by member, all at once, from a captured graph, as its branches, or compiled."""
 
 from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.branches import Branches as Branches
