@@ -94,7 +94,7 @@ FIGURES = (
           names={"task": CD}),
     curves("along", "Slopes of image networks along training", ADDS, table="along", x="step", y="slope", by="setting",
            prepare=lambda rows: rows.with_columns(pl.format("{}, distance {}", "task", "distance").alias("setting")),
-           log_x=True, x_title="step", y_title="slope on unseen pairs", reference=1.0),
+           fitted=False, log_x=True, x_title="step", y_title="slope on unseen pairs", reference=1.0),
     dots("additivity", "Which networks are conjunction-wise additive", table="networks", group="setting",
          value="additivity", prepare=_picked, axis="additivity on unseen combinations (R²)", domain=(0, 1)),
     curves("dispersed", "Dispersed training pairs", pl.col("sweep") == "dispersed", table="kernels", x="s1",
