@@ -34,7 +34,7 @@ def networks(rows: list[dict[str, object]]) -> dict[str, pl.DataFrame]:
 def test_predictions_follow_from_the_measured_salience(tmp_path: Path) -> None:
     planned = STUDY.planned("smoke")
     names = ("dense-interpolation", "dense-extrapolation", "dense-cd3-squared", "convnet-cd3-d0")
-    short = {name: planned[name].run.replace(members=(0, 1), steps=3) for name in names}
+    short = {name: planned[name].run.replace(members=(0, 1), steps=5) for name in names}
     tables = kept(STUDY, planned, get_or_compute(Store(tmp_path), short, device="cpu"))
     by_run = {name: tables["networks"].filter(pl.col("run") == name) for name in names}
     two, one, dense, images = by_run.values()
@@ -50,6 +50,10 @@ def test_predictions_follow_from_the_measured_salience(tmp_path: Path) -> None:
     assert images["predicted_margin_tangent_start"].null_count() == 2
     assert images["predicted_margin_end"].null_count() == 0
     assert dense["sigma"].to_list() == [1.0, 0.1]
+    # Slopes are taken four times along training, and the last of them is the network's.
+    along = tables["along"].filter(pl.col("run") == "convnet-cd3-d0")
+    assert along.filter(pl.col("step") == 5)["slope"].to_list() == images["slope"].to_list()
+    assert images["predicted_all_end"].null_count() == images["predicted_all_start"].null_count() == 0
     assert tables["salience"].filter(pl.col("run") == names[0])["anchors"].unique().to_list() == [2]
 
 

@@ -3,6 +3,8 @@ one-lens-elsewhere and what is asked beyond count and making."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from recombine.studies._cells import CORRELATION, Cells, cells, rising
@@ -13,7 +15,7 @@ SETTING = ("task", "split")
 RHO = pl.col("rho")
 
 
-def _of(kind: str, lens: str, **task: str) -> Cells:
+def _of(kind: str, lens: str, **task: Any) -> Cells:
     """The values of one lens in one kind of comparison, per setting: networks on the same rows count once."""
     return cells("rho", "by_setting", kind=kind, lens=lens, unit=SETTING, limits=CORRELATION, **task)
 
