@@ -62,8 +62,10 @@ class Description(BaseModel):
 
     def _code(self) -> dict[str, str]:
         """What stands for a version where none is stated: the code, in words that no field is called by."""
-        own = [above for above in type(self).__mro__ if not is_library(above.__module__)]
-        stated = any("version" in vars(above) for above in own)
+        # Wherever pydantic lies, its classes are nobody's own.
+        above = [one for one in type(self).__mro__ if one not in BaseModel.__mro__]
+        own = [one for one in above if not is_library(one.__module__)]
+        stated = any("version" in vars(one) for one in own)
         return {"its code": identity(type(self))} if own and not stated else {}
 
     @cached_property

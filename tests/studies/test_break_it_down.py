@@ -30,7 +30,8 @@ def _masks(run: str = "agreement", **more: Any) -> pl.DataFrame:
     """Two bases, two settings, one subroutine: numbers whose means are known."""
     rows = [
         {"run": run, "bases_of": run, "task": "agreement", "called": "2 × 16", "base": base, "role": "search",
-         "subroutine": "verb", "setting": s, "passed": passed, "chosen": chosen, "d_abl": d, "d_sub": 0.5}
+         "subroutine": "verb", "setting": s, "passed": passed, "chosen": chosen, "d_abl": d, "d_sub": 0.5,
+         "kept": 10}
         | LABELS | more
         for base, s, passed, chosen, d in (
             (0, 0, True, True, -0.6), (0, 1, True, False, -0.2), (1, 0, True, True, -0.4), (1, 1, False, False, 0.1),
@@ -60,6 +61,11 @@ def test_the_paper_scale_has_its_settings_and_says_how_far_they_are_from_the_pap
     assert (shares.data, shares.size) == (2000 / 9500, 1)
     for name in ("toy", "planted-positive", "three-rules", "digit-pairs"):
         assert found[name].faithful is None, "not in the paper"
+    untrained = found["resnet18-untrained"]
+    assert untrained.faithful is not None
+    assert untrained.faithful.shares(untrained.run).members == 1
+    context = cast(Context, SimpleNamespace(device="cpu"))
+    assert cast(DissectionRun, untrained.run).trained(context) == [], "there is no base to train"
 
 
 def test_a_part_is_a_base_and_a_subroutine_of_its_run() -> None:
@@ -120,6 +126,14 @@ def test_correlation_over_members_that_pass_the_gate() -> None:
     assert _rho("d_abl_all", "init_scale").read({"ranks": ranks}).values() == (), "the start says all"
     told = tables.correlations(ranks).filter(pl.col("column") == "d_abl_all", pl.col("given").is_null())
     assert told.row(0, named=True)["rho"] == pytest.approx(-1)
+
+
+def test_a_mask_of_an_untrained_network_that_keeps_nothing_is_not_filled_in() -> None:
+    scores = {name: pl.lit(0.25) for name in tables.SCORES}
+    fresh = _masks(network="untrained").with_columns(kept=pl.Series([0, 0, 10, 0]), **scores)
+    ours = tables.cells(fresh).filter(pl.col("from") == "here")
+    assert ours["bases"].to_list() == [1], "one base has a mask"
+    assert tables.cells(fresh.with_columns(kept=0)).filter(pl.col("from") == "here").is_empty()
 
 
 def test_published_cells_stand_before_ours() -> None:

@@ -150,6 +150,12 @@ def test_in_which_sense_a_claim_holds(published: float | None, steps: float, how
     assert judge(one().below(), table([0.99, 1.0, 1.01]), published, steps).how is None
 
 
+def test_an_order_is_a_direction_whatever_its_step() -> None:
+    two = rising(one(), one("b"), names=("less", "more"), pair="member")
+    result = judge(two, table([0.0, 0.0, 0.0], [0.99, 1.0, 1.01]), 1.0, 1.0)
+    assert (result.status, result.how) == ("holds", "direction only")
+
+
 @pytest.mark.parametrize(
     ("fitted", "members", "status"),
     [(10, 10, "holds"), (8, 10, "holds"), (7, 10, "not fitted"), (0, 10, "not fitted"), (1, 2, "not fitted")],

@@ -19,7 +19,7 @@ from recombine.studies.kernel_theory.settings import SIZES, learning_rate, setti
 from recombine.studies.kernel_theory.tables import phase
 from recombine.studies.study import shares_of
 from recombine.studies.tables import kept
-from recombine.tasks import ImageTask
+from recombine.tasks import ImageTask, PerMember
 
 
 def claim(name: str) -> Claim:
@@ -34,7 +34,7 @@ def networks(rows: list[dict[str, object]]) -> dict[str, pl.DataFrame]:
 def test_predictions_follow_from_the_measured_salience(tmp_path: Path) -> None:
     planned = STUDY.planned("smoke")
     names = ("dense-interpolation", "dense-extrapolation", "dense-cd3-squared", "convnet-cd3-d0")
-    short = {name: planned[name].run.replace(members=(0, 1), steps=3) for name in names}
+    short = {name: planned[name].run.replace(members=(0, 1), steps=5) for name in names}
     tables = kept(STUDY, planned, get_or_compute(Store(tmp_path), short, device="cpu"))
     by_run = {name: tables["networks"].filter(pl.col("run") == name) for name in names}
     two, one, dense, images = by_run.values()
@@ -50,6 +50,10 @@ def test_predictions_follow_from_the_measured_salience(tmp_path: Path) -> None:
     assert images["predicted_margin_tangent_start"].null_count() == 2
     assert images["predicted_margin_end"].null_count() == 0
     assert dense["sigma"].to_list() == [1.0, 0.1]
+    # Slopes are taken four times along training, and the last of them is the network's.
+    along = tables["along"].filter(pl.col("run") == "convnet-cd3-d0")
+    assert along.filter(pl.col("step") == 5)["slope"].to_list() == images["slope"].to_list()
+    assert images["predicted_all_end"].null_count() == images["predicted_all_start"].null_count() == 0
     assert tables["salience"].filter(pl.col("run") == names[0])["anchors"].unique().to_list() == [2]
 
 
@@ -73,10 +77,12 @@ def test_the_paper_scale_is_the_papers_grid() -> None:
     counts = {s: run.init_scale.count(s) for s in set(run.init_scale)}
     assert counts == {10.0**-k: 24 if k == 0 else 6 for k in range(7)}
     tasks = [s.run.task for s in planned.values() if isinstance(s.run, TrainingRun)]
-    assert {task.source for task in tasks if isinstance(task, ImageTask)} == {"mnist", "cifar10-part"}
+    pictures = [task.task if isinstance(task, PerMember) else task for task in tasks]
+    assert {task.source for task in pictures if isinstance(task, ImageTask)} == {"mnist", "cifar10-part"}
     shares = shares_of(planned)
     assert shares["dense-cd3-logistic"].steps == 1
-    assert shares["convnet-cd1-d20"].data == pytest.approx(2 / 3)
+    assert (shares["convnet-cd1-d20"].data, shares["convnet-cd1-d20"].steps) == (1.0, 0.1)
+    assert shares["convnet-interpolation-d20"].steps == pytest.approx(1 / 3, abs=1e-4)
     assert (shares["vit-interpolation-d0"].data, shares["vit-interpolation-d0"].members) == (0.05, 0.3)
     assert "dense-invariance" not in shares
 

@@ -30,7 +30,7 @@ from recombine.runs.measured import MEASURES
 from recombine.runs.run import Context
 from recombine.structure import Choice, MaskSettings, Method, ablated, accuracy, find_masks, same_size, subnetwork
 from recombine.structure.plan import LAUNCH_BYTES
-from recombine.tasks import Draws, OddOneOutTask, Task
+from recombine.tasks import Draws, OddOneOutTask, PerMember, Task
 from recombine.tasks.odd_one_out import Family, Source, build
 from recombine.training import SGD, Ensemble, Optimizer, pretrain, starting_from, train
 from recombine.training.penalties import NuclearNorm, Orthogonality, Penalty, Together
@@ -83,10 +83,9 @@ def asked(task: Task, device: torch.device | str) -> list[Any]:
     """All that a task is asked for on a device, but its losses and scores."""
     draws = Draws.single(0, device=device)
     points = task.test.explicit().codes[:6].copy() if task.space.finite else task.test.sample(4, 1)
-    found: list[Any] = [
-        task.batch(Draws.of([0, 3], range(2, 4), 7, device), 3),
-        task.examples(torch.as_tensor(points, device=device), draws),
-    ]
+    found: list[Any] = [task.batch(Draws.of([0, 3], range(2, 4), 7, device), 3)]
+    single = task.of(0) if isinstance(task, PerMember) else task
+    found.append(single.examples(torch.as_tensor(points, device=device), draws))
     with suppress(InputError):
         found.append(task.whole(device))
     with suppress(InputError):

@@ -72,6 +72,7 @@ MEASURED: dict[str, tuple[str, dict[str, Any]]] = {
     "hard_answer": ("Perceptron", {"count": 8}),
     "influence": ("Perceptron", {"count": 4}),
     "information": ("Perceptron", {"count": 16, "shuffles": 2}),
+    "kernel_leak": ("Dense", {"layers": "relu_1", "count": 2}),
     "latent_map": ("CellNetwork", {"x": "a1", "y": "b1", "cells": 2, "count": 2}),
     "leak": ("Dense", {"count": 2}),
     "lenses": ("both answers", {"layer": "0", "count": 2}),

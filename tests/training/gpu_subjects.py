@@ -48,6 +48,7 @@ from recombine.tasks import (
     ImageTask,
     MaskedWords,
     OddOneOutTask,
+    PerMember,
     Population,
     Ramp,
     ScanTask,
@@ -129,6 +130,7 @@ TASKS: dict[str, tuple[Task, ...]] = {
     "ImageTask": (PICTURES,),
     "MaskedWords": (MaskedWords(source=AGREEMENT),),
     "OddOneOutTask": (ODD,),
+    "PerMember": (PerMember(task=PICTURES),),
     "ScanTask": tuple(
         ScanTask(longest=8, pairs=False, words=words) for words in ("given", "uniform", "apart", "without")
     ),

@@ -19,7 +19,7 @@ from torch import nn
 from trainees import SPACE, fixed_task
 
 from recombine.errors import InputError
-from recombine.identity import identity
+from recombine.identity import identity, is_library
 from recombine.models import Perceptron
 from recombine.runs import Store, get_or_compute
 from recombine.runs.measured import Measured
@@ -142,6 +142,14 @@ def test_a_store_addresses_the_code_of_a_task_of_ones_own(edit: str) -> None:
 def test_who_states_a_version_says_when_it_becomes_another() -> None:
     stated = SOURCE.replace('"weights"', '"weights"\n    version: ClassVar[int] = 7')
     assert module_of(stated).Weights().describe() == {"kind": "weights", "version": 7}
+    assert "its code" in module_of(SOURCE).Weights().describe()
+
+
+def test_where_pydantic_lies_is_in_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ToyTask().describe()
+    elsewhere = lambda module: not module.startswith("pydantic") and is_library(module)  # noqa: E731
+    monkeypatch.setattr("recombine.description.is_library", elsewhere)
+    assert ToyTask().describe() == before
     assert "its code" in module_of(SOURCE).Weights().describe()
 
 

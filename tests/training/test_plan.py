@@ -87,6 +87,15 @@ def test_large_convolutions_are_stacked_by_many_or_not_at_all(monkeypatch: pytes
     assert plan(Conv(), 3, GPU, chunk_size=2).stack == 2, "asked for"
 
 
+def test_convolutions_that_fill_a_gpu_are_branches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.training.plan.BRANCHED_BYTES", 0)
+    found = plan(Conv(), 64, GPU)
+    assert (found.strategy, found.stack) == ("branches", 64)
+    assert plan(NET(), 64, GPU).strategy == "captured", "it has no convolutions"
+    with pytest.raises(InputError, match="CUDA"):
+        plan(Conv(), strategy="branches")
+
+
 def test_a_long_training_is_compiled_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recombine.training.plan.can_compile", lambda: True)
     assert plan(NET(), device=GPU, steps=100).strategy == "captured"

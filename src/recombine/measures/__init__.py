@@ -15,6 +15,7 @@ from recombine.measures._information import (
     conditional_information as conditional_information,
     information as information,
 )
+from recombine.measures._kernel_leak import kernel_leak as kernel_leak
 from recombine.measures._latent_map import latent_map as latent_map
 from recombine.measures._leak import leak as leak
 from recombine.measures._lenses import lenses as lenses

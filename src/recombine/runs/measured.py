@@ -32,6 +32,7 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "hard_answer": measures.hard_answer,
     "influence": measures.influence,
     "information": measures.information,
+    "kernel_leak": measures.kernel_leak,
     "latent_map": measures.latent_map,
     "leak": measures.leak,
     "lenses": measures.lenses,

@@ -240,5 +240,6 @@ def _labels(job: _Job, protocol: Protocol, subroutines: Sequence[Subroutine]) ->
         "start": getattr(own.method, "start", None),
         "layers": own.choice.layers,
         "lr": own.optimizer.lr,
+        "penalty": own.penalty,
         "seed": job.seed,
     }

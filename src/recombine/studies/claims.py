@@ -249,14 +249,15 @@ class ClaimResult:
     @property
     def how(self) -> How | None:
         """In which sense it holds; None where it does not. A value counts as matched only where our runs have a tenth
-        of the paper's steps, and it lies in our interval or within a declared tolerance that is small beside it."""
+        of the paper's steps, and it lies in our interval or within a declared tolerance that is small beside it; an
+        order is a direction, whatever its weakest step comes to."""
         if self.status != "holds":
             return None
         if (published := self.claim.published) is None:
             return "no published figure"
-        if self.shares.steps is None or self.shares.steps < VALUE_SHARE:
-            return "direction only"
         criterion, value = self.claim.test.criterion, published.value
+        if isinstance(criterion, Order) or self.shares.steps is None or self.shares.steps < VALUE_SHARE:
+            return "direction only"
         near = isinstance(criterion, Value) and criterion.tolerance <= SMALL * abs(value)
         return "value matched" if near or self.figure.low <= value <= self.figure.high else "direction only"
 

@@ -7,7 +7,7 @@ smaller scale can show it beside the local one.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,9 +17,10 @@ import polars as pl
 
 from recombine.errors import InputError
 from recombine.runs import Store, StoredRun
+from recombine.studies.claims import ClaimResult
 from recombine.studies.finding import STUDIES, find_study
 from recombine.studies.running import origin
-from recombine.studies.study import Study, StudyResult
+from recombine.studies.study import Setting, Study, StudyResult
 from recombine.studies.tables import derived, kept, renewed
 
 Verdicts = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -56,30 +57,14 @@ def study_of(record: Mapping[str, Any], mine: Study[Any] | None = None) -> Study
 def read_results(folder: Path, mine: Study[Any] | None = None) -> StudyResult:
     """A study from the tables that were committed of it, judged anew; nothing is trained. ``mine``: a study that is
     not found by its name."""
-    record = read_json(folder / "study.json")
-    found = study_of(record, mine)
-    try:
-        tables = read_tables(found, folder)
-        settings = found.planned(record["scale"], record["members"])
-        result = StudyResult(
-            study=found,
-            scale=record["scale"],
-            members=record["members"],
-            claims=found.judge(tables, settings),
-            tables=tables,
-            provenance=record["runs"],
-        )
-        float(result.seconds)  # a damaged record is found here, where it can be said
-        return result
-    except (OSError, KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise InputError(f"{str(folder)!r} does not hold complete results of a study ({reason}).") from None
+    return _read(folder, mine, lambda found: found.study.judge(found.tables, _settings(found)))
 
 
 def renew(folder: Path, store: Store, mine: Study[Any] | None = None) -> tuple[StudyResult, tuple[str, ...]]:
-    """Committed results with every run that the store holds in place of the committed one, and the names of those."""
-    before = read_results(folder, mine)
-    settings = before.study.planned(before.scale, before.members)
+    """Committed results with every run that the store holds in place of the committed one, and the names of those. The
+    committed tables are not judged: they may lack a column that a claim has come to ask for."""
+    before = _read(folder, mine, lambda _: ())
+    settings = _settings(before)
     stored = {name: run for name, s in settings.items() if (run := store.get(s.run)) is not None}
     fresh = {name: run for name, run in stored.items() if not _same(before, name, run)}
     tables = renewed(before.study, settings, before.tables, kept(before.study, settings, fresh))
@@ -87,6 +72,31 @@ def renew(folder: Path, store: Store, mine: Study[Any] | None = None) -> tuple[S
     runs = {name: run for name, run in known.items() if run is not None}
     claims = before.study.judge(tables, settings)
     return replace(before, claims=claims, tables=tables, provenance=runs), tuple(fresh)
+
+
+def _settings(found: StudyResult) -> Mapping[str, Setting]:
+    return found.study.planned(found.scale, found.members)
+
+
+def _read(
+    folder: Path, mine: Study[Any] | None, judge: Callable[[StudyResult], tuple[ClaimResult, ...]]
+) -> StudyResult:
+    record = read_json(folder / "study.json")
+    found = study_of(record, mine)
+    try:
+        result = StudyResult(
+            study=found,
+            scale=record["scale"],
+            members=record["members"],
+            claims=(),
+            tables=read_tables(found, folder),
+            provenance=record["runs"],
+        )
+        float(result.seconds)  # a damaged record is found here, where it can be said
+        return replace(result, claims=judge(result))
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise InputError(f"{str(folder)!r} does not hold complete results of a study ({reason}).") from None
 
 
 def _same(before: StudyResult, name: str, run: StoredRun) -> bool:

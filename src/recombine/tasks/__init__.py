@@ -23,6 +23,7 @@ from recombine.tasks.odd_one_out import (
     Sentences as Sentences,
     TwoViews as TwoViews,
 )
+from recombine.tasks.per_member import PerMember as PerMember
 from recombine.tasks.problems import Problems as Problems
 from recombine.tasks.scan import ScanTask as ScanTask
 from recombine.tasks.sign_products import SignProducts as SignProducts

@@ -61,13 +61,15 @@ class Draws:
     member_keys: Tensor
     """The members' keys before the step was mixed in: for what must stay the same over an epoch."""
     steps: Tensor
+    members: tuple[int, ...] = ()
+    """Whose streams they are; none where all members share one."""
 
     @classmethod
     def of(cls, members: Sequence[int], steps: range, seed: int, device: torch.device | str = "cpu") -> Draws:
         """The training draws of ``members`` at ``steps``: leading shape (len(steps), len(members))."""
         keys = torch.tensor([_signed(key(seed, m, "data")) for m in members], dtype=torch.int64, device=device)
         at = torch.arange(steps.start, steps.stop, dtype=torch.int64, device=device)
-        return cls(_mix(keys + _signed(_GAMMA) * (at[:, None] + 1)), keys, at)
+        return cls(_mix(keys + _signed(_GAMMA) * (at[:, None] + 1)), keys, at, tuple(members))
 
     @classmethod
     def single(cls, seed: int, purpose: str = "evaluation", device: torch.device | str = "cpu") -> Draws:
@@ -82,7 +84,11 @@ class Draws:
     def __call__(self, purpose: str) -> Draws:
         """The independent streams of one purpose: ``draws("noise").uniform(...)``."""
         word = _signed(key(purpose))
-        return Draws(_mix(self.keys ^ word), _mix(self.member_keys ^ word), self.steps)
+        return Draws(_mix(self.keys ^ word), _mix(self.member_keys ^ word), self.steps, self.members)
+
+    def one(self, i: int) -> Draws:
+        """The streams of the i-th member alone."""
+        return Draws(self.keys[:, i : i + 1], self.member_keys[i : i + 1], self.steps, self.members[i : i + 1])
 
     def bits(self, shape: Sequence[int]) -> Tensor:
         """Uniform 64-bit integers; ``shape`` begins with the leading shape of these draws."""

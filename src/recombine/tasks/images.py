@@ -68,6 +68,12 @@ class ImageTask(Keeping, Description, Task):
         level = self._classes.to(points.device)[points]
         return self._compose(pool, first[level] + (unit * count[level]).long()), self.symbolic.answer(points)
 
+    def trained_examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
+        """Training images of each point, of each component its own, paired anew."""
+        number = draws("image").integers(self.per_class, points.shape)
+        images = self._places(points, number)
+        return self._compose(self._trained(points.device), images), self.symbolic.answer(points)
+
     def batch(self, draws: Draws, size: int) -> tuple[Tensor, Tensor]:
         device = draws.keys.device
         points, images = self._pictures(device)
@@ -141,9 +147,13 @@ class ImageTask(Keeping, Description, Task):
             codes = torch.as_tensor(self.train.require_nonempty("training").codes.copy())
             points = codes[torch.arange(self.examples_seen) % len(codes)]
             number = Draws.single(self.seed, "pairs")("image").integers(self.per_class, points.shape)
-            components = points.shape[-1]
-            own = (self._classes[points] * components + torch.arange(components)) * self.per_class
-            return points, own + number
+            return points, self._places(points, number)
 
         points, images = self.kept("pictures", device, make)
         return points, images
+
+    def _places(self, points: Tensor, number: Tensor) -> Tensor:
+        """Where the training images lie that are the ``number``-th of their class and component (… × C)."""
+        components = points.shape[-1]
+        own = self._classes.to(points.device)[points] * components + torch.arange(components, device=points.device)
+        return own * self.per_class + number

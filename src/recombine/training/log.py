@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from recombine.tasks import PerMember, Task
 from recombine.training.checkpoint import Checkpoint
 from recombine.training.ensemble import Ensemble
 from recombine.training.settings import Training
@@ -82,7 +83,8 @@ class Log:
             if step in self.due[record.name]:
                 import polars as pl
 
-                table = record.measure(self._ensemble(), self.training.task)
+                asked = shared_out(self._ensemble(), self.training.task)
+                table = pl.concat([record.measure(ensemble, task) for ensemble, task in asked])
                 self.tables[record.name].append(table.with_columns(pl.lit(step, pl.Int64).alias("step")))
 
     def checkpoint(self, step: int) -> Checkpoint:
@@ -151,3 +153,10 @@ class Log:
         if self.watching is not None:
             ensemble.notes |= self.watching.notes()
         return ensemble
+
+
+def shared_out(ensemble: Ensemble, task: Task) -> list[tuple[Ensemble, Task]]:
+    """The members that are asked the same: all of them, or each alone where each has a task of its own."""
+    if not isinstance(task, PerMember):
+        return [(ensemble, task)]
+    return [(ensemble.select([member]), task.of(member)) for member in ensemble.members]

@@ -49,6 +49,10 @@ FEWEST_GROUPS = 8
 as groups of one convolution took 2.2 times as long as one after another, four masks 1.6 times, eight masks .7 times.
 (Compiled, convolutions are products: see ``strategies/convolutions.py``.)"""
 
+BRANCHED_BYTES = 2**27
+"""Members with convolutions that touch more than this in one step are branches of one graph: ten ConvNets of 143 MB
+each took 1175 member-steps a second so, and 811 as groups of one convolution."""
+
 NOT_STACKED = (nn.RNNBase, nn.RNNCellBase)
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 
@@ -106,7 +110,7 @@ def check_asked(strategy: str, chunk_size: ChunkSize, device: torch.device) -> N
     """An error unless the device can do what is asked for."""
     if strategy != "auto" and strategy not in STRATEGIES:
         raise unknown("strategy", strategy, ["auto", *STRATEGIES])
-    if strategy in ("captured", "compiled") and device.type != "cuda":
+    if strategy in ("captured", "branches", "compiled") and device.type != "cuda":
         raise InputError(f"the {strategy} strategy needs a CUDA device.")
     if strategy == "compiled" and not can_compile():
         raise InputError("the compiled strategy needs Triton and a C compiler; the captured one does not.")
@@ -127,6 +131,8 @@ def _choose(
             return "stacked", "a penalty that looks at its own result cannot be captured"
         if touched * members * steps > COMPILE_BYTES and can_compile():
             return "compiled", "long enough to pay for compiling"
+        if convolves(module) and touched > BRANCHED_BYTES:
+            return "branches", "convolutions of this size fill a GPU member by member"
         return "captured", "one launch a step"
     # However many there are: a member alone is to come to the same as among others.
     if convolves(module) and touched > CONVOLVING_BYTES_CPU:

@@ -25,6 +25,9 @@ MIDDLE = (pl.col("depth") == 18) & (pl.col("width") == 16) & pl.col("task").is_i
 OTHER_WIDTHS = (pl.col("depth") >= 18) & (pl.col("width") != 16)
 CHOSEN, PASSED, GAP = pl.col("chosen"), pl.col("passed"), -pl.col("d_abl")
 FRESH: dict[str, Any] = {"network": "untrained"}
+EMPTIED = (pl.col("kind") == "resnet") & (pl.col("pixels") == 64) & (pl.col("bases_of") != "resnet18-untrained")
+"""Searches whose penalty leaves most masks of untrained residual networks without a weight: they control nothing."""
+CONTROL_TASKS, KEEPS = TASKS & ~EMPTIED, pl.col("kept") > 0
 EITHER, BOTH = pl.mean_horizontal("abl_target", "abl_other"), pl.min_horizontal("abl_target", "abl_other")
 KEPT = (1 + 0.25) / 2
 """The mean of both accuracies where one subroutine is kept and the other lost, as in the released untrained BERT."""
@@ -160,29 +163,31 @@ SELECTION = (
 UNTRAINED = (
     _ours("untrained-passes",
           "In an untrained network, too, a part is found that does a subroutine: masking is training.",
-          _of(DONE, TASKS, unit=PART, **FRESH).above(0.5, nothing=0.0), "of masks", CONTROL, 0.716),
+          _of(DONE, CONTROL_TASKS, unit=PART, **FRESH).above(0.5, nothing=0.0), "of masks", CONTROL, 0.716),
     _ours("untrained-d-sub", "And it does that one better than the other, in most masks: D_sub alone says nothing.",
-          _of(pl.col("d_sub") > 0, TASKS, unit=PART, **FRESH).above(0.5, nothing=0.5), "of masks", CONTROL, 0.93),
+          _of(pl.col("d_sub") > 0, CONTROL_TASKS, KEEPS, unit=PART, **FRESH).above(0.5, nothing=0.5), "of masks",
+          CONTROL, 0.93),
     _paper("untrained-d-abl-rare", "But D_abl below −.05 is rare there.",
-           _of(GAP > 0.05, TASKS, unit=PART, **FRESH).below(0.25, nothing=0.5), "of masks", 0.029, CONTROL),
+           _of(GAP > 0.05, CONTROL_TASKS, KEEPS, unit=PART, **FRESH).below(0.25, nothing=0.5), "of masks", 0.029,
+           CONTROL),
     _ours("untrained-some-pass", "In most untrained networks their own search finds a mask that passes.",
-          _of(PASSED, TASKS | TOY, take="max", counted=True, **FRESH).above(0.5, nothing=0.5), "of networks",
+          _of(PASSED, CONTROL_TASKS | TOY, take="max", counted=True, **FRESH).above(0.5, nothing=0.5), "of networks",
           "on how many networks the next claim rests"),
     # As removable as the trained ones: a gap of .4.
     _ours("untrained-own-search",
           "Where a mask of an untrained network's own search passes, the chosen one shows no removable part.",
-          _chosen(TASKS | TOY, GAP, **FRESH).below(0.1, nothing=0.4), "−D_abl",
+          _chosen(CONTROL_TASKS | TOY, GAP, **FRESH).below(0.1, nothing=0.4), "−D_abl",
           "the authors give untrained networks the trained ones' settings"),
     _ours("untrained-language-keeps-target",
           "Agreement: what is left of an untrained encoder still does the target and loses the other.",
           _of("d_abl", LANGUAGE, PASSED, **FRESH).above(), "D_abl",
           "mean of eight cells of untrained BERT, +.07 to +.73", 0.502),
     _ours("untrained-vision-collapses", "Contours: what is left of an untrained network is at chance on both.",
-          _of(EITHER, VISION, unit=PART, **FRESH).below(0.35, nothing=KEPT), "accuracy",
+          _of(EITHER, VISION & ~EMPTIED, KEEPS, unit=PART, **FRESH).below(0.35, nothing=KEPT), "accuracy",
           ".26 on the target, .25 on the other", 0.26),
     Claim("trained-below-untrained",
-          "D_abl of chosen masks is lower in trained than in untrained networks that have had the same search.",
-          rising(_chosen(TASKS), _chosen(TASKS, **FRESH), names=("trained", "untrained")),
+          "D_abl of chosen masks is lower in trained than in untrained networks that have had a search of their own.",
+          rising(_chosen(TASKS), _chosen(CONTROL_TASKS, **FRESH), names=("trained", "untrained")),
           source="the paper's central comparison, with the untrained networks' own search",
           unit="D_abl of untrained less that of trained networks"),
     _ours("not-just-size", "Removing as many weights at random does not do what removing the chosen part does.",
@@ -264,6 +269,12 @@ LARGER = (
            rising(_in("bert-slow-pretrained"), _in("bert-slow"), names=("pretrained", "from scratch")),
            "D_abl from scratch less that of pretrained bases", 0.245,
            "−.48 (subject) and −.51 (verb) pretrained, −.37 and −.13 from scratch"),
+    _ours("pretraining-isolates-slow",
+          "Agreement at 1e-4: of pretrained bases more chosen parts leave the other subroutine undone (below .5 by the "
+          "part alone) than of bases from scratch. A part that does both isolates nothing: its D_abl near zero is a "
+          "floor of the search, and no sign that nothing can be removed.",
+          rising(*(_in(run, value=pl.col("sub_other") < 0.5) for run in ("bert-slow", "bert-slow-pretrained")),
+                 names=("from scratch", "pretrained")), "of chosen masks", "asked of masks that had been looked at"),
     _ours("three-rules", "With three rules, the part of one does that one better than the mean of the others.",
           _in("three-rules", value="d_sub").above(), "D_sub", "the paper has two rules throughout"),
     _ours("three-rules-removable",

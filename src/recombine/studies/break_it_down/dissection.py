@@ -40,13 +40,14 @@ class DissectionRun(Run):
 
     Masks are trained on ``learn`` problems of each subroutine and measured on ``asked`` of each partition. ``weights``
     names a file of trained bases that is read instead of training them; its hash is part of the description, so that
-    other weights are another run. ``untrained`` networks of the same kind have the same search of their own."""
+    other weights are another run. ``untrained`` networks of the same kind have the same search of their own; without
+    ``bases`` they are all that is searched."""
 
     kind: ClassVar[str] = "dissection"
 
     task: OddOneOutTask
     model: Description
-    bases: int = Field(default=3, ge=1)
+    bases: int = Field(default=3, ge=0)
     steps: int = Field(ge=0)
     batch_size: int = Field(default=32, ge=1)
     optimizer: Optimizer
@@ -97,6 +98,8 @@ class DissectionRun(Run):
 
     def trained(self, context: Context) -> list[nn.Module]:
         """The bases, on the device."""
+        if not self.bases:
+            return []
         if self.weights is not None:
             ensemble = read_bases(self.weights, self.weights_hash, self._build)
             if len(ensemble) < self.bases:

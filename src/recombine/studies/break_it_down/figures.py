@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from recombine.studies.break_it_down.settings import COMPRESSED
 from recombine.studies.break_it_down.tables import PREDICTORS, SCORES, last
 from recombine.studies.charts import curves, dots, drawn, scatter
 
@@ -57,6 +58,17 @@ def _layers(masks: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(group).sort(PLACE, size, descending=[False, True], maintain_order=True)
 
 
+def _passing(masks: pl.DataFrame) -> pl.DataFrame:
+    """What masks of untrained networks do, by the penalty that they were searched under: of the middle width, where
+    there is one, which was searched under several."""
+    several = masks.filter((pl.col("width") == 16) & (pl.col("task") == "number–contact"))
+    penalty = pl.col("penalty").fill_null(COMPRESSED.penalty)  # not in tables that are older than the others
+    named = penalty.cast(pl.String).str.strip_suffix(".0"), pl.col("layers").replace(LAYERS)
+    group = pl.format("penalty {}: {}", *named).alias("group")
+    rows = (several if several.height else masks).with_columns(penalty, group)
+    return rows.sort(pl.col("maskable"), pl.col("penalty"), descending=True, maintain_order=True)
+
+
 def _predictors(along: pl.DataFrame) -> pl.DataFrame:
     rows = last(along)
     gated = rows.filter("gated")
@@ -73,6 +85,9 @@ FIGURES = (
     dots("searches", "The whole grid, not the winner",
          pl.col("role").is_in(list(KINDS)) & ~((pl.col("role") == "same size") & UNTRAINED), table="masks",
          group="group", value="d_abl", prepare=_searches, axis="D_abl, every mask", **LOOK),
+    dots("untrained", "In which searches masks of untrained networks pass", SEARCH & UNTRAINED,
+         pl.col("kind") == "resnet", table="masks", group="group", value="passing", prepare=_passing, noun="mask",
+         axis="accuracy of the part alone on its own subroutine", domain=(0, 1), reference=0.9),
     scatter("two-tests", "Two tests: the part alone, and what is left without it", SEARCH, table="masks", x="d_sub",
             y="d_abl", by="network", facet="title", prepare=lambda masks: masks.with_columns(TITLE.alias("title")),
             diagonal=False, domain=(-0.8, 0.8), x_title="D_sub", y_title="D_abl"),

@@ -33,6 +33,9 @@ share of all weights, would leave half of them in every mask of so short a searc
 RATES = (1e-2, 1e-3)
 """A tenth of the steps: the paper's lower rate, 1e-4, would not move a weight past its threshold."""
 UPPER = grid(starts=FEW, choices=tuple(Choice(names=n) for n in RESNET_LAYERS), lrs=RATES[:1], base=COMPRESSED)
+PENALTIES = (5.0, 1.0, 0.2)
+"""Down to the paper's: under the compressed searches' ten, most masks of untrained residual networks keep no weight."""
+FRESH = tuple(one.replace(epochs=15, penalty=penalty) for penalty in PENALTIES for one in UPPER[3:])
 BERT, RESNET, WIDE_RESNET = (4, 512), (50, 64), (50, 128)
 """Layers of the paper's networks, and how wide the first are."""
 FILE = "studies/break_it_down/weights/inside_contact_32.safetensors"
@@ -111,6 +114,8 @@ def _paper(members: int | None) -> dict[str, Setting]:
         "bert-slow-pretrained": bert("4 × 512, low rate, pretrained", searched, ten, words, lr=1e-4, steps=4000),
         "resnet18-number-contact": contours("18 layers", middle, number, three),
         "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
+        "resnet18-untrained": contours("18 layers, lower penalties", middle, number, 0, None, FRESH, 0, falls=False,
+                                       untrained=three, learn=2000),
         "resnet18-narrow": contours("18 layers, half as wide", narrow, number, five),
         "resnet18-wide": contours("18 layers, twice as wide", wide, number, five),
         "resnet18-simclr": contours("18 layers, contrastive", middle, number, three, views, untrained=0),
@@ -145,7 +150,8 @@ def _setting(run: DissectionRun, task: str, called: str | None, depth: int, pape
         return int(depth * width**2)
 
     return Setting(run, labels, Faithful(
-        steps=(lambda _: steps, 90 * ceil(problems / 64)), members=None if bases_of else ("bases", 3),
+        steps=(lambda _: steps, 90 * ceil(problems / 64)),
+        members=None if bases_of else ("bases" if run.bases else "untrained", 3),
         data=("learn", problems), size=(depth_times_width_squared, paper[0] * paper[1] ** 2),
     ))  # fmt: skip
 
@@ -229,10 +235,11 @@ def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None
 
 def contours(called: str, network: ResNet, task: OddOneOutTask, bases: int, before: Pretraining | None = None,
              search: tuple[MaskSettings, ...] = UPPER, steps: int = 1500, lr: float = 1e-3, falls: bool = True,
-             untrained: int = 1, depth: int = 18, paper: tuple[int, int] | None = RESNET) -> Setting:  # fmt: skip
+             untrained: int = 1, depth: int = 18, paper: tuple[int, int] | None = RESNET,
+             learn: int = 1000) -> Setting:  # fmt: skip
     """Contours at 64 pixels: number and contact are learnt within 1500 steps."""
     run = DissectionRun(
-        task=task, model=_panels(network), bases=bases, steps=steps, batch_size=32, pretraining=before, learn=1000,
+        task=task, model=_panels(network), bases=bases, steps=steps, batch_size=32, pretraining=before, learn=learn,
         optimizer=Adam(lr=lr, schedule=Cosine(steps=steps)) if falls else Adam(lr=lr), asked=300, untrained=untrained,
         protocol=Protocol(settings=search, seeds=1, random=1, shuffled=False),
     )  # fmt: skip

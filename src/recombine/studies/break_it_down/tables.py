@@ -2,7 +2,8 @@
 
 The base is the unit: masks of one base are averaged first. ``published.csv`` has means over bases and mask seeds in the
 authors' result files (test problems, bases below the gate left out); agreement is the mean of its singular and plural
-rule. Untrained networks have the trained ones' settings there; here they are the mean of all settings of their search.
+rule. Untrained networks have the trained ones' settings there; here they are the mean of all settings of their search
+that keep a weight.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from recombine.studies.study import Setting
 
 SCORES = ("sub_target", "sub_other", "abl_target", "abl_other")
 IS = ("run", "task", "called")
+FOUND = (pl.col("network") != "untrained") | (pl.col("kept") > 0)
+"""An untrained network's mask that keeps no weight was not found: what the bare network does is not filled in."""
 FEWEST = 8
 """Members below which a correlation is no evidence."""
 PREDICTORS = {"d_abl": "D_abl of the chosen masks", "d_abl_all": "D_abl, mean of all settings",
@@ -59,7 +62,8 @@ def by_run(make: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[pl.DataFra
     """What is made of the masks of each run, one below the other."""
 
     def whole(masks: pl.DataFrame) -> pl.DataFrame:
-        each = [(part.select(IS).head(1), make(part)) for _, part in masks.group_by("run", maintain_order=True)]
+        runs = masks.filter(FOUND).group_by("run", maintain_order=True)
+        each = [(part.select(IS).head(1), make(part)) for _, part in runs]
         return pl.concat(is_.join(made, how="cross") for is_, made in each)
 
     return whole
@@ -83,7 +87,7 @@ def by_bases(masks: pl.DataFrame) -> pl.DataFrame:
 def cells(masks: pl.DataFrame) -> pl.DataFrame:
     """Published and measured accuracies of every cell that was measured; trained networks by their chosen masks."""
     own = (pl.col("role") == "search") & (pl.col("bases_of") == pl.col("run"))
-    kept = masks.filter(own & (pl.col("chosen") | (pl.col("network") == "untrained")))
+    kept = masks.filter(own & FOUND & (pl.col("chosen") | (pl.col("network") == "untrained")))
     keys = ["task", "subroutine", "run", "called", "network"]
     bases = kept.group_by(*keys, "base", maintain_order=True).agg(pl.col(*SCORES).mean())
     each = bases.sort("network", maintain_order=True).group_by(keys, maintain_order=True)

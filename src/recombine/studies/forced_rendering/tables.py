@@ -57,15 +57,17 @@ def _volume(run: StoredRun) -> pl.DataFrame:
 
 
 def _need(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
-    """Places and errors of unseen bumps for a number of examples."""
+    """Places and errors of unseen bumps for a number of examples, and what is left of the loss on those that were seen,
+    as a share of what a network may have left to count as fitted; exact regression leaves none."""
     if "need" in run.tables:
         return run.table("need").with_columns(fitted=True)
     if "bumps" not in setting.labels:
         return None
     task = setting.run.task  # type: ignore[attr-defined]
     examples = pl.lit(task.bumps + task.stripes, pl.Int64).alias("examples")
-    table = _last(run.table("rendering")).filter(SPLIT == "unseen")
-    return _with_fit(run, table.select("member", examples, "located", "over_blank"))
+    table = _last(run.table("rendering")).filter(SPLIT == "unseen").select("member", examples, "located", "over_blank")
+    left = run.table("members").select("member", loss_over_fit=pl.col("final_loss") / setting.run.fit_below)  # type: ignore[attr-defined]
+    return _with_fit(run, table.join(left, on="member", how="left"))
 
 
 def _last(table: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,7 @@ Exact kernel machines, dense networks from rich to lazy, and image networks, on 
 from recombine.studies.kernel_theory.claims import CLAIMS
 from recombine.studies.kernel_theory.figures import FIGURES
 from recombine.studies.kernel_theory.settings import SIZES, settings
-from recombine.studies.kernel_theory.tables import networks, phase
+from recombine.studies.kernel_theory.tables import along, networks, ordered, phase
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Study
 
@@ -27,8 +27,8 @@ STUDY = Study(
     ),
     scales=SIZES,
     settings=settings,
-    tables={"networks": networks, "salience": "salience", "kernels": "kernels", "effects": "effects"},
-    derived={"phase": (phase, "kernels")},
+    tables={"networks": networks, "along": along, "salience": "salience", "kernels": "kernels", "effects": "effects"},
+    derived={"phase": (phase, "kernels"), "ordered": (ordered, "networks")},
     claims=CLAIMS,
     figures=FIGURES,
     notes=read_notes(__file__),

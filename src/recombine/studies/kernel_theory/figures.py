@@ -16,6 +16,7 @@ SQUARED = pl.col("loss") == "squared error"
 CD = {"cd1": "CD-1", "cd2": "CD-2", "cd3": "CD-3"}
 FITS = {"hard margin": "hard margin (logistic loss)", "least squares": "least squares (squared error)"}
 WHEN = {"predicted_start": "before training", "predicted_end": "after training",
+        "predicted_all_end": "after training, all similarities",
         "predicted_tangent_start": "tangent kernel"}  # fmt: skip
 KIND = (
     pl.when(DENSE & LAZY).then(pl.lit("one layer, σ = 1")).when(DENSE).then(pl.lit("one layer, σ ≤ .1"))
@@ -91,6 +92,9 @@ FIGURES = (
     # All of them: a figure that leaves out networks short of fitting could be empty after a few steps.
     drawn("distance", "What the distance between images changes", CONVNET, table="networks", draw=_draw_distance,
           names={"task": CD}),
+    curves("along", "Slopes of image networks along training", ADDS, table="along", x="step", y="slope", by="setting",
+           prepare=lambda rows: rows.with_columns(pl.format("{}, distance {}", "task", "distance").alias("setting")),
+           fitted=False, log_x=True, x_title="step", y_title="slope on unseen pairs", reference=1.0),
     dots("additivity", "Which networks are conjunction-wise additive", table="networks", group="setting",
          value="additivity", prepare=_picked, axis="additivity on unseen combinations (R²)", domain=(0, 1)),
     curves("dispersed", "Dispersed training pairs", pl.col("sweep") == "dispersed", table="kernels", x="s1",

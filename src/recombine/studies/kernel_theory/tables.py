@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from recombine.kernels.closed_forms import context_margin_least_squares
 from recombine.runs import StoredRun
+from recombine.statistics import jackknife, spearman
 from recombine.studies.kernel_theory.sets import DEPTHS
 from recombine.studies.study import Setting
 
@@ -18,9 +23,14 @@ def networks(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
         return None
     about, measured = setting.labels, run.table("salience")
     table = run.table("members").select("member", "final_loss")
-    parts = [run.table("leak").drop("step"), run.table("additivity").drop("step", "combinations", "rank")]
+    last = pl.col("step") == pl.col("step").max()
+    leak = run.table("leak").filter(last).drop("step")
+    parts = [leak, run.table("additivity").drop("step", "combinations", "rank")]
     sides = run.tables.get("per_combination")
-    codes = run.table("leak").select("member", unseen_accuracy="right")
+    codes = leak.select("member", unseen_accuracy="right")
+    if (kernel := run.tables.get("kernel_leak")) is not None:
+        parts += [kernel.filter(which).select("member", pl.col("slope").alias(f"predicted_all_{when}"))
+                  for when, which in (("start", ~last), ("end", last))]  # fmt: skip
     parts.append(codes if sides is None else _by_side(sides))
     for part in (*parts, _at(measured, str(about["features"])), _at(measured, "tangent", "tangent_")):
         table = table.join(part, on="member", how="left", maintain_order="left")
@@ -32,6 +42,36 @@ def networks(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
             for when, s in PREDICTED.items()
         )
     return table
+
+
+def along(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+    """Slopes along training, where they were taken more than once."""
+    leak = run.tables.get("leak")
+    if leak is None or leak["step"].n_unique() == 1:
+        return None
+    return leak.select("member", "step", "slope", "seen_slope", "right")
+
+
+def ordered(networks: pl.DataFrame) -> pl.DataFrame:
+    """Spearman's ρ between the slopes of image networks and what is foretold of them, within a set and a distance and
+    averaged over these: one jackknife value per network, which has the same map of digits in all of them."""
+    names = ("predicted_end", "predicted_all_end")
+    known = networks.filter((pl.col("network") == "convnet") & pl.col("anchors").is_not_null() & pl.col("fitted"))
+    rows = []
+    for name in names if set(names) <= set(known.columns) else ():
+        whole = known.drop_nulls(name)
+        runs, slopes, foretold = (whole[column].to_numpy() for column in ("run", "slope", name))
+
+        def mean(
+            kept: NDArray[np.int64], runs: Any = runs, slopes: Any = slopes, foretold: Any = foretold
+        ) -> float | None:
+            each = [spearman(*(side[kept][runs[kept] == run] for side in (slopes, foretold))) for run in set(runs)]
+            found = [rho for rho in each if rho is not None]
+            return float(np.mean(found)) if found and len(found) == len(each) else None
+
+        values = jackknife(mean, whole["member"].to_list()) or {}
+        rows += [{"predicted": name, "member": member, "rho": rho} for member, rho in values.items()]
+    return pl.DataFrame(rows, schema={"predicted": pl.String, "member": pl.Int64, "rho": pl.Float64})
 
 
 def _leak(salience: pl.Expr, p: int) -> pl.Expr:

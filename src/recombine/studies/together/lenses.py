@@ -53,7 +53,7 @@ SAME_ROWS, ACROSS, POOLED = "same rows", "across splits", "pooled"
 GIVEN_SUPPORT, GIVEN_OTHERS, ELSEWHERE = "given support", "given the others", "chosen on the other tasks"
 GIVEN_COUNT, GIVEN_MADE = "given the number seen", "given how networks were made"
 MADE, ENDS = ("init_scale", "lr", "weight_decay"), ("low", "high")
-LOOKS = 20
+LOOKS = 22
 """Claims that are judged by the same networks: one in twenty of them would hold by chance."""
 SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
           "networks": pl.Int64}  # fmt: skip

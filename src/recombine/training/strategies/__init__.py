@@ -1,6 +1,7 @@
-"""How a stack is stepped: member by member, all at once, from a captured graph, or from a compiled one."""
+"""How a stack is stepped: member by member, all at once, from a captured graph, as its branches, or compiled."""
 
 from recombine.training.stack import Objective, Stack
+from recombine.training.strategies.branches import Branches as Branches
 from recombine.training.strategies.captured import Captured as Captured
 from recombine.training.strategies.compiled import Compiled as Compiled, can_compile as can_compile
 from recombine.training.strategies.loop import Loop as Loop, draws_inside as draws_inside
@@ -10,6 +11,7 @@ STRATEGIES: dict[str, type[Loop] | type[Stacked]] = {
     "loop": Loop,
     "stacked": Stacked,
     "captured": Captured,
+    "branches": Branches,
     "compiled": Compiled,
 }
 
@@ -17,6 +19,6 @@ STRATEGIES: dict[str, type[Loop] | type[Stacked]] = {
 def strategy_for(name: str, stack: Stack, objective: Objective, shared: bool) -> Loop | Stacked:
     """The strategy of that name for members of a stack; ``shared`` where all members and steps see one batch."""
     kind = STRATEGIES[name]
-    if issubclass(kind, Stacked):
+    if issubclass(kind, Stacked) and not issubclass(kind, Branches):
         return kind(stack, member_step(stack, objective, shared), shared)
     return kind(stack, objective, shared)

@@ -38,9 +38,12 @@ class Compiled(Captured):
         self._update = torch.compile(stack.optimizer.update, dynamic=False)
 
     def _record(self, arguments: tuple[Any, ...]) -> Step:
-        with AsProducts() as products:
+        try:
+            with AsProducts() as products:
+                recorded = trace(self._step, arguments)
+            self._products = products.count > 0
+        except RuntimeError:  # vmap has no rule for some layers after such a product (batch norms on a GPU)
             recorded = trace(self._step, arguments)
-        self._products = products.count > 0
         if isinstance(recorded, fx.GraphModule):
             if len(recorded.graph.nodes) > MOST_OPERATIONS:
                 return recorded

@@ -98,10 +98,9 @@ class Stacked:
         return trace(self._step, arguments)
 
 
-def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:
-    """A step of the members of a stack towards ``objective``."""
-    names, buffer_names = [s.name for s in stack.layout.slots], list(stack.buffers)
-    layout, module = stack.layout, stack.module
+def member_loss(stack: Stack, objective: Objective) -> Callable[..., tuple[Tensor, tuple[Tensor, Buffers]]]:
+    """What is minimised for one member: (that, (the task's loss alone, the buffers after the step))."""
+    module = stack.module
     frozen = {name for name, parameter in module.named_parameters() if not parameter.requires_grad}
 
     def loss(
@@ -114,8 +113,15 @@ def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:
         total, plain = objective.total(outputs, targets, parameters, weight)
         return total, (plain, {name: values[name].detach() for name in buffers})
 
+    return loss
+
+
+def member_step(stack: Stack, objective: Objective, shared: bool) -> Step:
+    """A step of the members of a stack towards ``objective``."""
+    names, buffer_names = [s.name for s in stack.layout.slots], list(stack.buffers)
+    layout = stack.layout
     data = None if shared else 0
-    gradient = vmap(grad_and_value(loss, has_aux=True), in_dims=(0, 0, data, data, 0))
+    gradient = vmap(grad_and_value(member_loss(stack, objective), has_aux=True), in_dims=(0, 0, data, data, 0))
 
     def step(
         parameters: list[Tensor], buffers: list[Tensor], inputs: tuple[Tensor, ...], targets: Tensor, weight: Tensor
