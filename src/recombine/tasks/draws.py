@@ -44,11 +44,15 @@ def _mix(z: Tensor) -> Tensor:
     return z ^ _shift(z, 31)
 
 
+def _word(text: str) -> int:
+    return zlib.crc32(text.encode()) | (1 << 40)
+
+
 def key(*parts: int | str) -> int:
     """A 64-bit key for an address such as ``key(seed, member, "init")``."""
     state = 0
     for part in parts:
-        number = zlib.crc32(part.encode()) | (1 << 40) if isinstance(part, str) else part
+        number = _word(part) if isinstance(part, str) else part
         state = _mix_number((state + _GAMMA + (number & _MASK)) & _MASK)
     return state
 
@@ -63,9 +67,14 @@ class Draws:
     steps: Tensor
 
     @classmethod
-    def of(cls, members: Sequence[int], steps: range, seed: int, device: torch.device | str = "cpu") -> Draws:
+    def of(
+        cls, members: Sequence[int] | Tensor, steps: range, seed: int, device: torch.device | str = "cpu"
+    ) -> Draws:
         """The training draws of ``members`` at ``steps``: leading shape (len(steps), len(members))."""
-        keys = torch.tensor([_signed(key(seed, m, "data")) for m in members], dtype=torch.int64, device=device)
+        # key(seed, member, "data") of all members at once
+        keys = torch.as_tensor(members, dtype=torch.int64, device=device)
+        for before, after in ((key(seed), 0), (0, _word("data"))):
+            keys = _mix(keys + _signed(_GAMMA + before + after))
         at = torch.arange(steps.start, steps.stop, dtype=torch.int64, device=device)
         return cls(_mix(keys + _signed(_GAMMA) * (at[:, None] + 1)), keys, at)
 

@@ -26,7 +26,7 @@ from recombine.training.progress import reporter
 from recombine.training.settings import Training
 from recombine.training.stack import Stack, cast, positional, stack_members
 from recombine.training.stopping import NEVER
-from recombine.training.strategies import strategy_for
+from recombine.training.strategies import fusible, strategy_for
 from recombine.training.strategies.stacked import member_step
 from recombine.training.threads import threads
 from recombine.training.trial import first_member, try_member
@@ -36,6 +36,7 @@ Answer = TypeVar("Answer")
 
 NO_RULE = re.compile(r"performance drop because .* batching rule for ([\w:]+)")
 BLOCK_STEPS = 64
+FUSED_STEPS = 4096
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 2**30}
 """Batches are drawn for a block of steps at once, within these bounds: drawing one step costs as many launches."""
 
@@ -114,6 +115,7 @@ def _plan(training: Training) -> Plan:
     plan = make_plan(
         module, training.objective, one, members=len(ids), steps=training.steps, state_tensors=len(state),
         device=training.on, strategy=training.strategy, chunk_size=training.chunk_size,
+        fusible=fusible(module, training.objective, training.optimizer, one),
     )  # fmt: skip
     if training.strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(training, ids[:2])) is not None:
         reason = f"torch.vmap cannot batch this model: {reason}"
@@ -148,7 +150,7 @@ def _stack(training: Training, ids: Sequence[int]) -> Stack:
 
 
 def _batches(
-    training: Training, ids: Sequence[int], block: range, dtype: torch.dtype
+    training: Training, ids: Sequence[int] | Tensor, block: range, dtype: torch.dtype
 ) -> tuple[tuple[Tensor, ...], Tensor]:
     """The batches of a block, (steps × members × batch …), or the whole set once where training is full-batch."""
     task, size = training.task, training.batch_size
@@ -174,12 +176,14 @@ def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], 
         log.record(0)
     shared = training.batch_size is None
     strategy = strategy_for(plan.strategy, stack, training.objective, shared)
-    at_once = BLOCK_STEPS if shared else block_steps(inputs, targets, training.on)
+    most = FUSED_STEPS if plan.strategy == "fused" else BLOCK_STEPS
+    at_once = most if shared else block_steps(inputs, targets, training.on, most)
+    numbers = torch.tensor(ids, device=training.on)
     saved_at = time.monotonic()
     while step < training.steps:
         block = range(step, min(step + at_once, log.next_stop(step)))
         if not shared:
-            inputs, targets = _batches(training, ids, block, stack.flat.dtype)
+            inputs, targets = _batches(training, numbers, block, stack.flat.dtype)
         hyper = training.optimizer.hyper(block).to(stack.flat)
         losses = strategy.advance(inputs, targets, hyper, block.start)
         step = block.stop
@@ -198,10 +202,12 @@ def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], 
     return log.ensemble()
 
 
-def block_steps(inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device) -> int:
+def block_steps(
+    inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device, most: int = BLOCK_STEPS
+) -> int:
     """How many steps are drawn at once, from the batch of one."""
     one_step = sum(t.numel() * t.element_size() for t in (*inputs, targets))
-    return max(1, min(BLOCK_STEPS, BLOCK_BYTES.get(device.type, BLOCK_BYTES["cpu"]) // max(one_step, 1)))
+    return max(1, min(most, BLOCK_BYTES.get(device.type, BLOCK_BYTES["cpu"]) // max(one_step, 1)))
 
 
 def _join(parts: list[Ensemble]) -> Ensemble:
