@@ -1,6 +1,6 @@
 """Members of the fused strategy beside those of the stacked one: every kind of network, optimiser and loss it has.
 
-    python tests/training/gpu_fused.py
+    python tests/training/gpu_fused.py [CASE …]
 
 On a GPU 50 steps in single precision; without one, in Triton's interpreter, a few in double. One line per case: the
 largest difference of a weight relative to its tensor, and the one between `stacked` and itself in double precision.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -24,7 +25,8 @@ from trainees import SPACE, TOY, assert_bitwise, fixed_task, weights
 from recombine.measures import generalization
 from recombine.models import Perceptron
 from recombine.support import full
-from recombine.tasks import FixedTask
+from recombine.tasks import Draws, FixedTask
+from recombine.tasks.hashing import hashed
 from recombine.training import SGD, Adam, AdamW, Cosine, Ensemble, Record, engine, train
 from recombine.training.optim import Warmup
 from recombine.training.penalties import SquaredNorm
@@ -95,7 +97,7 @@ def equality(name: str) -> tuple[bool, str]:
 
 
 def watched() -> tuple[bool, str]:
-    """Records, marks of divergence, and a training that is killed and goes on come to the same bits as one that is not."""
+    """Records, marks of divergence; a training that is killed and goes on comes to the same bits as one that is not."""
     how = HERE | {"steps": 6} if interpreted() else THERE
     how |= {"strategy": "fused", "optimizer": SGD(lr=(0.1, 1e200 if interpreted() else 1e30, 0.2, 0.3, 0.4))}
     steps = how["steps"]
@@ -110,10 +112,8 @@ def watched() -> tuple[bool, str]:
 
         with tempfile.TemporaryDirectory() as folder:
             kept = {"checkpoint": folder, "checkpoint_seconds": 0.0, "records": records}
-            try:
+            with suppress(KeyboardInterrupt):
                 train(SMALL, FIXED, progress=kill, **kept, **how)
-            except KeyboardInterrupt:
-                pass
             begun: list[int] = []
             resumed = train(SMALL, FIXED, progress=lambda done, _: begun.append(done), **kept, **how)
         assert_bitwise(whole, resumed)
@@ -125,16 +125,32 @@ def watched() -> tuple[bool, str]:
     return right, f"diverged at {whole.diverged_at}, continued from {begun[0]} of {steps * how['members']}"
 
 
+def draws() -> tuple[bool, str]:
+    """Numbers by address, in one pass and in many."""
+    here = torch.device(HERE["device"] if interpreted() else THERE["device"])
+    many = Draws.of([0, 3, 2**40], range(5), 7)
+    keys, shape = many.keys.to(here), (5, 3, 7, 2)
+    kinds = ((torch.int64, 64), (torch.float32, 24), (torch.float64, 53))
+    found = [hashed(keys, 14, dtype, bits) for dtype, bits in kinds]
+    wanted = [many.bits(shape), many.uniform(shape), many.uniform(shape, torch.float64)]
+    right = all(torch.equal(one.cpu().reshape(shape), two) for one, two in zip(found, wanted, strict=True))
+    return right, "integers, single and double precision: the same bits" if right else "not the same bits"
+
+
+OTHERS = {"watched": watched, "draws": draws}
+
+
 def main() -> int:
     bad = 0
-    for name in [*CASES, "watched"]:
+    asked = sys.argv[1:] or [*CASES, *OTHERS]
+    for name in asked:
         try:
-            right, told = watched() if name == "watched" else equality(name)
+            right, told = OTHERS[name]() if name in OTHERS else equality(name)
         except Exception as error:  # the next case may be right all the same
             right, told = False, f"{type(error).__name__}: {str(error)[:300]}"
         bad += not right
         print("same" if right else "BAD ", f"{name:32}", told, flush=True)
-    print(f"{bad} of {len(CASES) + 1} differ")
+    print(f"{bad} of {len(asked)} differ")
     return bad
 
 

@@ -1,4 +1,4 @@
-"""A launch for many steps trains the same members: in Triton's interpreter where it is there, and what is fused at all."""
+"""A launch for many steps trains the same members, where there is a program for them."""
 
 from __future__ import annotations
 

@@ -11,6 +11,9 @@ import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from shutil import which
 
 import torch
 from torch import Tensor
@@ -20,6 +23,12 @@ _GAMMA = 0x9E3779B97F4A7C15
 _MIX_1 = 0xBF58476D1CE4E5B9
 _MIX_2 = 0x94D049BB133111EB
 _PRECISION = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
+
+
+@cache
+def can_compile() -> bool:
+    """Whether what compiles for a GPU is installed: Triton, and the C compiler that it calls."""
+    return find_spec("triton") is not None and any(which(name) for name in ("cc", "gcc", "clang"))
 
 
 def _signed(value: int) -> int:
@@ -95,15 +104,26 @@ class Draws:
 
     def bits(self, shape: Sequence[int]) -> Tensor:
         """Uniform 64-bit integers; ``shape`` begins with the leading shape of these draws."""
-        shape = tuple(shape)
-        if shape[: len(self.lead)] != self.lead:
-            raise ValueError(f"a draw of shape {shape} must begin with {self.lead}")
-        inner = shape[len(self.lead) :]
-        return _hash_counters(self.keys, math.prod(inner)).reshape(shape)
+        return self._inner(tuple(shape), torch.int64, 64)
 
     def uniform(self, shape: Sequence[int], dtype: torch.dtype = torch.float32) -> Tensor:
         """Uniform on [0, 1), with as many random bits as the type holds."""
+        if self._in_one_pass():
+            return self._inner(tuple(shape), dtype, _PRECISION[dtype])
         return _uniform(self.bits(shape), dtype)
+
+    def _in_one_pass(self) -> bool:
+        return self.keys.is_cuda and can_compile()
+
+    def _inner(self, shape: tuple[int, ...], dtype: torch.dtype, bits: int) -> Tensor:
+        if shape[: len(self.lead)] != self.lead:
+            raise ValueError(f"a draw of shape {shape} must begin with {self.lead}")
+        count = math.prod(shape[len(self.lead) :])
+        if self._in_one_pass():
+            from recombine.tasks.hashing import hashed
+
+            return hashed(self.keys, count, dtype, bits).reshape(shape)
+        return _hash_counters(self.keys, count).reshape(shape)
 
     def integers(self, high: int, shape: Sequence[int]) -> Tensor:
         """Uniform on 0 … high − 1."""

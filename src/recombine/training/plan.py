@@ -44,7 +44,7 @@ COMPILE_BYTES = 2**45
 it, is worth the 10 to 30 seconds of compiling."""
 
 FUSED_STEPS = 2000
-"""A training of fewer steps is over before the program for all of them is compiled (some seconds, once on a machine)."""
+"""A training of fewer steps is over before the program for all of them is compiled: seconds, once on a machine."""
 
 GROUPED_BYTES = 2**29
 FEWEST_GROUPS = 8

@@ -1,4 +1,4 @@
-"""How a stack is stepped: member by member, all at once, from a captured graph, from a compiled one, or many steps at once."""
+"""How a stack is stepped: member by member, all at once, from a captured or compiled graph, or many steps at once."""
 
 from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.captured import Captured as Captured

@@ -20,11 +20,11 @@ from torch.nn import functional
 
 from recombine.errors import InputError
 from recombine.tasks import cross_entropy, squared_error
+from recombine.tasks.draws import can_compile
 from recombine.training.layout import Layout
 from recombine.training.optim import SGD, Adam, AdamW, Optimizer
 from recombine.training.penalties import SquaredNorm
 from recombine.training.stack import Objective, Stack
-from recombine.training.strategies.compiled import can_compile
 from recombine.training.strategies.fused_source import Layer, Program, blocks, power_of_two, write
 
 ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.GELU: "gelu", nn.ELU: "elu"}
@@ -42,8 +42,10 @@ MOST_NUMBERS = 2**16
 """More weights and state than this do not fit the L2 beside those of the other members on the chip (256 KB each)."""
 MOST_ACTIVATIONS = 40 * 2**10
 """Activations stay in registers between the passes; more than this do not fit those of an instance."""
-RESIDENT = 2**10
-"""Up to so many weights and numbers of state are kept in registers from step to step."""
+MOST_TILE = 2**12
+"""Weights between larger tiles take more registers than there are: 2-128-128-2 was as slow as captured."""
+RESIDENT = 2**8
+"""Up to so many weights and numbers of state are kept in registers from step to step; of more, the L1 is faster."""
 A_WARP = 2**11
 """Activations to a warp."""
 
@@ -105,7 +107,13 @@ def fitted(made: Program) -> Program | str:
         return f"the activations of {made.batch} examples do not fit the registers"
     if numbers > MOST_NUMBERS:
         return "its weights do not fit the chip"
+    if any(max_size(layer.inputs) * max_size(layer.outputs) > MOST_TILE for layer in made.layers):
+        return "its layers are too wide for the registers"
     return replace(made, resident=numbers <= RESIDENT)
+
+
+def max_size(units: int) -> int:
+    return max(block.size for block in blocks(units))
 
 
 def activations(program: Program) -> int:
@@ -174,7 +182,7 @@ def loss_of(losses: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, targets
             return None
         if any(node.op == "get_attr" for node in graph.nodes):
             return None  # a tensor of its own: its numbers do not show
-        return [f"{node.target} {node.name} {node.args} {node.kwargs}" for node in graph.nodes if node.op != "placeholder"]
+        return [f"{node.target} {node.name} {node.args} {node.kwargs}" for node in graph.nodes]
 
     found = operations(losses)
     for name, ways in LOSSES.items():

@@ -9,8 +9,8 @@ One program instance trains one member through all steps of a launch. Its layout
 - Weights and optimiser state stay in registers from step to step where they fit (``resident``). Otherwise each block is
   read where it is used and written where it is updated, through L1 and L2; then barriers keep the threads of an
   instance together.
-- Examples and units that fill a block up to a power of two are read as zero. No gradient flows from such an example, and
-  a weight of such a unit is zero and stays so.
+- Examples and units that fill a block up to a power of two are read as zero. No gradient flows from such an example,
+  and a weight of such a unit is zero and stays so.
 
 The batch of the next step is read before the present one is computed.
 """
@@ -270,7 +270,7 @@ class _Writer:
         p, last = self.program, len(self.cut) - 1
         outputs = [f"a{last}_{n}" for n in range(len(self.cut[last]))]
         now = "" if p.shared else "now_"
-        across = [f"tl.sum({{}}, 1, keep_dims=True)" if b.size > 1 else "{}" for b in self.cut[last]]
+        across = ["tl.sum({}, 1, keep_dims=True)" if b.size > 1 else "{}" for b in self.cut[last]]
         if p.loss == "squared error":
             scale = 1 / (p.batch * p.layers[-1].outputs)
             for n, output in enumerate(outputs):
