@@ -110,9 +110,10 @@ def loop_rate(network: Network, device: torch.device, seconds: float) -> float:
 
 
 def engine_rate(
-    network: Network, members: int, device: torch.device, seconds: float, strategy: str
+    network: Network, members: int, device: torch.device, seconds: float, strategy: str, least: int = 0
 ) -> tuple[float, str, int]:
-    """Member-steps per second of the engine, with the strategy and the stack it chose."""
+    """Member-steps per second of the engine in a training of at least so many steps, with the strategy and the stack it
+    chose."""
     marks: list[tuple[float, int]] = []
     how = {"batch_size": network.batch, "optimizer": network.optimizer, "device": device, "strategy": strategy}
 
@@ -133,7 +134,7 @@ def engine_rate(
     block = FUSED_STEPS if plan.strategy == "fused" else BLOCK_STEPS
     few = min(members, 512)
     run(few, 4 * block)
-    least = LEAST_FUSED if plan.strategy == "fused" else 4 * block
+    least = max(least, LEAST_FUSED if plan.strategy == "fused" else 4 * block)
     notes = run(members, max(least, min(MOST_STEPS, int(seconds * rates(1)[0] / members))))
     stack = asked if notes["strategy"] == "loop" else int(str(notes["stack"]))
     return statistics.median(rates(3)), str(notes["strategy"]), stack
@@ -146,6 +147,7 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", default=[n.name.split()[0] for n in NETWORKS])
     parser.add_argument("--strategies", nargs="+", default=["auto"])
     parser.add_argument("--seconds", type=float, default=1.0, help="seconds timed for each cell")
+    parser.add_argument("--steps", type=int, default=0, help="steps of a training at the least: long ones are compiled")
     parser.add_argument("--out", type=Path, help="also write the table here")
     arguments = parser.parse_args()
     device = torch.device(arguments.device)
@@ -166,7 +168,9 @@ def main() -> None:
             continue
         loop = loop_rate(network, device, arguments.seconds)
         for members, asked in product(arguments.members, arguments.strategies):
-            rate, strategy, stack = engine_rate(network, members, device, arguments.seconds, asked)
+            rate, strategy, stack = engine_rate(
+                network, members, device, arguments.seconds, asked, arguments.steps
+            )
             cells = (network.name, members, f"{loop:,.0f}", f"{rate:,.0f}", f"{rate / loop:.1f}×", strategy, stack)
             lines.append("| " + " | ".join(map(str, cells)) + " |")
             print(lines[-1], flush=True)

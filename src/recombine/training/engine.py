@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
-from recombine.tasks import Draws
+from recombine.tasks import Draws, FixedTask
 from recombine.training.checkpoint import load_checkpoint, save_checkpoint
 from recombine.training.ensemble import Ensemble
 from recombine.training.failures import in_short, whole_or_halves
@@ -26,7 +26,8 @@ from recombine.training.progress import reporter
 from recombine.training.settings import Training
 from recombine.training.stack import Stack, cast, positional, stack_members
 from recombine.training.stopping import NEVER
-from recombine.training.strategies import fusible, strategy_for
+from recombine.training.strategies import strategy_for
+from recombine.training.strategies.fused import Program, asked_for, program_of
 from recombine.training.strategies.stacked import member_step
 from recombine.training.threads import threads
 from recombine.training.trial import first_member, try_member
@@ -112,11 +113,15 @@ def _plan(training: Training) -> Plan:
     one = (inputs, targets) if training.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
     try_member(training, module, one)
     state = training.optimizer.start(torch.zeros(1, 1))
+    program = program_of(module, training.objective, training.optimizer, one)
     plan = make_plan(
         module, training.objective, one, members=len(ids), steps=training.steps, state_tensors=len(state),
         device=training.on, strategy=training.strategy, chunk_size=training.chunk_size,
-        fusible=fusible(module, training.objective, training.optimizer, one),
+        # in single precision: that is what the matrix units are for
+        fusible=isinstance(program, Program) and next(module.parameters()).dtype == torch.float32,
     )  # fmt: skip
+    if plan.strategy == "fused":
+        asked_for(program)
     if training.strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(training, ids[:2])) is not None:
         reason = f"torch.vmap cannot batch this model: {reason}"
         return replace(plan, strategy="loop", stack=min(len(ids), LOOP_STACK), reason=reason)
@@ -150,14 +155,16 @@ def _stack(training: Training, ids: Sequence[int]) -> Stack:
 
 
 def _batches(
-    training: Training, ids: Sequence[int] | Tensor, block: range, dtype: torch.dtype
+    training: Training, ids: Sequence[int] | Tensor, block: range, dtype: torch.dtype, by_row: bool = False
 ) -> tuple[tuple[Tensor, ...], Tensor]:
-    """The batches of a block, (steps × members × batch …), or the whole set once where training is full-batch."""
+    """The batches of a block, (steps × members × batch …); or the whole set once, where training is full-batch or
+    batches are given as rows of it."""
     task, size = training.task, training.batch_size
     if size is None:
         inputs, targets = task.whole(training.on)
     else:
-        inputs, targets = task.batch(Draws.of(ids, block, training.seed, training.on), size)
+        draws = Draws.of(ids, block, training.seed, training.on)
+        inputs, targets = task.by_row(draws, size) if by_row else task.batch(draws, size)  # type: ignore[attr-defined]
     return tuple(cast(part, dtype) for part in positional(inputs)), cast(targets, dtype)
 
 
@@ -177,13 +184,18 @@ def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], 
     shared = training.batch_size is None
     strategy = strategy_for(plan.strategy, stack, training.objective, shared)
     most = FUSED_STEPS if plan.strategy == "fused" else BLOCK_STEPS
-    at_once = most if shared else block_steps(inputs, targets, training.on, most)
+    by_row = plan.strategy == "fused" and type(training.task).batch is FixedTask.batch
+    if by_row and not shared:
+        (_, rows), _ = _batches(training, ids, range(1), stack.flat.dtype, by_row)
+        at_once = block_steps((rows,), rows[:0], training.on, most)
+    else:
+        at_once = most if shared else block_steps(inputs, targets, training.on, most)
     numbers = torch.tensor(ids, device=training.on)
     saved_at = time.monotonic()
     while step < training.steps:
         block = range(step, min(step + at_once, log.next_stop(step)))
         if not shared:
-            inputs, targets = _batches(training, numbers, block, stack.flat.dtype)
+            inputs, targets = _batches(training, numbers, block, stack.flat.dtype, by_row)
         hyper = training.optimizer.hyper(block).to(stack.flat)
         losses = strategy.advance(inputs, targets, hyper, block.start)
         step = block.stop

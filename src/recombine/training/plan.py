@@ -39,7 +39,7 @@ ONE_THREAD_BYTES = 8 * 2**20
 """A CPU step that touches less than this is over before a second thread has been woken; with other work on the machine,
 waiting for that thread made it up to ten times slower."""
 
-COMPILE_BYTES = 2**45
+COMPILE_BYTES = 2**42
 """A training that touches more than this on a GPU takes so long that a compiled step, which saves a third to a half of
 it, is worth the 10 to 30 seconds of compiling."""
 

@@ -3,7 +3,7 @@
 from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.captured import Captured as Captured
 from recombine.training.strategies.compiled import Compiled as Compiled, can_compile as can_compile
-from recombine.training.strategies.fused import Fused as Fused, can_fuse as can_fuse, fusible as fusible
+from recombine.training.strategies.fused import Fused as Fused, can_fuse as can_fuse
 from recombine.training.strategies.loop import Loop as Loop, draws_inside as draws_inside
 from recombine.training.strategies.stacked import Stacked as Stacked, member_step
 

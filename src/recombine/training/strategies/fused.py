@@ -68,6 +68,7 @@ def program_of(
     batch: tuple[tuple[Tensor, ...], Tensor],
     *,
     shared: bool = False,
+    by_row: bool = False,
     stops: bool = False,
 ) -> Program | str:
     """The program that trains members like ``module`` on batches like ``batch``, or why there is none."""
@@ -95,7 +96,8 @@ def program_of(
     rates = optimizer.weight_decay if isinstance(optimizer.weight_decay, tuple) else (optimizer.weight_decay,)
     made = Program(
         layers, Layout.of(module).width, len(targets), loss, RULES[type(optimizer)], numbers, decay=any(rates),
-        penalty=objective.penalty is not None, stops=stops, shared=shared, precision=PRECISION[inputs.dtype],
+        penalty=objective.penalty is not None, stops=stops, shared=shared, by_row=by_row,
+        precision=PRECISION[inputs.dtype],
     )  # fmt: skip
     return fitted(made)
 
@@ -128,14 +130,6 @@ def asked_for(found: Program | str) -> Program:
     if isinstance(found, str):
         raise InputError(f"the fused strategy cannot train this: {found}; strategy='auto' chooses another.")
     return found
-
-
-def fusible(
-    module: nn.Module, objective: Objective, optimizer: Optimizer, batch: tuple[tuple[Tensor, ...], Tensor]
-) -> bool:
-    """Whether there is a program, and one that is faster: the matrix units are for single precision."""
-    (first, *_), _ = batch
-    return first.dtype == torch.float32 and isinstance(program_of(module, objective, optimizer, batch), Program)
 
 
 def layers_of(module: nn.Module) -> tuple[Layer, ...] | str:
@@ -204,7 +198,7 @@ def kernel(program: Program) -> Any:
 
 
 class Fused:
-    """A launch a block, of one instance a member."""
+    """A launch a block, of one instance a member. Batches of a `FixedTask` may come as ``by_row`` gives them."""
 
     def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
         self.stack, self.objective, self.shared = stack, objective, shared
@@ -213,16 +207,21 @@ class Fused:
     def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:
         """Train through a block of batches (steps × members × …); returns the losses (steps × members)."""
         stack, members = self.stack, len(self.stack)
+        by_row = len(inputs) == 2  # all rows of a set, and which of them make up each batch
         if self.program is None:
-            one = (inputs, targets) if self.shared else (tuple(part[0, 0] for part in inputs), targets[0, 0])
-            self.program = asked_for(
-                program_of(stack.module, self.objective, stack.optimizer, one, shared=self.shared,
-                           stops=stack.stop_below is not None)
-            )  # fmt: skip
+            if self.shared:
+                one = inputs, targets
+            elif by_row:
+                one = (inputs[0][inputs[1][0, 0]],), targets[inputs[1][0, 0]]
+            else:
+                one = (inputs[0][0, 0],), targets[0, 0]
+            found = program_of(stack.module, self.objective, stack.optimizer, one, shared=self.shared, by_row=by_row,
+                               stops=stack.stop_below is not None)  # fmt: skip
+            self.program = asked_for(found)
         losses = stack.flat.new_empty(len(hyper), members)
         with torch.cuda.device_of(stack.flat):
             kernel(self.program)[(members,)](
-                inputs[0].contiguous(), targets.contiguous(), stack.flat,
+                inputs[0].contiguous(), targets.contiguous(), inputs[-1].contiguous(), stack.flat,
                 *(stack.state[name] for name in self.program.state), stack.lr,
                 stack.lr if stack.decay is None else stack.decay, stack.weight, stack.held, hyper.contiguous(), losses,
                 0.0 if stack.stop_below is None else stack.stop_below, members, len(hyper),

@@ -55,6 +55,9 @@ class Program:
     penalty: bool = False
     stops: bool = False
     shared: bool = False
+    """Whether one batch is for all members and steps."""
+    by_row: bool = False
+    """Whether a batch is given by the rows of one set, rather than in full."""
     resident: bool = False
     precision: str = "ieee"
 
@@ -167,7 +170,7 @@ class _Writer:
 
     def source(self) -> str:
         p = self.program
-        arguments = ["x", "y", "flat", *p.state, "rate", "decay", "charge", "held", "hyper", "losses"]
+        arguments = ["x", "y", "rows", "flat", *p.state, "rate", "decay", "charge", "held", "hyper", "losses"]
         head = ["import triton", "import triton.language as tl", "", ""]
         head.append('@triton.jit(do_not_specialize=["stop", "members", "steps"])')
         head.append(f"def train({', '.join(arguments)}, stop, members, steps):")
@@ -183,7 +186,10 @@ class _Writer:
                 self.say(f"now_{name} = {name}")
             # After the last step its own batch is read again.
             self.say("ahead = tl.where(step + 1 < steps, members, 0)")
-            self.say(f"x += ahead * {p.batch * p.layers[0].inputs}", f"y += ahead * {p.batch * self.answers()}")
+            if p.by_row:
+                self.say(f"rows += ahead * {p.batch}")
+            else:
+                self.say(f"x += ahead * {p.batch * p.layers[0].inputs}", f"y += ahead * {p.batch * self.answers()}")
             self.batch()
         for number in range(1, len(self.cut)):
             self.forward(number)
@@ -228,6 +234,9 @@ class _Writer:
     def batch(self) -> None:
         p = self.program
         whose = "example" if p.shared else f"(member * {p.batch} + example)"
+        if p.by_row:
+            self.say(f"row = tl.load(rows + {whose}, mask=real, other=0)")
+            whose = "row"
         for k, block in enumerate(self.cut[0]):
             also = f" & {_within(block)}" if _within(block) else ""
             at = f"x + {whose} * {p.layers[0].inputs} + {block.start}{_along(block)}"
