@@ -134,7 +134,8 @@ def engine_rate(
     block = FUSED_STEPS if plan.strategy == "fused" else BLOCK_STEPS
     few = min(members, 512)
     run(few, 4 * block)
-    least = max(least, LEAST_FUSED if plan.strategy == "fused" else 4 * block)
+    # Blocks of many members are shorter; eight are enough to time three parts.
+    least = max(least, 8 * block * few // members, LEAST_FUSED if plan.strategy == "fused" else 4 * block)
     notes = run(members, max(least, min(MOST_STEPS, int(seconds * rates(1)[0] / members))))
     stack = asked if notes["strategy"] == "loop" else int(str(notes["stack"]))
     return statistics.median(rates(3)), str(notes["strategy"]), stack

@@ -82,6 +82,7 @@ def hooked() -> nn.Module:
         (NET(), {"task": ToyTask(loss="squared tanh")}, "cross-entropy"),
         (Perceptron(widths=(2, 300, 300, 2))(), {}, "do not fit the chip"),
         (Perceptron(widths=(2, *[300] * 9, 2))(), {}, "do not fit the registers"),
+        (Perceptron(widths=(2, 128, 128, 2))(), {}, "too wide"),
     ],
 )
 def test_what_has_no_program_says_why(module: nn.Module, more: dict[str, Any], reason: str) -> None:

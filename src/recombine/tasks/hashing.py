@@ -10,7 +10,7 @@ from torch import Tensor
 BLOCK = 1024
 
 
-@triton.jit(do_not_specialize=["count", "total"])
+@triton.jit(do_not_specialize=["count", "total"])  # type: ignore[untyped-decorator]
 def _hashed(keys, out, count, total, BITS: tl.constexpr, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     here = at < total

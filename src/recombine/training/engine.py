@@ -187,7 +187,7 @@ def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], 
     by_row = plan.strategy == "fused" and type(training.task).batch is FixedTask.batch
     if by_row and not shared:
         (_, rows), _ = _batches(training, ids, range(1), stack.flat.dtype, by_row)
-        at_once = block_steps((rows,), rows[:0], training.on, most)
+        at_once = block_steps((rows,) * 3, rows, training.on, most)  # shuffling holds them several times over
     else:
         at_once = most if shared else block_steps(inputs, targets, training.on, most)
     numbers = torch.tensor(ids, device=training.on)

@@ -41,7 +41,7 @@ waiting for that thread made it up to ten times slower."""
 
 COMPILE_BYTES = 2**42
 """A training that touches more than this on a GPU takes so long that a compiled step, which saves a third to a half of
-it, is worth the 10 to 30 seconds of compiling."""
+it, is worth the 10 to 30 seconds of compiling. PyTorch keeps what it compiles on disk, so they are spent once."""
 
 FUSED_STEPS = 2000
 """A training of fewer steps is over before the program for all of them is compiled: seconds, once on a machine."""

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -43,7 +44,7 @@ MOST_NUMBERS = 2**16
 MOST_ACTIVATIONS = 40 * 2**10
 """Activations stay in registers between the passes; more than this do not fit those of an instance."""
 MOST_TILE = 2**12
-"""Weights between larger tiles take more registers than there are: 2-128-128-2 was as slow as captured."""
+"""Larger tiles of weights or activations take more registers than there are: 2-128-128-2 was as slow as captured."""
 RESIDENT = 2**8
 """Up to so many weights and numbers of state are kept in registers from step to step; of more, the L1 is faster."""
 A_WARP = 2**11
@@ -109,13 +110,11 @@ def fitted(made: Program) -> Program | str:
         return f"the activations of {made.batch} examples do not fit the registers"
     if numbers > MOST_NUMBERS:
         return "its weights do not fit the chip"
-    if any(max_size(layer.inputs) * max_size(layer.outputs) > MOST_TILE for layer in made.layers):
-        return "its layers are too wide for the registers"
+    widths = (made.layers[0].inputs, *(layer.outputs for layer in made.layers))
+    widest = [max(block.size for block in blocks(width)) for width in widths]
+    if max(made.examples * max(widest), *(a * b for a, b in pairwise(widest))) > MOST_TILE:
+        return "its layers or batches are too wide for the registers"
     return replace(made, resident=numbers <= RESIDENT)
-
-
-def max_size(units: int) -> int:
-    return max(block.size for block in blocks(units))
 
 
 def activations(program: Program) -> int:
