@@ -16,12 +16,14 @@ from trainees import NET, TOY, Normed, fixed_task, short
 from recombine.errors import InputError
 from recombine.models import Perceptron
 from recombine.tasks import Draws, ToyTask, cross_entropy, squared_error
-from recombine.training import SGD, Adam, AdamW, Optimizer
+from recombine.training import SGD, Adam, AdamW, Optimizer, engine
 from recombine.training.penalties import SquaredNorm, VectorVariance
+from recombine.training.settings import Training
 from recombine.training.sign import SignSGD
 from recombine.training.stack import Objective
-from recombine.training.strategies.fused import Program, loss_of, program_of
-from recombine.training.strategies.fused_source import blocks, write
+from recombine.training.strategies import Fused
+from recombine.training.strategies.fused import loss_of, program_of
+from recombine.training.strategies.fused_source import Program, blocks, write
 
 
 @pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed; its interpreter runs the programs")
@@ -114,6 +116,18 @@ def test_blocks_hold_every_unit_once(units: int) -> None:
     assert sum(b.size for b in found[:-1]) < units <= sum(b.size for b in found)
     assert all(b.size == 1 or (b.size >= 16 and b.size & (b.size - 1) == 0) for b in found)
     assert not any(b.filled for b in found[:-1])
+
+
+def test_what_a_gpu_has_no_room_for_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    training, asked = Training(NET, fixed_task(), steps=1, batch_size=8, device="cpu"), []
+
+    def advance(self: Fused, inputs: tuple[torch.Tensor, ...], *rest: Any) -> torch.Tensor:
+        asked.append([tuple(part.shape) for part in inputs])
+        raise RuntimeError("out of resource: shared memory")
+
+    monkeypatch.setattr(Fused, "advance", advance)
+    assert engine._misfit(training, [0, 1]) == "out of resource: shared memory"
+    assert asked == [[(24, 2), (1, 2, 8)]], "all rows, and which of them"
 
 
 def test_without_a_gpu_or_triton_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

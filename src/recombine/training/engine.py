@@ -27,7 +27,8 @@ from recombine.training.settings import Training
 from recombine.training.stack import Stack, cast, positional, stack_members
 from recombine.training.stopping import NEVER
 from recombine.training.strategies import strategy_for
-from recombine.training.strategies.fused import Program, asked_for, program_of
+from recombine.training.strategies.fused import asked_for, can_fuse, program_of
+from recombine.training.strategies.fused_source import Program
 from recombine.training.strategies.stacked import member_step
 from recombine.training.threads import threads
 from recombine.training.trial import first_member, try_member
@@ -113,19 +114,38 @@ def _plan(training: Training) -> Plan:
     one = (inputs, targets) if training.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
     try_member(training, module, one)
     state = training.optimizer.start(torch.zeros(1, 1))
-    program = program_of(module, training.objective, training.optimizer, one)
+    program = program_of(module, training.objective, training.optimizer, one) if can_fuse(training.on) else ""
     plan = make_plan(
         module, training.objective, one, members=len(ids), steps=training.steps, state_tensors=len(state),
         device=training.on, strategy=training.strategy, chunk_size=training.chunk_size,
         # in single precision: that is what the matrix units are for
         fusible=isinstance(program, Program) and next(module.parameters()).dtype == torch.float32,
     )  # fmt: skip
-    if plan.strategy == "fused":
+    if training.strategy == "fused":
         asked_for(program)
+    elif plan.strategy == "fused" and (reason := _misfit(training, ids[:2])) is not None:
+        plan = replace(plan, strategy="captured", reason=f"no launch for many steps on this GPU: {reason}")
     if training.strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(training, ids[:2])) is not None:
         reason = f"torch.vmap cannot batch this model: {reason}"
         return replace(plan, strategy="loop", stack=min(len(ids), LOOP_STACK), reason=reason)
     return plan
+
+
+def _misfit(training: Training, ids: list[int]) -> str | None:
+    """Why the program for all steps cannot take the first of a small stack, as on a small GPU; None where it can."""
+    stack = _stack(training, ids)
+    inputs, targets = _batches(training, ids, range(1), stack.flat.dtype, _by_row(training))
+    fused = strategy_for("fused", stack, training.objective, training.batch_size is None)
+    try:
+        fused.advance(inputs, targets, training.optimizer.hyper(range(1)).to(stack.flat), 0).cpu()
+    except Exception as error:  # whatever the compiler or the driver say
+        return in_short(error)
+    return None
+
+
+def _by_row(training: Training) -> bool:
+    """Whether a launch can read the rows of a fixed set itself."""
+    return training.batch_size is not None and type(training.task).batch is FixedTask.batch
 
 
 def _refusal(training: Training, ids: list[int]) -> str | None:
@@ -184,8 +204,8 @@ def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], 
     shared = training.batch_size is None
     strategy = strategy_for(plan.strategy, stack, training.objective, shared)
     most = FUSED_STEPS if plan.strategy == "fused" else BLOCK_STEPS
-    by_row = plan.strategy == "fused" and type(training.task).batch is FixedTask.batch
-    if by_row and not shared:
+    by_row = plan.strategy == "fused" and _by_row(training)
+    if by_row:
         (_, rows), _ = _batches(training, ids, range(1), stack.flat.dtype, by_row)
         at_once = block_steps((rows,) * 3, rows, training.on, most)  # shuffling holds them several times over
     else:

@@ -93,7 +93,7 @@ def make_plan(
     reason = "asked for"
     if strategy == "auto":
         strategy, reason = _choose(module, objective, touched, members, steps, device)
-        if strategy in ("captured", "compiled") and fusible and steps >= FUSED_STEPS and can_fuse(device):
+        if strategy in ("captured", "compiled") and fusible and steps >= FUSED_STEPS:
             strategy, reason = "fused", "one launch for many steps"
     if chunk_size == "auto":
         most = max(1, STACK_BYTES.get(device.type, STACK_BYTES["cpu"]) // touched)

@@ -28,8 +28,8 @@ from recombine.training.penalties import SquaredNorm
 from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.fused_source import Layer, Program, blocks, power_of_two, write
 
-ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.GELU: "gelu", nn.ELU: "elu"}
-RULES = {SGD: "sgd", Adam: "adam", AdamW: "adamw"}
+ACTIVATIONS: dict[type[nn.Module], str] = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.GELU: "gelu", nn.ELU: "elu"}
+RULES: dict[type[Optimizer], str] = {SGD: "sgd", Adam: "adam", AdamW: "adamw"}
 LOSSES: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], ...]] = {
     "cross entropy": (cross_entropy, lambda o, t: functional.cross_entropy(o, t, reduction="none")),
     "squared error": (squared_error, lambda o, t: functional.mse_loss(o, t, reduction="none").mean(1)),
