@@ -83,7 +83,7 @@ def hooked() -> nn.Module:
         (NET(), {"penalty": VectorVariance()}, "squared norm"),
         (NET(), {"task": ToyTask(loss="squared tanh")}, "cross-entropy"),
         (Perceptron(widths=(2, 300, 300, 2))(), {}, "do not fit the chip"),
-        (Perceptron(widths=(2, *[300] * 9, 2))(), {}, "do not fit the registers"),
+        (Perceptron(widths=(2, *[64] * 12, 2))(), {}, "do not fit the registers"),
         (Perceptron(widths=(2, 128, 128, 2))(), {}, "too wide"),
     ],
 )

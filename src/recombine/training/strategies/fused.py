@@ -41,13 +41,14 @@ times as fast as float32 products outside the matrix units."""
 
 MOST_NUMBERS = 2**16
 """More weights and state than this do not fit the L2 beside those of the other members on the chip (256 KB each)."""
-MOST_ACTIVATIONS = 40 * 2**10
-"""Activations stay in registers between the passes; more than this do not fit those of an instance."""
-MOST_TILE = 2**12
+MOST_ACTIVATIONS, BESIDE_LARGE_TILES = 40 * 2**10, 9 * 2**10
+"""Activations stay in registers between the passes; beside weights in tiles above `LARGE_TILE` there is less room.
+(Nothing with more was measured to be faster than captured.)"""
+MOST_TILE, LARGE_TILE = 2**12, 2**11
 """Larger tiles of weights or activations take more registers than there are: 2-128-128-2 was as slow as captured."""
 RESIDENT = 2**8
 """Up to so many weights and numbers of state are kept in registers from step to step; of more, the L1 is faster."""
-A_WARP = 2**11
+A_WARP = 9 * 2**8
 """Activations to a warp."""
 
 
@@ -106,14 +107,15 @@ def program_of(
 def fitted(made: Program) -> Program | str:
     """The program as it fits the chip, or why it does not."""
     numbers = sum(layer.outputs * (layer.inputs + 1) for layer in made.layers) * (1 + len(made.state))
-    if activations(made) > MOST_ACTIVATIONS:
-        return f"the activations of {made.batch} examples do not fit the registers"
     if numbers > MOST_NUMBERS:
         return "its weights do not fit the chip"
     widths = (made.layers[0].inputs, *(layer.outputs for layer in made.layers))
     widest = [max(block.size for block in blocks(width)) for width in widths]
-    if max(made.examples * max(widest), *(a * b for a, b in pairwise(widest))) > MOST_TILE:
+    tile = max(a * b for a, b in pairwise(widest))
+    if max(made.examples * max(widest), tile) > MOST_TILE:
         return "its layers or batches are too wide for the registers"
+    if activations(made) > (MOST_ACTIVATIONS if tile <= LARGE_TILE else BESIDE_LARGE_TILES):
+        return f"the activations of {made.batch} examples do not fit the registers"
     return replace(made, resident=numbers <= RESIDENT)
 
 
