@@ -175,6 +175,8 @@ class _Writer:
         head.append('@triton.jit(do_not_specialize=["stop", "members", "steps"])')
         head.append(f"def train({', '.join(arguments)}, stop, members, steps):")
         self.start()
+        if not p.shared:
+            self.move("member.to(tl.int64)")
         self.batch()
         self.say("for step in range(steps):")
         self.depth = 2
@@ -185,11 +187,8 @@ class _Writer:
             for name in self.data():
                 self.say(f"now_{name} = {name}")
             # After the last step its own batch is read again.
-            self.say("ahead = tl.where(step + 1 < steps, members, 0)")
-            if p.by_row:
-                self.say(f"rows += ahead * {p.batch}")
-            else:
-                self.say(f"x += ahead * {p.batch * p.layers[0].inputs}", f"y += ahead * {p.batch * self.answers()}")
+            self.say("ahead = tl.where(step + 1 < steps, members, 0).to(tl.int64)")
+            self.move("ahead")
             self.batch()
         for number in range(1, len(self.cut)):
             self.forward(number)
@@ -231,12 +230,18 @@ class _Writer:
         answers = ["t"] if self.program.loss == "cross entropy" else [f"t_{n}" for n in range(len(self.cut[-1]))]
         return [*(f"x_{k}" for k in range(len(self.cut[0]))), *answers]
 
+    def move(self, members: str) -> None:
+        """On to the batch that lies so many members further."""
+        p = self.program
+        if p.by_row:
+            return self.say(f"rows += {members} * {p.batch}")
+        self.say(f"x += {members} * {p.batch * p.layers[0].inputs}", f"y += {members} * {p.batch * self.answers()}")
+
     def batch(self) -> None:
         p = self.program
-        whose = "example" if p.shared else f"(member * {p.batch} + example)"
+        whose = "row" if p.by_row else "example"
         if p.by_row:
-            self.say(f"row = tl.load(rows + {whose}, mask=real, other=0)")
-            whose = "row"
+            self.say("row = tl.load(rows + example, mask=real, other=0)")
         for k, block in enumerate(self.cut[0]):
             also = f" & {_within(block)}" if _within(block) else ""
             at = f"x + {whose} * {p.layers[0].inputs} + {block.start}{_along(block)}"
