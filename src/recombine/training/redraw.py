@@ -22,7 +22,7 @@ class _Noting(TorchDispatchMode):
     """Notes what fills tensors with numbers while it is active."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.noted: list[tuple[Callable[..., Tensor], Tensor, Sequence[Any], dict[str, Any]]] = []
 
     def __torch_dispatch__(
