@@ -1,9 +1,10 @@
-"""Member-steps per second: one plain PyTorch loop a member against the engine, for four kinds of network.
+"""Member-steps per second: one plain PyTorch loop a member against the engine, for five kinds of network.
 
-    python benchmarks/engine.py [--device cpu|cuda] [--members 1 16 64 128 512] [--networks toy ...] [--out FILE.md]
+    python benchmarks/engine.py [--device cpu|cuda] [--members 1 16 64 128 512] [--networks toy ...]
+                                [--strategies auto captured ...] [--out FILE.md]
 
 The loop is what one would write by hand: module, torch.optim, zero_grad, backward, step, on batches drawn beforehand.
-The engine draws its batches as it goes. Both are timed in the steady state, after warming up; medians of three.
+The engine draws its batches as it goes. Both are timed in the steady state, after warming up; medians of three parts.
 Where the engine chooses a loop, a member costs the same whatever their number, so it is timed with two.
 """
 
@@ -15,6 +16,7 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise, product
 from pathlib import Path
 
 import torch
@@ -24,8 +26,11 @@ from recombine.models import Perceptron
 from recombine.space import FactorSpace
 from recombine.support import full
 from recombine.tasks import FixedTask, Task, ToyTask, cross_entropy, squared_error
-from recombine.training import SGD, Adam, Optimizer, train
-from recombine.training.engine import BLOCK_STEPS
+from recombine.training import SGD, Adam, Optimizer, plan_training, train
+from recombine.training.engine import BLOCK_STEPS, FUSED_STEPS
+from recombine.training.plan import FUSED_STEPS as LEAST_FUSED
+
+MOST_STEPS = 2**20
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ NETWORKS = (
             lambda m: torch.optim.SGD(m.parameters(), lr=0.1)),
     Network("one hidden layer of 1000", Perceptron(widths=(18, 1000, 1)), fixed((18,), (1,)), 32, SGD(lr=0.01),
             lambda m: torch.optim.SGD(m.parameters(), lr=0.01)),
+    Network("perceptron 64-64-64", Perceptron(widths=(64, 64, 64)), fixed((64,), (64,)), 64, Adam(lr=1e-3),
+            lambda m: torch.optim.Adam(m.parameters(), lr=1e-3)),
     Network("decoder 20-256-256-784", Perceptron(widths=(20, 256, 256, 784)), fixed((20,), (784,)), 64, Adam(lr=1e-3),
             lambda m: torch.optim.Adam(m.parameters(), lr=1e-3)),
     Network("small CNN 28x28", small_cnn, fixed((1, 28, 28), 10), 64, SGD(lr=0.01),
@@ -102,34 +109,36 @@ def loop_rate(network: Network, device: torch.device, seconds: float) -> float:
     return statistics.median(steps / run(steps) for _ in range(3))
 
 
-def engine_rate(network: Network, members: int, device: torch.device, seconds: float) -> tuple[float, str, int]:
-    """Member-steps per second of the engine, with the strategy and the stack it chose."""
+def engine_rate(
+    network: Network, members: int, device: torch.device, seconds: float, strategy: str, least: int = 0
+) -> tuple[float, str, int]:
+    """Member-steps per second of the engine in a training of at least so many steps, with the strategy and the stack it
+    chose."""
     marks: list[tuple[float, int]] = []
-    asked = members
-    probe = train(network.model, network.task, members=min(members, 2), steps=1, batch_size=network.batch,
-                  optimizer=network.optimizer, device=device)  # fmt: skip
-    if probe.notes["strategy"] == "loop":
-        members = min(members, 2)
+    how = {"batch_size": network.batch, "optimizer": network.optimizer, "device": device, "strategy": strategy}
 
-    def run(steps: int) -> dict[str, object]:
+    def run(members: int, steps: int) -> dict[str, object]:
         marks.clear()
-        return train(network.model, network.task, members=members, steps=steps, batch_size=network.batch,
-                     optimizer=network.optimizer, device=device,
+        return train(network.model, network.task, members=members, steps=steps, **how,
                      progress=lambda done, total: marks.append((time.perf_counter(), done))).notes  # fmt: skip
 
-    def rate() -> float:
-        (start, before), (end, after) = marks[0], marks[-1]
-        return (after - before) / (end - start)
+    def rates(parts: int) -> list[float]:
+        # The engine reports after each block of steps, when the device is done with it; the first pays for starting.
+        cuts = [marks[(len(marks) - 1) * part // parts] for part in range(parts + 1)]
+        return [(after - before) / (end - start) for (start, before), (end, after) in pairwise(cuts)]
 
-    # The engine reports after each block of steps, when the device is done with it; the first block pays for starting.
-    notes = run(3 * BLOCK_STEPS)
-    steps = max(3 * BLOCK_STEPS, min(2**15, int(seconds * rate() / members)))
-    rates = []
-    for _ in range(3):
-        notes = run(steps)
-        rates.append(rate())
+    asked = members
+    plan, _ = plan_training(network.model, network.task, members=members, steps=MOST_STEPS, **how)
+    if plan.strategy == "loop":
+        members = min(members, 2)
+    block = FUSED_STEPS if plan.strategy == "fused" else BLOCK_STEPS
+    few = min(members, 512)
+    run(few, 4 * block)
+    # Blocks of many members are shorter; eight are enough to time three parts.
+    least = max(least, 8 * block * few // members, LEAST_FUSED if plan.strategy == "fused" else 4 * block)
+    notes = run(members, max(least, min(MOST_STEPS, int(seconds * rates(1)[0] / members))))
     stack = asked if notes["strategy"] == "loop" else int(str(notes["stack"]))
-    return statistics.median(rates), str(notes["strategy"]), stack
+    return statistics.median(rates(3)), str(notes["strategy"]), stack
 
 
 def main() -> None:
@@ -137,7 +146,9 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--members", type=int, nargs="+", default=[1, 16, 64, 128, 512])
     parser.add_argument("--networks", nargs="+", default=[n.name.split()[0] for n in NETWORKS])
+    parser.add_argument("--strategies", nargs="+", default=["auto"])
     parser.add_argument("--seconds", type=float, default=1.0, help="seconds timed for each cell")
+    parser.add_argument("--steps", type=int, default=0, help="steps of a training at the least: long ones are compiled")
     parser.add_argument("--out", type=Path, help="also write the table here")
     arguments = parser.parse_args()
     device = torch.device(arguments.device)
@@ -157,8 +168,10 @@ def main() -> None:
         if network.name.split()[0] not in arguments.networks:
             continue
         loop = loop_rate(network, device, arguments.seconds)
-        for members in arguments.members:
-            rate, strategy, stack = engine_rate(network, members, device, arguments.seconds)
+        for members, asked in product(arguments.members, arguments.strategies):
+            rate, strategy, stack = engine_rate(
+                network, members, device, arguments.seconds, asked, arguments.steps
+            )
             cells = (network.name, members, f"{loop:,.0f}", f"{rate:,.0f}", f"{rate / loop:.1f}×", strategy, stack)
             lines.append("| " + " | ".join(map(str, cells)) + " |")
             print(lines[-1], flush=True)

@@ -26,6 +26,7 @@ from recombine.training.penalties import (
     NuclearNorm,
     Orthogonality,
     Penalty,
+    SquaredNorm,
     Together,
     VectorVariance,
 )
@@ -36,6 +37,7 @@ PENALTIES: dict[str, tuple[Penalty, str]] = {
     "MapVariance": (MapVariance(side=8), "PixelDecoder"),
     "NuclearNorm": (NuclearNorm(), "EmbeddingCNN"),
     "Orthogonality": (Orthogonality(), "EmbeddingCNN"),
+    "SquaredNorm": (SquaredNorm(), "Perceptron"),
     "Together": (Together(parts=((0.5, CoefficientEntropy()), (0.1, Orthogonality()))), "EmbeddingCNN"),
     "VectorVariance": (VectorVariance(), "EmbeddingCNN"),
 }

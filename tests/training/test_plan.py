@@ -107,6 +107,14 @@ def test_a_long_training_is_compiled_where_it_can_be(monkeypatch: pytest.MonkeyP
         plan(NET(), device=GPU, strategy="compiled")
 
 
+def test_many_steps_of_a_network_with_a_program_are_fused() -> None:
+    assert plan(NET(), device=GPU, steps=10**4, fusible=True).strategy == "fused"
+    assert plan(NET(), 1, GPU, steps=10**4, fusible=True).strategy == "fused", "however many there are"
+    assert plan(NET(), device=GPU, steps=10**4).strategy == "captured"
+    assert plan(NET(), device=GPU, steps=100, fusible=True).strategy == "captured"
+    assert plan(NET(), device=CPU, steps=10**4, fusible=True).strategy == "stacked"
+
+
 def test_planning_leaves_no_trace() -> None:
     module = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 2))
     before = {name: tensor.clone() for name, tensor in module.state_dict().items()}

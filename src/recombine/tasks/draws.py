@@ -11,6 +11,9 @@ import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from shutil import which
 
 import torch
 from torch import Tensor
@@ -20,6 +23,12 @@ _GAMMA = 0x9E3779B97F4A7C15
 _MIX_1 = 0xBF58476D1CE4E5B9
 _MIX_2 = 0x94D049BB133111EB
 _PRECISION = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
+
+
+@cache
+def can_compile() -> bool:
+    """Whether what compiles for a GPU is installed: Triton, and the C compiler that it calls."""
+    return find_spec("triton") is not None and any(which(name) for name in ("cc", "gcc", "clang"))
 
 
 def _signed(value: int) -> int:
@@ -44,11 +53,15 @@ def _mix(z: Tensor) -> Tensor:
     return z ^ _shift(z, 31)
 
 
+def _word(text: str) -> int:
+    return zlib.crc32(text.encode()) | (1 << 40)
+
+
 def key(*parts: int | str) -> int:
     """A 64-bit key for an address such as ``key(seed, member, "init")``."""
     state = 0
     for part in parts:
-        number = zlib.crc32(part.encode()) | (1 << 40) if isinstance(part, str) else part
+        number = _word(part) if isinstance(part, str) else part
         state = _mix_number((state + _GAMMA + (number & _MASK)) & _MASK)
     return state
 
@@ -65,9 +78,14 @@ class Draws:
     """Whose streams they are; none where all members share one."""
 
     @classmethod
-    def of(cls, members: Sequence[int], steps: range, seed: int, device: torch.device | str = "cpu") -> Draws:
+    def of(
+        cls, members: Sequence[int] | Tensor, steps: range, seed: int, device: torch.device | str = "cpu"
+    ) -> Draws:
         """The training draws of ``members`` at ``steps``: leading shape (len(steps), len(members))."""
-        keys = torch.tensor([_signed(key(seed, m, "data")) for m in members], dtype=torch.int64, device=device)
+        # key(seed, member, "data") of all members at once
+        keys = torch.as_tensor(members, dtype=torch.int64, device=device)
+        for before, after in ((key(seed), 0), (0, _word("data"))):
+            keys = _mix(keys + _signed(_GAMMA + before + after))
         at = torch.arange(steps.start, steps.stop, dtype=torch.int64, device=device)
         return cls(_mix(keys + _signed(_GAMMA) * (at[:, None] + 1)), keys, at, tuple(members))
 
@@ -92,15 +110,26 @@ class Draws:
 
     def bits(self, shape: Sequence[int]) -> Tensor:
         """Uniform 64-bit integers; ``shape`` begins with the leading shape of these draws."""
-        shape = tuple(shape)
-        if shape[: len(self.lead)] != self.lead:
-            raise ValueError(f"a draw of shape {shape} must begin with {self.lead}")
-        inner = shape[len(self.lead) :]
-        return _hash_counters(self.keys, math.prod(inner)).reshape(shape)
+        return self._inner(tuple(shape), torch.int64, 64)
 
     def uniform(self, shape: Sequence[int], dtype: torch.dtype = torch.float32) -> Tensor:
         """Uniform on [0, 1), with as many random bits as the type holds."""
+        if self._in_one_pass():
+            return self._inner(tuple(shape), dtype, _PRECISION[dtype])
         return _uniform(self.bits(shape), dtype)
+
+    def _in_one_pass(self) -> bool:
+        return self.keys.is_cuda and can_compile()
+
+    def _inner(self, shape: tuple[int, ...], dtype: torch.dtype, bits: int) -> Tensor:
+        if shape[: len(self.lead)] != self.lead:
+            raise ValueError(f"a draw of shape {shape} must begin with {self.lead}")
+        count = math.prod(shape[len(self.lead) :])
+        if self._in_one_pass():
+            from recombine.tasks.hashing import hashed
+
+            return hashed(self.keys, count, dtype, bits).reshape(shape)
+        return _hash_counters(self.keys, count).reshape(shape)
 
     def integers(self, high: int, shape: Sequence[int]) -> Tensor:
         """Uniform on 0 … high − 1."""

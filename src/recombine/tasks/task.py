@@ -221,8 +221,17 @@ class FixedTask(Task):
         return self._part.get(block[0]) if len(block) == 1 else None
 
     def batch(self, draws: Draws, size: int) -> tuple[Inputs, Tensor]:
+        return self._gather(self._shuffled(draws, size))
+
+    def by_row(self, draws: Draws, size: int) -> tuple[tuple[Tensor, ...], Tensor]:
+        """A batch without copying: the inputs of all rows and, last, the rows of the batch; the targets of all rows."""
+        rows = self._shuffled(draws, size)
+        self._move(rows.device)
+        return (*self._inputs, rows), self._targets
+
+    def _shuffled(self, draws: Draws, size: int) -> Tensor:
         order = draws("order").shuffled(len(self._rows), size)
-        return self._gather(self._rows.to(order.device)[order])
+        return self._rows.to(order.device)[order]
 
     def whole(self, device: torch.device | str = "cpu") -> tuple[Inputs, Tensor]:
         return self._gather(self._rows.to(device))
@@ -246,10 +255,13 @@ class FixedTask(Task):
         unit = draws("example").uniform(points.shape[:-1], torch.float64).cpu()
         return self._gather(rows[order[first + (unit * count).long()]].to(points.device))
 
+    def _move(self, device: torch.device) -> None:
+        if self._targets.device != device:
+            self._inputs = tuple(part.to(device) for part in self._inputs)
+            self._targets = self._targets.to(device)
+
     def _gather(self, rows: Tensor) -> tuple[Inputs, Tensor]:
-        if self._targets.device != rows.device:
-            self._inputs = tuple(part.to(rows.device) for part in self._inputs)
-            self._targets = self._targets.to(rows.device)
+        self._move(rows.device)
         inputs = tuple(part[rows] for part in self._inputs)
         return (inputs[0] if self._single else inputs), self._targets[rows]
 

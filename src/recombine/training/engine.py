@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
-from recombine.tasks import Draws
+from recombine.tasks import Draws, FixedTask
 from recombine.training.checkpoint import load_checkpoint, save_checkpoint
 from recombine.training.ensemble import Ensemble
 from recombine.training.failures import in_short, whole_or_halves
@@ -27,6 +27,8 @@ from recombine.training.settings import Training
 from recombine.training.stack import Stack, cast, positional, stack_members
 from recombine.training.stopping import NEVER
 from recombine.training.strategies import strategy_for
+from recombine.training.strategies.fused import asked_for, can_fuse, program_of
+from recombine.training.strategies.fused_source import Program
 from recombine.training.strategies.stacked import member_step
 from recombine.training.threads import threads
 from recombine.training.trial import first_member, try_member
@@ -36,6 +38,7 @@ Answer = TypeVar("Answer")
 
 NO_RULE = re.compile(r"performance drop because .* batching rule for ([\w:]+)")
 BLOCK_STEPS = 64
+FUSED_STEPS = 4096
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 2**30}
 """Batches are drawn for a block of steps at once, within these bounds: drawing one step costs as many launches."""
 
@@ -123,14 +126,38 @@ def _plan(training: Training) -> Plan:
     one = (inputs, targets) if training.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
     try_member(training, module, one)
     state = training.optimizer.start(torch.zeros(1, 1))
+    program = program_of(module, training.objective, training.optimizer, one) if can_fuse(training.on) else ""
     plan = make_plan(
         module, training.objective, one, members=len(ids), steps=training.steps, state_tensors=len(state),
         device=training.on, strategy=training.strategy, chunk_size=training.chunk_size,
+        # in single precision: that is what the matrix units are for
+        fusible=isinstance(program, Program) and next(module.parameters()).dtype == torch.float32,
     )  # fmt: skip
+    if training.strategy == "fused":
+        asked_for(program)
+    elif plan.strategy == "fused" and (reason := _misfit(training, ids[:2])) is not None:
+        plan = replace(plan, strategy="captured", reason=f"no launch for many steps on this GPU: {reason}")
     if training.strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(training, ids[:2])) is not None:
         reason = f"torch.vmap cannot batch this model: {reason}"
         return replace(plan, strategy="loop", stack=min(len(ids), LOOP_STACK), reason=reason)
     return plan
+
+
+def _misfit(training: Training, ids: list[int]) -> str | None:
+    """Why the program for all steps cannot take the first of a small stack, as on a small GPU; None where it can."""
+    stack = _stack(training, ids)
+    inputs, targets = _batches(training, ids, range(1), stack.flat.dtype, _by_row(training))
+    fused = strategy_for("fused", stack, training.objective, training.batch_size is None)
+    try:
+        fused.advance(inputs, targets, training.optimizer.hyper(range(1)).to(stack.flat), 0).cpu()
+    except Exception as error:  # whatever the compiler or the driver say
+        return in_short(error)
+    return None
+
+
+def _by_row(training: Training) -> bool:
+    """Whether a launch can read the rows of a fixed set itself."""
+    return training.batch_size is not None and type(training.task).batch is FixedTask.batch
 
 
 def _refusal(training: Training, ids: list[int]) -> str | None:
@@ -160,14 +187,16 @@ def _stack(training: Training, ids: Sequence[int]) -> Stack:
 
 
 def _batches(
-    training: Training, ids: Sequence[int], block: range, dtype: torch.dtype
+    training: Training, ids: Sequence[int] | Tensor, block: range, dtype: torch.dtype, by_row: bool = False
 ) -> tuple[tuple[Tensor, ...], Tensor]:
-    """The batches of a block, (steps × members × batch …), or the whole set once where training is full-batch."""
+    """The batches of a block, (steps × members × batch …); or the whole set once, where training is full-batch or
+    batches are given as rows of it."""
     task, size = training.task, training.batch_size
     if size is None:
         inputs, targets = task.whole(training.on)
     else:
-        inputs, targets = task.batch(Draws.of(ids, block, training.seed, training.on), size)
+        draws = Draws.of(ids, block, training.seed, training.on)
+        inputs, targets = task.by_row(draws, size) if by_row else task.batch(draws, size)  # type: ignore[attr-defined]
     return tuple(cast(part, dtype) for part in positional(inputs)), cast(targets, dtype)
 
 
@@ -186,12 +215,19 @@ def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], 
         log.record(0)
     shared = training.batch_size is None
     strategy = strategy_for(plan.strategy, stack, training.objective, shared)
-    at_once = BLOCK_STEPS if shared else block_steps(inputs, targets, training.on)
+    most = FUSED_STEPS if plan.strategy == "fused" else BLOCK_STEPS
+    by_row = plan.strategy == "fused" and _by_row(training)
+    if by_row:
+        (_, rows), _ = _batches(training, ids, range(1), stack.flat.dtype, by_row)
+        at_once = block_steps((rows,) * 3, rows, training.on, most)  # shuffling holds them several times over
+    else:
+        at_once = most if shared else block_steps(inputs, targets, training.on, most)
+    numbers = torch.tensor(ids, device=training.on)
     saved_at = time.monotonic()
     while step < training.steps:
         block = range(step, min(step + at_once, log.next_stop(step)))
         if not shared:
-            inputs, targets = _batches(training, ids, block, stack.flat.dtype)
+            inputs, targets = _batches(training, numbers, block, stack.flat.dtype, by_row)
         hyper = training.optimizer.hyper(block).to(stack.flat)
         losses = strategy.advance(inputs, targets, hyper, block.start)
         step = block.stop
@@ -210,10 +246,12 @@ def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], 
     return log.ensemble()
 
 
-def block_steps(inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device) -> int:
+def block_steps(
+    inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device, most: int = BLOCK_STEPS
+) -> int:
     """How many steps are drawn at once, from the batch of one."""
     one_step = sum(t.numel() * t.element_size() for t in (*inputs, targets))
-    return max(1, min(BLOCK_STEPS, BLOCK_BYTES.get(device.type, BLOCK_BYTES["cpu"]) // max(one_step, 1)))
+    return max(1, min(most, BLOCK_BYTES.get(device.type, BLOCK_BYTES["cpu"]) // max(one_step, 1)))
 
 
 def _join(parts: list[Ensemble]) -> Ensemble:

@@ -34,9 +34,11 @@ class Log:
         # A module of its own: measuring puts it into evaluation mode, training goes on in training mode.
         self.module = copy.deepcopy(stack.module).eval()
         self.bins = max(1, min(training.steps, HISTORY_BINS))
-        self.sums = torch.zeros(len(stack), self.bins, dtype=torch.float64)
+        # On a GPU they are added up there: small networks take more steps a second than can be fetched.
+        self.device = stack.flat.device if stack.flat.is_cuda else torch.device("cpu")
+        self.sums = torch.zeros(len(stack), self.bins, dtype=torch.float64, device=self.device)
         self.counts = torch.zeros(self.bins, dtype=torch.float64)
-        self.diverged = torch.full((len(stack),), -1, dtype=torch.int64)
+        self.diverged = torch.full((len(stack),), -1, dtype=torch.int64, device=self.device)
         self.tables: dict[str, list[pl.DataFrame]] = {record.name: [] for record in training.records}
         self.due = {record.name: record.steps(training.steps) for record in training.records}
         self.stops = sorted(set().union(*self.due.values(), {training.steps}))
@@ -61,9 +63,15 @@ class Log:
                 judge.judge(self._ensemble(), step)
 
     def losses(self, block: range, losses: Tensor) -> None:
-        values = losses.detach().double().cpu().T
+        values = losses.detach().double().to(self.device).T
         bins = torch.arange(block.start, block.stop) * self.bins // self.training.steps
-        self.sums.index_add_(1, bins, values)
+        if values.is_cuda:  # there, ``index_add_`` adds in any order
+            found, lengths = bins.unique_consecutive(return_counts=True)
+            parts = torch.segment_reduce(values.T, "sum", lengths=lengths.to(self.device), axis=0, unsafe=True)
+            self.sums[:, int(found[0]) : int(found[-1]) + 1] += parts.T
+            torch.cuda.synchronize(self.device)  # what is reported is done
+        else:
+            self.sums.index_add_(1, bins, values)
         self.counts.index_add_(0, bins, torch.ones(len(block), dtype=torch.float64))
         bad = ~torch.isfinite(values)
         first = torch.where(bad.any(1), block.start + bad.int().argmax(1), -1)
@@ -103,8 +111,8 @@ class Log:
     def restore(self, saved: Checkpoint) -> int:
         for name, tensor in self.stack.tensors().items():
             tensor.copy_(saved.tensors[name])
-        self.sums, self.counts = saved.tensors["log.sums"].cpu(), saved.tensors["log.counts"].cpu()
-        self.diverged = saved.tensors["log.diverged"].cpu()
+        self.sums, self.counts = saved.tensors["log.sums"].to(self.device), saved.tensors["log.counts"].cpu()
+        self.diverged = saved.tensors["log.diverged"].to(self.device)
         if self.stopping is not None:
             self.stopping.loss, self.stopping.at = (saved.tensors[name].cpu() for name in self.stopping.tensors())
         if self.watching is not None:
@@ -128,13 +136,13 @@ class Log:
         if self.watching is not None:
             self.watching.finish()
         ensemble = self._ensemble()
-        losses = self.sums / self.counts.clamp(min=1)
+        losses = self.sums.cpu() / self.counts.clamp(min=1)
         tail = max(1, self.bins // TAIL)
         final = losses[:, -tail:].mean(1) if self.training.steps else losses.new_full((len(self.stack),), torch.nan)
         if self.stopping is not None and self.training.steps:
             final = self.stopping.loss
         limit = self.training.fit_below if self.training.steps else None
-        ensemble.diverged_at = tuple(int(d) if d >= 0 else None for d in self.diverged)
+        ensemble.diverged_at = tuple(d if d >= 0 else None for d in self.diverged.tolist())
         ensemble.fitted = tuple(
             None if limit is None else bool(f <= limit) and d is None
             for f, d in zip(final.tolist(), ensemble.diverged_at, strict=True)

@@ -112,7 +112,10 @@ class Optimizer(Description):
 
     def hyper(self, steps: range) -> Tensor:
         """What changes from step to step (steps × 3): learning-rate factor and Adam's two bias corrections."""
-        return torch.tensor([[self.schedule.factor(s), 1.0, 1.0] for s in steps], dtype=torch.float64)
+        made = torch.ones(len(steps), 3, dtype=torch.float64)
+        if type(self.schedule) is not Schedule:
+            made[:, 0] = torch.tensor([self.schedule.factor(s) for s in steps], dtype=torch.float64)
+        return made
 
     def clipped(self, grad: Tensor) -> Tensor:
         """Gradients (members × numbers), each no longer than ``clip``, as ``torch.nn.utils.clip_grad_norm_`` has it."""

@@ -33,6 +33,15 @@ class Penalty(Description):
         raise TypeError(f"{type(self).__name__} has no formula")
 
 
+class SquaredNorm(Penalty):
+    """Σ w² over all parameters."""
+
+    kind: ClassVar[str] = "squared norm"
+
+    def __call__(self, parameters: Mapping[str, Tensor]) -> Tensor:
+        return torch.stack([parameter.square().sum() for parameter in parameters.values()]).sum()
+
+
 class CoefficientEntropy(Penalty):
     """H = −Σ_k q_k log q_k, q_k = λ_k² / Σ λ², mean over levels: 0 where one term of each level is left."""
 

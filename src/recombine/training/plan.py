@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from recombine.errors import InputError, unknown
 from recombine.training.stack import Objective, positional, undisturbed
-from recombine.training.strategies import STRATEGIES, can_compile, draws_inside
+from recombine.training.strategies import STRATEGIES, can_compile, can_fuse, draws_inside
 
 ChunkSize = int | Literal["auto"]
 
@@ -39,9 +39,15 @@ ONE_THREAD_BYTES = 8 * 2**20
 """A CPU step that touches less than this is over before a second thread has been woken; with other work on the machine,
 waiting for that thread made it up to ten times slower."""
 
-COMPILE_BYTES = 2**45
+COMPILE_BYTES = 2**42
 """A training that touches more than this on a GPU takes so long that a compiled step, which saves a third to a half of
-it, is worth the 10 to 30 seconds of compiling."""
+it, is worth the 10 to 30 seconds of compiling. PyTorch keeps what it compiles on disk, so they are spent once."""
+
+COMPILE_CONVOLUTIONS_BYTES = 2**45
+"""The same with convolutions, which take longer to compile and gain less."""
+
+FUSED_STEPS = 2000
+"""A training of fewer steps is over before the program for all of them is compiled: seconds, once on a machine."""
 
 GROUPED_BYTES = 2**29
 FEWEST_GROUPS = 8
@@ -85,14 +91,17 @@ def make_plan(
     device: torch.device,
     strategy: str,
     chunk_size: ChunkSize,
+    fusible: bool = False,
 ) -> Plan:
     """``batch`` is one member's first batch; ``state_tensors`` how many tensors of the parameters' size the optimiser
-    keeps."""
+    keeps; ``fusible`` whether there is a program for all steps at once."""
     check_asked(strategy, chunk_size, device)
     touched = step_bytes(module, objective, batch, state_tensors)
     reason = "asked for"
     if strategy == "auto":
         strategy, reason = _choose(module, objective, touched, members, steps, device)
+        if strategy in ("captured", "compiled") and fusible and steps >= FUSED_STEPS:
+            strategy, reason = "fused", "one launch for many steps"
     if chunk_size == "auto":
         most = max(1, STACK_BYTES.get(device.type, STACK_BYTES["cpu"]) // touched)
         stack = min(members, LOOP_STACK if strategy == "loop" else 1 << (most.bit_length() - 1))
@@ -114,6 +123,8 @@ def check_asked(strategy: str, chunk_size: ChunkSize, device: torch.device) -> N
         raise InputError(f"the {strategy} strategy needs a CUDA device.")
     if strategy == "compiled" and not can_compile():
         raise InputError("the compiled strategy needs Triton and a C compiler; the captured one does not.")
+    if strategy == "fused" and not can_fuse(device):
+        raise InputError("the fused strategy needs a CUDA device, Triton and a C compiler.")
     if chunk_size != "auto" and int(chunk_size) < 1:
         raise InputError(f"chunk_size must be at least 1, got {chunk_size}.")
 
@@ -129,7 +140,8 @@ def _choose(
     if device.type == "cuda":
         if not getattr(objective.penalty, "recordable", True):
             return "stacked", "a penalty that looks at its own result cannot be captured"
-        if touched * members * steps > COMPILE_BYTES and can_compile():
+        pays = COMPILE_CONVOLUTIONS_BYTES if convolves(module) else COMPILE_BYTES
+        if touched * members * steps > pays and can_compile():
             return "compiled", "long enough to pay for compiling"
         if convolves(module) and touched > BRANCHED_BYTES:
             return "branches", "convolutions of this size fill a GPU member by member"

@@ -19,6 +19,7 @@ from recombine.tasks import Inputs
 from recombine.tasks.draws import key
 from recombine.training.layout import Layout
 from recombine.training.optim import Optimizer, PerMember, State, column
+from recombine.training.redraw import FEW, redrawn
 
 Model = nn.Module | Callable[[], nn.Module]
 Penalty = Callable[[Mapping[str, Tensor]], Tensor]
@@ -94,7 +95,9 @@ def initial(model: Model, member: int, seed: int, dtype: torch.dtype | None = No
     """Member ``member`` as initialised by its own seed, whatever was drawn before or beside it; of a module that is
     given, a copy: drawn anew if ``fresh``, else with its weights."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(key(seed, member, "init") >> 1)
+        # Where there is no other device, asking each kind to seed itself takes longer than drawing the weights.
+        sow = torch.manual_seed if torch.cuda.is_available() else torch.default_generator.manual_seed
+        sow(_seed(seed, member))
         if isinstance(model, nn.Module):
             module = _fresh(model) if fresh else copy.deepcopy(model).cpu()
         else:
@@ -103,6 +106,10 @@ def initial(model: Model, member: int, seed: int, dtype: torch.dtype | None = No
                 raise InputError(f"calling the model must give an nn.Module, got {type(module).__name__}.")
     _tensors_as_buffers(module)
     return module.to(dtype=dtype) if dtype is not None else module
+
+
+def _seed(seed: int, member: int) -> int:
+    return key(seed, member, "init") >> 1
 
 
 def _tensors_as_buffers(module: nn.Module) -> None:
@@ -191,7 +198,10 @@ def stack_members(
     rows: list[Tensor] = []
     buffers: dict[str, list[Tensor]] = {}
     known = is_ours(model)
-    for member in members:
+    drawn = None
+    if known and len(members) > FEW:
+        drawn = redrawn(lambda m: initial(model, m, seed, None, fresh), members, lambda m: _seed(seed, m))
+    for member in members if drawn is None else members[:1]:
         module = initial(model, member, seed, dtype, fresh)
         if not rows:
             template, layout = module, Layout.of(module)
@@ -201,7 +211,7 @@ def stack_members(
         rows.append(layout.row(dict(module.named_parameters()), next(module.parameters()).dtype))
         for name, buffer in module.named_buffers():
             buffers.setdefault(name, []).append(buffer)
-    flat = torch.stack(rows).to(device)
+    flat = torch.stack(rows).to(device) if drawn is None else drawn.to(device, rows[0].dtype)
     scale = column(init_scale, members, flat)
     if not (scale == 1).all():
         flat *= scale

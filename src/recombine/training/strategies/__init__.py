@@ -1,22 +1,24 @@
-"""How a stack is stepped: member by member, all at once, from a captured graph, as its branches, or compiled."""
+"""How a stack is stepped: by member, all at once, from a captured graph, as its branches, compiled, or fused."""
 
 from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.branches import Branches as Branches
 from recombine.training.strategies.captured import Captured as Captured
 from recombine.training.strategies.compiled import Compiled as Compiled, can_compile as can_compile
+from recombine.training.strategies.fused import Fused as Fused, can_fuse as can_fuse
 from recombine.training.strategies.loop import Loop as Loop, draws_inside as draws_inside
 from recombine.training.strategies.stacked import Stacked as Stacked, member_step
 
-STRATEGIES: dict[str, type[Loop] | type[Stacked]] = {
+STRATEGIES: dict[str, type[Loop] | type[Stacked] | type[Fused]] = {
     "loop": Loop,
     "stacked": Stacked,
     "captured": Captured,
     "branches": Branches,
     "compiled": Compiled,
+    "fused": Fused,
 }
 
 
-def strategy_for(name: str, stack: Stack, objective: Objective, shared: bool) -> Loop | Stacked:
+def strategy_for(name: str, stack: Stack, objective: Objective, shared: bool) -> Loop | Stacked | Fused:
     """The strategy of that name for members of a stack; ``shared`` where all members and steps see one batch."""
     kind = STRATEGIES[name]
     if issubclass(kind, Stacked) and not issubclass(kind, Branches):

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from importlib.util import find_spec
-from shutil import which
 from typing import Any
 
 import torch
 from torch import Tensor, fx
 
+from recombine.tasks.draws import can_compile as can_compile
 from recombine.training.stack import Stack
 from recombine.training.strategies.captured import Captured
 from recombine.training.strategies.convolutions import AsProducts
@@ -22,11 +21,6 @@ from recombine.training.strategies.stacked import Step, trace
 
 MOST_OPERATIONS = 3000
 """A step of more operations, such as an unrolled recurrence, would compile for minutes; it is captured as it is."""
-
-
-def can_compile() -> bool:
-    """Whether what compiles for a GPU is installed: Triton, and the C compiler that it calls."""
-    return find_spec("triton") is not None and any(which(name) for name in ("cc", "gcc", "clang"))
 
 
 class Compiled(Captured):
