@@ -74,8 +74,8 @@ class Draws:
     member_keys: Tensor
     """The members' keys before the step was mixed in: for what must stay the same over an epoch."""
     steps: Tensor
-    members: tuple[int, ...] = ()
-    """Whose streams they are; none where all members share one."""
+    members: Sequence[int] | Tensor = ()
+    """Whose streams they are; none where all members share one. On a GPU they stay there."""
 
     @classmethod
     def of(
@@ -87,7 +87,7 @@ class Draws:
         for before, after in ((key(seed), 0), (0, _word("data"))):
             keys = _mix(keys + _signed(_GAMMA + before + after))
         at = torch.arange(steps.start, steps.stop, dtype=torch.int64, device=device)
-        return cls(_mix(keys + _signed(_GAMMA) * (at[:, None] + 1)), keys, at, tuple(members))
+        return cls(_mix(keys + _signed(_GAMMA) * (at[:, None] + 1)), keys, at, members)
 
     @classmethod
     def single(cls, seed: int, purpose: str = "evaluation", device: torch.device | str = "cpu") -> Draws:
