@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
-from pages import play  # noqa: E402
+from pages import Shown, play  # noqa: E402
 
 
 def start(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -24,7 +24,7 @@ def start(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_readme_prints_what_it_shows(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    shown = list(play(ROOT / "README.md", tmp_path))
+    shown = [step for step in play(ROOT / "README.md", tmp_path) if isinstance(step, Shown)]
     assert len(shown) == 2
     for step in shown:
         assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints\n{step.printed}"
