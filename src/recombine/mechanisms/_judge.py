@@ -61,7 +61,8 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
             f"{why}and as far as the rows tell there is nothing to learn: the noise is {floor:.2f}, where always "
             f"giving the same answer costs {constant:.2f} and no simple rule much less"
         )
-    return keep, f"{why}{'' if own >= constant else 'hardly less, '}where always giving the same answer costs {constant:.2f}"
+    hardly = "" if own >= constant else "and not clearly less, "
+    return keep, f"{why}{hardly}where always giving the same answer costs {constant:.2f}"
 
 
 def judge(
