@@ -74,6 +74,8 @@ def test_what_was_not_fitted_is_said_first_and_nothing_else():
     assert result.verdict == "not fitted"
     assert result.mechanisms == ()
     assert list(result.left_out) == ["mechanisms"]
+    assert result.why in result.sentence()
+    assert "where always giving the same answer costs" in result.why
 
 
 def test_a_factor_that_should_not_matter_but_flips_the_answer_is_named():
@@ -117,7 +119,9 @@ def test_members_give_the_interval_and_those_that_did_not_fit_are_set_aside():
     assert (result.diverged, result.unfitted, len(result.answers.members)) == (1, 1, 3)
     assert result.gap.over == "members"
     assert result.gap.count == 3
-    assert "Members set aside: 1 diverged, 1 did not fit." in result._repr_html_()
+    aside = "1 of 5 members diverged and is left out. 1 of 5 members did not fit and is left out."
+    assert aside in result.sentence()
+    assert aside in result._repr_html_()
 
 
 def test_diverged_members_alone_leave_nothing_to_say():

@@ -114,6 +114,46 @@ def test_an_always_same_answer_is_no_fit_and_a_better_model_than_adding_up_does_
     assert found.scores()["unseen"]["rmse"] == pytest.approx(np.sqrt(np.square(p - y)[(A + 2 * B) % 5 == 0].mean()))
 
 
+def judged(y, p, fitted=0.1, part=PART):
+    table = {"a": A, "b": B, "y": y, "p": p, "part": part}
+    return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test", fitted=fitted)
+
+
+def test_what_keeps_a_learner_from_counting_as_fitted_is_what_is_said():
+    rng = np.random.default_rng(0)
+    words = np.array(["cat", "dog", "owl"])
+    noise = words[rng.integers(3, size=len(A))]
+    nothing = judged(noise, words[rng.integers(3, size=len(A))])
+    floor, constant = nothing.comparison.floor.mean, nothing.comparison.trained_constant
+    assert nothing.verdict == "not fitted"
+    assert f"nothing to learn: the noise is {floor:.2f}, where always giving the same answer costs {constant:.2f}" in (
+        nothing.why
+    )
+    mostly = A + B + 0.1 * rng.normal(size=len(A))
+    blurred = mostly + 1.2 * rng.normal(size=len(A))  # learnt something, but less than it may
+    found = judged(mostly, blurred)
+    error, floor = found.training.mean, found.comparison.floor.mean
+    assert found.why == f"its error there is {error:.2f}, more than 0.1 above the noise of {floor:.2f}"
+    assert judged(mostly, blurred, 0.5).fits
+    flat = judged(mostly, np.full(len(A), mostly[PART == "train"].mean()))
+    assert flat.why == f"its error there is {flat.training.mean:.2f}, where always giving the same answer costs 1.00"
+    for result in (nothing, found, flat):
+        assert f"training data: {result.why}. What" in result.sentence()
+
+
+def test_the_gap_follows_from_the_errors_and_the_noise_beside_them():
+    rng = np.random.default_rng(0)
+    unseen = (A + 2 * B) % 5 == 0
+    y = A + B + np.where(unseen, 1.4, 1.0) * rng.normal(size=len(A))  # noisier where it is unseen
+    part = np.where(unseen | (np.tile(np.arange(5), 42) > 2), "test", "train")
+    found = judged(y, A + B, part=part)
+    seen, unseen = found.noise
+    assert unseen > seen > 0
+    assert found.gap.mean == pytest.approx((found.unseen.mean - unseen) - (found.seen.mean - seen))
+    assert f" beyond the noise of {unseen:.2f} on unseen and {seen:.2f} on seen ones" in found.sentence()
+    assert found.to_dict()["noise"] == {"seen": seen, "unseen": unseen}
+
+
 def test_noise_is_taken_off_the_errors_of_no_one_who_is_told_more_than_the_factors():
     rng = np.random.default_rng(0)
     y = A + 0.5 * B + np.where((A + 2 * B) % 5 == 0, 1.0, 5.0) * rng.normal(size=len(A))  # noisier where it is seen
@@ -122,6 +162,7 @@ def test_noise_is_taken_off_the_errors_of_no_one_who_is_told_more_than_the_facto
     assert found.comparison.floor.mean > 10 * found.unseen.mean
     assert found.verdict == "composes"
     assert found.gap.mean == pytest.approx(found.unseen.mean - found.seen.mean)
+    assert "beyond the noise" not in found.sentence()
 
 
 def test_two_models_are_compared_on_the_same_rows():
@@ -210,3 +251,15 @@ def test_scikit_learn_is_asked_about_frames_it_was_fitted_on():
     said = forest.predict(frame[["a", "b"]])
     unseen = (A + 2 * B) % 5 == 0
     assert found.scores()["unseen"]["rmse"] == pytest.approx(np.sqrt(np.square(said - frame.y)[unseen].mean()))
+
+
+@pytest.mark.filterwarnings("error:X has feature names")
+def test_scikit_learn_is_asked_about_arrays_where_it_was_fitted_without_names():
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    table = pl.DataFrame({"a": A, "b": B, "y": A + 0.5 * B, "part": PART})
+    line = make_pipeline(StandardScaler(), LinearRegression()).fit(table.select("a", "b").to_numpy(), table["y"])
+    found = rc.measure(line, table, factors=["a", "b"], target="y", inputs=["a", "b"], split="part=test")
+    assert found.unseen.mean == pytest.approx(0, abs=1e-12)

@@ -205,3 +205,8 @@ def test_clipping_is_torchs_for_each_member() -> None:
         torch.nn.utils.clip_grad_norm_([weight], 2.0)
         torch.testing.assert_close(mine, weight.grad)
     assert SGD(0.1).clipped(grads) is grads
+
+
+def test_a_schedule_by_name_is_told_the_schedules_and_where_they_are() -> None:
+    with pytest.raises(InputError, match=r"Cosine\(steps=…\).* of recombine\.training; got 'cosine'"):
+        Adam(1e-3, schedule="cosine")

@@ -36,25 +36,33 @@ KNOWS_MORE = 0.5
 FAILING = ("fails", "partly")
 
 
-def fitted_members(answers: Answers, fitted: float = FITTED, comparison: Comparison | None = None) -> NDArray[np.bool_]:
-    """Members that learnt what they were trained on; all, where that cannot be said.
+def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> tuple[NDArray[np.bool_], str]:
+    """Members that learnt what they were trained on (all, where that cannot be said), and what keeps the others out.
 
     A member fitted if its training error exceeds by at most ``fitted`` what the noise leaves, and is less than always
     giving the same answer costs. Where the noise is not known, doing as well as the best simple rule does on
     combinations that it was fitted without is enough."""
-    error = answers.training_error
+    error, floor, best = answers.training_error, comparison.floor.mean, comparison.best_on_seen
     finite = np.isfinite(answers.error[:, answers.seen]).all(axis=1) & np.isfinite(answers.error).any(axis=1)
-    if comparison is None:
-        return finite & (np.isnan(error) | (error <= fitted))
-    floor, rules_reach = comparison.floor.mean, comparison.best_on_seen
-    allowed = fitted + (floor if np.isfinite(floor) else 0.0)
-    if not np.isfinite(floor) and np.isfinite(rules_reach):
-        allowed = max(allowed, rules_reach)
-    learnt = np.ones(len(error), dtype=bool)
-    if np.isfinite(comparison.trained_constant):
-        clearly = comparison.better_on_seen.bounded and comparison.better_on_seen.high < 0
-        learnt = (error < LITTLE * comparison.trained_constant) | (clearly & (error < comparison.trained_constant))
-    return finite & (np.isnan(error) | ((error <= allowed) & learnt))
+    allowed, most = fitted + np.nan_to_num(floor), f"{fitted:g}" + (f" above the noise of {floor:.2f}" * (floor > 0))
+    if np.isnan(floor) and best > fitted:
+        allowed, most = best, f"the {best:.2f} of the best simple rule"
+    constant, clearly = comparison.trained_constant, comparison.better_on_seen
+    bound = constant if clearly.bounded and clearly.high < 0 else LITTLE * constant
+    keep = finite & (np.isnan(error) | ((error <= allowed) & (np.isnan(bound) | (error < bound))))
+    if keep.any() or not finite.any():
+        return keep, "" if keep.any() else "its answers are not finite numbers, and count as wrong"
+    own = float(np.nanmean(error[finite]))
+    why = f"its error there is {own:.2f}, "
+    if not own >= bound:
+        return keep, f"{why}more than {most}"
+    if floor >= LITTLE * constant and best >= LITTLE * constant:
+        return keep, (
+            f"{why}and as far as the rows tell there is nothing to learn: the noise is {floor:.2f}, where always "
+            f"giving the same answer costs {constant:.2f} and no simple rule much less"
+        )
+    hardly = "" if own >= constant else "and not clearly less, "
+    return keep, f"{why}{hardly}where always giving the same answer costs {constant:.2f}"
 
 
 def judge(
@@ -77,7 +85,7 @@ def judge(
     finite = np.asarray(np.isfinite(answers.error[:, answers.seen]).all(axis=1))
     able = answers.only(finite) if finite.any() else answers
     comparison = compare(able, Over(len(able.members), seed), others or {}, seed)
-    keep = fitted_members(answers, fitted, comparison)
+    keep, unfit = fitted_members(answers, comparison, fitted)
     fits = bool(keep.any())
     usable = answers.only(keep) if fits else able
     over = Over(len(usable.members), seed)
@@ -94,10 +102,13 @@ def judge(
     most = 1.0 if usable.classes is not None else float("inf")
     at, away, error = usable.compared, usable.unseen, usable.error
     seen, unseen = (average(usable, over, (1.0, error, mask)).within(0, most) for mask in (at, away))
-    beyond = error - _noise(usable, comparison)
+    noise = _noise(usable, comparison)
+    beyond = error - noise
     gap = average(usable, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
     speaks = any(e.speaks for e in found)
-    verdict, why = _verdict(usable, fits, seen, unseen, gap, comparison, margin, fitted, speaks)
+    verdict, why = "not fitted", unfit
+    if fits:
+        verdict, why = _verdict(usable, seen, unseen, gap, comparison, margin, fitted, speaks)
     return MeasureResult(
         answers=usable,
         verdict=verdict,
@@ -105,6 +116,7 @@ def judge(
         seen=seen,
         unseen=unseen,
         gap=gap,
+        noise=(float(noise[at].mean()), float(noise[away].mean())) if at.any() and away.any() else (0.0, 0.0),
         training=_training(answers, seed).within(0, most),
         comparison=comparison,
         evidence=_named(found, verdict in FAILING),
@@ -127,7 +139,6 @@ def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
 
 def _verdict(
     answers: Answers,
-    fits: bool,
     seen: Interval,
     unseen: Interval,
     gap: Interval,
@@ -137,8 +148,6 @@ def _verdict(
     speaks: bool,
 ) -> tuple[str, str]:
     """The verdict, and in a clause what decided it where numbers alone do not say."""
-    if not fits:
-        return "not fitted", ""
     if not answers.unseen.any():
         return "nothing unseen", ""
     if not answers.seen.any():

@@ -58,9 +58,10 @@ def _answers(estimator: Any, frame: pl.DataFrame, table: Any, inputs: Sequence[s
         if column not in frame.columns:
             raise unknown("column", column, frame.columns)
     try:
-        # A frame of the kind it was fitted on; rows are numbers where names do not matter.
+        # A frame of the kind it was fitted on; an array where it was fitted without names, or knows none.
         rows = table[chosen] if hasattr(table, "iloc") else frame.select(chosen)
-        rows = rows if fitted_on is not None or hasattr(estimator, "steps") else rows.to_numpy()
+        steps = hasattr(estimator, "steps") and not hasattr(estimator, "n_features_in_")
+        rows = rows if fitted_on is not None or steps else rows.to_numpy()
         classes = [_plain(c) for c in getattr(estimator, "classes_", [])]
         if hasattr(estimator, "predict_proba") and classes in ([0, 1], [False, True]):
             return pl.Series(name, estimator.predict_proba(rows)[:, 1], dtype=pl.Float64)

@@ -43,6 +43,8 @@ class MeasureResult(Result):
     unseen: Interval
     gap: Interval
     """Error on unseen combinations less error on seen ones, each less the noise within its combination."""
+    noise: tuple[float, float]
+    """What the gap took off as noise, of seen and of unseen combinations; 0 where nothing was."""
     training: Interval
     """Error of all members on what they were trained on."""
     comparison: Comparison = field(repr=False)
@@ -51,7 +53,7 @@ class MeasureResult(Result):
     left_out: dict[str, str] = field(repr=False)
     """Measures that were not taken, and why."""
     why: str = ""
-    """In a clause, what the verdict hangs on where the numbers do not say."""
+    """In a clause, what the verdict hangs on where the other numbers do not say."""
     diverged: int = 0
     unfitted: int = 0
     notes: tuple[str, ...] = ()
@@ -90,9 +92,11 @@ class MeasureResult(Result):
     def sentence(self) -> str:
         """The verdict in one or two sentences, each mechanism with its number."""
         if self.verdict == "not fitted":
-            return self._not_fitted()
+            after = "What it does elsewhere says nothing about how it composes."
+            return f"The learner did not fit its training data: {self.why}.{self._aside()} {after}"
         if self.verdict == "nothing unseen":
-            return f"Every combination asked about was seen in training; the error on them is {_brief(self.seen)}."
+            told = f"Every combination asked about was seen in training; the error on them is {_brief(self.seen)}."
+            return told + self._aside()
         if self.verdict == "nothing seen":
             return (
                 f"The error on unseen combinations is {_brief(self.unseen)}; no seen combination was asked about, so "
@@ -101,7 +105,7 @@ class MeasureResult(Result):
         rows = "new rows of seen ones" if self.answers.like else "the training rows of seen ones"
         numbers = (
             f"error {_brief(self.unseen)} on unseen combinations against {_brief(self.seen)} on {rows}, a gap of "
-            f"{_brief(self.gap)}{' beyond the noise' if self.comparison.floor.mean > 0 else ''}"
+            f"{_brief(self.gap)}{self.beyond()}"
         )
         if self.verdict == "composes":
             return f"It answers unseen combinations as it answers seen ones: {numbers}.{self._beside()}"
@@ -117,25 +121,27 @@ class MeasureResult(Result):
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         return f"{start}: {numbers}.{self._beside()} {how}"
 
+    def beyond(self) -> str:
+        """The noise that was taken off the errors before they were compared, in words."""
+        seen, unseen = self.noise
+        return f" beyond the noise of {unseen:.2f} on unseen and {seen:.2f} on seen ones" if max(self.noise) > 0 else ""
+
+    def _aside(self) -> str:
+        """How many members were left out, in a sentence; none where all diverged."""
+        out = {"diverged": self.diverged * (self.fits or self.unfitted > 0), "did not fit": self.unfitted * self.fits}
+        of = f"of {len(self.answers.members) + sum(out.values()):,} members"
+        return "".join(
+            f" {n:,} {of} {what} and {'is' if n == 1 else 'are'} left out." for what, n in out.items() if n
+        )
+
     def _beside(self) -> str:
-        """The learner beside simple rules, in one sentence."""
-        beside = (self.comparison.constant, self.comparison.adding, self.comparison.best)
-        shown = [c for c in beside if c is not None]
+        """The members left out, and the learner beside simple rules, in a sentence each."""
+        rules = (self.comparison.constant, self.comparison.adding, self.comparison.best)
+        shown = [c for c in rules if c is not None]
         shown += [c for c in self.comparison.others if not c.rule]
         texts = list(dict.fromkeys(f"{brief(c.name)} {c.error.mean:.2f}" for c in shown))
-        return f" On the same unseen rows, {', '.join(texts)}." if texts and self.answers.unseen.any() else ""
-
-    def _not_fitted(self) -> str:
-        after = "What it does elsewhere says nothing about how it composes."
-        if self.diverged and self.diverged == len(self.answers.members):
-            return f"The learner's answers are not finite numbers, and count as wrong. {after}"
-        error, constant = self.training.mean, self.comparison.trained_constant
-        if error >= constant or abs(error - constant) < 0.005:
-            than = f"always giving the same answer costs {constant:.2f}"
-        else:
-            noise = self.comparison.floor.mean
-            than = f"more than {self.settings['fitted']:g}" + (f" above the noise of {noise:.2f}" if noise > 0 else "")
-        return f"The learner did not fit its training data: its error there is {error:.2f}, and {than}. {after}"
+        beside = f" On the same unseen rows, {', '.join(texts)}." if texts and self.answers.unseen.any() else ""
+        return self._aside() + beside
 
     @property
     def worst_level(self) -> dict[str, Any] | None:
@@ -250,6 +256,7 @@ class MeasureResult(Result):
                 "unseen": self.unseen.to_dict(),
                 "gap": self.gap.to_dict(),
             },
+            "noise": dict(zip(("seen", "unseen"), self.noise, strict=True)),
             "floor": self.comparison.floor.to_dict(),
             "compared_on": "new rows" if self.answers.like else "training rows",
             "others": [c.to_dict() for c in self.comparison.others],

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 HEADLINES = {
-    "not fitted": "Not fitted: nothing can be said yet",
+    "not fitted": "Not fitted: nothing can be said of how it composes",
     "overfits": "It overfits; not composing is not what fails",
     "fails": "It fails on combinations it has not seen",
     "partly": "It composes in part",
@@ -81,7 +81,7 @@ def measured_page(result: MeasureResult) -> str:
         told=any(row["prediction"] is not None for row in result.worst[:SHOWN]),
         levels=[_level(row) for row in _worst_levels(result)],
         behaviour=BEHAVIOUR,
-        notes=[*result.notes, *_aside(result)],
+        notes=result.notes,
         seen=int(result.answers.seen.sum()),
         unseen=int(result.answers.unseen.sum()),
     )
@@ -202,12 +202,6 @@ def _level(row: dict[str, Any]) -> dict[str, str]:
         "seen": number(row["seen"], 2),
         "seen_count": f"{row['seen_count']:,}",
     }
-
-
-def _aside(result: MeasureResult) -> list[str]:
-    parts = [f"{result.diverged:,} diverged"] if result.diverged else []
-    parts += [f"{result.unfitted:,} did not fit"] if result.unfitted and result.fits else []
-    return [f"Members set aside: {', '.join(parts)}."] if parts else []
 
 
 def _caption(result: MeasureResult) -> str:

@@ -101,6 +101,11 @@ class Optimizer(Description):
     clip: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
     def __init__(self, lr: PerMember | Sequence[float] = 1e-3, **fields: Any) -> None:
+        if not isinstance(fields.get("schedule", Schedule()), Schedule):
+            raise InputError(
+                "schedule is Cosine(steps=…), Step(at=…), Exponential(factor_each=…) or Warmup(steps=…, then=…), each "
+                f"of recombine.training; got {str(fields['schedule'])[:80]!r}."
+            )
         super().__init__(lr=lr, **fields)
         for name, value in (("lr", self.lr), ("weight_decay", self.weight_decay)):
             if not all(math.isfinite(rate) and rate >= 0 for rate in (value if isinstance(value, tuple) else (value,))):
