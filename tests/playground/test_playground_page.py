@@ -332,7 +332,7 @@ def test_what_is_drawn_is_what_its_error_is_of(browser: Any, file: Path) -> None
         tab.wait_for_selector("#table tbody tr")
         networks = [float(text) for text in tab.locator("#table tbody td:nth-child(8)").all_inner_texts()]
         error = (sum((n - t) ** 2 for n, t in zip(networks, (0, 0, 0, 4), strict=True)) / 4) ** 0.5
-        mean, one = (float(part.split("on seen cells ")[1].rstrip(".")) for part in said.split(". Error of one network"))
+        mean, one = (float(text.rstrip(".").partition("seen cells ")[2]) for text in said.split(". Error of one"))
         assert mean == pytest.approx(error, abs=0.01)
         assert one > mean
     with Tab(browser, file, own.format(0)) as tab:

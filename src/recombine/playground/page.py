@@ -85,8 +85,8 @@ def given_table(table: Any, factors: Sequence[str], target: str | None) -> dict[
     for factor in read.space.factors:
         if not FEWEST <= len(factor) <= MOST:
             raise InputError(
-                f"the factor {factor.name[:80]!r} has {len(factor):,} level{'s' * (len(factor) != 1)}; the playground draws {FEWEST} to {MOST}. "
-                "recombine check has no such limit."
+                f"the factor {factor.name[:80]!r} has {len(factor):,} level{'s' * (len(factor) != 1)}; the playground "
+                f"draws {FEWEST} to {MOST}. recombine check has no such limit."
             )
     values, seen = _answers(read)
     rows, columns = read.space.shape
