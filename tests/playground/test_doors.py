@@ -38,10 +38,10 @@ def behind(run: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
 def test_lazy_networks_leak_as_the_kernel_says_and_rich_ones_only_from_one_anchor(behind: Any) -> None:
     lazy, rich = behind("leak", 600), behind("leak", 600, scale=0.1)
     alone = behind("leak", 600, scale=0.1, support="plane")
-    assert abs(lazy["slope"] - lazy["kernel"]) < 0.08
-    assert lazy["slope"] < 0.93
-    assert rich["slope"] > 0.97
-    assert alone["slope"] < 0.85
+    assert abs(lazy["together"][1]["slope"] - lazy["kernel"]) < 0.08
+    assert lazy["together"][1]["slope"] < 0.93
+    assert rich["together"][1]["slope"] > 0.97
+    assert alone["together"][1]["slope"] < 0.85
 
 
 def test_the_unseen_corner_is_lost_first_and_mostly_found_later(behind: Any) -> None:

@@ -189,11 +189,11 @@ PASTED = {
     "a,b,y\n1,1,NaN\n2,2,nan": "all missing",
     "a,b,y\n1,1,1e300\n2,2,1\n1,2,3": "larger than 1e+9",
     "a,b,y\n1,1,red\n2,2,green\n1,2,blue": "not a finite number",
-    "a,b,y\n1,1,5\n2": "Row 2 has 1 fields",
-    "a;b;y\n1;1;5,5\n2;1;4\n1;2;3": "write decimals with a point",
-    "1,2\n3": "Row 2 of the matrix",
+    "a,b,y\n1,1,5\n2": "Row 2 has 1 field,",
+    "a;b;y\n1;1;5,5\n2;1;4.5\n1;2;3": "write decimals with a point",
+    "1,2\n3": "Row 2 of the matrix has 1 number,",
     "a,b,y\n" + "\n".join(f"{i},{i % 3},1" for i in range(10_000)): "There are 10,000 levels in “a”",
-    "a,b\n1,1": "There are 1 levels",
+    "a,b\n1,1": "There is 1 level in",
     "x" * 2_000_001: "more than the 2,000,000",
     '"': "Nothing was pasted",
 }
@@ -204,6 +204,12 @@ def test_what_cannot_be_pasted_is_a_sentence(run: Callable[..., Any]) -> None:
     for sentence, said in zip(PASTED.values(), run("table", tried, list(PASTED)), strict=True):
         assert sentence in said
         assert len(said) < 300
+
+
+def test_between_semicolons_a_comma_is_a_decimal_point(run: Callable[..., Any]) -> None:
+    tables = ["a;b;y\n1;x;-5,5\n2;x;4\n1;z;0,25", "1,5;2\n3;4,25"]
+    values = run("table", "(m, all) => all.map(text => [...m.pasted(text).values].map(String))", tables)
+    assert values == [["-5.5", "0.25", "4", "NaN"], ["1.5", "2", "3", "4.25"]]
 
 
 def test_what_is_pasted_is_text(browser: Any, file: Path) -> None:
@@ -293,6 +299,8 @@ def test_a_table_is_what_check_says_of_it(browser: Any, tmp_path: Path) -> None:
         ({"a": [1, 2], "b": [1, 2], "c": [1, 2]}, ["a", "b", "c"], None, "two factors"),
         ({"a": [1, 2], "b": [1, 2], "y": [1.0, 1e300]}, ["a", "b"], "y", "1e\\+300"),
         ({"a": [1, 2, 3], "b": [1, 2, 1], "y": ["p", "q", "r"]}, ["a", "b"], "y", "3 classes"),
+        ({"a": [1, 2, 1], "b": [1, 2, 2], "y": ["p", "p", "p"]}, ["a", "b"], "y", "1 class;"),
+        ({"a": [1, 1], "b": [1, 2]}, ["a", "b"], None, "1 level;"),
     ],
 )
 def test_a_table_that_cannot_be_drawn_is_refused(table: Any, factors: list[str], target: str, sentence: str) -> None:
@@ -309,6 +317,42 @@ def test_names_from_a_table_are_text(browser: Any, tmp_path: Path) -> None:
         assert tab.evaluate("window.hit") is None
         heads = tab.locator("#paint [role=columnheader]").all_inner_texts()
         assert len(set(heads)) == 4, "names that are alike once they are cut are told apart"
+
+
+def test_what_is_drawn_is_what_its_error_is_of(browser: Any, file: Path) -> None:
+    """Answers 0, 0, 0, 4, all seen: the best sums are off by 1 in each cell."""
+    own = "#a=2&b=2&rule=own&values=0,0,0,{}&seen=Dw&epochs=3&support=painted&v=1"
+    with Tab(browser, file, own.format(4)) as tab:
+        frame(tab)
+        assert "No sum gives the seen cells: their error is 1." in tab.inner_text("#said-additive")
+        tab.click("#step")
+        until(tab, "document.getElementById('epoch').textContent === '1 epoch'")
+        said = tab.inner_text("#said-mean")
+        tab.evaluate("document.getElementById('answers').open = true")
+        tab.wait_for_selector("#table tbody tr")
+        networks = [float(text) for text in tab.locator("#table tbody td:nth-child(8)").all_inner_texts()]
+        error = (sum((n - t) ** 2 for n, t in zip(networks, (0, 0, 0, 4), strict=True)) / 4) ** 0.5
+        mean, one = (float(text.rstrip(".").partition("seen cells ")[2]) for text in said.split(". Error of one"))
+        assert mean == pytest.approx(error, abs=0.01)
+        assert one > mean
+    with Tab(browser, file, own.format(0)) as tab:
+        frame(tab)
+        assert "Error on seen cells 0." in tab.inner_text("#said-additive")
+
+
+def test_the_answers_of_a_cell_never_cover_what_is_being_used(browser: Any, file: Path) -> None:
+    with Tab(browser, file, viewport={"width": 1400, "height": 900}) as tab:
+        cell(tab, 4).hover()
+        assert tab.eval_on_selector("#readout", "bar => bar.getBoundingClientRect().bottom") <= 900
+        covered = """use => { const box = use.getBoundingClientRect();
+            return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)?.id === 'readout'; }"""
+        for control in ("#support", "#rule", "#depth", "#scale", "#model", "#run"):
+            tab.hover(control)
+            assert not tab.eval_on_selector(control, covered)
+            assert tab.eval_on_selector("#readout", "bar => getComputedStyle(bar).position") == "static"
+        tab.select_option("#support", "painted")
+        fits = "one => one.scrollWidth <= one.clientWidth && one.offsetWidth <= one.closest('section').clientWidth"
+        assert tab.eval_on_selector("#support", fits)
 
 
 def test_with_nothing_painted_nothing_trains(browser: Any, file: Path) -> None:

@@ -147,7 +147,7 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     print_facts(
         [
             *((name, f"error {figure}{_scores(result, name)}") for name, figure in errors.items()),
-            ("gap", f"      {result.gap}{result.beyond()}"),
+            ("gap", f"      {result.gap}{result.beyond().replace(' ', ', ', 1)}"),
             ("noise", noise_words(result)),
             ("", ERROR_WORDS[result.answers.kind]),
             *(("note", note) for note in result.notes),

@@ -70,8 +70,8 @@ def check_levels(train: IntArray, levels: Sequence[int]) -> None:
         column = train[..., component].reshape(-1, train.shape[-2])
         if column.max() >= count:
             raise InputError(
-                f"component {component} of the training set shows level {column.max()} but has {count} levels; "
-                "raise levels or recode it from 0."
+                f"component {component} of the training set shows level {column.max()} but has {count} "
+                f"level{'s' * (count != 1)}; raise levels or recode it from 0."
             )
         unseen = np.argwhere(~_presence(column, count))
         if len(unseen):

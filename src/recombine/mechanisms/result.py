@@ -130,9 +130,7 @@ class MeasureResult(Result):
         """How many members were left out, in a sentence; none where all diverged."""
         out = {"diverged": self.diverged * (self.fits or self.unfitted > 0), "did not fit": self.unfitted * self.fits}
         of = f"of {len(self.answers.members) + sum(out.values()):,} members"
-        return "".join(
-            f" {n:,} {of} {what} and {'is' if n == 1 else 'are'} left out." for what, n in out.items() if n
-        )
+        return "".join(f" {n:,} {of} {what} and {'is' if n == 1 else 'are'} left out." for what, n in out.items() if n)
 
     def _beside(self) -> str:
         """The members left out, and the learner beside simple rules, in a sentence each."""

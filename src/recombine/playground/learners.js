@@ -77,7 +77,7 @@ export function gridLearner(spec) {
         return bottom > 1e-12 ? top / bottom : NaN;
       });
       const errors = (where) => said.map((row) => judged(row, truth, where).error);
-      return { epoch: this.epoch, mean, spread, left, slope: judged(mean, truth, asked).slope,
+      return { epoch: this.epoch, mean, spread, left, together: [train, asked].map((where) => judged(mean, truth, where)),
         curves: { seen: errors(train), unseen: errors(asked) } };
     },
   };

@@ -205,7 +205,9 @@ export function begin() {
     const words = ({ error, slope, cells }) => !Number.isFinite(error) ? "No unseen cell has an answer to judge it by."
       : pictured ? `Error on unseen places: ${short(error)} of that of an empty picture.` : `Error on ${counted(cells, "unseen cell")} ${short(error)}${Number.isFinite(slope) ? `, slope against the truth ${short(slope)}` : ""}.`;
     tell("said-kernel", `${pictured ? `Its drawing at ${cellName(Math.max(chosen, 0))}. ` : ""}S = ${found.S.toFixed(3)}. ${words(found.judged.kernel)}`, "kernel");
-    tell("said-additive", `${pictured ? "Sums of what each factor alone explains. " : ""}${words(found.judged.additive)}${open && !pictured ? " Hatched: no additive answer exists." : ""}`, "additive");
+    const { error: kept } = pictured ? { error: NaN } : judged(found.additive, found.truth, [...state.seen.keys()].filter((c) => state.seen[c]));
+    const apart = kept > 1e-6 * found.scale.half ? `No sum gives the seen cells: their error is ${short(kept)}. ` : Number.isFinite(kept) ? "Error on seen cells 0. " : "";
+    tell("said-additive", `${pictured ? "Sums of what each factor alone explains. " : apart}${words(found.judged.additive)}${open && !pictured ? " Hatched: no additive answer exists." : ""}`, "additive");
     const last = (name) => { const all = (report?.curves[name] || []).filter(Number.isFinite); return all.reduce((a, b) => a + b, 0) / all.length; };
     const broke = report && !toy && !pictured && !report.mean.every(Number.isFinite);
     byId("t-mean").textContent = pictured ? "A decoder, live" : `${MEMBERS} networks, live`;
@@ -215,7 +217,10 @@ export function begin() {
     else if (broke) tell("said-mean", "They have diverged: lower the learning rate or the initial scale.", "mean");
     else if (toy) tell("said-mean", `Share of networks that answer 1 at each place; the first input grows downwards, the second to the right. Wrong in the corners (0,0), (0,1), (1,0), (1,1): ${report.quarters.map((q) => `${Math.round(100 * q)} %`).join(", ")}.`, "mean");
     else if (pictured) tell("said-mean", `Its drawing at the same place, after ${counted(report.epoch, "epoch")}. Error on unseen places: ${short(last("unseen"))} of that of an empty picture.`, "mean");
-    else tell("said-mean", `Mean answer. Error on seen cells ${short(last("seen"))}${Number.isFinite(last("unseen")) ? `, on ${found.asked.length} unseen ${short(last("unseen"))}` : ""}${Number.isFinite(report.slope) ? `, slope ${short(report.slope)}` : ""}.`, "mean");
+    else {
+      const [on, away] = report.together, sides = (one, other) => `on seen cells ${short(one)}${Number.isFinite(other) ? `, on ${away.cells} unseen ${short(other)}` : ""}`;
+      tell("said-mean", `Their mean answer. Its error ${sides(on.error, away.error)}${Number.isFinite(away.slope) ? `, slope ${short(away.slope)}` : ""}. Error of one network, on average: ${sides(last("seen"), last("unseen"))}.`, "mean");
+    }
     tell("said-spread", pictured ? `Each factor becomes stripes before they meet. Error on unseen places: ${short(last("rendered"))} of that of an empty picture.`
       : toy ? "Darkest where half of the networks answer 1." : `Standard deviation over the ${MEMBERS} networks; darkest from ${short(found.scale.half / 2)} on.`, "spread");
     byId("said-curves").innerHTML = `<span class="key blue"></span>seen <span class="key dash orange"></span>unseen${pictured ? ' <span class="key dot pink"></span>unseen, rendered first' : ""}${toy ? ", share answered wrongly" : ' <span class="key dash green"></span>kernel, unseen <span class="key dot"></span>additive, unseen'}. Mean and range; epochs on a logarithmic axis.`;

@@ -85,8 +85,8 @@ def given_table(table: Any, factors: Sequence[str], target: str | None) -> dict[
     for factor in read.space.factors:
         if not FEWEST <= len(factor) <= MOST:
             raise InputError(
-                f"the factor {factor.name[:80]!r} has {len(factor):,} levels; the playground draws {FEWEST} to {MOST}. "
-                "recombine check has no such limit."
+                f"the factor {factor.name[:80]!r} has {len(factor):,} level{'s' * (len(factor) != 1)}; the playground "
+                f"draws {FEWEST} to {MOST}. recombine check has no such limit."
             )
     values, seen = _answers(read)
     rows, columns = read.space.shape
@@ -113,7 +113,8 @@ def _answers(read: Table) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         return values, seen
     if target.classes is not None and len(target.classes) != 2:
         raise InputError(
-            f"the target {target.name[:80]!r} has {len(target.classes)} classes; the playground draws numbers or two."
+            f"the target {target.name[:80]!r} has {len(target.classes)} class{'es' * (len(target.classes) != 1)}; the "
+            "playground draws numbers or two."
         )
     told = target.mean if target.classes is None else 2 * target.mean[:, 1] - 1
     if (np.abs(told) > LARGEST).any():

@@ -2,9 +2,10 @@
 
 import { FEWEST, MOST, checkedNumber, distinct, tidy } from "./state.js";
 
-const MOST_LETTERS = 2_000_000;
+const MOST_LETTERS = 2_000_000, COMMA = /^\s*[-+]?\d+,\d+\s*$/;
 
-// Rows of fields; commas, semicolons or tabs between them, double quotes around a field that holds one.
+// Rows of fields; commas, semicolons or tabs between them, double quotes around a field that holds one. Between
+// semicolons 5,5 is a number, unless others are written with a point.
 export function fields(text) {
   const first = text.split("\n", 1)[0], between = ["\t", ";", ","].find((sign) => first.includes(sign)) || ",";
   const rows = [[]];
@@ -21,7 +22,9 @@ export function fields(text) {
     else if (sign !== "\r") field += sign;
   }
   rows.at(-1).push(field);
-  return rows.filter((row) => row.some((f) => f.trim() !== ""));
+  const decimal = between === ";" && !rows.some((row) => row.some((f) => /^\s*[-+]?\d*\.\d+\s*$/.test(f)));
+  const told = decimal ? rows.map((row) => row.map((f) => (COMMA.test(f) ? f.replace(",", ".") : f))) : rows;
+  return told.filter((row) => row.some((f) => f.trim() !== ""));
 }
 
 const isNumber = (text) => text.trim() !== "" && Number.isFinite(Number(text));
@@ -51,10 +54,10 @@ export function pasted(text, chosen) {
 
 function matrix(rows) {
   const columns = rows[0].length;
-  limited(rows.length, "rows");
-  limited(columns, "columns");
+  limited(rows.length, "row");
+  limited(columns, "column");
   const odd = rows.findIndex((row) => row.length !== columns);
-  if (odd >= 0) throw new Error(`Row ${odd + 1} of the matrix has ${rows[odd].length} numbers, the first has ${columns}.`);
+  if (odd >= 0) throw new Error(`Row ${odd + 1} of the matrix has ${several(rows[odd].length, "number")}, the first has ${columns}.`);
   const values = Float64Array.from(rows.flat(), (f) => (f.trim() === "" ? NaN : sentence(f)));
   return { rows: rows.length, columns, levels: null, names: ["a", "b"], target: "y", ...ownValues(values) };
 }
@@ -66,9 +69,9 @@ function long([header, ...all], [a, b, y]) {
   if (count < 2) throw new Error("The table needs a header and at least two columns, which are the factors; a third is the answer.");
   if (!body.length) throw new Error("The table has a header but no rows.");
   const short = body.findIndex((row) => row.includes(undefined));
-  if (short >= 0) throw new Error(`Row ${short + 1} has ${all[short].length} fields, the header has ${count}.`);
+  if (short >= 0) throw new Error(`Row ${short + 1} has ${several(all[short].length, "field")}, the header has ${count}.`);
   const levels = [0, 1].map((k) => sorted(new Set(body.map((row) => row[k].trim()))));
-  levels.forEach((found, k) => limited(found.length, `levels in “${tidy(header[k])}”`));
+  levels.forEach((found, k) => limited(found.length, "level", ` in “${tidy(header[k])}”`));
   const place = levels.map((found) => new Map(found.map((level, i) => [level, i])));
   const [R, C] = levels.map((found) => found.length), sum = new Float64Array(R * C), rows = new Float64Array(R * C);
   const answers = header.length > 2 ? numbers(body.map((row) => row[2].trim()), tidy(header[2])) : null;
@@ -94,7 +97,7 @@ function numbers(texts, name) {
 }
 
 function sentence(text, name = "the table") {
-  try { return checkedNumber(text); } catch (error) { throw new Error(`In ${name === "the table" ? name : `“${name}”`} ${error.message}; ${/^-?\d+,\d+$/.test(text.trim()) ? "write decimals with a point" : "answers are numbers, or two classes"}.`); }
+  try { return checkedNumber(text); } catch (error) { throw new Error(`In ${name === "the table" ? name : `“${name}”`} ${error.message}; ${COMMA.test(text) ? "write decimals with a point" : "answers are numbers, or two classes"}.`); }
 }
 
 function ownValues(values) {
@@ -102,8 +105,10 @@ function ownValues(values) {
   return { rule: "own", values, support: "painted", seen: Uint8Array.from(values, (v) => (Number.isFinite(v) ? 1 : 0)) };
 }
 
-function limited(count, what) {
-  if (count < FEWEST || count > MOST) throw new Error(`There are ${count.toLocaleString("en")} ${what}; this page draws ${FEWEST} to ${MOST}. For more, use “recombine check”.`);
+const several = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+
+function limited(count, word, where = "") {
+  if (count < FEWEST || count > MOST) throw new Error(`There ${count === 1 ? "is" : "are"} ${several(count, word)}${where}; this page draws ${FEWEST} to ${MOST}. For more, use “recombine check”.`);
 }
 
 const sorted = (set) => [...set].sort(([...set].every(isNumber) ? (x, y) => x - y : (x, y) => (x < y ? -1 : x > y ? 1 : 0)));
