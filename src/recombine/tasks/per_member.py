@@ -55,7 +55,7 @@ class PerMember(Description, Task):
         return self.task.test
 
     def batch(self, draws: Draws, size: int) -> tuple[Tensor, Tensor]:
-        parts = [self.of(member).batch(draws.one(i), size) for i, member in enumerate(draws.members)]
+        parts = [self.of(int(member)).batch(draws.one(i), size) for i, member in enumerate(draws.members)]
         inputs, targets = zip(*parts, strict=True)
         return torch.cat(inputs, dim=1), torch.cat(targets, dim=1)
 
