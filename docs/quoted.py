@@ -6,12 +6,13 @@ A mark names a study and a claim; what stands between it and ``<!--/-->`` is its
 with its interval, ``:range`` “from low to high”; ``:low``, ``:high``, ``:members``, ``:fitted`` and ``:published`` are
 other columns, and a minus before the study turns the sign. ``study@table:column:mean:run=a,step=4`` is a mean (or
 ``count``, ``n_unique``, ``min``, ``max``) over the rows of a committed table where columns have these values, with
-``layers^stage`` those that begin so; ``_`` stands for a space; ``interval`` is one row with its columns low and high. ``measured.3`` and ``mean.3`` have three decimals.
-``run:STUDY/RUN:members`` is what ``study.json`` records of a run, ``runs:all`` and ``runs:cuda`` how many there are,
-``seconds:STUDY`` their time on a GPU. ``<!--= table -->`` is the table of all studies, ``<!--= count:WHOSE:STATUS -->``
-a number over all of them (``inside``: matched by value, the published figure in our interval); ``tables:locked`` how
-many real tables are in that half. A mark that began a line would end its paragraph. ``python docs/quoted.py`` fills in every
-page and what the package carries; a test asserts that nothing would change.
+``layers^stage`` those that begin so; ``_`` stands for a space; ``interval`` is one row with its columns low and high.
+``measured.3`` and ``mean.3`` have three decimals. ``run:STUDY/RUN:members`` is what ``study.json`` records of a run,
+``runs:all`` and ``runs:cuda`` how many there are, ``seconds:STUDY`` their time on a GPU. ``<!--= table -->`` is the
+table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them (``inside``: matched by value, the
+published figure in our interval); ``tables:locked`` how many real tables are in that half. A mark that began a line
+would end its paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that
+nothing would change.
 """
 
 from __future__ import annotations

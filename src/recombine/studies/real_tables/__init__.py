@@ -73,7 +73,7 @@ STUDY = Study(
     },
     settings=settings,
     tables={"measured": "measured", "cells": "cells", "networks": "networks"},
-    derived={"crossover": (crossover, "measured"), "quantiles": (quantiles, "measured"), "closer": (closer, "measured")},
+    derived={table.__name__: (table, "measured") for table in (crossover, quantiles, closer)},
     claims=CLAIMS,
     figures=FIGURES,
     notes=read_notes(__file__),
