@@ -6,11 +6,13 @@ A mark names a study and a claim; what stands between it and ``<!--/-->`` is its
 with its interval, ``:range`` “from low to high”; ``:low``, ``:high``, ``:members``, ``:fitted`` and ``:published`` are
 other columns, and a minus before the study turns the sign. ``study@table:column:mean:run=a,step=4`` is a mean (or
 ``count``, ``n_unique``, ``min``, ``max``) over the rows of a committed table where columns have these values, with
-``layers^stage`` those that begin so; ``_`` stands for a space. ``measured.3`` and ``mean.3`` have three decimals.
-``run:STUDY/RUN:members`` is what ``study.json`` records of a run, ``runs:all`` and ``runs:cuda`` how many there are,
-``seconds:STUDY`` their time on a GPU. ``<!--= table -->`` is the table of all studies, ``<!--= count:WHOSE:STATUS -->``
-a number over all of them. A mark that began a line would end its paragraph. ``python docs/quoted.py`` fills in every
-page and what the package carries; a test asserts that nothing would change.
+``layers^stage`` those that begin so; ``_`` stands for a space; ``interval`` is one row with its columns low and high.
+``measured.3`` and ``mean.3`` have three decimals. ``run:STUDY/RUN:members`` is what ``study.json`` records of a run,
+``runs:all`` and ``runs:cuda`` how many there are, ``seconds:STUDY`` their time on a GPU. ``<!--= table -->`` is the
+table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them (``inside``: matched by value, the
+published figure in our interval); ``tables:locked`` how many real tables are in that half. A mark that began a line
+would end its paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that
+nothing would change.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ import polars as pl
 from recombine.figures.data import decimals_for
 from recombine.studies.committed import carry
 from recombine.studies.real_tables.claims import carry_for_check
+from recombine.studies.real_tables.registry import registered
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
@@ -78,6 +81,8 @@ def _value(key: str) -> str:
     name, *rest = key.split(":")
     if name == "count":
         return str(sum(_count(study, rest[0], rest[1].replace("-", " ")) for study in PAPERS))
+    if name == "tables":
+        return str(sum(entry.source.half == rest[0] for entry in registered().values()))
     if name == "run":
         study, _, run = rest[0].partition("/")
         told = runs(study)[run][rest[1]]
@@ -96,12 +101,17 @@ def _value(key: str) -> str:
     if column == "published":
         return short(sign * row[column])
     low, mean, high = sorted(sign * row[name] for name in ("low", "measured", "high"))
+    if column == "interval":
+        return _interval(mean, low, high, places)
     digits = int(places) if places else max(2, decimals_for(low, high) or 0)
     if column == "range":
         return f"from {short(low, digits)} to {short(high, digits)}"
-    if column == "interval":
-        return f"{short(mean, digits)} [{short(low, digits)}, {short(high, digits)}]"
     return short({"low": low, "measured": mean, "high": high}[column], digits)
+
+
+def _interval(mean: float, low: float, high: float, places: str) -> str:
+    digits = int(places) if places else max(2, decimals_for(low, high) or 0)
+    return f"{short(mean, digits)} [{short(low, digits)}, {short(high, digits)}]"
 
 
 def _from_table(study: str, table: str, column: str, how: str, where: str = "") -> str:
@@ -119,12 +129,21 @@ def _from_table(study: str, table: str, column: str, how: str, where: str = "") 
     if how == "count":
         return str(values.sum() if values.dtype == pl.Boolean else len(values))
     how, _, places = how.partition(".")
+    if how == "interval":
+        if len(rows) > 1:
+            raise KeyError(f"{study}@{table} has {len(rows)} rows where {where}, an interval is of one")
+        return _interval(*rows.select(column, "low", "high").row(0), places)
     return short(float(getattr(values.cast(pl.Float64), how)()), int(places or 2))
 
 
 def _count(study: str, whose: str, status: str) -> int:
     rows = (row for row in claims(study).values() if row["whose"] == whose)
-    return sum(status in ("all", row["status"], row["how"]) for row in rows)
+    return sum(status in ("all", row["status"], row["how"], _inside(row)) for row in rows)
+
+
+def _inside(row: dict[str, Any]) -> str | None:
+    """Of claims matched by value those whose published figure is in our interval, not only within the tolerance."""
+    return "inside" if row["how"] == "value matched" and row["low"] <= row["published"] <= row["high"] else None
 
 
 def _table() -> str:

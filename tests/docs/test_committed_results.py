@@ -77,6 +77,7 @@ def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ("one/c:fitted", "11"),
         ("count:paper:holds", "2"),
         ("count:paper:value-matched", "2"),
+        ("count:paper:inside", "2"),
         ("count:paper:fails", "0"),
         ("count:ours:not-fitted", "2"),
         ("count:ours:all", "2"),

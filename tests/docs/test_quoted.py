@@ -35,6 +35,8 @@ def quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         "gap": [-0.5, -0.25, -0.001, None],
     }
     pl.DataFrame(rows).write_parquet(folder / "tables" / "masks.parquet")
+    looks = {"look": ["a b", "c"], "value": [0.25, 1.0], "low": [-0.125, 1.0], "high": [0.5, 1.0]}
+    pl.DataFrame(looks).write_parquet(folder / "tables" / "looks.parquet")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "PAPERS", {"one": ""})
     return module
@@ -57,6 +59,7 @@ def quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         ("one@masks:layers:count:layers^stage_", "2"),
         (r"one@masks:layers:count:layers^layers\.", "1"),
         ("one@masks:run:n_unique", "2"),
+        ("one@looks:value:interval:look=a_b", ".25 [−.12, .50]"),
         ("one/c", ".99942"),
         ("one/c:measured.3", ".999"),
         ("one/c:interval.2", "1.00 [1.00, 1.00]"),
@@ -76,6 +79,11 @@ def test_a_figure_of_a_table_or_of_a_run_is_filled_in(quoted: ModuleType, mark: 
 def test_what_is_not_there_is_an_error_and_never_a_zero(quoted: ModuleType, mark: str) -> None:
     with pytest.raises(KeyError, match="gone"):
         quoted.filled(f"<!--= {mark} -->0<!--/-->")
+
+
+def test_an_interval_is_of_one_row(quoted: ModuleType) -> None:
+    with pytest.raises(KeyError, match="has 2 rows"):
+        quoted.filled("<!--= one@looks:value:interval -->0<!--/-->")
 
 
 def test_no_mark_begins_a_line() -> None:

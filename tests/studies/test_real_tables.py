@@ -15,6 +15,7 @@ from recombine.checks.rules import Cells
 from recombine.errors import InputError
 from recombine.studies.real_tables import STUDY, registry as tables
 from recombine.studies.real_tables.claims import JUDGED, crossover, for_check
+from recombine.studies.real_tables.closer import _median, closer
 from recombine.studies.real_tables.collecting import _plans
 from recombine.studies.real_tables.contest import FOREST, _Kind
 from recombine.studies.real_tables.holes import BEYOND, HOLES, hold_out, indicators
@@ -166,3 +167,15 @@ def test_check_quotes_the_committed_tables() -> None:
     assert said.startswith(f"of {len(alike)} real tables like this one (2 factors, about 70 % seen)")
     assert f"{low:.2f} to {high:.2f}" in said
     assert elsewhere(9, 0.7) is None
+
+
+def test_closer_looks_are_means_shares_and_medians_of_the_tables_they_name() -> None:
+    assert _median(np.arange(1.0, 11.0)) == (5.5, 2.0, 9.0)  # of ten throws at most one is heads in 11 of 1024
+    assert np.isnan(_median(np.arange(5.0))[1:]).all()
+    rows = [(f"t{i}", "panels" if i < 8 else "pay", "development", 2, "random", "additive", "R²", i / 10)
+            for i in range(10)]  # fmt: skip
+    names = ["table", "kind", "half", "factors", "holes", "rule", "what", "value"]
+    found = closer(pl.DataFrame(rows, names, orient="row"))
+    told = {row["look"]: (row["tables"], row["value"]) for row in found.iter_rows(named=True)}
+    assert told == {"median-adding-up": (10, pytest.approx(0.45)), "above-half-in-time": (8, 0.25),
+                    "above-half-elsewhere": (2, 1.0)}  # fmt: skip

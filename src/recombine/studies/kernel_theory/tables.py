@@ -55,7 +55,7 @@ def along(run: StoredRun, _: Setting) -> pl.DataFrame | None:
 def ordered(networks: pl.DataFrame) -> pl.DataFrame:
     """Spearman's ρ between the slopes of image networks and what is foretold of them, within a set and a distance and
     averaged over these: one jackknife value per network, which has the same map of digits in all of them."""
-    names = ("predicted_end", "predicted_all_end")
+    names = ("predicted_end", "predicted_all_end", "predicted_all_start")
     known = networks.filter((pl.col("network") == "convnet") & pl.col("anchors").is_not_null() & pl.col("fitted"))
     rows = []
     for name in names if set(names) <= set(known.columns) else ():

@@ -1,5 +1,6 @@
 """What is asked of the tables. Criteria were written before any table but those that come with the package was fitted
-with this code; quantiles of a first trial (an additive ridge fit and a forest) had been seen, see the notes."""
+with this code; quantiles of a first trial (an additive ridge fit and a forest, on tables of both halves) had been seen,
+see the notes."""
 
 from __future__ import annotations
 
@@ -89,8 +90,8 @@ CLAIMS = (
            _errs_less("pairs", "additive", factors=[3, 4]), CONTEST, LOG),
     _asked("recommended-wins", "The rule that “check” recommends errs less than adding up.",
            _errs_less(RECOMMENDED, "additive"), CONTEST, LOG),
-    _asked("crossover", "A forest catches up where adding up explains little: it does relatively better on tables "
-           "where adding up explains less than half (of structured holes, so that the errors compared are others).",
+    _asked("crossover", "In the ratio of errors a forest loses less to adding up on tables where adding up "
+           "explains less than half (of structured holes, so that the errors compared are others).",
            rising(*(cells("gain", "crossover", JUDGED, unit="table", low=low) for low in (False, True)),
                   names=("adds up", "does not")), CONTEST, LOG),
     _asked("kernel-foretells-lazy", "What an ensemble of lazy networks answers to unseen cells, kernel theory "
