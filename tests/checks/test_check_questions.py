@@ -38,8 +38,8 @@ def test_questions_that_were_seen_do_not_hide_the_grid():
     table = {"a": list("xxyyzzx"), "b": [1, 2, 1, 2, 1, 3, 1], "y": [1.0, 2.0, 3.0, 4.1, 5.0, 6.0, None]}
     result = check(table, ["a", "b"], target="y")
     assert (result.verdict, result.total) == ("seen", 1)
-    assert result.asked.startswith("the rows without an answer; their combinations were all seen in training; 3 further")
-    assert result.notes[0].startswith("3 further combinations of the table's levels are missing and not asked about; ask")
+    assert "an answer; their combinations were all seen in training; 3 further combinations of" in result.asked
+    assert result.notes[0].startswith("3 further combinations of the table's levels are missing and not asked about;")
     whole = check(table, ["a", "b"], target="y", grid=True)
     assert (whole.counts["seen"], whole.total) == (1, 4)
 
@@ -97,6 +97,21 @@ def test_json_is_valid_whatever_the_numbers(tmp_path):
 
 def test_a_text_among_numbers_is_a_slip_and_no_class():
     table = {"a": list("xxxyyyz"), "b": list("uvwuvwu"), "y": ["1.5", "2", "3", "4", "5.5", "ask Jo", "7"]}
-    with pytest.raises(InputError, match="holds numbers and 'ask Jo': leave such cells blank"):
+    with pytest.raises(
+        InputError, match=r"numbers and 'ask Jo', which .* the first in row 6 below .* leave such cells blank"
+    ):
         check(table, ["a", "b"], target="y")
     assert check(table, ["a", "b"], target="y", target_kind="class").verdict.startswith("assumption")
+    table["y"] = [f"{v / 10} MPa" for v in range(361, 368)]
+    with pytest.raises(
+        InputError, match=r"'36.1 MPa', which .* [(]7 such cells, the first in row 1 .* remove the unit 'MPa'"
+    ):
+        check(table, ["a", "b"], target="y")
+
+
+def test_repeated_rows_that_differ_are_noise_and_no_mistake():
+    table = {"a": list("xxyy"), "b": list("uuuv"), "y": [1.0, 1.2, 3.0, 4.0]}
+    assert (
+        "1 of 3 training combinations have several rows with different answers: their mean is used, their spread is "
+        "noise." in check(table, ["a", "b"], target="y").notes
+    )

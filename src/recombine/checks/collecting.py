@@ -115,7 +115,7 @@ def plan_for(
     return plan_rows(
         known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget, error=error,
         criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
-        scale=scale and scale.name, typical=typical,
+        scale=None if scale is None else scale.name, typical=typical,
     )  # fmt: skip
 
 

@@ -161,9 +161,10 @@ def plan_rows(
     for name in change or {}:
         space.position(name)
     order, path, least = visiting_order(cells, costs) if change else (np.arange(len(cells)), 0.0, 0.0)
-    errors = [None if len(far) and far.all() else _error(v, noise) for v in (start, chosen.mean, chosen.worst)]
+    none = len(far) > 0 and bool(far.all())
+    was, now, worst = (None if none else _error(v, noise) for v in (start, chosen.mean, chosen.worst))
     return Plan(
-        cells[order], prices[chosen.rows][order], *errors, bound, fewest, enough, noise, rule, path, least,
+        cells[order], prices[chosen.rows][order], was, now, worst, bound, fewest, enough, noise, rule, path, least,
         known.assumes(space.names, scale), scale, typical, int(far.sum()),
     )  # fmt: skip
 

@@ -167,9 +167,10 @@ def check(
     else:
         _show(result, out)
     for text in failed:
-        error = result.forecast.error if result.forecast is not None else None
-        why = "" if not text.startswith("error") else f" (the error is {error:.3g})" if error else " (no forecast)"
-        sys.stderr.write(f"failed on {text}{why}\n")
+        error = (
+            f": {result.forecast.error:.3g} is expected" if result.forecast is not None else ": there is no forecast"
+        )
+        sys.stderr.write(f"failed on {text}{error if text.startswith('error=') else ''}\n")
     return int(bool(failed))
 
 

@@ -124,7 +124,9 @@ def find_answers(
     others = [t for t in texts if as_number(t) is None]
     odd, plain = others[0] if others else None, len(texts) - len(others)
     if kind == "number":
-        raise InputError(f"the target {target!r} holds {said.no_numbers(target, others or texts, 'leave them blank')}.")
+        raise InputError(
+            f"the target {target!r} holds {said.no_numbers(target, others or texts, 'leave such cells blank')}."
+        )
     mixed = kind is None and odd is not None and plain > 1
     measured = plain + (len(others) if kind is None and unit_of(others) else 0)
     if kind is None and others and measured >= max(FEW_NUMBERS, MOSTLY * len(texts)):
