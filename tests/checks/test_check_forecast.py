@@ -179,6 +179,10 @@ def test_where_effects_multiply_that_is_said(noise, rows):
         assert told["plan"]["noise"] == pytest.approx(noise, rel=0.3)
         assert f"{100 * result.plan.after:.3g} % (" in result.plan.words
         assert "in per cent of the answer" in result.plan.words
+        unit = float(np.exp(np.log(y).mean())) if rows == 1 else result.plan.typical
+        wanted = check(table, ["a", "b"], target="y", purpose=Purpose(error=0.05 * unit)).plan
+        assert wanted.worst <= 0.05 * (1 + 1e-6)
+        assert f"met at a typical answer, {wanted.typical:.3g}, larger ones err by more" in wanted.words
 
 
 def test_per_cents_are_known_by_name_or_sign():

@@ -59,7 +59,8 @@ class Plan:
     scale: str | None = None
     """The scale on which effects add up, where it is not the answer's own; errors and noise are those of this scale."""
     typical: float | None = None
-    """On a log scale, where errors and noise are shares of the answer: a typical one."""
+    """On a log scale, where errors and noise are shares of the answer: a typical one, of which an error to reach is a
+    share."""
     far: int = 0
     """Asked combinations outside the seen range of a number, of which the errors do not tell."""
 
@@ -70,7 +71,9 @@ class Plan:
         on = f" on the {self.scale} scale" if self.scale else ""
         unit = f"in units of one row's noise{on}" if self.noise == 1 else known
         if self.typical is not None:
-            unit = f"in per cent of the answer, typically {self.typical:.3g}, {known}"
+            unit = f"in per cent of the answer, {known}"
+            if self.fewest is not None:
+                unit += f"; the error asked for is met at a typical answer, {self.typical:.3g}, larger ones err by more"
         rows = f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}"
         outside = f"{self.far:,} asked outside the seen range {'is' if self.far == 1 else 'are'} left out"
         unit += f"; {outside}" if self.far else ""
