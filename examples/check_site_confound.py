@@ -36,7 +36,7 @@ def main() -> None:
     result = check(scans(), factors, test=test)
     print(f"Verdict: {result.verdict}. {result.sentence()}")
     for query in result.queries:
-        print(f"  {' / '.join(map(str, result.combination(query.codes).values())):24} {query.words}")
+        print(f"  {' / '.join(map(str, result.combination(query.codes).values())):24} {result.in_words(query.status)}")
     strongest = result.confounding.pairs[0]
     print(
         f"Strongest confound: {strongest.one} with {strongest.two}, Cramér's V {strongest.cramers_v:.2f}, p = "

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from recombine.cli.check import check
+from recombine.cli.main import main
 from recombine.errors import InputError
 
 
@@ -55,6 +56,15 @@ def test_findings_fail_only_when_asked_to(run, table, tmp_path):
     code, out = run(fine, "--factors", "a,b", "--test", new, "--fail-on", "undetermined", "--json")
     assert code == 1
     assert json.loads(out)["verdict"] == "unseen level"
+
+
+def test_what_failed_is_named_apart_from_the_json(table, capsys):
+    words = [str(table), "--factors", "shape,colour", "--target", "y", "--json", "--grid"]
+    with pytest.raises(SystemExit, match="1"):
+        main(["check", *words, "--fail-on", "error=5", "--fail-on", "assumption", "--fail-on", "undetermined"])
+    out, told = capsys.readouterr()
+    assert json.loads(out)["settings"]["grid"]
+    assert told.splitlines() == ["failed on error=5: there is no forecast", "failed on undetermined"]
 
 
 def test_people_get_the_verdict_first(run, table):

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2_contingency, random_table
 
 from recombine.checks import check
-from recombine.checks.additivity import additivity
+from recombine.checks.additivity import _Found, _step, _verdict, additivity
 from recombine.checks.confounding import chi_square, information, random_tables
 from recombine.checks.identifiability import Identifiability
 from recombine.support.table import Target
@@ -105,6 +105,19 @@ def test_outliers_alone_do_not_reject_additivity():
 def test_exactly_additive_answers_are_said_to_be():
     outcome = check(_grid_table(lambda a, b: 2.0 * a - b, 1, 0.0), ["a", "b"], target="y").additivity
     assert (outcome.test, outcome.rejected) == ("exact fit", False)
+
+
+def test_rounding_is_noise_and_no_p_value_is_zero():
+    """A line met exactly by rounded answers leaves nothing beside one degree of freedom: F was infinite."""
+    table = {"a": list("uuuvv"), "dose": [10, 20, 30, 10, 30], "y": [11.0, 12.0, 13.0, 16.0, 18.1]}
+    assert check(table, ["a", "dose"], target="y", numeric="dose").additivity.rejected is False
+    rows = {"a": list("uuvv") * 3, "b": list("xyxy") * 3, "y": [1.1, 2.2, 3.3, 4.5] * 3}
+    twice = check(rows, ["a", "b"], target="y").additivity  # the cells miss a sum by 0.1, the rounding of each
+    assert (twice.test, twice.rejected) == ("lack of fit", False)
+    rows["y"] = [1.1, 2.2, 3.3, 8.5] * 3
+    assert check(rows, ["a", "b"], target="y").additivity.rejected
+    assert [_step(np.array(v)) for v in ([12.0, 7.0], [0.25, 1.5], [1 / 3], [])] == [1.0, 0.01, 0.0, 0.0]
+    assert "p < 1e-300, F" in _verdict([_Found("interaction", 0.0, "F")]).words
 
 
 def test_exclusive_or_is_no_additive_logit_and_or_is_one():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -13,7 +15,7 @@ from recombine.checks.rules import Cells, Odds, scales
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 from recombine.errors import InputError
-from recombine.support.table import read_tables
+from recombine.support.table import Target, read_tables
 from recombine.tables import TABLES, real_table
 
 
@@ -170,10 +172,36 @@ def test_where_effects_multiply_that_is_said(noise, rows):
     assert (told["scale"], told["rescaled"]["scale"], told["rescaled"]["rejected"]) == ("log", "log", False)
     assert {q["rule"] for q in told["queries"]} == {"additive on a log scale"}
     assert "Everything asked is determined if effects multiply" in result._repr_html_()
-    if noise:  # the plan's noise is what the rule leaves, not what adding up in the answer's own units does
+    assert "if effects multiply, the typical standard error" in result.plan.words
+    assert set(result.to_frame()["words"]) == {"determined if effects multiply"}
+    if noise:  # a share of the answer: the planted standard deviation of the logarithms
         assert told["plan"]["rule"] == "additive on a log scale"
-        left = y - np.exp(0.5 * codes.sum(axis=1))
-        assert told["plan"]["noise"] == pytest.approx(left.std(), rel=0.5)
+        assert told["plan"]["noise"] == pytest.approx(noise, rel=0.3)
+        assert f"{100 * result.plan.after:.3g} % (" in result.plan.words
+        assert "in per cent of the answer" in result.plan.words
+        unit = float(np.exp(np.log(y).mean())) if rows == 1 else result.plan.typical
+        wanted = check(table, ["a", "b"], target="y", purpose=Purpose(error=0.05 * unit)).plan
+        assert wanted.worst <= 0.05 * (1 + 1e-6)
+        assert f"met at a typical answer, {wanted.typical:.3g}, larger ones err by more" in wanted.words
+
+
+def test_per_cents_are_known_by_name_or_sign():
+    named = {"Score": True, "yield": True, "error_rate": True, "fat (%)": True, "cureRate": True, "strength_MPa": False}
+    named |= {"temperature": False, "yield strength": False, "concentrated": False, "y": False}
+    told = {name: Target(name, None, np.ones(1), np.ones(1), np.zeros(1)).share for name in named}
+    assert told == named
+    y = np.linspace(20.0, 90.0, 7)
+    assert [[s.name for s in scales(v, share)] for v, share in ((y, True), (y, False), (y / 100, False))] == [
+        ["log", "log-odds"], ["log"], ["log", "log-odds"],
+    ]  # fmt: skip
+    signs = {"a": list("xxyy"), "b": list("uvuv"), "y": ["10 %", "90 %", "30 %", "50 %"]}
+    assert read_tables([signs], ["a", "b"], target="y")[0].target.share
+
+
+def test_an_interval_that_tells_nothing_is_not_told():
+    said = Forecast("additive", 0.4, 0.0, 1.0, "error rate", 0.5, 0.2, (), 8, 3, True)
+    assert "a share wrong of 0.4 (how near cannot be told from so few) on" in said.words
+    assert "(90 %: 0.1 to 0.8)" in replace(said, low=0.1, high=0.8).words
 
 
 def test_too_few_cells_to_try_adding_up_are_not_determined():

@@ -189,6 +189,32 @@ def test_outside_the_seen_range_is_called_an_extrapolation_and_has_no_range():
     assert json.loads(result.to_json())["counts"]["extrapolation"] == 8
 
 
+def test_a_plan_tells_no_error_of_what_is_extrapolated():
+    table = {"v": list("aaabbb"), "dose": [0, 1, 2] * 2}
+    how = {"numeric": "dose", "purpose": rc.Purpose(budget=2)}
+    inside = {"v": ["a", "b"], "dose": [1.5, 0.5]}
+    near = rc.check(table, ["v", "dose"], test=inside, **how).plan
+    both = rc.check(table, ["v", "dose"], test={"v": list("abb"), "dose": [1.5, 0.5, 90.0]}, **how).plan
+    assert both.before == pytest.approx(near.before)
+    assert both.after < 2
+    assert "1 asked outside the seen range is left out" in both.words
+    far = rc.check(table, ["v", "dose"], test={"v": ["b"], "dose": [90.0]}, **how).plan
+    assert (far.after, far.worst) == (None, None)
+    assert "every asked answer lies outside the seen range: no standard error is told." in far.words
+
+
+def test_an_extrapolation_does_not_hide_that_adding_up_is_rejected():
+    cells = [(v, d) for v in range(4) for d in range(6)]
+    table = {
+        "v": [f"v{v}" for v, _ in cells],
+        "dose": [d for _, d in cells],
+        "y": [v * d + 0.1 * (d % 2) for v, d in cells],
+    }
+    result = rc.check(table, ["v", "dose"], target="y", numeric="dose", test={"v": ["v1"], "dose": [9]})
+    assert (result.verdict, result.additivity.rejected) == ("extrapolation", True)
+    assert "that far out, which the seen combinations contradict already (p" in result.sentence()
+
+
 def test_own_slopes_reach_as_far_as_each_level_was_seen():
     table = {"variety": ["A", "A", "A", "B", "B"], "dose": [0, 30, 60, 0, 20], "y": [0.0, 3, 6, 1, 2]}
     test = {"variety": ["A", "B", "B"], "dose": [10, 10, 60]}
@@ -248,6 +274,7 @@ def test_numbers_alone_are_factors_too():
     ("dose", "numeric", "more", "says"),
     [
         (["0", "high", "20"], "dose", {}, "holds 'high', which is not a number"),
+        (["20 C", "5", "25 C"], "dose", {}, "(2 such cells, the first in row 1 below the header); remove the unit 'C'"),
         ([True, False, True], "dose", {}, "which is not a number"),
         ([5, 5, 5], "dose", {}, "with the single value 5"),
         ([5, 6, 5], {"dose": "spline"}, {}, "two values, which cannot tell how it bends"),

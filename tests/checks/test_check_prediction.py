@@ -20,7 +20,7 @@ def _anchors(anchors):
 def test_anchors_have_the_published_shrinkage(anchors, share):
     result = check(_anchors(anchors), ["0", "1"], salience=0.4264)
     assert {round(q.shrinkage, 3) for q in result.queries} == {share}
-    assert result.queries[0].words == "determined if effects add up"  # what a network would give stands apart
+    assert result.in_words(result.queries[0].status) == "determined if effects add up"
 
 
 def test_one_hidden_relu_layer_is_the_default_learner():

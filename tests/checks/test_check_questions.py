@@ -17,10 +17,31 @@ ROWS = {"a": ["x", "x", "y", "y", "z"], "b": [1, 2, 1, 2, 1], "y": [1.0, 2.0, 3.
 
 def test_blank_answers_are_asked_about_and_not_trained_on():
     result = check(ROWS, ["a", "b"], target="y")
-    assert result.asked == "the rows without an answer"
+    left = "1 further combination of the table's levels is missing and not asked about"
+    assert result.asked == f"the rows without an answer; {left}"
+    assert result.notes[0] == f"{left}; ask for it too with --grid (grid=True)."
     assert result.counts == {"seen": 0, "determined": 1, "undetermined": 0, "unseen level": 1}
     assert result.to_dict()["train"] == {"rows": 3, "combinations": 3}
     assert "2 rows without an answer in 'y' are asked about, not trained on." in result.notes
+
+
+def test_the_grid_is_asked_about_as_well():
+    result = check(ROWS, ["a", "b"], target="y", grid=True)
+    assert result.asked == "the rows without an answer, and the grid of the table's levels minus training"
+    assert result.counts == {"seen": 0, "determined": 1, "undetermined": 0, "unseen level": 2}
+    assert not any("not asked" in note for note in result.notes)
+    assert check(ROWS, ["a", "b"], target="y", grid=True, exclude=[{"a": "z", "b": 2}]).total == 2
+    assert check(ROWS, ["a", "b"], target="y", exclude=[{"a": "z", "b": 2}]).asked == "the rows without an answer"
+
+
+def test_questions_that_were_seen_do_not_hide_the_grid():
+    table = {"a": list("xxyyzzx"), "b": [1, 2, 1, 2, 1, 3, 1], "y": [1.0, 2.0, 3.0, 4.1, 5.0, 6.0, None]}
+    result = check(table, ["a", "b"], target="y")
+    assert (result.verdict, result.total) == ("seen", 1)
+    assert "an answer; their combinations were all seen in training; 3 further combinations of" in result.asked
+    assert result.notes[0].startswith("3 further combinations of the table's levels are missing and not asked about;")
+    whole = check(table, ["a", "b"], target="y", grid=True)
+    assert (whole.counts["seen"], whole.total) == (1, 4)
 
 
 def test_without_a_target_every_row_is_training():
@@ -42,7 +63,8 @@ def test_a_combination_with_and_without_answers_is_trained_on_its_answers():
 
 def test_questions_join_a_test_table_and_a_split():
     test = {"a": ["x", "y"], "b": [1, 2], "y": [1.0, 4.0]}
-    assert check(ROWS, ["a", "b"], target="y", test=test).total == 3
+    result = check(ROWS, ["a", "b"], target="y", test=test)
+    assert (result.total, result.asked) == (3, "the test table, and the rows without an answer")
     split = {**ROWS, "fold": ["t", "t", "t", "t", "s"]}
     result = check(split, ["a", "b"], target="y", split="fold=s")
     assert result.total == 2
@@ -61,7 +83,7 @@ def test_rows_are_training_or_questions(rows):
     frame = pl.DataFrame(rows, ["a", "b", "y"], orient="row", schema_overrides={"y": pl.String})
     if frame["y"].null_count() == len(rows):
         return
-    train, asked, _ = read(frame, None, ["a", "b"], 1, target="y", target_kind=None)
+    train, asked, _, _ = read(frame, None, ["a", "b"], 1, target="y", target_kind=None)
     blanks = frame["y"].null_count()
     assert train.rows == len(rows) - blanks
     assert (0 if asked is None else asked.rows) == blanks
@@ -75,6 +97,21 @@ def test_json_is_valid_whatever_the_numbers(tmp_path):
 
 def test_a_text_among_numbers_is_a_slip_and_no_class():
     table = {"a": list("xxxyyyz"), "b": list("uvwuvwu"), "y": ["1.5", "2", "3", "4", "5.5", "ask Jo", "7"]}
-    with pytest.raises(InputError, match="holds numbers and 'ask Jo': leave such cells blank"):
+    with pytest.raises(
+        InputError, match=r"numbers and 'ask Jo', which .* the first in row 6 below .* leave such cells blank"
+    ):
         check(table, ["a", "b"], target="y")
     assert check(table, ["a", "b"], target="y", target_kind="class").verdict.startswith("assumption")
+    table["y"] = [f"{v / 10} MPa" for v in range(361, 368)]
+    with pytest.raises(
+        InputError, match=r"'36.1 MPa', which .* [(]7 such cells, the first in row 1 .* remove the unit 'MPa'"
+    ):
+        check(table, ["a", "b"], target="y")
+
+
+def test_repeated_rows_that_differ_are_noise_and_no_mistake():
+    table = {"a": list("xxyy"), "b": list("uuuv"), "y": [1.0, 1.2, 3.0, 4.0]}
+    assert (
+        "1 of 3 training combinations have several rows with different answers: their mean is used, their spread is "
+        "noise." in check(table, ["a", "b"], target="y").notes
+    )

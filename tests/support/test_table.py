@@ -242,7 +242,7 @@ def test_a_truncated_parquet_file_is_refused(tmp_path):
         ({"a": [[1], [2]]}, ["a"], {}, "a factor is a column of"),
         ({"a": [1, 2], "y": [[1], [2]]}, ["a"], {"target": "y"}, "a target is a column of"),
         ({"a": [1], "y": [None]}, ["a"], {"target": "y"}, "is empty"),
-        ({"a": [1, 2], "y": ["1", "x"]}, ["a"], {"target": "y", "target_kind": "number"}, "not a finite number"),
+        ({"a": [1, 2], "y": ["1", "x"]}, ["a"], {"target": "y", "target_kind": "number"}, "x., which is not a number"),
         ({"a": [1, 2], "b": [1]}, ["a"], {}, "equal length"),
         ([1, 2], ["a"], {}, "is a list"),
         (np.zeros(3), ["a"], {}, "rows and columns"),

@@ -23,10 +23,10 @@ from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
-from recombine.checks.reading import in_words, levels_only, numbers_unseen, read, split_of
+from recombine.checks.reading import in_words, levels_only, not_asked, numbers_unseen, read, split_of, with_grid
 from recombine.checks.rules import Cells, scaled
 from recombine.checks.tables import pair_tables
-from recombine.checks.verdict import CheckResult, Query
+from recombine.checks.verdict import CheckResult, Query, scale_of
 from recombine.errors import InputError
 from recombine.space import Level
 from recombine.support.table import Missing, Table, Target, factor_names
@@ -44,6 +44,7 @@ def check(
     target_kind: Literal["number", "class"] | None = None,
     split: str | tuple[str, str] | None = None,
     test: Any = None,
+    grid: bool = False,
     order: int = 1,
     min_support: int = 1,
     bins: Mapping[str, int] | None = None,
@@ -67,14 +68,14 @@ def check(
 
     ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary; ``factors`` are its columns
     that are recombined. Asked about is the grid of the table's levels minus training, or a ``test`` table, or with
-    ``split="column=value"`` the rows that have this value (the others are training). ``order`` m: effects of up to m
-    factors at once. ``numeric`` names factors that are numbers, which act along a straight line, or with {name:
-    "spline"} along a smooth curve. ``min_support``: a combination counts as trained from this many rows on. ``cost``
-    prices cells to collect — a function of a combination, or {factor: {level: price}} whose prices add up — and
-    ``forbid`` lists (partial) combinations that cannot be collected, ``exclude`` those that cannot exist, and
-    ``purpose`` says what the rows are for: a budget to be spent well, or an error to be reached. ``salience`` or
-    ``depth`` choose the learner whose behaviour is predicted; ``rules`` ("forest", "networks") join the contest of
-    rules behind the forecast.
+    ``split="column=value"`` the rows that have this value (the others are training), or the rows without an answer;
+    ``grid`` asks about the grid as well. ``order`` m: effects of up to m factors at once. ``numeric`` names factors
+    that are numbers, which act along a straight line, or with {name: "spline"} along a smooth curve.
+    ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
+    function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists (partial)
+    combinations that cannot be collected, ``exclude`` those that cannot exist, and ``purpose`` says what the rows
+    are for: a budget to be spent well, or an error to be reached. ``salience`` or ``depth`` choose the learner
+    whose behaviour is predicted; ``rules`` ("forest", "networks") join the contest of rules behind the forecast.
 
     >>> table = {"shape": ["disc", "disc", "square"], "colour": ["red", "blue", "red"], "price": [3.0, 4.0, 5.0]}
     >>> result = check(table, factors=["shape", "colour"], target="price")
@@ -85,11 +86,13 @@ def check(
     """
     _refuse(split, test, min_support, max_queries, seed)
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))
-    train, asked_table, notes = read(
+    train, asked_table, questions, notes = read(
         table, test, factors, min_support, target=target, target_kind=target_kind, split=pair, bins=bins, numbers=lines,
         missing=missing, max_rows=max_rows, max_bytes=max_bytes,
     )  # fmt: skip
     space, answered = train.space, train.target
+    if grid and asked_table is not None:
+        asked_table = with_grid(asked_table, train, exclude)
     test_codes = None if asked_table is None else asked_table.codes
     curves = curves_of(space, train.codes, lines)
     known = Identifiability(train.codes, space.shape, order, curves)
@@ -97,24 +100,27 @@ def check(
         asked = ask_grid(known, space, max_queries, seed, exclude)
     else:
         asked = ask_table(known, test_codes, max_queries)
-    grid = test_codes is None
     wanted = None if test_codes is None else test_codes.astype(np.int64)
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     expected, no_forecast = _forecast(known, train, asked, rules, seed)
-    plan = plan_for(known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, expected)
     fit = _additivity(known, train, expected)
     rescaled = _rescaled(known, train, fit, expected)
+    scale = expected.scale if expected is not None and scale_of(rescaled) else None
+    plan = plan_for(known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, expected, scale)
     plain = levels_only(train, curves)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
-    shared = shared_by_missing(known, space, pairs, exclude) if grid else []
+    shared = shared_by_missing(known, space, pairs, exclude) if test_codes is None or grid else []
+    besides, unasked = "", list[str]()
+    if questions is not None and test is None and pair is None and not grid:
+        besides, unasked = not_asked(known, space, questions.codes.astype(np.int64), exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, expected, answered)
     return CheckResult(
         space=space,
         order=order,
         known=known,
         row_counts=train.counts,
-        asked=in_words(asked_table, pair, test),
+        asked=in_words(questions, pair, test, grid) + besides,
         counts=asked.counts,
         share=asked.share,
         total=asked.total,
@@ -141,6 +147,7 @@ def check(
         forecast=expected,
         unseen_levels=levels_never_seen(known, space),
         notes=(
+            *unasked,
             *notes,
             *numbers_unseen(known, space, wanted),
             *why_not,
@@ -156,6 +163,7 @@ def check(
             "target": target,
             "split": None if pair is None else f"{pair[0]}={pair[1]}",
             "test": str(test) if isinstance(test, (str, Path)) else None,
+            "grid": grid,
             "order": order,
             "min_support": min_support,
             "bins": dict(bins or {}),

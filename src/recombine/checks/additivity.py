@@ -5,7 +5,7 @@ numbers:  F tests of every pair of factors whose interaction can be estimated, a
           with a lack-of-fit test of everything at once; without either, Tukey's one degree of freedom (1949): does the
           squared fit explain what the fit leaves? A rejection has to stand when what a shrunken fit leaves, and all
           that differs from the mean, is dealt anew: one outlier makes effects and bends what they leave, of which F
-          does not know
+          does not know. Noise is never less than the rounding of the answers
 classes:  score tests of every pair on top of the additive log-odds, their largest compared with answers drawn from that
           fit; with several rows in a cell also its deviance; where repeated rows always agree, whether any additive
           log-odds separates the classes (linear programme)
@@ -28,6 +28,10 @@ from recombine.checks.modular import Floats, Ints
 from recombine.support.table import Target
 
 LEVEL = 0.01
+SMALLEST = 1e-300
+"""Below it no p-value is told: it may be 0 because numbers end there."""
+MOST_DIGITS = 7
+"""Decimals up to which answers count as rounded."""
 LARGEST = 3_000_000
 """Cells × effects up to which the test is run."""
 DRAWN = 999
@@ -80,6 +84,7 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
     if target.classes is not None:
         return _classes(x, named, target, use, known.rank)
     mean, pure = target.mean[use], float(target.spread[use].sum())
+    rounding = _step(mean[target.spread[use] == 0]) ** 2 / 12
     tiny = 1e-18 * max(1.0, float((count * mean**2).sum()))
     basis = orth(x * np.sqrt(count)[:, None])
     left = np.sqrt(count) * mean
@@ -87,17 +92,20 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
     if float(left @ left) <= tiny:
         return Additivity("exact fit", False, 1.0, None, "the seen answers are exactly additive.")
     rows = float(count.sum())
+    pure = max(pure, (rows - cells) * rounding)
     if rows > cells and pure <= tiny:
         why = "repeated rows agree exactly, the additive fit does not meet them"
         return Additivity("lack of fit", True, 0.0, None, f"additivity is rejected: {why}.", why)
     noise = (pure, rows - cells) if rows > cells else None
-    found = [_interaction(pair, basis, columns, left, np.sqrt(count), noise) for pair, columns in named.items()]
+    found = [
+        _interaction(pair, basis, columns, left, np.sqrt(count), noise, rounding) for pair, columns in named.items()
+    ]
     tests = [f for f in found if f is not None]
     if noise is not None:
         p = _f(float(left @ left), cells - known.rank, *noise)
         tests.append(_Found("lack of fit", p, "lack-of-fit F test"))
     if not tests:
-        tukey = _tukey(basis, mean, codes, known.shape)
+        tukey = _tukey(basis, mean, codes, known.shape, rounding)
         tests = [tukey] if tukey is not None else []
     return _verdict(tests) if tests else _untested("one row per combination leaves nothing to test additivity with.")
 
@@ -109,7 +117,8 @@ def _untested(why: str) -> Additivity:
 def _verdict(tests: list[_Found], what: str = "additivity") -> Additivity:
     best = min(tests, key=lambda t: t.p_value)
     p = min(1.0, best.p_value * len(tests))
-    said = f"p = {p:.2g}, {best.words}" + (f", the smallest of {len(tests)} tests" if len(tests) > 1 else "")
+    value = f"p = {p:.2g}" if p > SMALLEST else f"p < {SMALLEST:g}"
+    said = f"{value}, {best.words}" + (f", the smallest of {len(tests)} tests" if len(tests) > 1 else "")
     word = "rejected" if p < LEVEL else "not rejected"
     return Additivity(best.test, p < LEVEL, p, None, f"{what} is {word} on the seen combinations ({said}).", said)
 
@@ -128,16 +137,22 @@ def _pairs(codes: Ints, known: Identifiability, cells: int) -> dict[tuple[int, i
 
 
 def _interaction(
-    name: str, basis: Floats, columns: Floats, left: Floats, root: Floats, noise: tuple[float, float] | None
+    name: str,
+    basis: Floats,
+    columns: Floats,
+    left: Floats,
+    root: Floats,
+    noise: tuple[float, float] | None,
+    rounding: float,
 ) -> _Found | None:
-    """F test of one pair of factors on top of all single effects."""
+    """F test of one pair of factors on top of all single effects; what it leaves is no less than ``rounding``."""
     extra = columns * root[:, None]
     extra = orth(extra - basis @ (basis.T @ extra), rcond=1e-9)
     size, freedom = extra.shape[1], len(left) - basis.shape[1] - extra.shape[1]
     if size == 0 or (noise is None and freedom < 1):
         return None
     gain = float(((extra.T @ left) ** 2).sum())
-    rest = (float(left @ left) - gain, freedom) if noise is None else noise
+    rest = (max(float(left @ left) - gain, freedom * rounding), freedom) if noise is None else noise
     return _Found("interaction", _f(gain, size, *rest), f"F test of {name}")
 
 
@@ -147,14 +162,23 @@ def _f(gain: float, size: float, rest: float, freedom: float) -> float:
     return float(fdtrc(size, freedom, (gain / size) / (rest / freedom))) if rest > 1e-12 * gain else 0.0
 
 
-def _tukey(basis: Floats, mean: Floats, codes: Ints, shape: tuple[int, ...]) -> _Found | None:
+def _step(answers: Floats) -> float:
+    """What single answers are rounded to: 1, 0.1, …, or 0 where they have more digits than people write."""
+    for digits in range(MOST_DIGITS if len(answers) else 0):
+        if (np.abs(answers - np.round(answers, digits)) <= 1e-12 * np.abs(answers)).all():
+            return float(10.0**-digits)
+    return 0.0
+
+
+def _tukey(basis: Floats, mean: Floats, codes: Ints, shape: tuple[int, ...], rounding: float) -> _Found | None:
     freedom = len(mean) - basis.shape[1] - 1
     fit = basis @ (basis.T @ mean)
     curve = fit**2 - basis @ (basis.T @ fit**2)
     if freedom < 1 or float(curve @ curve) <= 1e-18 * max(1.0, float(fit @ fit) ** 2):
         return None
     gain = float(_bent(basis, mean[:, None])[0])
-    p = _f(gain, 1, 1 - gain, freedom)
+    left = float(((mean - fit) ** 2).sum())
+    p = _f(gain * left, 1, max((1 - gain) * left, freedom * rounding), freedom)
     if p < LEVEL:
         effects, rng = Effects(codes, shape, mean, np.ones(len(mean)), 1), np.random.default_rng(0)
         drawn = DRAWN if basis.size * DRAWN <= MOST_DEALT else max(199, MOST_DEALT // basis.size)

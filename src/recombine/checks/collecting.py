@@ -15,10 +15,10 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.planning import Plan, considered, plan_rows
 from recombine.checks.queries_asked import stars
-from recombine.checks.rules import LEAST_FREEDOM
+from recombine.checks.rules import LEAST_FREEDOM, Scale, scaled
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level
-from recombine.support.table import Table
+from recombine.support.table import Table, Target
 
 Cost = Callable[[dict[str, Level]], float] | Mapping[str, Mapping[Level, float]]
 
@@ -89,31 +89,42 @@ def plan_for(
     exclude: Sequence[Mapping[str, Level]],
     seed: int,
     expected: Forecast | None = None,
+    scale: Scale | None = None,
 ) -> Plan | None:
     """The rows that serve the purpose best; None where none was named. The noise of one row is that around the rule
-    which the forecast recommends."""
+    which the forecast recommends. On a log ``scale`` noise and errors are shares of the answer, on others the noise is
+    the unit."""
     if purpose.budget is None and purpose.error is None:
         return None
     space = train.space
     more = [train.codes, *([] if asked is None else [asked])]
     cells = considered(space, exclude, seed, *more)
     pool = cells[~cells_with(space, cells, forbid)]
-    left = _noise(known, train) if expected is None else expected.noise
+    left = _noise(known, train.target) if expected is None else expected.noise
+    noise, error, typical = purpose.noise or left, purpose.error, None
+    if scale is not None and train.target is not None and noise:
+        if scale.name == "log":
+            logs = scaled(train.target, scale)
+            unit = typical = float(np.exp(np.average(logs.mean, weights=logs.count)))
+            noise = (None if purpose.noise else _noise(known, logs)) or noise / unit
+        else:
+            unit, noise, left = noise, None, None
+        error = None if error is None else error / unit
     rule = None if purpose.noise or not left else "additive" if expected is None else expected.rule
     whole = None if asked is None and len(pool) == len(cells) else cells if asked is None else asked
     return plan_rows(
-        known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget, error=purpose.error,
-        criterion=purpose.criterion, noise=purpose.noise or left or 1.0, rule=rule, change=purpose.change,
+        known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget, error=error,
+        criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
+        scale=None if scale is None else scale.name, typical=typical,
     )  # fmt: skip
 
 
-def _noise(known: Identifiability, train: Table) -> float | None:
+def _noise(known: Identifiability, target: Target | None) -> float | None:
     """The standard deviation of one row around the fit, where the table has answers enough to tell."""
-    target = train.target
-    freedom = train.rows - known.rank
     large = len(known.codes) * known.rank > LARGEST_FIT
-    if target is None or target.classes is not None or freedom < LEAST_FREEDOM or large:
+    if target is None or target.classes is not None or int(target.count.sum()) - known.rank < LEAST_FREEDOM or large:
         return None
+    freedom = int(target.count.sum()) - known.rank
     x = known.rows.floats(known.codes)
     root = np.sqrt(target.count)
     fit = x @ np.linalg.lstsq(x * root[:, None], target.mean * root, rcond=None)[0]

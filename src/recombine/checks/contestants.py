@@ -25,5 +25,5 @@ def contestants(cells: Cells) -> list[Rule]:
         return [*found, Substitution(cells)] if swap else found
     found = [Adding("constant", cells, 0), Adding("additive", cells, 1)]
     found += [Adding("curved", bent, 1)] if bent else []
-    found += [Adding("additive", cells, 1, scale) for scale in scales(cells.answers)]
+    found += [Adding("additive", cells, 1, scale) for scale in scales(cells.answers, cells.share)]
     return [*found, Adding("pairs", cells, 2)] if pairs else found

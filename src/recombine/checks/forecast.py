@@ -33,6 +33,8 @@ SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "cells", "substitution",
 )  # fmt: skip
 DRAWS = 2_000
+NOTHING_TOLD = 0.99
+"""Width of the interval of a share that tells nothing."""
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""
 ONE_SIDED = 2.576
@@ -94,8 +96,10 @@ class Forecast:
             if self.rule == "constant"
             else f"the same answer for all errs by {shown(self.constant)}"
         )
+        untold = self.metric == "error rate" and self.high - self.low > NOTHING_TOLD
+        within = "how near cannot be told from so few" if untold else f"90 %: {shown(self.low)} to {shown(self.high)}"
         return (
-            f"Expect {what[self.metric]} {shown(self.error)} (90 %: {shown(self.low)} to {shown(self.high)}) on the "
+            f"Expect {what[self.metric]} {shown(self.error)} ({within}) on the "
             f"{self.cells:,} unseen combination{'s that are' if self.cells != 1 else ' that is'} determined, by the "
             f"rule “{self.rule}”; {gain}."
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -26,6 +26,11 @@ from recombine.space import Codes
 SEEN, DETERMINED, EXTRAPOLATION, UNDETERMINED, UNSEEN = range(5)
 STATUSES = ("seen", "determined", "extrapolation", "undetermined", "unseen level")
 """From best to worst."""
+SCALES = {
+    "log": "effects multiply",
+    "log-odds": "effects multiply the odds",
+    "rank": "effects add up on a scale of ranks",
+}
 
 
 class Members:
@@ -73,6 +78,14 @@ class Identifiability:
     def graph(self) -> bool:
         """Whether levels are nodes and training combinations edges, and pieces decide everything."""
         return self.order == 1 and len(self.shape) == 2 and not self.curves
+
+    def assumes(self, names: Sequence[str], scale: str | None = None) -> str:
+        """What “determined” rests on, in words; ``scale``: where effects add up on another than the answer's own."""
+        if scale:
+            sums = SCALES[scale]
+        else:
+            sums = "effects add up" if self.order == 1 else f"effects of up to {self.order} factors at once add up"
+        return sums + "".join(f" and {names[k]} acts along {curve.words}" for k, curve in self.curves.items())
 
     def _sizes(self, levels: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(self.curves[k].width + 1 if k in self.curves else n for k, n in enumerate(levels))

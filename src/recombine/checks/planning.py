@@ -54,24 +54,46 @@ class Plan:
     changes: float
     """Price of the changes of factors between rows, in this order."""
     changes_bound: float
+    assumes: str
+    """What the errors rest on."""
+    scale: str | None = None
+    """The scale on which effects add up, where it is not the answer's own; errors and noise are those of this scale."""
+    typical: float | None = None
+    """On a log scale, where errors and noise are shares of the answer: a typical one, of which an error to reach is a
+    share."""
+    far: int = 0
+    """Asked combinations outside the seen range of a number, of which the errors do not tell."""
 
     @property
     def words(self) -> str:
         around = "" if self.rule is None else f" around the rule “{self.rule}”"
-        known = f"with a noise of {self.noise:.3g} per row{around}"
-        unit = "in units of one row's noise" if self.noise == 1 else known
+        known = f"with a noise of {self._size(self.noise)} per row{around}"
+        on = f" on the {self.scale} scale" if self.scale else ""
+        unit = f"in units of one row's noise{on}" if self.noise == 1 else known
+        if self.typical is not None:
+            unit = f"in per cent of the answer, {known}"
+            if self.fewest is not None:
+                unit += f"; the error asked for is met at a typical answer, {self.typical:.3g}, larger ones err by more"
         rows = f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}"
+        outside = f"{self.far:,} asked outside the seen range {'is' if self.far == 1 else 'are'} left out"
+        unit += f"; {outside}" if self.far else ""
+        if self.after is None and self.far and self.enough:
+            return f"{rows}; every asked answer lies outside the seen range: no standard error is told."
         if self.after is None:
             return f"{rows} leave some asked answers undetermined."
-        was = "some were not determined before" if self.before is None else f"{self.before:.3g} before"
-        text = f"after {rows}, if effects add up, the typical standard error of the asked answers is {self.after:.3g}"
-        text = f"{text} ({was}; {unit})"
+        was = "some were not determined before" if self.before is None else f"{self._size(self.before)} before"
+        text = f"after {rows}, if {self.assumes}, the typical standard error of the asked answers is "
+        text = f"{text}{self._size(self.after)} ({was}; {unit})"
+        worst = self._size(self.worst or 0.0)
         if self.fewest is not None and not len(self.cells):
-            return f"every asked answer is as precise already, if effects add up: at worst {self.worst:.3g} ({unit})."
+            return f"every asked answer is as precise already, if {self.assumes}: at worst {worst} ({unit})."
         if self.fewest is not None:
-            reached = f"the largest is {self.worst:.3g}, and no plan does it in fewer than {self.fewest:,} rows"
+            reached = f"the largest is {worst}, and no plan does it in fewer than {self.fewest:,} rows"
             return f"{text}; {reached}." if self.enough else f"{text}; the precision asked for is not reached."
-        return f"{text}; no choice of the same price gets below {self.bound:.3g}."
+        return f"{text}; no choice of the same price gets below {self._size(self.bound)}."
+
+    def _size(self, error: float) -> str:
+        return f"{error:.3g}" if self.typical is None else f"{100 * error:.3g} %"
 
     def to_dict(self, space: FactorSpace) -> dict[str, Any]:
         return {
@@ -82,6 +104,10 @@ class Plan:
             "enough": self.enough,
             "noise": self.noise,
             "rule": self.rule,
+            "assumes": self.assumes,
+            "scale": self.scale,
+            "typical": self.typical,
+            "outside": self.far,
             "changes": {"cost": self.changes, "bound": self.changes_bound},
             "words": self.words,
         }
@@ -101,9 +127,12 @@ def plan_rows(
     noise: float = 1.0,
     rule: str | None = None,
     change: Mapping[str, float] | None = None,
+    scale: str | None = None,
+    typical: float | None = None,
 ) -> Plan:
     """The rows of ``pool`` that are worth most for ``budget`` (their prices add up to it), or rows until every asked
-    standard error is at most ``error``; ``asked`` None: every cell of the pool."""
+    standard error is at most ``error``; ``asked`` None: every cell of the pool. Errors are those inside the seen range
+    of numbers: how far a line or curve goes on is no matter of noise."""
     _refuse(budget, error, criterion, prices, noise)
     grid = asked is None
     asked = pool if asked is None else asked
@@ -113,7 +142,9 @@ def plan_rows(
     whole = known.with_rows(needed.cells) if len(needed.cells) else known
     inside = whole.rows.contains(pool)
     pool, prices = pool[inside], prices[inside]
-    x, ask = _features(whole, pool), _features(whole, asked[whole.rows.contains(asked)])
+    asked = asked[whole.rows.contains(asked)]
+    far = known.beyond(asked) if known.curves else np.zeros(len(asked), dtype=bool)
+    x, ask = _features(whole, pool), _features(whole, asked if far.all() else asked[~far])
     before = _information(known, counts, x.shape[1], whole)
     first = _places(pool, needed.cells)
     if error is not None:
@@ -133,9 +164,11 @@ def plan_rows(
     for name in change or {}:
         space.position(name)
     order, path, least = visiting_order(cells, costs) if change else (np.arange(len(cells)), 0.0, 0.0)
+    none = len(far) > 0 and bool(far.all())
+    was, now, worst = (None if none else _error(v, noise) for v in (start, chosen.mean, chosen.worst))
     return Plan(
-        cells[order], prices[chosen.rows][order], _error(start, noise), _error(chosen.mean, noise),
-        _error(chosen.worst, noise), bound, fewest, enough, noise, rule, path, least,
+        cells[order], prices[chosen.rows][order], was, now, worst, bound, fewest, enough, noise, rule, path, least,
+        known.assumes(space.names, scale), scale, typical, int(far.sum()),
     )  # fmt: skip
 
 

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from recombine.checks.identifiability import Identifiability
+from recombine.checks.cells import existing
+from recombine.checks.identifiability import Identifiability, Members
 from recombine.errors import InputError
-from recombine.space import Codes, FactorSpace, quoted
-from recombine.support.table import Table, Target, read_tables
+from recombine.space import Codes, FactorSpace, Level, about, quoted
+from recombine.support.table import Table, read_tables
 
+MOST_LISTED = 200_000
+"""Combinations of a grid that are asked about one by one."""
+MOST_WRITTEN = 10**15
 FEWEST = 3
 """Seen numbers from which a factor with unseen ones may be a measurement."""
 
 
 def read(
     table: Any, test: Any, factors: Sequence[str], min_support: int, **how: Any
-) -> tuple[Table, Table | None, list[str]]:
-    """The training table, the table that is asked about (None: the grid), and what is worth saying about reading;
-    ``how`` is what `read_tables` takes. A row without an answer is a question: asked about, not trained on."""
+) -> tuple[Table, Table | None, Table | None, list[str]]:
+    """The training table, the table that is asked about (None: the grid), those of its rows that are training rows
+    without an answer, and what is worth saying about reading; ``how`` is what `read_tables` takes. A row without an
+    answer is a question: asked about, not trained on."""
     tables = read_tables([table] if test is None else [table, test], factors, **how)
     train, asked = tables[0], tables[1] if len(tables) > 1 else None
     train, questions = _answered(train)
@@ -31,8 +36,8 @@ def read(
     if questions is not None:
         are = "is" if questions.rows == 1 else "are"
         notes.append(f"{_rows(questions)} without an answer in {how['target']!r} {are} asked about, not trained on.")
-        asked = questions if asked is None else _both(asked, questions)
-    return _supported(train, min_support), asked, notes
+        asked = questions if asked is None else both(asked, questions)
+    return _supported(train, min_support), asked, questions, notes
 
 
 def split_of(split: str | tuple[str, str] | None) -> tuple[str, str] | None:
@@ -45,15 +50,40 @@ def split_of(split: str | tuple[str, str] | None) -> tuple[str, str] | None:
     return column, value
 
 
-def in_words(asked: Table | None, split: tuple[str, str] | None, test: Any) -> str:
+def in_words(questions: Table | None, split: tuple[str, str] | None, test: Any, grid: bool) -> str:
     """What is asked about."""
-    if asked is None:
-        return "the grid of the table's levels minus training"
+    parts = []
     if split:
-        return f"the rows with {quoted(split[0])} = {quoted(split[1])}"
-    if test is None:
-        return "the rows without an answer"
-    return f"the test table {test}" if isinstance(test, (str, Path)) else "the test table"
+        parts.append(f"the rows with {quoted(split[0])} = {quoted(split[1])}")
+    if test is not None:
+        parts.append(f"the test table {test}" if isinstance(test, (str, Path)) else "the test table")
+    if questions is not None:
+        parts.append("the rows without an answer")
+    if grid or not parts:
+        parts.append("the grid of the table's levels minus training")
+    return ", and ".join(parts)
+
+
+def not_asked(
+    known: Identifiability, space: FactorSpace, asked: Codes, exclude: Sequence[Mapping[str, Level]]
+) -> tuple[str, list[str]]:
+    """What rows without an answer leave out where they alone are asked about: words to add to what is asked, and a
+    note."""
+    new = asked[~known.members.contains(asked)]
+    missing = space.size - len(known.codes) - len(new)
+    if exclude and space.size <= MOST_LISTED:
+        cells = existing(space, exclude)
+        gone = known.members.contains(cells) | Members(new, space.shape).contains(cells)
+        missing = int((~gone).sum())
+    seen = [] if len(new) else ["their combinations were all seen in training"]
+    further = []
+    if missing > 0:
+        one, many = missing == 1, f"{missing:,}" if missing < MOST_WRITTEN else about(missing)
+        words = f"combination{'' if one else 's'} of the table's levels {'is' if one else 'are'} missing"
+        further = [f"{many} further {words} and not asked about"]
+    notes = [f"{text}; ask for {'it' if missing == 1 else 'them'} too with --grid (grid=True)." for text in further]
+    notes += ["Every combination of the rows without an answer was seen in training."] if seen else []
+    return "".join(f"; {text}" for text in seen + further), notes
 
 
 def levels_only(train: Table, numbers: Collection[int]) -> Table | None:
@@ -101,8 +131,20 @@ def _answered(train: Table) -> tuple[Table, Table | None]:
     return kept, replace(train, codes=train.codes[untold], counts=rest, target=None, dropped=0)
 
 
-def _both(asked: Table, questions: Table) -> Table:
-    """What is asked about on purpose, then the questions among the training rows that are not in it."""
+def with_grid(asked: Table, train: Table, exclude: Sequence[Mapping[str, Level]]) -> Table:
+    """What is asked about, then the combinations of the table's levels that are missing and not in it."""
+    if train.space.size > MOST_LISTED:
+        raise InputError(
+            f"to ask about the grid as well it is listed; {train.space.size:.3g} combinations are too many. Without "
+            "rows that lack an answer, and without a test table or split, the grid alone is asked about."
+        )
+    cells = existing(train.space, exclude)
+    cells = cells[~train.support().contains(cells)]
+    return both(asked, replace(train, codes=cells, counts=np.zeros(len(cells), np.int64), target=None))
+
+
+def both(asked: Table, questions: Table) -> Table:
+    """What is asked about on purpose, then those of the questions that are not in it."""
     new = ~asked.support().contains(questions.codes.astype(np.int64))
     codes = np.concatenate([asked.codes, questions.codes[new]])
     counts = np.concatenate([asked.counts, questions.counts[new]])
@@ -111,7 +153,7 @@ def _both(asked: Table, questions: Table) -> Table:
         none = np.zeros(int(new.sum()))
         mean = np.concatenate([target.mean, np.zeros((len(none), *target.mean.shape[1:]))])
         count = np.concatenate([target.count, none.astype(np.int64)])
-        target = Target(target.name, target.classes, count, mean, np.concatenate([target.spread, none]))
+        target = replace(target, count=count, mean=mean, spread=np.concatenate([target.spread, none]))
     return replace(asked, codes=codes, counts=counts, target=target)
 
 
@@ -138,8 +180,10 @@ def _reading_notes(train: Table, asked: Table | None) -> list[str]:
         have = "has" if len(single) == 1 else "have"
         notes.append(f"{', '.join(single)} {have} one level only and cannot be recombined.")
     if train.target is not None and train.target.conflicts:
+        many = f"{train.target.conflicts:,} of {len(train.counts):,} training combinations"
         notes.append(
-            f"In {train.target.conflicts:,} of {len(train.counts):,} training combinations rows disagree about the "
-            "answer; their average is used."
+            f"{many} have several rows with different answers: their mean is used, their spread is noise."
+            if train.target.numeric
+            else f"In {many} rows disagree about the answer; their shares are used."
         )
     return notes

@@ -48,6 +48,8 @@ class Cells:
     """Variance of an answer within a cell (numbers), None without repeated rows."""
     curves: Mapping[int, Curve] = field(default_factory=dict)
     """What the factors that are numbers may do."""
+    share: bool = True
+    """Whether answers between 0 and 100 may be per cents."""
 
     @classmethod
     def of(
@@ -58,7 +60,7 @@ class Cells:
         rows = target.count[use].astype(np.float64)
         spare = float(rows.sum()) - len(rows)
         pure = float(target.spread[use].sum()) / spare if target.numeric and spare > 0 else None
-        return cls(codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {})
+        return cls(codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {}, target.share)
 
     @property
     def width(self) -> int:
@@ -118,14 +120,15 @@ def ranks(y: Floats) -> Scale:
     return Scale("rank", lambda v: np.interp(v, values, middle), lambda z: np.interp(z, middle, values), learnt=True)
 
 
-def scales(y: Floats) -> list[Scale]:
-    """Scales that these answers allow: log above zero, log-odds between bounds, ranks always."""
+def scales(y: Floats, share: bool = True) -> list[Scale]:
+    """Scales that these answers allow: log above zero, log-odds of shares (or, if they may be, per cents), ranks
+    always."""
     found = []
     low, high = float(y.min()), float(y.max())
     if low > 0 and high > 2 * low:
         found.append(Scale("log", np.log, np.exp))
     top = 1.0 if high <= 1 else 100.0
-    if low >= 0 and 0.5 * top < high <= top and high > low:
+    if low >= 0 and 0.5 * top < high <= top and high > low and (share or top == 1):
         edge = 0.5 * top / len(y)
         found.append(
             Scale(

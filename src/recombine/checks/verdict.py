@@ -41,10 +41,11 @@ THEORY = {
     "undetermined": "additive identifiability: a free direction changes it and no training answer",
     "unseen level": "compositional support (First Principles, Def. 2): one of its levels never occurs in training",
 }
-SCALES = {
-    "log": "effects multiply",
-    "log-odds": "effects multiply the odds",
-    "rank": "effects add up on a scale of ranks",
+WORDS = {
+    "seen": "seen in training",
+    "extrapolation": "determined only if the curve goes on outside the seen range",
+    "undetermined": "not determined by this data",
+    "unseen level": "level never seen",
 }
 
 
@@ -68,18 +69,6 @@ class Query:
     parts: dict[str, float] | None = None
     terms: Terms | None = None
     direction: int | None = None
-
-    @property
-    def words(self) -> str:
-        if self.status == "seen":
-            return "seen in training"
-        if self.status == "extrapolation":
-            return "extrapolation: outside the seen range"
-        if self.status == "undetermined":
-            return "not determined by this data"
-        if self.status == "unseen level":
-            return "level never seen"
-        return "determined if effects add up"
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,17 +125,16 @@ class CheckResult(Result):
     @property
     def scale(self) -> str | None:
         """The scale on which effects add up ("log", "log-odds", "rank") where in the answer's own units they do not."""
-        return self.rescaled.scale if self.rescaled is not None and self.rescaled.rejected is False else None
+        return scale_of(self.rescaled)
 
     @property
     def assumes(self) -> str:
         """What “determined” rests on."""
-        if self.scale is not None:
-            sums = SCALES[self.scale]
-        else:
-            sums = "effects add up" if self.order == 1 else f"effects of up to {self.order} factors at once add up"
-        curves = self.known.curves.items()
-        return sums + "".join(f" and {self.space.names[k]} acts along {curve.words}" for k, curve in curves)
+        return self.known.assumes(self.space.names, self.scale)
+
+    def in_words(self, status: str) -> str:
+        """What a status says of a combination."""
+        return WORDS.get(status) or f"determined if {self.assumes}"
 
     @property
     def determined(self) -> bool:
@@ -217,7 +205,7 @@ class CheckResult(Result):
                 scaled = f"on the {self.scale} scale ({self.rescaled.evidence or self.rescaled.test})"
                 return f"{every}: adding up holds {scaled}, not in the answer's own units {plain}."
             if self.verdict == "assumption rejected":
-                return f"{every}, which the seen combinations contradict ({self.additivity.evidence})."
+                return f"{every}, which the seen combinations contradict ({self._evidence})."
             if self.verdict == "determined":
                 return f"{every}, and the seen combinations do not contradict that."
             return f"{every}, but that is not shown: " + (
@@ -228,10 +216,16 @@ class CheckResult(Result):
         how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "extrapolation":
             where = f"Some numbers asked about lie outside {self._ranges()}"
-            return f"{where}: answers there hold only if {sums} that far out."
+            against = self.additivity is not None and self.additivity.rejected and self.scale is None
+            said = f", which the seen combinations contradict already ({self._evidence})" if against else ""
+            return f"{where}: answers there hold only if {sums} that far out{said}."
         if self.worst == "undetermined":
             return f"Some combinations are not determined by this data even if {sums}; {cells} {how}."
         return f"Some combinations use levels that training never shows; {cells} {how} if {sums}."
+
+    @property
+    def _evidence(self) -> str:
+        return self.additivity.evidence if self.additivity is not None else ""
 
     def _ranges(self) -> str:
         """What training shows of each number."""
@@ -245,7 +239,7 @@ class CheckResult(Result):
         record: dict[str, Any] = {
             "combination": self.combination(query.codes),
             "status": query.status,
-            "words": query.words,
+            "words": self.in_words(query.status),
             "theory": THEORY[query.status],
             "leverage": query.leverage,
             "min_cut": query.min_cut,
@@ -278,7 +272,7 @@ class CheckResult(Result):
             mixed = len({type(v) for v in levels}) > 1
             columns[factor.name] = [str(v) for v in values] if mixed else values
         for name, kind in _frame_types(pl).items():
-            said: list[Any] = [getattr(q, name) for q in self.queries]
+            said: list[Any] = [self.in_words(q.status) if name == "words" else getattr(q, name) for q in self.queries]
             texts = name in ("prediction", "network") and any(isinstance(v, str) for v in said)
             columns[name if name not in columns else f"check: {name}"] = pl.Series(
                 [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
@@ -375,6 +369,11 @@ class CheckResult(Result):
             "salience": list(prediction.salience),
             "shortcut": None if shortcut is None else {**_plain(vars(shortcut)), "factors": list(shortcut.factors)},
         }
+
+
+def scale_of(rescaled: Additivity | None) -> str | None:
+    """The scale of this test, where effects add up there."""
+    return rescaled.scale if rescaled is not None and rescaled.rejected is False else None
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -67,6 +68,7 @@ def check(
         str | None, Parameter(help="column=value: ask about these rows of the table, train on the others.")
     ] = None,
     test: Annotated[Path | None, Parameter(help="Ask about the rows of this table.")] = None,
+    grid: Annotated[bool, Parameter(help="Ask about the grid of levels as well as about rows.", negative=())] = False,
     order: Annotated[int, Parameter(help="Effects of up to this many factors at once.")] = 1,
     min_support: Annotated[int, Parameter(help="Rows from which a combination counts as trained.")] = 1,
     bins: Bins = None,
@@ -140,6 +142,7 @@ def check(
             target_kind=target_kind,
             split=split,
             test=test,
+            grid=grid,
             order=order,
             min_support=min_support,
             bins=counts,
@@ -163,6 +166,11 @@ def check(
         print_json(result.to_dict())
     else:
         _show(result, out)
+    for text in failed:
+        error = (
+            f": {result.forecast.error:.3g} is expected" if result.forecast is not None else ": there is no forecast"
+        )
+        sys.stderr.write(f"failed on {text}{error if text.startswith('error=') else ''}\n")
     return int(bool(failed))
 
 

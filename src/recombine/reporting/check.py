@@ -34,12 +34,6 @@ HEADLINES = {
     "undetermined": "Some combinations cannot be answered from this data, even if effects add up",
     "unseen level": "Some levels were never seen",
 }
-WORDS = {
-    "seen": "seen in training",
-    "extrapolation": "determined only if the curve goes on outside the seen range",
-    "undetermined": "not determined by this data",
-    "unseen level": "level never seen",
-}
 
 
 def check_page(result: CheckResult) -> str:
@@ -188,12 +182,8 @@ def _statuses(result: CheckResult) -> list[dict[str, str]]:
             shown = f"{result.counts[status]:,}"
         else:
             shown = f"{(result.share or {}).get(status, 0.0):.1%} of a sample"
-        rows.append({"status": status, "number": shown, "words": _in_words(result, status), "theory": theory})
+        rows.append({"status": status, "number": shown, "words": result.in_words(status), "theory": theory})
     return rows
-
-
-def _in_words(result: CheckResult, status: str) -> str:
-    return f"determined if {result.assumes}" if status == "determined" else WORDS[status]
 
 
 def _advice(result: CheckResult) -> str:
@@ -220,7 +210,7 @@ def _advice(result: CheckResult) -> str:
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
     return {
         "levels": [label(v) for v in result.combination(query.codes).values()],
-        "words": _in_words(result, query.status),
+        "words": result.in_words(query.status),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
         "prediction": _answer(query.prediction),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,10 +11,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
-from recombine.support.numerals import DASHES, alike, as_number, is_blank, read_numbers, refuse_enormous
+from recombine.support.numerals import DASHES, alike, as_number, is_blank, read_numbers, refuse_enormous, unit_of
 from recombine.support.scan import Said, collect
 
 TARGET_CLASSES = 50
+SHARE = re.compile(
+    r"%|(?<![a-z])(percent|percentage|pct|per.?cent|share|rate|ratio|accuracy|acc|score|yield|probability|prob|"
+    r"proportion|fraction|frequency|precision|recall|f1|auc|coverage|efficiency|conversion|purity|humidity)s?(?![a-z])"
+)
+NO_SHARE = re.compile(r"(?<![a-z])(strength|stress|[kmg]?pa)(?![a-z])")
+"""Words in the name of an answer that may be a share, and those beside which it is none: a yield strength."""
 FEW_NUMBERS, MOSTLY = 5, 0.75
 """Different numbers, and their share of all answers, from which a text among them is a slip and not a class."""
 
@@ -31,6 +38,14 @@ class Target:
     """Mean answer of each combination (numbers), or share of each class (combinations × classes)."""
     spread: NDArray[np.float64]
     """Sum of squared deviations from the combination's mean (numbers only)."""
+    percent: bool = False
+    """Whether the numbers were written with a % sign."""
+
+    @property
+    def share(self) -> bool:
+        """Whether its name or sign says that the answer is a share or per cent."""
+        name = re.sub("(?<=[a-z])(?=[A-Z])", " ", self.name).lower()
+        return self.percent or bool(SHARE.search(name) and not NO_SHARE.search(name))
 
     @property
     def numeric(self) -> bool:
@@ -45,7 +60,7 @@ class Target:
 
     def of(self, chosen: NDArray[np.bool_]) -> Target:
         """The answers of some of the combinations."""
-        return Target(self.name, self.classes, self.count[chosen], self.mean[chosen], self.spread[chosen])
+        return replace(self, count=self.count[chosen], mean=self.mean[chosen], spread=self.spread[chosen])
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,7 @@ class Answers:
     name: str
     classes: tuple[str, ...] | None
     column: pl.Expr
+    percent: bool = False
 
     def plan(self) -> list[pl.Expr]:
         """What is asked of the column ``" y"`` within each combination."""
@@ -66,7 +82,8 @@ class Answers:
     def target(self, grouped: pl.DataFrame) -> Target:
         if self.classes is None:
             mean, spread = (grouped[name].fill_null(0.0).to_numpy() for name in (" mean", " spread"))
-            return Target(self.name, None, grouped[" count"].to_numpy().astype(np.int64), mean, spread)
+            count = grouped[" count"].to_numpy().astype(np.int64)
+            return Target(self.name, None, count, mean, spread, self.percent)
         shares = grouped.select([f" c{i}" for i in range(len(self.classes))]).to_numpy().astype(np.float64)
         count = shares.sum(axis=1)
         none = np.zeros(len(count))
@@ -99,19 +116,24 @@ def find_answers(
     numbers = None if kind == "class" else read_numbers(target, texts, said.commas_are_decimal)
     if numbers is not None and (kind == "number" or set(numbers.values.values()) != {0.0, 1.0}):
         said.notes += numbers.notes
-        return Answers(target, None, numbers.column(text).alias(" y"))
+        percent = any(t.strip().endswith("%") for t in numbers.values)
+        return Answers(target, None, numbers.column(text).alias(" y"), percent)
     if numbers is not None:
         said.notes += numbers.notes
         texts = [t for t in texts if t in numbers.values]
-    odd = next((t for t in texts if as_number(t) is None), None)
+    others = [t for t in texts if as_number(t) is None]
+    odd, plain = others[0] if others else None, len(texts) - len(others)
     if kind == "number":
-        raise InputError(f"the target {target!r} holds {str(odd)[:80]!r}, which is not a finite number.")
-    plain = sum(as_number(t) is not None for t in texts)
-    mixed = kind is None and odd is not None and plain > 1
-    if mixed and plain >= max(FEW_NUMBERS, MOSTLY * len(texts)):
         raise InputError(
-            f"the target {target!r} holds numbers and {str(odd)[:80]!r}: leave such cells blank, or say that answers "
-            "are classes (target_kind='class', --target-kind class)."
+            f"the target {target!r} holds {said.no_numbers(target, others or texts, 'leave such cells blank')}."
+        )
+    mixed = kind is None and odd is not None and plain > 1
+    measured = plain + (len(others) if kind is None and unit_of(others) else 0)
+    if kind is None and others and measured >= max(FEW_NUMBERS, MOSTLY * len(texts)):
+        what = said.no_numbers(target, others, "leave such cells blank")
+        raise InputError(
+            f"the target {target!r} holds {'numbers and ' if plain else ''}{what}, or say that answers are classes "
+            "(target_kind='class', --target-kind class)."
         )
     if len(texts) > TARGET_CLASSES:
         why = f"; {str(odd)[:80]!r} is not a number, so leave such cells blank if answers are numbers" if mixed else ""

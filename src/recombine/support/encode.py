@@ -58,7 +58,7 @@ def encoder(
     pairs = _levels(name, raw, said)
     ordered = _sorted_levels(set(pairs.values()))
     if number:
-        _refuse_others(name, ordered, has_missing)
+        _refuse_others(name, ordered, has_missing, said)
     elif len(ordered) > MOST_FLOAT_LEVELS and any(isinstance(v, float) for v in ordered):
         raise InputError(
             f"column {name!r} has {len(ordered):,} different decimal values; give it bins, for example --bins "
@@ -86,12 +86,12 @@ def _kinds(name: str, frames: list[pl.LazyFrame]) -> set[pl.DataType]:
     return kinds
 
 
-def _refuse_others(name: str, levels: tuple[Level, ...], has_missing: bool) -> None:
+def _refuse_others(name: str, levels: tuple[Level, ...], has_missing: bool, said: Said) -> None:
     """An error for what is no number."""
-    odd = next((v for v in levels if isinstance(v, (str, bool)) and as_number(str(v)) is None), None)
-    odd = next((v for v in levels if isinstance(v, (str, bool))), None) if odd is None else odd
-    if odd is not None:
-        raise InputError(f"column {name!r} holds {str(odd)[:80]!r}, which is not a number; leave it out of numeric.")
+    texts = [str(v) for v in levels if isinstance(v, (str, bool))]
+    if odd := [t for t in texts if as_number(t) is None] or texts:
+        what = said.no_numbers(name, odd, "correct such cells, or leave the column out of numeric")
+        raise InputError(f"column {name!r} holds {what}.")
     if has_missing:
         raise InputError(f"a missing value of the number {name!r} is no level; leave such rows out (--missing drop).")
 

@@ -24,6 +24,7 @@ LARGEST = 1e100
 
 SPACES = re.compile(r"(?<=[0-9])[\s\u00a0\u202f](?=[0-9]{3}(?![0-9]))")
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
+WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s*([^\s0-9.,].{0,15})")
 DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?")
 
 
@@ -102,6 +103,13 @@ def read_numbers(name: str, texts: Iterable[str], commas_are_decimal: bool = Fal
     if dashes:
         notes.append(f"{dashes[0].strip()!r} in {name!r} is read as missing.")
     return Numbers(found, tuple(notes)) if found else None
+
+
+def unit_of(texts: Iterable[str]) -> str | None:
+    """What stands behind the number in every one of these texts, if it is the same: C in 20 C and 25 C."""
+    found = [WITH_UNIT.fullmatch(t.strip()) for t in texts]
+    units = {m[1] if m else None for m in found}
+    return units.pop() if len(units) == 1 else None
 
 
 def refuse_enormous(name: str, values: Iterable[float]) -> None:

@@ -19,7 +19,7 @@ import polars as pl
 
 from recombine.errors import InputError, refuse_pickle
 from recombine.support.limits import BROKEN, check_compression, check_parquet, check_size, compression
-from recombine.support.numerals import EMPTY_TEXTS
+from recombine.support.numerals import EMPTY_TEXTS, unit_of
 from recombine.support.opening import OLD_EXCEL, OPENERS, WORKBOOKS, as_utf8, expand, read_workbook
 
 SEPARATORS = {".tsv": "\t", ".tab": "\t"}
@@ -43,6 +43,23 @@ class Said:
     notes: list[str] = field(default_factory=list)
     commas_are_decimal: bool = False
     """Whether columns are separated by semicolons, as where decimals are written with a comma."""
+    tables: list[pl.LazyFrame] = field(default_factory=list)
+    """As they were opened, with every row."""
+
+    def no_numbers(self, name: str, texts: Collection[str], otherwise: str) -> str:
+        """How many cells of a column hold one of these texts, where the first is, and what to do about them."""
+        first, unit = min(texts), unit_of(texts)
+        fix = f"remove the unit {unit!r} from the cells" if unit else otherwise
+        odd = pl.col(name).cast(pl.String).is_in(list(texts))
+        places = [
+            collect(t.select(pl.arg_where(odd)))[name].to_list() for t in self.tables if name in t.collect_schema()
+        ]
+        cells = sum(map(len, places))
+        if not cells:
+            return f"{first[:80]!r}, which is not a number; {fix}"
+        rows = next(rows for rows in places if rows)
+        where = f"{cells:,} such cell{'s' if cells > 1 else ''}, the first in row {rows[0] + 1:,} below the header"
+        return f"{first[:80]!r}, which is not a number ({where}); {fix}"
 
 
 def collect(lazy: pl.LazyFrame) -> pl.DataFrame:

@@ -77,6 +77,7 @@ def read_tables(
             if name not in schema:
                 raise unknown("column", name, schema.names())
         _guard_rows(frame, max_rows)
+    said.tables = frames
     if split:
         frames = _cut(frames[0], *split)
     frames, dropped, encoders = encode(frames, names, bins, missing, said, numbers, target)
