@@ -68,7 +68,9 @@ def check(
         str | None, Parameter(help="column=value: ask about these rows of the table, train on the others.")
     ] = None,
     test: Annotated[Path | None, Parameter(help="Ask about the rows of this table.")] = None,
-    grid: Annotated[bool, Parameter(help="Ask about the grid of levels as well as about rows.", negative=())] = False,
+    grid: Annotated[
+        bool, Parameter(help="Ask about the grid of levels as well as about rows.", negative=(), show_default=False)
+    ] = False,
     order: Annotated[int, Parameter(help="Effects of up to this many factors at once.")] = 1,
     min_support: Annotated[int, Parameter(help="Rows from which a combination counts as trained.")] = 1,
     bins: Bins = None,

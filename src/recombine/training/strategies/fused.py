@@ -190,7 +190,11 @@ def loss_of(losses: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, targets
 
 @cache
 def kernel(program: Program) -> Any:
-    """The program, ready to be launched. Triton keeps what it compiles on disk."""
+    """The program, ready to be launched. Triton keeps what it compiles on disk. It is made of numbers and of names that
+    are known here; nothing that a person wrote gets into it."""
+    words = {program.loss, program.rule, program.precision, *(str(layer.activation) for layer in program.layers)}
+    if not all(word.isidentifier() for word in words):
+        raise ValueError(f"not the words of a program: {sorted(words)}")
     source = write(program)
     name = f"<a training, {zlib.crc32(source.encode()):08x}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)  # where Triton looks for it
