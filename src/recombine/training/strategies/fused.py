@@ -193,7 +193,7 @@ def kernel(program: Program) -> Any:
     """The program, ready to be launched. Triton keeps what it compiles on disk. It is made of numbers and of names that
     are known here; nothing that a person wrote gets into it."""
     words = {program.loss, program.rule, program.precision, *(str(layer.activation) for layer in program.layers)}
-    if not all(word.isidentifier() for word in words):
+    if not all(word.replace(" ", "_").isidentifier() for word in words):
         raise ValueError(f"not the words of a program: {sorted(words)}")
     source = write(program)
     name = f"<a training, {zlib.crc32(source.encode()):08x}>"
