@@ -140,7 +140,7 @@ def _results() -> str:
     for folder in sorted((ROOT / "results").iterdir()):
         if (folder / "claims.json").is_file():
             study = find_study(folder.name)
-            rows.append(f"- [{study.title}](pages/{folder.name}.html)")
+            rows.append(f"- [{study.title}](pages/{folder.name}/index.html)")
     return "\n".join(rows)
 
 
@@ -150,8 +150,8 @@ def _moved(found: re.Match[str], place: str) -> str:
     target = (page.parent / found["target"]).resolve()
     up = "../" * place.count("/")
     if target.is_relative_to(ROOT / "results"):
-        study = target.relative_to(ROOT / "results").parts[:1]
-        return f'<a href="{up}results/pages/{study[0] if study else "index"}.html">{found["text"]}</a>'
+        study = "".join(f"{part}/" for part in target.relative_to(ROOT / "results").parts[:1])
+        return f'<a href="{up}results/pages/{study}index.html">{found["text"]}</a>'
     for room in (HERE, ROOT):
         if target.suffix == ".md" and target.is_relative_to(room):
             return f"[{found['text']}]({up}{target.relative_to(room).as_posix()}{found['place'] or ''})"

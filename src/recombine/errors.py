@@ -14,10 +14,11 @@ MAX_BYTES = 16 * 2**30
 class InputError(ValueError):
     """Bad input, said in one sentence: what was wrong, where, and what to do. The command line exits with 2.
 
-    >>> import recombine as rc
-    >>> rc.check({"a": ["x"]}, factors=["colour"])
-    Traceback (most recent call last):
-    recombine.errors.InputError: ...
+    Examples:
+        >>> import recombine as rc
+        >>> rc.check({"a": ["x"]}, factors=["colour"])
+        Traceback (most recent call last):
+        recombine.errors.InputError: ...
     """
 
 

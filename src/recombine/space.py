@@ -29,8 +29,9 @@ LARGEST_INDEX = 2**63 - 1
 class Factor:
     """One thing that varies: either ``levels`` (categorical) or a range ``low`` … ``high`` (continuous).
 
-    >>> Factor("colour", levels=("red", "blue")).code("blue")
-    1
+    Examples:
+        >>> Factor("colour", levels=("red", "blue")).code("blue")
+        1
     """
 
     name: str
@@ -94,10 +95,11 @@ class Factor:
 def categorical(name: str, levels: int | Iterable[Level]) -> Factor:
     """A factor with the given levels; a number n stands for the levels 0 … n − 1.
 
-    >>> categorical("shape", ["disc", "square"]).levels
-    ('disc', 'square')
-    >>> categorical("digit", 3).levels
-    (0, 1, 2)
+    Examples:
+        >>> categorical("shape", ["disc", "square"]).levels
+        ('disc', 'square')
+        >>> categorical("digit", 3).levels
+        (0, 1, 2)
     """
     if isinstance(levels, (str, bytes, bool)) or not isinstance(levels, (int, Iterable)):
         raise InputError(f"factor {name!r} needs a list of levels or their number, got {levels!r}.")
@@ -107,8 +109,9 @@ def categorical(name: str, levels: int | Iterable[Level]) -> Factor:
 def continuous(name: str, low: float = 0.0, high: float = 1.0) -> Factor:
     """A factor with any value from ``low`` to ``high``.
 
-    >>> continuous("x", -1, 1)
-    Factor(name='x', levels=None, low=-1.0, high=1.0)
+    Examples:
+        >>> continuous("x", -1, 1)
+        Factor(name='x', levels=None, low=-1.0, high=1.0)
     """
     return Factor(name, None, float(low), float(high))
 
@@ -117,11 +120,12 @@ def continuous(name: str, low: float = 0.0, high: float = 1.0) -> Factor:
 class FactorSpace:
     """Named factors and their grouping into components (blocks recombined as wholes; by default each factor alone).
 
-    >>> space = FactorSpace.of(shape=["disc", "square"], colour=["red", "blue", "green"])
-    >>> print(space)
-    shape (2) × colour (3) = 6 combinations
-    >>> space.size
-    6
+    Examples:
+        >>> space = FactorSpace.of(shape=["disc", "square"], colour=["red", "blue", "green"])
+        >>> print(space)
+        shape (2) × colour (3) = 6 combinations
+        >>> space.size
+        6
     """
 
     factors: tuple[Factor, ...]

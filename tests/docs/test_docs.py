@@ -113,7 +113,7 @@ def test_a_page_of_the_site_has_its_picture_inside(hooks: ModuleType) -> None:
     assert "<figure><" in leak
     assert "<!--=" not in leak
     assert "](salience.md)" in leak
-    assert '<a href="../results/pages/kernel-theory.html">' in leak
+    assert '<a href="../results/pages/kernel-theory/index.html">' in leak
 
 
 def test_the_site_names_every_page_and_documents_every_public_name(hooks: ModuleType) -> None:

@@ -77,12 +77,13 @@ def check(
     are for: a budget to be spent well, or an error to be reached. ``salience`` or ``depth`` choose the learner
     whose behaviour is predicted; ``rules`` ("forest", "networks") join the contest of rules behind the forecast.
 
-    >>> table = {"shape": ["disc", "disc", "square"], "colour": ["red", "blue", "red"], "price": [3.0, 4.0, 5.0]}
-    >>> result = check(table, factors=["shape", "colour"], target="price")
-    >>> result.combination(result.queries[0].codes), result.queries[0].status
-    ({'shape': 'square', 'colour': 'blue'}, 'determined')
-    >>> result.verdict  # three rows cannot show that effects add up
-    'assumption unsupported'
+    Examples:
+        >>> table = {"shape": ["disc", "disc", "square"], "colour": ["red", "blue", "red"], "price": [3.0, 4.0, 5.0]}
+        >>> result = check(table, factors=["shape", "colour"], target="price")
+        >>> result.combination(result.queries[0].codes), result.queries[0].status
+        ({'shape': 'square', 'colour': 'blue'}, 'determined')
+        >>> result.verdict  # three rows cannot show that effects add up
+        'assumption unsupported'
     """
     _refuse(split, test, min_support, max_queries, seed)
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))

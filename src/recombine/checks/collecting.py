@@ -31,9 +31,10 @@ LARGEST_FIT = 30_000_000
 class Purpose:
     """What the rows are collected for: the most for a budget, or an error to reach for every asked answer.
 
-    >>> import recombine as rc
-    >>> table = {"a": ["x", "x", "y"], "b": ["u", "v", "u"]}
-    >>> result = rc.check(table, factors=["a", "b"], purpose=rc.Purpose(budget=1))
+    Examples:
+        >>> import recombine as rc
+        >>> table = {"a": ["x", "x", "y"], "b": ["u", "v", "u"]}
+        >>> result = rc.check(table, factors=["a", "b"], purpose=rc.Purpose(budget=1))
     """
 
     budget: float | None = None

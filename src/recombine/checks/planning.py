@@ -269,8 +269,9 @@ def plan(
 ) -> PlanResult:
     """Which ``budget`` rows to collect first of factors with these levels (or so many), before there is any table.
 
-    >>> plan({"garment": ["shirt", "scarf"], "size": ["S", "M", "L"]}, budget=4).to_frame().height
-    4
+    Examples:
+        >>> plan({"garment": ["shirt", "scarf"], "size": ["S", "M", "L"]}, budget=4).to_frame().height
+        4
     """
     space = FactorSpace(
         tuple(Factor(n, tuple(range(1, v + 1)) if isinstance(v, int) else tuple(v)) for n, v in levels.items())

@@ -51,11 +51,12 @@ class CombinationSplit:
     least. Rows of one ``group`` (a column, or scikit-learn's ``groups``) never lie on both sides, and with ``time`` no
     training row is later than a test row; rows that this excludes are in neither part.
 
-    >>> import numpy as np
-    >>> rows = np.array([[a, b] for a in range(3) for b in range(3)])
-    >>> train, test = next(CombinationSplit(n_splits=3).split(rows))
-    >>> len(train), len(test)
-    (6, 3)
+    Examples:
+        >>> import numpy as np
+        >>> rows = np.array([[a, b] for a in range(3) for b in range(3)])
+        >>> train, test = next(CombinationSplit(n_splits=3).split(rows))
+        >>> len(train), len(test)
+        (6, 3)
     """
 
     def __init__(

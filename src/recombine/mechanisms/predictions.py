@@ -46,11 +46,13 @@ def measure_predictions(
     learner counts as composing. Every learner stands beside rules fitted to the same training answers: always the same
     answer, adding up the effects of levels, pairs of them. Intervals are over combinations.
 
-    >>> table = {"a": ["x", "x", "y", "y"] * 3, "b": ["u", "v", "u", "v"] * 3, "part": ["old", "old", "old", "new"] * 3}
-    >>> table |= {"y": ["no", "no", "no", "yes"] * 3, "p": ["no", "no", "no", "no"] * 3}
-    >>> result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=new")
-    >>> result.unseen.mean
-    1.0
+    Examples:
+        >>> table = {"a": ["x", "x", "y", "y"] * 3, "b": ["u", "v", "u", "v"] * 3}
+        >>> table |= {"part": ["old", "old", "old", "new"] * 3}
+        >>> table |= {"y": ["no", "no", "no", "yes"] * 3, "p": ["no", "no", "no", "no"] * 3}
+        >>> result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=new")
+        >>> result.unseen.mean
+        1.0
     """
     if (train is None) == (split is None):
         raise InputError(

@@ -19,8 +19,9 @@ class Perceptron(Description):
 
     ``start`` says how its weights are drawn: see ``models/starts.py``.
 
-    >>> sum(p.numel() for p in Perceptron(widths=(2, 8, 2))().parameters())
-    42
+    Examples:
+        >>> sum(p.numel() for p in Perceptron(widths=(2, 8, 2))().parameters())
+        42
     """
 
     kind: ClassVar[str] = "perceptron"

@@ -45,9 +45,10 @@ class Store:
 
     ``writable=False`` opens one that is only read, and makes and moves nothing.
 
-    >>> import tempfile
-    >>> len(Store(tempfile.mkdtemp()).list())
-    0
+    Examples:
+        >>> import tempfile
+        >>> len(Store(tempfile.mkdtemp()).list())
+        0
     """
 
     def __init__(self, root: str | Path, *, writable: bool = True) -> None:

@@ -48,8 +48,9 @@ def find_study(name: str) -> Study[Any]:
     """The study of that name; a name that ends in .py is a file, whose ``STUDY`` it is. Only a file that a person names
     is ever run.
 
-    >>> find_study("gradient-toy").name
-    'gradient-toy'
+    Examples:
+        >>> find_study("gradient-toy").name
+        'gradient-toy'
     """
     if name in _OURS:
         return STUDIES[name]

@@ -23,11 +23,12 @@ MOST_TRIES = 1_000
 class Support:
     """A subset of a space: it can tell whether a point is in it, draw points, and combine with other supports.
 
-    >>> import recombine as rc
-    >>> space = rc.FactorSpace.of(a=3, b=3)
-    >>> seen = rc.Explicit(space, [(0, 0), (1, 1), (2, 2)]) | rc.Explicit(space, [(0, 1)])
-    >>> {"a": 0, "b": 1} in seen, {"a": 2, "b": 0} in seen
-    (True, False)
+    Examples:
+        >>> import recombine as rc
+        >>> space = rc.FactorSpace.of(a=3, b=3)
+        >>> seen = rc.Explicit(space, [(0, 0), (1, 1), (2, 2)]) | rc.Explicit(space, [(0, 1)])
+        >>> {"a": 0, "b": 1} in seen, {"a": 2, "b": 0} in seen
+        (True, False)
     """
 
     space: FactorSpace
@@ -78,11 +79,12 @@ class Support:
 class Explicit(Support):
     """A support that lists its combinations: sorted, each once, never changed.
 
-    >>> import recombine as rc
-    >>> space = rc.FactorSpace.of(shape=["disc", "square"], colour=["red", "blue", "green"])
-    >>> seen = rc.Explicit.of(space, [{"shape": "disc", "colour": "red"}, {"shape": "square", "colour": "blue"}])
-    >>> seen, len(~seen)
-    (2 of 6 combinations of shape × colour, 4)
+    Examples:
+        >>> import recombine as rc
+        >>> space = rc.FactorSpace.of(shape=["disc", "square"], colour=["red", "blue", "green"])
+        >>> seen = rc.Explicit.of(space, [{"shape": "disc", "colour": "red"}, {"shape": "square", "colour": "blue"}])
+        >>> seen, len(~seen)
+        (2 of 6 combinations of shape × colour, 4)
     """
 
     def __init__(self, space: FactorSpace, codes: Points | Iterable[Iterable[int]]) -> None:
@@ -141,11 +143,12 @@ class Explicit(Support):
 class Region(Support):
     """The points of a space that a rule accepts, where they are too many or too continuous to list.
 
-    >>> import recombine as rc
-    >>> space = rc.FactorSpace([rc.continuous("x"), rc.continuous("y")])
-    >>> corner = rc.Region(space, {"box": {"x": [0, 0.5], "y": [0, 0.2]}})
-    >>> corner.sample(2, seed=0).shape
-    (2, 2)
+    Examples:
+        >>> import recombine as rc
+        >>> space = rc.FactorSpace([rc.continuous("x"), rc.continuous("y")])
+        >>> corner = rc.Region(space, {"box": {"x": [0, 0.5], "y": [0, 0.2]}})
+        >>> corner.sample(2, seed=0).shape
+        (2, 2)
     """
 
     def __init__(self, space: FactorSpace, rule: Rule) -> None:

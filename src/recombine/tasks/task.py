@@ -103,15 +103,16 @@ class FixedTask(Task):
     rows that were trained on say nothing about new ones. ``part`` says for factors which places of an input's last
     dimension show them.
 
-    >>> import recombine as rc
-    >>> import torch
-    >>> space = rc.FactorSpace.of(shape=2, colour=3)
-    >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
-    >>> codes = torch.as_tensor(space.sample(120, seed=0))
-    >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
-    >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
-    >>> task.train
-    4 of 6 combinations of shape × colour
+    Examples:
+        >>> import recombine as rc
+        >>> import torch
+        >>> space = rc.FactorSpace.of(shape=2, colour=3)
+        >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
+        >>> codes = torch.as_tensor(space.sample(120, seed=0))
+        >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
+        >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
+        >>> task.train
+        4 of 6 combinations of shape × colour
     """
 
     def __init__(

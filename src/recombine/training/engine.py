@@ -82,16 +82,17 @@ def train(training: Training) -> Ensemble:
     the one to train, and a call without it joins what it finds. ``progress(done, total)`` counts member-steps; without
     it a bar is shown on a terminal and in a notebook, and nothing elsewhere.
 
-    >>> import recombine as rc
-    >>> import torch
-    >>> space = rc.FactorSpace.of(shape=2, colour=3)
-    >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
-    >>> codes = torch.as_tensor(space.sample(120, seed=0))
-    >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
-    >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
-    >>> ensemble = rc.train(rc.Perceptron(widths=(2, 8, 2)), task, members=4, steps=40, optimizer=rc.Adam(0.03))
-    >>> ensemble(pictures[:5]).shape
-    torch.Size([4, 5, 2])
+    Examples:
+        >>> import recombine as rc
+        >>> import torch
+        >>> space = rc.FactorSpace.of(shape=2, colour=3)
+        >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
+        >>> codes = torch.as_tensor(space.sample(120, seed=0))
+        >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
+        >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
+        >>> ensemble = rc.train(rc.Perceptron(widths=(2, 8, 2)), task, members=4, steps=40, optimizer=rc.Adam(0.03))
+        >>> ensemble(pictures[:5]).shape
+        torch.Size([4, 5, 2])
     """
     plan = _plan(training)
     stacks = plan.stacks(training.ids)

@@ -33,16 +33,17 @@ class Ensemble:
     """``len(ensemble)`` members; ``ensemble[7]`` or ``ensemble.member(7)`` is member 7 as a plain ``nn.Module``, and
     ``ensemble(inputs)`` are the outputs of all.
 
-    >>> import recombine as rc
-    >>> import torch
-    >>> space = rc.FactorSpace.of(shape=2, colour=3)
-    >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
-    >>> codes = torch.as_tensor(space.sample(120, seed=0))
-    >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
-    >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
-    >>> ensemble = rc.train(rc.Perceptron(widths=(2, 8, 2)), task, members=4, steps=40, optimizer=rc.Adam(0.03))
-    >>> len(ensemble), ensemble[2](pictures[:5]).shape
-    (4, torch.Size([5, 2]))
+    Examples:
+        >>> import recombine as rc
+        >>> import torch
+        >>> space = rc.FactorSpace.of(shape=2, colour=3)
+        >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
+        >>> codes = torch.as_tensor(space.sample(120, seed=0))
+        >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
+        >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
+        >>> ensemble = rc.train(rc.Perceptron(widths=(2, 8, 2)), task, members=4, steps=40, optimizer=rc.Adam(0.03))
+        >>> len(ensemble), ensemble[2](pictures[:5]).shape
+        (4, torch.Size([5, 2]))
     """
 
     module: nn.Module

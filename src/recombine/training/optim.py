@@ -153,8 +153,9 @@ class Optimizer(Description):
 class SGD(Optimizer):
     """w ← w − lr·v, v ← momentum·v + g; weight decay is added to g. With ``nesterov``, w ← w − lr·(g + momentum·v).
 
-    >>> SGD(0.1, momentum=0.9).momentum
-    0.9
+    Examples:
+        >>> SGD(0.1, momentum=0.9).momentum
+        0.9
     """
 
     kind: ClassVar[str] = "sgd"
@@ -177,8 +178,9 @@ class SGD(Optimizer):
 class Adam(Optimizer):
     """Adam (Kingma and Ba 2015); weight decay is added to the gradient.
 
-    >>> Adam().lr
-    0.001
+    Examples:
+        >>> Adam().lr
+        0.001
     """
 
     kind: ClassVar[str] = "adam"
@@ -207,8 +209,9 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019): w ← w − lr·decay·w, then Adam.
 
-    >>> AdamW(3e-4, weight_decay=0.1).weight_decay
-    0.1
+    Examples:
+        >>> AdamW(3e-4, weight_decay=0.1).weight_decay
+        0.1
     """
 
     kind: ClassVar[str] = "adamw"

@@ -21,16 +21,17 @@ Measure = Callable[["Ensemble", "Task"], "pl.DataFrame"]
 class Record:
     """Take ``measure`` at the steps ``at`` (0 is before training; negative numbers count from the end, −1 the end).
 
-    >>> import recombine as rc
-    >>> import torch
-    >>> space = rc.FactorSpace.of(shape=2, colour=3)
-    >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
-    >>> codes = torch.as_tensor(space.sample(120, seed=0))
-    >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
-    >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
-    >>> from recombine.measures import per_combination
-    >>> scores = rc.Record("scores", per_combination, at=(0, 5, -1))
-    >>> ensemble = rc.train(rc.Perceptron(widths=(2, 8, 2)), task, members=2, steps=10, records=[scores])
+    Examples:
+        >>> import recombine as rc
+        >>> import torch
+        >>> space = rc.FactorSpace.of(shape=2, colour=3)
+        >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
+        >>> codes = torch.as_tensor(space.sample(120, seed=0))
+        >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
+        >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
+        >>> from recombine.measures import per_combination
+        >>> scores = rc.Record("scores", per_combination, at=(0, 5, -1))
+        >>> ensemble = rc.train(rc.Perceptron(widths=(2, 8, 2)), task, members=2, steps=10, records=[scores])
     """
 
     name: str

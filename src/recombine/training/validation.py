@@ -24,15 +24,16 @@ class Validation:
     examples of a task that draws them. One that has not become better ``patience`` times in a row stops; with ``best``
     each member ends with the weights it was best with.
 
-    >>> import recombine as rc
-    >>> import torch
-    >>> space = rc.FactorSpace.of(shape=2, colour=3)
-    >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
-    >>> codes = torch.as_tensor(space.sample(120, seed=0))
-    >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
-    >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
-    >>> early = rc.Validation(every=10, patience=2)
-    >>> ensemble = rc.train(rc.Perceptron(widths=(2, 8, 2)), task, members=2, steps=100, validation=early)
+    Examples:
+        >>> import recombine as rc
+        >>> import torch
+        >>> space = rc.FactorSpace.of(shape=2, colour=3)
+        >>> seen = rc.Explicit(space, [(0, 0), (0, 1), (1, 1), (1, 2)])
+        >>> codes = torch.as_tensor(space.sample(120, seed=0))
+        >>> pictures = torch.nn.functional.one_hot(codes[:, 0], 2).float()
+        >>> task = rc.FixedTask(space, seen, ~seen, pictures, codes[:, 0], codes, loss=torch.nn.CrossEntropyLoss())
+        >>> early = rc.Validation(every=10, patience=2)
+        >>> ensemble = rc.train(rc.Perceptron(widths=(2, 8, 2)), task, members=2, steps=100, validation=early)
     """
 
     every: int = 100
