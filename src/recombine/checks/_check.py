@@ -144,6 +144,7 @@ def check(
         else Confounding((), int((train.counts < THIN).sum()), len(train.counts)),
         additivity=fit,
         rescaled=rescaled,
+        answers=answered,
         prediction=prediction,
         forecast=expected,
         unseen_levels=levels_never_seen(known, space),
