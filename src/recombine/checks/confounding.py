@@ -19,7 +19,7 @@ from recombine.space import Codes
 from recombine.support.table import Table, Target
 
 FEWEST_DRAWS = 99
-WORK = 10_000_000
+WORK = 4_000_000
 """Cells × draws spent on all pairs together, unless that leaves fewer than 99 draws."""
 LARGEST_DRAWN = 4_000_000
 """Cells × draws up to which tables are drawn."""

@@ -222,7 +222,7 @@ class CheckResult(Result):
             if self.verdict == "determined":
                 return f"{every}, and the seen combinations do not contradict that."
             return f"{every}, but that is not shown: " + (
-                "too few seen combinations can be left out to try it."
+                "it could not be tried on combinations left out (a note says why)."
                 if self.forecast is None
                 else "on combinations left out it is not clearly better than the same answer for all."
             )

@@ -76,6 +76,10 @@ def check(
     bins: Bins = None,
     numeric: Numeric = None,
     missing: Missing = "error",
+    merge_alike: Annotated[
+        bool,
+        Parameter(help="Levels that differ only in spaces or capitals are one.", negative=(), show_default=False),
+    ] = False,
     forbid: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())] = None,
     exclude: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot exist.", negative=())] = None,
     cost: Annotated[list[str] | None, Parameter(help="a=x:5: what a level adds to the price.", negative=())] = None,
@@ -150,6 +154,7 @@ def check(
             bins=counts,
             numeric=shapes(numeric or []),
             missing=missing,
+            merge_alike=merge_alike,
             forbid=cells,
             exclude=never,
             cost=prices(cost) if cost else None,
