@@ -60,8 +60,8 @@ class Block:
         return len(self.keys) * math.prod(int(table.shape[1]) for table in self.curves.values())
 
     def entries(self, codes: Ints) -> tuple[Floats, Ints, Ints, np.ndarray]:
-        """Indicators (rows × seen combinations) times curves as values, rows and columns, and which rows have a combination
-        that was seen."""
+        """Indicators (rows × seen combinations) times curves as values, rows and columns, and which rows have a
+        combination that was seen."""
         keys = key_of(codes, self.shape, [k for k in self.subset if k not in self.curves])
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         known = self.keys[at] == keys

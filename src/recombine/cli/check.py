@@ -258,11 +258,15 @@ def _print_queries(result: CheckResult) -> None:
     table = _of_combinations(result, ["status", *numbers])
     for i, query in enumerate(listed):
         levels = [shown(str(v)) for v in result.combination(query.codes).values()]
-        table.add_row(*levels, query.status, *(cells[i] for cells in numbers.values()))
+        doubtful = " (?)" if query.status == "determined" and result.doubt else ""
+        table.add_row(*levels, query.status + doubtful, *(cells[i] for cells in numbers.values()))
     of = f", {len(listed)} of {result.total:,} (--out FILE.csv has all)" if result.total > len(listed) else ""
     where = console()
     where.print(shown(f"worst combinations asked{of}", style="bold"))
     where.print(table)
+    if result.doubt and any(q.status == "determined" for q in listed):
+        against = "which the seen combinations contradict" if result.doubt == "rejected" else "which is not shown"
+        where.print(shown(f"determined (?): only if {result.assumes}, {against}", style="dim"))
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None

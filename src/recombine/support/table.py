@@ -63,9 +63,9 @@ def read_tables(
     max_rows: int | None = None,
     max_bytes: int | None = None,
 ) -> list[Table]:
-    """Read tables over one common space of levels; those of ``numbers`` are numbers, however many. ``merge_alike``: texts
-    that differ only in spaces or capitals are one level. ``split=(column, value)`` cuts a single table in two: the rows where the column has another value, then those where it has this
-    one."""
+    """Read tables over one common space of levels; those of ``numbers`` are numbers, however many, and with
+    ``merge_alike`` texts that differ only in spaces or capitals are one. ``split=(column, value)`` cuts a single table
+    in two: the rows where the column has another value, then those where it has this one."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
     used = {*names, *bins, *([target] if target else []), *([split[0]] if split else [])}
