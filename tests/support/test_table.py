@@ -119,7 +119,9 @@ def test_texts_that_differ_in_spaces_or_capitals_are_one_level_where_that_is_sai
     table = {"site": ["US", "US ", "eu", "EU"], "y": ["yes", "no", "Yes", "no"]}
     (apart,) = read_tables([table], ["site"], target="y")
     assert len(apart.space.factors[0]) == 4
-    assert "--merge-alike" in apart.notes[0]
+    assert "so clean them if they are the same" in apart.notes[0]
+    (offered,) = read_tables([table], ["site"], merge_alike=False)
+    assert "--merge-alike" in offered.notes[0]
     (merged,) = read_tables([table], ["site"], target="y", merge_alike=True)
     assert merged.space.factors[0].levels == ("EU", "US")
     assert merged.target.classes == ("Yes", "no")
@@ -257,7 +259,7 @@ def test_a_truncated_parquet_file_is_refused(tmp_path):
         ({"a": [1.0, float("inf")]}, ["a"], {"bins": {"a": 2}}, "infinite"),
         ({"a": ["1", "1e308"]}, ["a"], {}, "1e\\+308, too large"),
         ({"a": [1, 2], "y": [1.0, float("inf")]}, ["a"], {"target": "y"}, "column 'y' holds the infinite number inf"),
-        ({"a": [1, 2], "y": ["1", "-inf"]}, ["a"], {"target": "y"}, "infinite number -inf; correct the cell"),
+        ({"a": [1, 2], "y": ["1", "-inf"]}, ["a"], {"target": "y"}, "-inf .row 2 below the header.; correct such"),
         ({"a": [1, 2], "y": [1.0, 1e308]}, ["a"], {"target": "y"}, "too large to calculate with"),
         ({"a": [1, 2], "y": ["-", " "]}, ["a"], {"target": "y"}, "is empty"),
         ({"a": [[1], [2]]}, ["a"], {}, "a factor is a column of"),

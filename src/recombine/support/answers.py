@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from recombine.errors import InputError
 from recombine.support.numerals import (
     DASHES,
+    LARGEST,
     alike,
     as_number,
     is_blank,
@@ -116,7 +117,7 @@ def find_answers(
             ends = [v for found in looked for v in (found.low, found.high) if v is not None]
             if not ends:
                 raise InputError(f"the target column {target!r} is empty.")
-            refuse_enormous(target, ends)
+            refuse_enormous(target, ends, lambda: said.places(target, number.abs() > LARGEST))
             return Answers(target, None, number.alias(" y"))
     found = pl.concat([collect(f.select(text.alias("y").unique())) for f in frames])["y"].unique().drop_nulls()
     texts = sorted(t for t in found.to_list() if not is_blank(t))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import polars as pl
@@ -114,11 +114,12 @@ def unit_of(texts: Iterable[str]) -> str | None:
     return units.pop() if len(units) == 1 else None
 
 
-def refuse_enormous(name: str, values: Iterable[float]) -> None:
+def refuse_enormous(name: str, values: Iterable[float], where: Callable[[], str] = lambda: "") -> None:
+    """``where``: in which rows, asked for where there is something to refuse."""
     odd = next((v for v in values if not abs(v) <= LARGEST), None)
     if odd is not None:
         what = f"{odd:g}, too large to calculate with" if math.isfinite(odd) else f"the infinite number {odd:g}"
-        raise InputError(f"column {name!r} holds {what}; correct the cell or leave it blank.")
+        raise InputError(f"column {name!r} holds {what}{where()}; correct such cells or leave them blank.")
 
 
 def one_of_alike(texts: Iterable[str]) -> dict[str, str]:
@@ -130,8 +131,9 @@ def one_of_alike(texts: Iterable[str]) -> dict[str, str]:
     return {text: group[0] for group in together.values() for text in group}
 
 
-def alike(name: str, texts: Iterable[str], what: str = "levels", merged: bool = False) -> list[str]:
-    """A sentence on texts that differ in spaces, capitals or the way a letter is encoded, if there are any."""
+def alike(name: str, texts: Iterable[str], what: str = "levels", merged: bool | None = None) -> list[str]:
+    """A sentence on texts that differ in spaces, capitals or the way a letter is encoded, if there are any. ``merged``:
+    whether they count as one; None where nobody can ask for it."""
     texts = sorted(texts)
     together: dict[str, list[str]] = {}
     for text, one in one_of_alike(texts).items():
@@ -139,11 +141,11 @@ def alike(name: str, texts: Iterable[str], what: str = "levels", merged: bool = 
     same = [group for group in together.values() if len(group) > 1]
     shown = ", ".join(" and ".join(repr(t[:40]) for t in group[:3]) for group in same[:MOST_ALIKE])
     more = f" and {len(same) - MOST_ALIKE:,} more" if len(same) > MOST_ALIKE else ""
-    fate = (
-        "each counts as the first"
-        if merged
-        else "they count as different; if they are the same, --merge-alike (merge_alike=True) counts them as one"
-    )
+    fate = {
+        True: "each counts as the first",
+        False: "they count as different; if they are the same, --merge-alike (merge_alike=True) counts them as one",
+        None: "they count as different, so clean them if they are the same",
+    }[merged]
     notes = []
     if same:
         notes.append(f"Column {name!r} has {what} that differ only in spaces or capitals: {shown}{more}; {fate}.")

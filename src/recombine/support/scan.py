@@ -51,8 +51,8 @@ class Said:
     """As they were opened, with every row."""
     problems: list[str] = field(default_factory=list)
     """What keeps the tables from being read: told together, so that a file need not be mended cell by cell."""
-    merge_alike: bool = False
-    """Whether texts that differ only in spaces or capitals are one level."""
+    merge_alike: bool | None = None
+    """Whether texts that differ only in spaces or capitals are one level; None where nobody can ask for it."""
 
     @contextmanager
     def collecting(self) -> Iterator[None]:

@@ -59,7 +59,7 @@ def read_tables(
     bins: Mapping[str, int] | None = None,
     numbers: Collection[str] = (),
     missing: Missing = "error",
-    merge_alike: bool = False,
+    merge_alike: bool | None = None,
     max_rows: int | None = None,
     max_bytes: int | None = None,
 ) -> list[Table]:
