@@ -131,7 +131,7 @@ class _Cubes:
         self._kept: dict[tuple[int, int], Floats] = {}
 
     def fits(self, j: int, k: int) -> bool:
-        return self.shape[j] * self.shape[k] * self.classes <= MOST_CELLS
+        return bool(self.shape[j] * self.shape[k] * self.classes <= MOST_CELLS)
 
     def of(self, j: int, k: int) -> Floats:
         """levels of j × levels of k × answers"""

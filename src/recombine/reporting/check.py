@@ -9,7 +9,7 @@ import numpy as np
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
-from recombine.reporting.check_picture import picture, places, said, why, within
+from recombine.reporting.check_picture import picture, places, said, status_words, why, within
 from recombine.reporting.page import render, script
 from recombine.space import quoted
 
@@ -175,7 +175,7 @@ def _statuses(result: CheckResult) -> list[dict[str, str]]:
             shown = f"{result.counts[status]:,}"
         else:
             shown = f"{(result.share or {}).get(status, 0.0):.1%} of a sample"
-        rows.append({"status": status, "number": shown, "words": result.in_words(status), "theory": theory})
+        rows.append({"status": status, "number": shown, "words": status_words(result, status), "theory": theory})
     return rows
 
 
@@ -203,7 +203,7 @@ def _advice(result: CheckResult) -> str:
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
     return {
         "levels": [label(v) for v in result.combination(query.codes).values()],
-        "words": result.in_words(query.status),
+        "words": status_words(result, query.status),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
         "prediction": said(query.prediction),

@@ -87,6 +87,11 @@ def _css(name: str) -> str:
     return name.replace(" ", "-")
 
 
+def status_words(result: CheckResult, status: str) -> str:
+    """A status in words, with what speaks against it."""
+    return _words(result, "doubtful") if status == "determined" and result.doubt else result.in_words(status)
+
+
 def _words(result: CheckResult, name: str) -> str:
     if name == "doubtful" and result.doubt:
         return f"determined only if {result.assumes}, {DOUBT[result.doubt]}"
@@ -165,7 +170,7 @@ def _tell_pairs(result: CheckResult) -> Any:
             if query is not None:
                 cell = ", ".join(label(v) for v in result.combination(query.codes).values())
                 reason = why(result, query)
-                words += f"; the worst asked with it is ({cell}): {result.in_words(query.status)}"
+                words += f"; the worst asked with it is ({cell}): {status_words(result, query.status)}"
                 words += _is("answer", said(query.prediction)) + (f". {reason}" if reason else "")
             return "", words, ""
 
