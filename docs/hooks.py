@@ -75,8 +75,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """The search works from disk with a script of ours beside the pages."""
-    return output.replace(SHIM, f"{'../' * page.file.dest_uri.count('/')}worker.js")
+    """The search works from disk with a script of ours beside the pages, and has a name; what scrolls sideways can be
+    reached with the keyboard."""
+    output = output.replace(SHIM, f"{'../' * page.file.dest_uri.count('/')}worker.js")
+    output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
+    return re.sub(r"<(table|math)\b(?![^>]*tabindex)", r'<\1 tabindex="0"', output)
 
 
 def on_post_build(config: Any) -> None:

@@ -10,6 +10,9 @@ from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, p
 from recombine.figures.panels import heads, side_by_side
 from recombine.figures.words import wrapped
 
+CROWDED = 120
+"""Dots per panel from which on they are small and light."""
+
 
 def scatter(
     table: pl.DataFrame,
@@ -60,10 +63,15 @@ def scatter(
     )
     y_axis = alt.Y("y:Q", title=plain(y_title or y), scale=scale, axis=alt.Axis(tickCount=ticks))
 
+    crowded = data.height > CROWDED * len(panels)
     datasets = Datasets()
     base = alt.Chart(datasets.add(data))
     dots = base.transform_filter("datum.part == 'dot'").mark_point(
-        size=30, filled=False, strokeWidth=1.4, opacity=0.8, clip=True
+        size=14 if crowded else 30,
+        filled=False,
+        strokeWidth=1.1 if crowded else 1.4,
+        opacity=0.6 if crowded else 0.8,
+        clip=True,
     )
     dots = dots.encode(x=x_axis, y=y_axis)
     if group:

@@ -84,4 +84,4 @@ def _side(
     head = alt.Title(panel if side == "sub" else "", anchor="start", frame="bounds" if side == "sub" else "group")
     chart = cast(alt.LayerChart, alt.layer(*layers))
     high = max((len(wrapped(name, room)) - 1 for name in rows), default=0)
-    return chart.properties(width=width, height=alt.Step(20 + 12 * high), title=head)
+    return chart.properties(width=width, height=alt.Step(17 + 12 * high), title=head)

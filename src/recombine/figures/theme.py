@@ -29,9 +29,9 @@ DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [12, 4], [4, 1])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
 DIVERGING = ("#dd8232", "#f0c19a", "#f5f4f2", "#86b4d4", "#145e96")
-"""Low to high; the ends differ in lightness, so that they can also be told apart in grey."""
+"""Bad to good; the ends differ in lightness, so that they can also be told apart in grey."""
 OVER_MAP, HALO = "#0d1013", "#fbfbfa"
-"""Ink and halo on a map, whose colours do not follow the page: these must not either."""
+"""Ink and halo on a map. A dark page turns the lightness of its maps round, and with it these two."""
 
 PAGE_COLOURS = {
     INK: "--ink",
@@ -41,6 +41,8 @@ PAGE_COLOURS = {
     PAPER: "--paper",
     GOOD: "--good",
     BAD: "--bad",
+    OVER_MAP: "--over-map",
+    HALO: "--halo",
     **{colour: f"--data-{i}" for i, colour in enumerate(PALETTE, 1)},
 }
 
