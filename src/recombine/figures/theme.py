@@ -31,7 +31,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 DIVERGING = ("#dd8232", "#f0c19a", "#f5f4f2", "#86b4d4", "#145e96")
 """Bad to good; the ends differ in lightness, so that they can also be told apart in grey."""
 OVER_MAP, HALO = "#0d1013", "#fbfbfa"
-"""Ink and halo on a map. A dark page turns the lightness of its maps round, and with it these two."""
+"""Ink and halo on a map. A dark page turns the lightness of its maps round, and with it `MAP_COLOURS`."""
 
 PAGE_COLOURS = {
     INK: "--ink",
@@ -41,10 +41,9 @@ PAGE_COLOURS = {
     PAPER: "--paper",
     GOOD: "--good",
     BAD: "--bad",
-    OVER_MAP: "--over-map",
-    HALO: "--halo",
     **{colour: f"--data-{i}" for i, colour in enumerate(PALETTE, 1)},
 }
+MAP_COLOURS = {OVER_MAP: "--over-map", HALO: "--halo"}
 
 Width = Literal["single", "double", "phone"]
 WIDTHS: dict[Width, int] = {"single": 312, "double": 648, "phone": 350}
