@@ -99,11 +99,11 @@ def _prune(parent: ET.Element) -> None:
 
 
 def _shades(element: ET.Element) -> bool:
-    """Whether these are cells of a map, whose lightness a dark page turns round; statuses keep the colours they have in
-    the words beside them."""
-    cells = element if "mark-rect" in element.get("class", "") else ()
+    """Whether these are cells of a map or its key, whose lightness a dark page turns round; statuses keep the colours
+    that the words beside them name."""
+    cells = element if re.search("mark-rect|role-legend-symbol", element.get("class", "")) else ()
     fills = {cell.get("fill", "") for cell in cells if cell.get("fill-opacity") != "0"}
-    own = {fill for fill in fills if fill.startswith("#")} - theme.PAGE_COLOURS.keys()
+    own = {fill for fill in fills if fill.startswith(("#", "url("))} - theme.PAGE_COLOURS.keys()
     return bool(own) and not own & set(FILL.values())
 
 
