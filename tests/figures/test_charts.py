@@ -232,7 +232,7 @@ def test_panels_of_a_smaller_chart_are_no_larger_than_those_beside_it(map_table:
 
 
 def test_maps_refuse_two_values_for_one_cell(map_table: pl.DataFrame) -> None:
-    with pytest.raises(InputError, match="one row a cell"):
+    with pytest.raises(InputError, match="one row per cell"):
         maps(pl.concat([map_table, map_table]), "x", "y", "share", "step")
 
 

@@ -1,4 +1,4 @@
-"""Small multiples of heat maps: a value over a plane of inputs, one panel a step (or any other facet)."""
+"""Small multiples of heat maps: a value over a plane of inputs, one panel per step (or any other facet)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two numbers of each member against each other: one dot a member, such as a prediction and what was observed."""
+"""Two numbers of each member against each other: one dot per member, such as a prediction and what was observed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def scatter(
     facet_title: str = "",
     width: theme.Width | None = None,
 ) -> alt.FacetChart:
-    """One row a member: ``x`` and ``y`` numbers; rows with either missing are not drawn.
+    """One row per member: ``x`` and ``y`` numbers; rows with either missing are not drawn.
 
     ``diagonal`` draws the line on which both agree and gives both axes the same range, so that what lies above and
     what lies below it can be compared by eye. ``own_x`` gives every panel its own horizontal range.

@@ -20,7 +20,7 @@ ON = {"target": "on its own subroutine", "other": "on the others"}
 
 
 def dissection_figure(result: Dissection) -> Any:
-    """The table of a dissection as dots; one panel a subroutine and side."""
+    """The table of a dissection as dots; one panel per subroutine and side."""
     fresh = pl.when(pl.col("network") == "untrained").then(pl.lit("untrained: ")).otherwise(pl.lit(""))
     table = result.to_frame().with_columns((fresh + pl.col("row")).alias("label"))
     return parts(table, "label", "subroutine", chance=result.chance)

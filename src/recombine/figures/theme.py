@@ -47,7 +47,7 @@ MAP_COLOURS = {OVER_MAP: "--over-map", HALO: "--halo"}
 
 Width = Literal["single", "double", "phone"]
 WIDTHS: dict[Width, int] = {"single": 312, "double": 648, "phone": 350}
-"""Pixels at 96 an inch: one column of a paper (3.25 in), two columns (6.75 in), a telephone."""
+"""Pixels at 96 per inch: one column of a paper (3.25 in), two columns (6.75 in), a telephone."""
 
 _width: ContextVar[Width] = ContextVar("figure_width", default="double")
 
