@@ -48,3 +48,15 @@ def test_a_notebook_runs_from_top_to_bottom(example: str, finding: str, last: st
 def test_every_notebook_is_in_the_docs() -> None:
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert [path.stem for path in notebooks.notebooks() if f"notebooks/{path.stem}.md" not in site] == []
+
+
+def test_five_questions_of_a_stranger_are_answered_in_one_screen() -> None:
+    """Above the picture: about 570 pixels, where a page has the width of a README on GitHub (CONTRIBUTING.md)."""
+    first = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n![")[0]
+    assert len(first.splitlines()) <= 30
+    for answer in ("says for every combination", "recombine check", "collect 1 combination",
+                   "fit your problem?", "[what did not hold is said](#can-you-trust-it)"):  # fmt: skip
+        assert answer in first
+    asked = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert all(question in asked for question in ("What is it?", "Does it fit my problem?", "What do I type?",
+                                                  "What comes out?", "Can I trust it?"))  # fmt: skip
