@@ -15,17 +15,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("example", "finding", "decision"),
     [
-        (
-            "check_catalogue.py",
-            "24 cannot, whatever the model",
-            "price 1 article by hand, then let the model price the other 29",
-        ),
         ("check_site_confound.py", "D / old / healthy        level never seen", "do not deploy at site D"),
-        (
-            "check_robot_skills.py",
-            "3 further combinations would determine all of them",
-            "book 3 lab hours for 3 demonstrations",
-        ),
         (
             "check_theorem.py",
             "A3 fails for rear at 27 of 1,728 entries under hard occlusion: 9 pixels never show it",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,14 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
+import notebooks  # noqa: E402
 from pages import Shown, play  # noqa: E402
-
-
-def start(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src")}
-    return subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
 
 
 def test_the_readme_prints_what_it_shows(tmp_path: Path) -> None:
@@ -30,8 +23,40 @@ def test_the_readme_prints_what_it_shows(tmp_path: Path) -> None:
         assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints\n{step.printed}"
 
 
-@pytest.mark.parametrize("example", ["own_model.py"])
-def test_examples(example: str, tmp_path: Path) -> None:
-    done = start("-W", "error", str(ROOT / "examples" / example), folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "unseen" in done.stdout
+@pytest.mark.parametrize(
+    ("example", "finding", "last"),
+    [
+        (
+            "check_catalogue",
+            "24 cannot, whatever the model",
+            "price 1 article by hand, then let the model price the other 29",
+        ),
+        ("check_robot_skills", "3 further combinations would determine all", "book 3 lab hours for 3 demonstrations"),
+        ("own_model", "unseen  ", "examples per member"),
+    ],
+)
+def test_a_notebook_runs_from_top_to_bottom(example: str, finding: str, last: str) -> None:
+    cells = notebooks.run(notebooks.EXAMPLES / f"{example}.py")
+    printed = "".join(cell.printed for cell in cells)
+    assert finding in printed
+    assert last in printed.splitlines()[-1]
+    kept = json.loads(notebooks.as_notebook(cells))["cells"]
+    assert ["".join(cell["source"]) for cell in kept] == [cell.source for cell in cells]
+    assert cells[-1].printed in notebooks.as_page(Path(f"{example}.py"), cells)
+
+
+def test_every_notebook_is_in_the_docs() -> None:
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert [path.stem for path in notebooks.notebooks() if f"notebooks/{path.stem}.md" not in site] == []
+
+
+def test_five_questions_of_a_stranger_are_answered_in_one_screen() -> None:
+    """Above the picture: about 570 pixels, where a page has the width of a README on GitHub (CONTRIBUTING.md)."""
+    first = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n![")[0]
+    assert len(first.splitlines()) <= 30
+    for answer in ("says for every combination", "recombine check", "collect 1 combination",
+                   "fit your problem?", "[what did not hold is said](#can-you-trust-it)"):  # fmt: skip
+        assert answer in first
+    asked = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert all(question in asked for question in ("What is it?", "Does it fit my problem?", "What do I type?",
+                                                  "What comes out?", "Can I trust it?"))  # fmt: skip

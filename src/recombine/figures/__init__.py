@@ -22,6 +22,7 @@ _WHERE = {
     "save_figure": "export",
     "scatter": "_scatter",
     "specification": "export",
+    "strips": "_strips",
     "to_svg": "export",
     "verdict_table": "_verdict_table",
 }
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from recombine.figures._members import members as members
     from recombine.figures._phase import phase as phase
     from recombine.figures._scatter import scatter as scatter
+    from recombine.figures._strips import strips as strips
     from recombine.figures._verdict_table import verdict_table as verdict_table
     from recombine.figures.export import save_figure as save_figure, specification as specification, to_svg as to_svg
     from recombine.figures.member_lines import lines_of_members as lines_of_members

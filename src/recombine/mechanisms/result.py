@@ -193,7 +193,7 @@ class MeasureResult(Result):
         return rows
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a combination: factor columns, whether it was seen, examples, error, right answer and answer."""
+        """One row per combination: factor columns, whether it was seen, examples, error, right answer and answer."""
         import polars as pl
 
         answers = self.answers

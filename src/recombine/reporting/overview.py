@@ -1,4 +1,4 @@
-"""The page of all studies: the question and its answers in one screen, then a chapter a paper."""
+"""The page of all studies: the question and its answers in one screen, then a chapter per paper."""
 
 from __future__ import annotations
 
