@@ -2,6 +2,8 @@
 traced step, are there then. Nothing here may start a thread (polars does, with the first table): a child has only the
 one that forked, and would wait for the others forever."""
 
+# ruff: noqa: F401
+
 from __future__ import annotations
 
 import jsonschema.validators
