@@ -8,10 +8,12 @@ largest difference of a weight relative to its tensor, and the one between `stac
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import tempfile
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import torch
@@ -22,6 +24,7 @@ if not torch.cuda.is_available():
 from torch import nn
 from trainees import SPACE, TOY, assert_bitwise, fixed_task, weights
 
+from recombine.errors import InputError
 from recombine.measures import generalization
 from recombine.models import Perceptron
 from recombine.support import full
@@ -137,7 +140,27 @@ def draws() -> tuple[bool, str]:
     return right, "integers, single and double precision: the same bits" if right else "not the same bits"
 
 
-OTHERS = {"watched": watched, "draws": draws}
+def precisions() -> tuple[bool, str]:
+    """Steps in TF32 and bfloat16 come near to those in float32 and not to the same; torch is as before afterwards."""
+    if interpreted():
+        return True, "needs a GPU"
+    model, task, more = CASES["64-64-64"]
+    how = THERE | more
+    before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32, torch.is_autocast_enabled("cuda")
+    found = {}
+    for strategy, precision in product(("fused", "captured", "compiled", "loop"), ("tf32", "bfloat16")):
+        if (strategy, precision) != ("fused", "bfloat16"):
+            rounded, full = (train(model, task, strategy=strategy, precision=p, **how) for p in (precision, "float32"))
+            found[f"{strategy} {precision}"] = apart(rounded, full)
+    with suppress(InputError):
+        train(model, task, strategy="fused", precision="bfloat16", **how)
+        found["fused bfloat16 is not refused"] = math.nan
+    after = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32, torch.is_autocast_enabled("cuda")
+    right = before == after and all(1e-5 < off < 1e-1 for off in found.values())
+    return right, ", ".join(f"{name} {off:.1e}" for name, off in found.items())
+
+
+OTHERS = {"watched": watched, "draws": draws, "precisions": precisions}
 
 
 def main() -> int:

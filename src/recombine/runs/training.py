@@ -14,6 +14,7 @@ from recombine.tasks import Task
 from recombine.training import Ensemble, Optimizer, plan_training, train
 from recombine.training.checkpoint import saved_step
 from recombine.training.optim import PerMember
+from recombine.training.precision import Precision
 from recombine.training.settings import Training, stack_folder
 
 __all__ = ["Measured", "TrainingRun"]
@@ -43,6 +44,8 @@ class TrainingRun(Run):
     stop_on: int | None = Field(default=None, ge=1)
     """Fresh examples on which ``stop_below`` is judged, every ``stop_every`` steps; None: each batch."""
     stop_every: int = Field(default=1, ge=1)
+    precision: Precision = "float32"
+    """How products of its steps are rounded; tf32 and bfloat16 need a GPU."""
     measured: tuple[Measured, ...] = ()
     keep_weights: bool = False
 
