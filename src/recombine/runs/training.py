@@ -48,6 +48,8 @@ class TrainingRun(Run):
     """How products of its steps are rounded; tf32 and bfloat16 need a GPU."""
     measured: tuple[Measured, ...] = ()
     keep_weights: bool = False
+    keep_history: bool = True
+    """Whether losses along training are kept: a row per member and bin."""
 
     def first_member(self) -> TrainingRun:
         alone: TrainingRun = self.replace(members=(0,))
@@ -69,7 +71,9 @@ class TrainingRun(Run):
     def compute(self, context: Context) -> Outcome:
         ensemble = self._train(context)
         status = ensemble.status_frame().drop("fitted_at", strict=False)  # its table of losses tells it
-        tables = {"members": status, "history": ensemble.history_frame(), **ensemble.records}
+        tables = {"members": status, **ensemble.records}
+        if self.keep_history:
+            tables["history"] = ensemble.history_frame()
         notes = {name: value for name, value in ensemble.notes.items() if name not in NOT_NOTED}
         notes |= {"settings": self.resolved()}
         notes |= {
