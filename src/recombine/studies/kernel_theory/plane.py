@@ -196,7 +196,7 @@ def _shares(table: pl.DataFrame) -> pl.DataFrame:
     """Of those that fit the share that solves; nothing where fewer than one in twenty fits."""
     share = pl.when(pl.col("fit") * 20 >= pl.col("networks")).then(pl.col("solved") / pl.col("fit"))
     return table.select(
-        pl.col("rate").log10(), pl.col("sigma").log10(), share.alias("share"),
+        (pl.col("rate") / 0.02).log(2).round(6), pl.col("sigma").log(2).round(6), share.alias("share"),
         pl.format("{} units", "width").alias("network"),
     ).drop_nulls()  # fmt: skip
 
@@ -205,7 +205,7 @@ def _draw(rows: pl.DataFrame) -> Any:
     from recombine.figures import maps
 
     return maps(
-        rows, "rate", "sigma", "share", "network", x_title="log₁₀ learning rate", y_title="log₁₀ σ  (rich ↓ ↑ lazy)",
+        rows, "rate", "sigma", "share", "network", x_title="doublings of the rate .02", y_title="log₂ σ",
         value_title="share of fitted networks that solve equivalence",
     )  # fmt: skip
 
