@@ -102,7 +102,7 @@ def equality(name: str) -> tuple[bool, str]:
 def watched() -> tuple[bool, str]:
     """Records, marks of divergence; a training that is killed and goes on comes to the same bits as one that is not."""
     how = HERE | {"steps": 6} if interpreted() else THERE
-    how |= {"strategy": "fused", "optimizer": SGD(lr=(0.1, 1e200 if interpreted() else 1e30, 0.2, 0.3, 0.4))}
+    how = how | {"strategy": "fused", "optimizer": SGD(lr=(0.1, 1e200 if interpreted() else 1e30, 0.2, 0.3, 0.4))}
     steps = how["steps"]
     records = [Record("generalization", generalization, at=(0, 2, -1))]
     block, engine.FUSED_STEPS = engine.FUSED_STEPS, 3
@@ -157,7 +157,9 @@ def precisions() -> tuple[bool, str]:
         train(model, task, strategy="fused", precision="bfloat16", **how)
         found["fused bfloat16 is not refused"] = math.nan
     after = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32, torch.is_autocast_enabled("cuda")
-    right = before == after and all(1e-5 < off < 1e-1 for off in found.values())
+    # Adam divides a gradient by its size, so that also small ones count whose signs are rounded away.
+    limits = [1e-5 < off < (0.2 if name.endswith("tf32") else 0.5) for name, off in found.items()]
+    right = before == after and all(limits)
     return right, ", ".join(f"{name} {off:.1e}" for name, off in found.items())
 
 

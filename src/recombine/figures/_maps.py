@@ -52,7 +52,8 @@ def maps(
     across = theme.panels_across(len(panels), most)
     gap = 10 if theme.is_narrow(width) else 14
     up = wrapped(plain(y_title or y), 60, theme.TEXT)
-    apart = max(22, 10 + round(text_width(f"{sum(cells.y) / 2:.6g}", theme.TEXT)))  # from the panel, past its middle tick
+    # The title stands beside the middle tick.
+    apart = max(22, 10 + round(text_width(f"{sum(cells.y) / 2:.6g}", theme.TEXT)))
     room = 28 + apart + round(max(text_width(line, theme.TEXT) for line in up))
     beside = max(across, theme.panels_across(sized_for, most))
     side = min(300, (total - room - gap * (beside - 1)) // beside)

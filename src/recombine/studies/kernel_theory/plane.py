@@ -29,7 +29,7 @@ from recombine.studies.kernel_theory.sets import rounded
 from recombine.studies.study import Setting
 from recombine.tasks import Draws, SymbolicTask
 from recombine.training import SGD, Ensemble, pick_device
-from recombine.training.stack import Objective, stack_members
+from recombine.training.stack import Objective, positional, stack_members
 from recombine.training.strategies import can_fuse, strategy_for
 
 FIT, STOP = 1e-3, 1e-4
@@ -66,7 +66,7 @@ class MapRun(Run):
         for width in self.widths:
             slowest: tuple[np.ndarray, np.ndarray] | None = None
             for rate, answers, losses in self._trained(width, context):
-                right = self._sides(answers)
+                right = answers * np.array(self.task.asked_answers)
                 fits = losses <= FIT  # false where it is no number
                 solved = fits & (right > 0).all(-1)
                 slowest = slowest or (fits, solved)
@@ -82,7 +82,8 @@ class MapRun(Run):
     def _trained(self, width: int, context: Context) -> Iterator[tuple[float, np.ndarray, np.ndarray]]:
         """For each rate: the answers (σ × starts × asked) and the final losses (σ × starts)."""
         device = pick_device(context.device)
-        inputs, targets = self.task.whole(device)
+        whole, targets = self.task.whole(device)
+        (inputs,) = positional(whole)
         asked, _ = self.task.examples(torch.tensor(self.task.asked, device=device), Draws.single(0, "asked"))
         drawn = stack_members(Dense(inputs=sum(self.task.levels), width=width), range(self.starts), seed=self.seed,
                               optimizer=SGD(lr=1.0), device=device, dtype=None, stop_below=STOP)  # fmt: skip
@@ -103,9 +104,6 @@ class MapRun(Run):
             networks = Ensemble(stack.module.eval(), stack.layout, flat, {}, stack.members)
             losses = (networks(inputs) - targets).square().mean((1, 2))
             yield rate, _numbers(networks(asked)[..., 0], shape), _numbers(losses, shape)
-
-    def _sides(self, answers: np.ndarray) -> np.ndarray:
-        return answers * np.array(self.task.asked_answers)
 
     def _places(
         self, width: int, rate: float, losses: np.ndarray, fits: np.ndarray, solved: np.ndarray, right: np.ndarray
