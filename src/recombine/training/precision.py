@@ -21,7 +21,7 @@ from recombine.errors import InputError, unknown
 Precision = Literal["float32", "tf32", "bfloat16"]
 
 
-def check_precision(precision: str, device: torch.device, dtype: torch.dtype) -> None:
+def check_precision(precision: str, device: torch.device, dtype: torch.dtype = torch.float32) -> None:
     """An error where a precision is unknown, or would not be what is computed with."""
     if precision not in get_args(Precision):
         raise unknown("precision", precision, get_args(Precision))
