@@ -28,8 +28,8 @@ import polars as pl
 
 from recombine.figures.data import decimals_for
 from recombine.studies.committed import carry
-from recombine.studies.real_tables.claims import carry_for_check
 from recombine.studies.real_tables.registry import registered
+from recombine.studies.real_tables.summaries import carry_for_check
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
