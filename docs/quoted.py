@@ -96,7 +96,7 @@ def _value(key: str) -> str:
     sign = -1 if name.startswith("-") else 1
     study, _, claim = name.lstrip("-").partition("/")
     row, (column, _, places) = claims(study)[claim], (rest[0] if rest else "measured").partition(".")
-    if column in ("members", "fitted"):
+    if column in ("members", "fitted", "status"):
         return str(row[column])
     if column == "published":
         return short(sign * row[column])

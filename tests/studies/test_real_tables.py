@@ -26,6 +26,8 @@ from recombine.tables import TABLES
 
 RESULTS = Path(__file__).parents[2] / "results"
 REGISTRY = tables.registered()
+SETTLED = "7eda52ded140a7d7"
+"""Of every claim and its criterion, as they were when the locked half was opened."""
 
 
 def planted(noise: float, additive: float = 1.0, seed: int = 0) -> Cells:
@@ -71,6 +73,13 @@ def test_claims_are_judged_on_the_locked_half_once_there_is_one() -> None:
     rows = pl.DataFrame({"half": ["development", "locked"]})
     assert rows.filter(JUDGED)["half"].to_list() == ["locked"]
     assert rows.head(1).filter(JUDGED)["half"].to_list() == ["development"]
+
+
+def test_criteria_are_those_that_were_settled_before_the_locked_half_was_opened() -> None:
+    told = "\n".join(f"{claim.id}: {claim.test.criterion}, nothing is {claim.test.nothing}" for claim in CLAIMS)
+    assert hashlib.sha256(told.encode()).hexdigest()[:16] == SETTLED
+    page = (RESULTS.parent / "docs" / "real-tables.md").read_text(encoding="utf-8")
+    assert [claim.id for claim in CLAIMS if f"| `{claim.id}` |" not in page] == []
 
 
 def test_tables_of_the_package_are_those_of_the_registry() -> None:
