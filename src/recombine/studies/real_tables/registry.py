@@ -43,7 +43,7 @@ from recombine.description import Description
 from recombine.errors import InputError
 from recombine.tables import TABLES
 
-OPENED = False
+OPENED = True
 """Whether paper scale has the locked half too. Turned once; claims are then judged on that half alone."""
 REGISTRY = Path(__file__).parent / "registry.csv"
 Half = Literal["development", "locked"]
