@@ -82,6 +82,17 @@ def test_criteria_are_those_that_were_settled_before_the_locked_half_was_opened(
     assert [claim.id for claim in CLAIMS if f"| `{claim.id}` |" not in page] == []
 
 
+def test_the_locked_half_was_run_after_the_other_and_each_at_one_clean_commit() -> None:
+    told = json.loads((RESULTS / "real-tables" / "study.json").read_text(encoding="utf-8"))["runs"]
+    halves: dict[str, list[dict[str, str]]] = {"development": [], "locked": []}
+    for name, run in told.items():
+        halves[REGISTRY[name.partition(", ")[0]].source.half].append(run)
+    assert max(run["started"] for run in halves["development"]) < min(run["started"] for run in halves["locked"])
+    for runs in halves.values():
+        (commit,) = {run["commit"] for run in runs}
+        assert not commit.endswith("-dirty")
+
+
 def test_tables_of_the_package_are_those_of_the_registry() -> None:
     for name in TABLES:
         if name != "buchwald_hartwig":  # a second; the run of it asserts the same
