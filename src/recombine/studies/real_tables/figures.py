@@ -95,9 +95,10 @@ def _gains(measured: pl.DataFrame) -> pl.DataFrame:
         "table", VALUE.clip(LOWEST, 1.0).alias("explains")
     )
     errors = _wide(measured.filter(LOG & (HOLES == "random")))
-    long = errors.unpivot([FOREST, BOOSTED, "pairs"], index=["table", "additive"], variable_name="learner")
+    long = errors.unpivot([FOREST, BOOSTED, "pairs"], index=["table", "half", "additive"], variable_name="learner")
     gain = (pl.col("additive") - VALUE).clip(-1.5, 1.5).alias("gain")
-    return long.drop_nulls("value").select("table", "learner", gain).join(explains, on="table", maintain_order="left")
+    kept = long.drop_nulls("value").select("table", "half", "learner", gain)
+    return kept.join(explains, on="table", maintain_order="left")
 
 
 def _shrinkage(measured: pl.DataFrame) -> pl.DataFrame:
@@ -176,8 +177,8 @@ FIGURES = (
     scatter("forecast", "What “check” forecast, and what came", table="measured", x="forecast", y="realised",
             by="half", facet="holes", prepare=_forecasts, fitted=False, x_title="forecast error",
             y_title="realised error"),
-    scatter("crossover", "Where learners win", table="measured", x="explains", y="gain", by="learner",
-            prepare=_gains, fitted=False, diagonal=False, x_title="R² of adding up (other hold-outs)",
+    scatter("crossover", "Where learners win", table="measured", x="explains", y="gain", by="half",
+            facet="learner", prepare=_gains, fitted=False, diagonal=False, x_title="R² of adding up (other hold-outs)",
             y_title="log of its error over the learner's"),
     scatter("shrinkage", "What kernel theory foretells of networks", table="measured", x=KERNEL, y="observed",
             by="networks", prepare=_shrinkage, fitted=False, x_title="shrinkage that the kernel foretells",
