@@ -1,4 +1,5 @@
-"""Closer looks: parts of claims and other ways to read them, taken when results were known. None has a criterion."""
+"""Closer looks: parts of claims and other ways to read them, taken when results were known (of the development half;
+`median-off-forecast` of both). None has a criterion."""
 
 from __future__ import annotations
 
@@ -36,6 +37,7 @@ MEDIANS: dict[str, tuple[pl.Expr, pl.Expr]] = {
     "median-one-factor": (pl.col(ONE_R2), EVERY),
     "median-beyond-one-factor": (pl.col(R2) - pl.col(ONE_R2), EVERY),
     "median-beyond-noise": (BEYOND_NOISE, BEYOND_NOISE.is_not_null()),
+    "median-off-forecast": (pl.col(f"random/{CENTRED}").abs(), EVERY),
     "median-gain-recommended": (_less("random/additive", f"random/{RECOMMENDED}"), EVERY),
     "forest-gain-where-adding-up": (CATCHES_UP, ADDS_UP),
     "forest-gain-where-not": (CATCHES_UP, ~ADDS_UP),
