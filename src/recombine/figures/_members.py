@@ -82,7 +82,7 @@ def members(
         "value:Q",
         title=[
             *wrapped(plain(title or value), room, theme.TEXT),
-            *wrapped(f"one dot a {noun}; diamond: mean, 95\u00a0% interval", room, theme.TEXT),
+            *wrapped(f"one dot per {noun}; diamond: mean, 95\u00a0% interval", room, theme.TEXT),
         ],
         scale=scale,
         axis=alt.Axis(grid=True, tickCount=max(3, total // 110)),
