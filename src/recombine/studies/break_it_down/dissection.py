@@ -80,6 +80,10 @@ class DissectionRun(Run):
 
     def dissected(self, context: Context) -> Findings:
         """The findings with the masks themselves, which a run does not keep."""
+        with fast_products(context.device):
+            return self._dissected(context)
+
+    def _dissected(self, context: Context) -> Findings:
         networks = [Network(i, "trained", base) for i, base in enumerate(self.trained(context))]
         networks += [
             Network(i, "untrained", untrained(self._build, self.seed + 1000 + i).to(context.device))
@@ -90,11 +94,10 @@ class DissectionRun(Run):
             # Panels are drawn where there is room for millions of pixels; sentences are looked up.
             device=context.device if isinstance(self.task.source, Contours) else "cpu",
         )  # fmt: skip
-        with fast_products(context.device):
-            return carry_out(
-                self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
-                strategy=mask_strategy(context.device),
-            )  # fmt: skip
+        return carry_out(
+            self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
+            strategy=mask_strategy(context.device),
+        )
 
     def trained(self, context: Context) -> list[nn.Module]:
         """The bases, on the device."""
@@ -139,7 +142,8 @@ def mask_strategy(device: str) -> str:
 
 @contextmanager
 def fast_products(device: str) -> Iterator[None]:
-    """Matrix products of a search in TF32 where the device has it: convolutions are so anyway, and a mask is a sign."""
+    """Matrix products of bases and searches in TF32 where the device has it: convolutions are so anyway, a mask is a
+    sign, and the authors' release of PyTorch rounded so on their RTX 3090."""
     import torch
 
     before = torch.backends.cuda.matmul.allow_tf32
