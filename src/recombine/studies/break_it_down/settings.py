@@ -22,7 +22,8 @@ from recombine.training import Adam, Cosine
 STARTS, FEW = (-0.05, 0.0, 0.05, 0.1), (0.0, 0.1)
 """Where the weights of a mask start, in a whole search and in one of four settings."""
 AGREEMENT = Sentences()
-LANGUAGES = {"agreement": AGREEMENT, "plural": Sentences(number="plural"), "reflexives": Sentences(grammar="anaphora"),
+LANGUAGES = {"agreement": AGREEMENT, "agreement-plural": Sentences(number="plural"),
+             "reflexives": Sentences(grammar="anaphora"),
              "reflexives-plural": Sentences(grammar="anaphora", number="plural")}  # fmt: skip
 """The paper's four rules of language, each about one number."""
 SHORT = MaskSettings(batch_size=16, penalty=0.1, optimizer=Adam(lr=0.03), temperature=Geometric(per="step"))
