@@ -10,15 +10,19 @@ other columns, and a minus before the study turns the sign. ``study@table:column
 ``measured.3`` and ``mean.3`` have three decimals. ``run:STUDY/RUN:members`` is what ``study.json`` records of a run,
 ``runs:all`` and ``runs:cuda`` how many there are, ``seconds:STUDY`` their time on a GPU. ``<!--= table -->`` is the
 table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them (``inside``: matched by value, the
-published figure in our interval); ``tables:locked`` how many real tables are in that half. A mark that began a line
+published figure in our interval); ``tables:locked`` how many real tables are in that half. ``printed:STUDY`` is the
+table of every figure that the paper prints (``docs/printed/STUDY.csv``) beside ours, ``printed:STUDY:matched`` (or
+``missed``, ``left``, ``all``) how many there are. A mark that began a line
 would end its paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that
 nothing would change.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -27,6 +31,7 @@ from typing import Any
 import polars as pl
 
 from recombine.figures.data import decimals_for
+from recombine.statistics import interval
 from recombine.studies.committed import carry
 from recombine.studies.real_tables.claims import carry_for_check
 from recombine.studies.real_tables.registry import registered
@@ -81,6 +86,8 @@ def _value(key: str) -> str:
     name, *rest = key.split(":")
     if name == "count":
         return str(sum(_count(study, rest[0], rest[1].replace("-", " ")) for study in PAPERS))
+    if name == "printed":
+        return _printed(*rest)
     if name == "tables":
         return str(sum(entry.source.half == rest[0] for entry in registered().values()))
     if name == "run":
@@ -116,13 +123,7 @@ def _interval(mean: float, low: float, high: float, places: str) -> str:
 
 def _from_table(study: str, table: str, column: str, how: str, where: str = "") -> str:
     """A figure over the rows of a committed table."""
-    rows = pl.read_parquet(ROOT / "results" / study / "tables" / f"{table}.parquet")
-    for condition in where.split(",") if where else ():
-        name, sign, wanted = re.split("([=^])", condition, maxsplit=1)
-        told = pl.col(name).cast(pl.String).str.replace_all(" ", "_")
-        rows = rows.filter(told == wanted if sign == "=" else told.str.starts_with(wanted))
-    if rows.is_empty():
-        raise KeyError(f"{study}@{table} has no row where {where}")
+    rows = _rows(study, table, where)
     values = rows[column].drop_nulls()
     if how == "n_unique":
         return str(values.n_unique())
@@ -134,6 +135,61 @@ def _from_table(study: str, table: str, column: str, how: str, where: str = "") 
             raise KeyError(f"{study}@{table} has {len(rows)} rows where {where}, an interval is of one")
         return _interval(*rows.select(column, "low", "high").row(0), places)
     return short(float(getattr(values.cast(pl.Float64), how)()), int(places or 2))
+
+
+def _rows(study: str, table: str, where: str) -> pl.DataFrame:
+    rows = pl.read_parquet(ROOT / "results" / study / "tables" / f"{table}.parquet")
+    for condition in where.split(",") if where else ():
+        name, sign, wanted = re.split("([=^])", condition, maxsplit=1)
+        told = pl.col(name).cast(pl.String).str.replace_all(" ", "_")
+        rows = rows.filter(told == wanted if sign == "=" else told.str.starts_with(wanted))
+    if rows.is_empty():
+        raise KeyError(f"{study}@{table} has no row where {where}")
+    return rows
+
+
+def _printed(study: str, asked: str = "") -> str:
+    """Every printed figure: ours, and whether the printed one lies ``within`` a difference or a factor (x2) of its mean
+    over networks that fitted. One that was missed has the reason that was tried, one that is left has its cost."""
+    with (ROOT / "docs" / "printed" / f"{study}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    counts, shown, heads = Counter[str](), list[str](), None
+    for row in rows:
+        found = _measured(study, row["ours"]) if row["ours"] else None
+        left = "GPU h" in row["note"]
+        if found is None and not left:
+            raise KeyError(f"{study}: {row['what']} is not measured and has no cost")
+        verdict = "left" if left or found is None else "matched" if _within(row, found[0]) else "missed"
+        if verdict == "missed" and not row["note"]:
+            raise KeyError(f"{study}: {row['what']} is missed ({found[0] if found else None}) without a reason")
+        counts.update((verdict, "all"))
+        if row["where"] != heads:
+            heads = row["where"]
+            shown += ["", f"**{heads}**", "", "| figure | printed | ours | |", "|---|---|---|---|"]
+        cells = (row["what"], row["printed"].replace("-", "−"), found[1] if found else "", verdict)
+        why = f": {row['note']}" if row["note"] and verdict != "matched" else ""
+        shown.append(f"| {' | '.join(cells)}{why} |")
+    return str(counts[asked]) if asked else "\n" + "\n".join(shown) + "\n\n"
+
+
+def _measured(study: str, told: str) -> tuple[float, str]:
+    """A mean over the networks of a table that fitted, and how it is shown; ``column*0.5``: half of it."""
+    table, column, where = told.split(":")
+    column, _, factor = column.partition("*")
+    rows = _rows(study, table, where)
+    kept = rows.filter(pl.col("fitted").fill_null(True)) if "fitted" in rows.columns else rows
+    values = (kept if len(kept) else rows)[column].drop_nulls().cast(pl.Float64) * float(factor or 1)
+    mean, low, high = (found := interval(values.to_list())).mean, found.low, found.high
+    if 0 < abs(mean) < 0.01:
+        return mean, f"{mean:.2g}".replace("-", "−")
+    return mean, _interval(mean, low, high, "3" if abs(mean) < 2 else "1") if len(values) > 1 else short(mean, 3)
+
+
+def _within(row: dict[str, str], ours: float) -> bool:
+    printed, within = float(row["printed"]), row["within"]
+    if within.startswith("x"):
+        return 1 / float(within[1:]) <= ours / printed <= float(within[1:])
+    return abs(ours - printed) <= float(within)
 
 
 def _count(study: str, whose: str, status: str) -> int:

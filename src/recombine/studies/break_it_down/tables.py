@@ -37,9 +37,9 @@ def masks(run: StoredRun, _: Setting) -> pl.DataFrame | None:
     return None if "along" in run.tables else run.tables.get("masks")
 
 
-def along(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+def along(run: StoredRun, setting: Setting, task: str = "digit pairs") -> pl.DataFrame | None:
     """One row per member and step: accuracies, and the scores of its masks, chosen on validation and on average."""
-    if "along" not in run.tables:
+    if "along" not in run.tables or setting.labels["task"] != task:
         return None
     search = run.table("masks").filter(pl.col("role") == "search").group_by("member", "step", maintain_order=True)
     d_abl, d_sub = pl.col("d_abl"), pl.col("d_sub")
