@@ -12,7 +12,7 @@ other columns, and a minus before the study turns the sign. ``study@table:column
 table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them (``inside``: matched by value, the
 published figure in our interval); ``tables:locked`` how many real tables are in that half. ``printed:STUDY`` is the
 table of every figure that the paper prints (``docs/printed/STUDY.csv``) beside ours, ``printed:STUDY:matched`` (or
-``missed``, ``left``, ``all``) how many there are. A mark that began a line
+``missed``, ``left``, ``all``, ``same-sign`` …) how many there are. A mark that began a line
 would end its paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that
 nothing would change.
 """
@@ -149,47 +149,68 @@ def _rows(study: str, table: str, where: str) -> pl.DataFrame:
 
 
 def _printed(study: str, asked: str = "") -> str:
-    """Every printed figure: ours, and whether the printed one lies ``within`` a difference or a factor (x2) of its mean
-    over networks that fitted. One that was missed has the reason that was tried, one that is left has its cost."""
+    """Every printed figure: ours, and whether they agree. One that is missed has the reason that was tried, one that is
+    left (or was run far too short) what it would cost."""
     with (ROOT / "docs" / "printed" / f"{study}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    counts, shown, heads = Counter[str](), list[str](), None
+    counts, shown, group = Counter[str](), list[str](), ""
     for row in rows:
-        found = _measured(study, row["ours"]) if row["ours"] else None
-        left = "GPU h" in row["note"]
-        if found is None and not left:
-            raise KeyError(f"{study}: {row['what']} is not measured and has no cost")
-        verdict = "left" if left or found is None else "matched" if _within(row, found[0]) else "missed"
-        if verdict == "missed" and not row["note"]:
-            raise KeyError(f"{study}: {row['what']} is missed ({found[0] if found else None}) without a reason")
+        said, _, note = row["note"].rpartition("::")
+        ours = _ours(study, row["ours"]) if row["ours"] else []
+        verdict = said or _agree(row, ours)
+        if (verdict == "missed" and not note) or (verdict == "left") != ("GPU h" in note and bool(said)):
+            raise KeyError(f"{study}: {row['what']} ({verdict}) has no reason, or no cost")
         counts.update((verdict, "all"))
-        if row["where"] != heads:
-            heads = row["where"]
-            shown += ["", f"**{heads}**", "", "| figure | printed | ours | |", "|---|---|---|---|"]
-        cells = (row["what"], row["printed"].replace("-", "−"), found[1] if found else "", verdict)
-        why = f": {row['note']}" if row["note"] and verdict != "matched" else ""
-        shown.append(f"| {' | '.join(cells)}{why} |")
-    return str(counts[asked]) if asked else "\n" + "\n".join(shown) + "\n\n"
+        if row["where"] != group:
+            group = row["where"]
+            shown += ["", f"**{group}**", "", "| figure | printed | ours | |", "|---|---|---|---|"]
+        why = f": {note}" if note and verdict in ("missed", "left") else ""
+        printed = re.sub(r"^(-?)0\.", r"\1.", row["printed"]).replace("-", "−")
+        shown.append(f"| {row['what']} | {printed} | {_shown(row, ours) if ours else ''} | {verdict}{why} |")
+    return str(counts[asked.replace("-", " ")]) if asked else "\n" + "\n".join(shown) + "\n\n"
 
 
-def _measured(study: str, told: str) -> tuple[float, str]:
-    """A mean over the networks of a table that fitted, and how it is shown; ``column*0.5``: half of it."""
+def _ours(study: str, told: str) -> list[float]:
+    """One value per network that fitted (or per network, where none did): ``column``, ``ln column``,
+    ``column*.5+1``."""
     table, column, where = told.split(":")
-    column, _, factor = column.partition("*")
+    log, name, factor, added = re.fullmatch(r"(ln )?(\w+)(?:\*([\d.]+))?(?:\+([\d.]+))?", column).groups()  # type: ignore[union-attr]
     rows = _rows(study, table, where)
-    kept = rows.filter(pl.col("fitted").fill_null(True)) if "fitted" in rows.columns else rows
-    values = (kept if len(kept) else rows)[column].drop_nulls().cast(pl.Float64) * float(factor or 1)
-    mean, low, high = (found := interval(values.to_list())).mean, found.low, found.high
+    fitted = rows.filter(pl.col("fitted").fill_null(True)) if "fitted" in rows.columns else rows
+    kept = fitted if len(fitted) else rows
+    if "base" in kept.columns:  # its masks are no units of their own
+        kept = kept.group_by("base", maintain_order=True).agg(pl.col(name).mean())
+    values = kept[name].drop_nulls().cast(pl.Float64)
+    return list((values.log() if log else values) * float(factor or 1) + float(added or 0))
+
+
+def _agree(row: dict[str, str], ours: list[float]) -> str:
+    """By a difference or a factor (x1.1) from our mean, or by the sign of its interval; what was printed for one network
+    lies among ours."""
+    printed, within, mean = float(row["printed"]), row["within"], sum(ours) / len(ours)
+    if within == "sign":
+        found = interval(ours)
+        return "not told" if len(ours) < 2 or found.low <= 0 <= found.high else "same sign" if mean * printed > 0 else "other sign"
+    if within == "among":
+        agree = 0.99 * min(ours) <= printed <= 1.01 * max(ours)
+    elif within.startswith("x"):
+        agree = 1 / float(within[1:]) <= mean / printed <= float(within[1:])
+    else:
+        agree = abs(mean - printed) <= float(within)
+    return "matched" if agree else "missed"
+
+
+def _shown(row: dict[str, str], ours: list[float]) -> str:
+    """A range where one network was printed, else a mean with its interval."""
+    low, mean, high = min(ours), sum(ours) / len(ours), max(ours)
+    if row["within"] != "among" and len(ours) > 1:
+        found = interval(ours)
+        low, high = found.low, found.high
     if 0 < abs(mean) < 0.01:
-        return mean, f"{mean:.2g}".replace("-", "−")
-    return mean, _interval(mean, low, high, "3" if abs(mean) < 2 else "1") if len(values) > 1 else short(mean, 3)
-
-
-def _within(row: dict[str, str], ours: float) -> bool:
-    printed, within = float(row["printed"]), row["within"]
-    if within.startswith("x"):
-        return 1 / float(within[1:]) <= ours / printed <= float(within[1:])
-    return abs(ours - printed) <= float(within)
+        low_, mean_, high_ = (f"{value:.1e}".replace("e-0", "e−").replace("-", "−") for value in (low, mean, high))
+    else:
+        low_, mean_, high_ = (short(value, 3 if abs(mean) < 2 else 1) for value in (low, mean, high))
+    return mean_ if len(ours) == 1 else f"{low_} to {high_}" if row["within"] == "among" else f"{mean_} [{low_}, {high_}]"
 
 
 def _count(study: str, whose: str, status: str) -> int:

@@ -231,8 +231,8 @@ NEW = (
           cells(SPREAD, "alike", LAST, pl.col("gated"), asked=cells("unseen", "alike", LAST))
           .above(0.0006, nothing=0.0005), "variance of accuracy", "needed for the next claim to mean anything"),
     _ours("structure-one-size", "Among them a lower D_abl goes with more, too.",
-          _rho("d_abl_all", table="alike_ranks").below(), "Spearman's ρ", "ρ between the members' true values of −.28 "
-          "or stronger is found by 96 members in four of five cases: said before they were trained"),
+          _rho("d_abl_all", table="alike_ranks").below(), "Spearman's ρ",
+          "96 members show a ρ of −.28 in four of five cases (1/√93 is its error): said before they were trained"),
     _ours("reliance-one-size", "What the whole network does with the left digit alone predicts it there, too.",
           _rho("on left digit", table="alike_ranks").above(), "Spearman's ρ", "for comparison; it needs no mask"),
     _ours("subnetworks-do-not-predict",
