@@ -149,8 +149,8 @@ def _rows(study: str, table: str, where: str) -> pl.DataFrame:
 
 
 def _printed(study: str, asked: str = "") -> str:
-    """Every printed figure: ours, and whether they agree. One that is missed has the reason that was tried, one that is
-    left (or was run far too short) what it would cost."""
+    """Every printed figure: ours, and whether they agree. One that is missed has the reason that was tried (after
+    ``missed::`` where ours cannot be shown), one that is left, or run far too short, what it costs (``left::``)."""
     with (ROOT / "docs" / "printed" / f"{study}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     counts, shown, group = Counter[str](), list[str](), ""
@@ -171,10 +171,11 @@ def _printed(study: str, asked: str = "") -> str:
 
 
 def _ours(study: str, told: str) -> list[float]:
-    """One value per network that fitted (or per network, where none did): ``column``, ``ln column``,
-    ``column*.5+1``."""
+    """One value per network that fitted (per network, where none did): ``column``, ``ln column``, ``column*.5+1``."""
     table, column, where = told.split(":")
-    log, name, factor, added = re.fullmatch(r"(ln )?(\w+)(?:\*([\d.]+))?(?:\+([\d.]+))?", column).groups()  # type: ignore[union-attr]
+    found = re.fullmatch(r"(ln )?(\w+)(?:\*([\d.]+))?(?:\+([\d.]+))?", column)
+    assert found is not None, column
+    log, name, factor, added = found.groups()
     rows = _rows(study, table, where)
     fitted = rows.filter(pl.col("fitted").fill_null(True)) if "fitted" in rows.columns else rows
     kept = fitted if len(fitted) else rows
@@ -185,12 +186,14 @@ def _ours(study: str, told: str) -> list[float]:
 
 
 def _agree(row: dict[str, str], ours: list[float]) -> str:
-    """By a difference or a factor (x1.1) from our mean, or by the sign of its interval; what was printed for one network
+    """By a difference or a factor (x1.1) from our mean, or the sign of its interval; what was printed for one network
     lies among ours."""
     printed, within, mean = float(row["printed"]), row["within"], sum(ours) / len(ours)
     if within == "sign":
         found = interval(ours)
-        return "not told" if len(ours) < 2 or found.low <= 0 <= found.high else "same sign" if mean * printed > 0 else "other sign"
+        if len(ours) < 2 or found.low <= 0 <= found.high:
+            return "not told"
+        return "same sign" if mean * printed > 0 else "other sign"
     if within == "among":
         agree = 0.99 * min(ours) <= printed <= 1.01 * max(ours)
     elif within.startswith("x"):
@@ -210,7 +213,9 @@ def _shown(row: dict[str, str], ours: list[float]) -> str:
         low_, mean_, high_ = (f"{value:.1e}".replace("e-0", "e−").replace("-", "−") for value in (low, mean, high))
     else:
         low_, mean_, high_ = (short(value, 3 if abs(mean) < 2 else 1) for value in (low, mean, high))
-    return mean_ if len(ours) == 1 else f"{low_} to {high_}" if row["within"] == "among" else f"{mean_} [{low_}, {high_}]"
+    if len(ours) == 1:
+        return mean_
+    return f"{low_} to {high_}" if row["within"] == "among" else f"{mean_} [{low_}, {high_}]"
 
 
 def _count(study: str, whose: str, status: str) -> int:

@@ -2,8 +2,8 @@
 
 The base is the unit: masks of one base are averaged first. ``published.csv`` has means over bases and mask seeds in the
 authors' result files (test problems, bases below the gate left out): every cell of trained, pruned and untrained
-networks. Untrained networks have the trained ones' settings there; here they are the mean of all settings of their search
-that keep a weight.
+networks. Untrained networks have the trained ones' settings there; here they are the mean of all settings of their
+search that keep a weight.
 """
 
 from __future__ import annotations

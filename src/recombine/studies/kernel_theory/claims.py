@@ -177,8 +177,8 @@ DENSE = (
           rising(*(_image("margin", "cd3", "deep", family=f"{k} layers") for k in (4, 3, 2, 1)),
                  names=("4 layers", "3", "2", "1")), whose="ours",
           source="the paper's deep networks on CD-3, without a number; kernels on their first features solve it"),
-    Claim("structure-random", "Random networks keep the structure: how similar two combinations are depends on how many "
-          "components they share.",
+    Claim("structure-random", "Random networks keep the structure: how similar two combinations are depends on how "
+          "many components they share.",
           cells("violation_start", "networks", network="dense", sigma=1.0, unit="member", fitted=False)
           .below(0.15, nothing=1), source="Prop. 4.1, at infinite width; nothing: as much spread among pairs that "
           "share as many as between all and none", unit="spread among pairs that share as many"),
@@ -255,8 +255,8 @@ PICTURES = (
     Claim("image-which-anchors", "Which two anchors there are does not matter.",
           _image("slope", "both", data="mnist").minus(_image("slope", "interpolation", place="near")).near(0.05),
           published=_figure(0.003, f"{ADDITION} at distance 0: .656 and .653"), source=f"Eq. 3; {MAP}"),
-    Claim("structure-pictures", "Of pictures random networks do not keep the structure, and training brings them closer "
-          "to it.",
+    Claim("structure-pictures", "Of pictures random networks do not keep the structure, and training brings them "
+          "closer to it.",
           rising(*(_image(f"violation_{when}", ["extrapolation", "interpolation"], unit="member") for when in
                    ("end", "start")), names=("after", "before"), pair="member"), whose="ours",
           source=f"the theory asks it of features; {MAP}", unit="spread among pairs that share as many"),
