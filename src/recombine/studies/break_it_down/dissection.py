@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +14,7 @@ from recombine.runs.run import Context, Outcome, Run
 from recombine.structure import Network, Protocol, carry_out, subroutines_of, untrained
 from recombine.tasks import Contours, OddOneOutTask, Task
 from recombine.training import Ensemble, Optimizer, starting_from, train
+from recombine.training.precision import Precision, rounding
 
 if TYPE_CHECKING:
     from torch import nn
@@ -80,10 +79,6 @@ class DissectionRun(Run):
 
     def dissected(self, context: Context) -> Findings:
         """The findings with the masks themselves, which a run does not keep."""
-        with fast_products(context.device):
-            return self._dissected(context)
-
-    def _dissected(self, context: Context) -> Findings:
         networks = [Network(i, "trained", base) for i, base in enumerate(self.trained(context))]
         networks += [
             Network(i, "untrained", untrained(self._build, self.seed + 1000 + i).to(context.device))
@@ -94,10 +89,11 @@ class DissectionRun(Run):
             # Panels are drawn where there is room for millions of pixels; sentences are looked up.
             device=context.device if isinstance(self.task.source, Contours) else "cpu",
         )  # fmt: skip
-        return carry_out(
-            self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
-            strategy=mask_strategy(context.device),
-        )
+        with rounding(precision(context.device)):
+            return carry_out(
+                self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
+                strategy=mask_strategy(context.device),
+            )  # fmt: skip
 
     def trained(self, context: Context) -> list[nn.Module]:
         """The bases, on the device."""
@@ -117,7 +113,7 @@ class DissectionRun(Run):
     def _train(self, build: Any, members: Any, context: Context) -> list[nn.Module]:
         ensemble = train(
             build, self.task, members=list(members), steps=self.steps, batch_size=self.batch_size,
-            optimizer=self.optimizer, seed=self.seed, device=context.device,
+            optimizer=self.optimizer, seed=self.seed, device=context.device, precision=precision(context.device),
             checkpoint=context.workspace / "bases",
             progress=lambda done, total: context.progress(done, total, "steps of bases"),
         )  # fmt: skip
@@ -126,7 +122,7 @@ class DissectionRun(Run):
     def _pretrained(self, of: Pretraining, context: Context) -> Ensemble:
         return train(
             of.model, of.task, members=self.bases, steps=of.steps, batch_size=of.batch_size, optimizer=of.optimizer,  # type: ignore[arg-type]
-            seed=self.seed, device=context.device,
+            seed=self.seed, device=context.device, precision=precision(context.device),
             checkpoint=context.workspace / "pretraining",
             progress=lambda done, total: context.progress(done, total, "steps of pretraining"),
         )  # fmt: skip
@@ -140,18 +136,9 @@ def mask_strategy(device: str) -> str:
     return "captured" if device.startswith("cuda") else "auto"
 
 
-@contextmanager
-def fast_products(device: str) -> Iterator[None]:
-    """Matrix products of bases and searches in TF32 where the device has it: convolutions are so anyway, a mask is a
-    sign, and the authors' release of PyTorch rounded so on their RTX 3090."""
-    import torch
-
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = before or device.startswith("cuda")
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
+def precision(device: str) -> Precision:
+    """On a GPU as the authors' release of PyTorch rounded by default on their RTX 3090; and a mask is a sign."""
+    return "tf32" if device.startswith("cuda") else "float32"
 
 
 def read_bases(path: str, expected: str | None, build: Any) -> Ensemble:
