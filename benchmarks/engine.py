@@ -161,7 +161,7 @@ def main() -> None:
         else f"{platform.machine()} CPU, {torch.get_num_threads()} threads"
     )
     lines = [
-        f"Member-steps per second on {name}, torch {torch.__version__}: a plain loop a member against the engine.",
+        f"Member-steps per second on {name}, torch {torch.__version__}: a plain loop per member against the engine.",
         "",
         "| network | members | loop | engine | ratio | strategy | stack |",
         "|---|---:|---:|---:|---:|---|---:|",

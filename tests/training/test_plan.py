@@ -153,7 +153,7 @@ def test_bytes_are_counted_by_hand() -> None:
 def test_a_training_runs_as_planned_every_time() -> None:
     notes = [short(members=5, steps=1).notes for _ in range(2)]
     assert [(n["strategy"], n["stack"], n["reason"]) for n in notes] == [
-        ("stacked", 5, "many small members a step")
+        ("stacked", 5, "many small members per step")
     ] * 2
     assert short(lambda: Conv(2000), members=5, steps=1).notes["strategy"] == "loop"
     assert short(Recurrent, members=2, steps=1).notes["strategy"] == "loop"

@@ -51,8 +51,8 @@ On = Annotated[
     str,
     Parameter(
         name="--on",
-        help="Where runs are computed: here, processes (one a core), processes:4, ray (this machine, or the cluster of "
-        "RAY_ADDRESS) or ray://HOST:PORT. The tables are the same.",
+        help="Where runs are computed: here, processes (one per core), processes:4, ray (this machine, or the cluster "
+        "of RAY_ADDRESS) or ray://HOST:PORT. The tables are the same.",
     ),
 ]
 DryRun = Annotated[

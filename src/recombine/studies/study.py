@@ -71,6 +71,12 @@ class Figure:
     draw: Callable[[pl.DataFrame], Any]
     rows: Callable[[pl.DataFrame], pl.DataFrame] = lambda table: table
     """What of the table is drawn; saved beside the picture."""
+    finding: Callable[[pl.DataFrame], str] = lambda rows: ""
+    """What these rows show, as a sentence computed from them, so that it stays true; empty where they show nothing."""
+
+    def heading(self, rows: pl.DataFrame) -> str:
+        """What stands above the figure: what it shows, where that is known, else what it is of."""
+        return self.finding(rows) or self.title
 
 
 @dataclass(frozen=True)

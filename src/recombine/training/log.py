@@ -36,7 +36,7 @@ class Log:
         # A module of its own: measuring puts it into evaluation mode, training goes on in training mode.
         self.module = copy.deepcopy(stack.module).eval()
         self.bins = max(1, min(training.steps, HISTORY_BINS, HISTORY_NUMBERS // len(training.ids)))
-        # On a GPU they are added up there: small networks take more steps a second than can be fetched.
+        # On a GPU they are added up there: small networks take more steps per second than can be fetched.
         self.device = stack.flat.device if stack.flat.is_cuda else torch.device("cpu")
         self.sums = torch.zeros(len(stack), self.bins, dtype=torch.float64, device=self.device)
         self.counts = torch.zeros(self.bins, dtype=torch.float64)

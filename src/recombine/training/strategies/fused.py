@@ -47,7 +47,7 @@ MOST_ACTIVATIONS, BESIDE_LARGE_TILES = 40 * 2**10, 9 * 2**10
 """Activations stay in registers between the passes; beside weights in tiles above `LARGE_TILE` there is less room.
 (Nothing with more was measured to be faster than captured.)"""
 MOST_TILE, LARGE_TILE = 2**12, 2**11
-"""Larger tiles of weights or activations take more registers than there are: 2-128-128-2 spilled 902 a thread."""
+"""Larger tiles of weights or activations take more registers than there are: 2-128-128-2 spilled 902 per thread."""
 RESIDENT = 2**8
 """Up to so many weights and numbers of state are kept in registers from step to step; of more, the L1 is faster."""
 A_WARP = 9 * 2**8
@@ -208,7 +208,7 @@ def kernel(program: Program) -> Any:
 
 
 class Fused:
-    """A launch a block, of one instance a member. Batches of a `FixedTask` may come as ``by_row`` gives them."""
+    """A launch a block, of one instance per member. Batches of a `FixedTask` may come as ``by_row`` gives them."""
 
     def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
         self.stack, self.objective, self.shared = stack, objective, shared
