@@ -52,8 +52,17 @@ def test_examples_are_counted_from_where_the_mean_stays_above_the_line() -> None
 
 def test_masks_and_lenses_are_counted() -> None:
     masks = pl.DataFrame({"kind of mask": ["trained", "trained", "untrained"], "d_abl": [-0.5, 0.0, 0.0]})
-    assert _searches_show(masks).endswith("D_abl is below −0.1 for 1 of 2 trained, 0 of 1 untrained")
-    lens = {"good": [1.0, 2.0, 3.0], "bad": [1.0, 3.0, 2.0]}
-    rows = pl.DataFrame([{"lens": name, "task": "t", "value": v, "error": float(i)}
-                         for name, values in lens.items() for i, v in enumerate(values)])  # fmt: skip
-    assert "good orders networks by their unseen error best (mean |ρ| 1.00), bad worst (0.50)" in _networks_show(rows)
+    told = "Of trained networks' masks 1 of 2 remove their subroutine alone (D_abl below −0.1), beside 0 of 1 untrained"
+    assert _searches_show(masks) == told
+    assert _searches_show(masks.tail(1)) == ""
+    # Support should fall where the error rises, influence rise; structure does so perfectly, on one task of two.
+    lens = {"influence": ([1, 2, 3], [1, 3, 2]), "support": ([3, 1, 2], [3, 1, 2]), "structure": ([1, 2, 3], [3, 2, 1]),
+            "kernel": ([3, 2, 1], [3, 2, 1])}  # fmt: skip
+    rows = pl.DataFrame([{"lens": name, "task": task, "value": float(v), "error": float(i)}
+                         for name, both in lens.items() for task, values in zip("ab", both, strict=True)
+                         for i, v in enumerate(values)])  # fmt: skip
+    right = "Across splits, these point the right way on every task (mean ρ): influence 0.75, support 0.50"
+    assert _networks_show(rows) == right
+    assert _networks_show(rows.filter(pl.col("lens") == "kernel")) == ""
+    wrong = rows.filter(pl.col("lens").is_in(["kernel", "structure"]))
+    assert _networks_show(wrong) == "Across splits, nothing points the right way on every task"
