@@ -247,13 +247,13 @@ def _table() -> str:
 
 
 def _apart() -> str:
-    """What the members do not count: networks that are the same starts again and again, for a few claims."""
+    """What is not among the members, because it is some of them again, or few starts many times."""
     plane = _rows("kernel-theory", "map", "")
     starts = plane.unique("width")["networks"].sum()
     return (
-        "Members: networks; kernels or samples where nothing is trained. Not counted, because they repeat others\nand bear on a "
-        f"few claims: {runs('gradient-toy')[APART[0]]['members']} toy networks of each of two settings (the first "
-        f"{runs('gradient-toy')['redundant']['members']} are among those counted)\nand a map of {starts} starts at "
+        "Members: networks; kernels or samples where nothing is trained. Not counted, asked for by few claims: "
+        f"{runs('gradient-toy')[APART[0]]['members']} toy networks\nof each of two settings, the first "
+        f"{runs('gradient-toy')['redundant']['members']} of which are counted, and a map of {starts} starts at "
         f"{plane.select('rate', 'sigma').n_unique()} places each."
     )
 

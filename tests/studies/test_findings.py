@@ -7,6 +7,7 @@ import polars as pl
 from recombine.studies.break_it_down.figures import _searches_show
 from recombine.studies.first_principles.figures import PROMISED, _foretold_shows, _pictures_show, _widths_show
 from recombine.studies.forced_rendering.figures import SETS, _need_shows
+from recombine.studies.kernel_theory.plane import _map_shows
 from recombine.studies.study import Figure
 from recombine.studies.together.figures import _networks_show
 
@@ -48,6 +49,12 @@ def test_examples_are_counted_from_where_the_mean_stays_above_the_line() -> None
     rows = pl.DataFrame([*line(SETS[2.0], [0.95, 0.95, 0.96]), *line(SETS[0.0], [0.95, 0.1, 0.97])])
     assert _need_shows(rows).endswith("the CNN needs 1 examples with all stripes and 4 examples with bumps alone")
     assert _need_shows(rows.filter(pl.col("set") == SETS[0.0])) == ""
+
+
+def test_starts_of_a_map_are_not_taken_for_its_networks() -> None:
+    rows = pl.DataFrame({"network": ["a", "a", "b", "b"], "rate": 1.0, "sigma": [0.0, 1.0] * 2, "networks": 4,
+                         "fit": [4, 4, 4, 0]})  # fmt: skip
+    assert _map_shows(rows).endswith("4 starts per width at 2 places, 16 networks of which 75% fit")
 
 
 def test_masks_and_lenses_are_counted() -> None:

@@ -211,9 +211,9 @@ def _draw(rows: pl.DataFrame) -> Any:
 
 
 def _map_shows(rows: pl.DataFrame) -> str:
-    starts, places, fit = rows["networks"].max(), rows["rate", "sigma"].n_unique(), rows["fit"].sum()
-    return (f"From rich to lazy: {starts} starts per width at {places} places, {rows['networks'].sum():,} networks of "
-            f"which {fit / rows['networks'].sum():.0%} fit")  # fmt: skip
+    starts, places, networks = rows["networks"][0], rows["rate", "sigma"].n_unique(), int(rows["networks"].sum())
+    return (f"From rich to lazy: {starts} starts per width at {places} places, {networks:,} networks of which "
+            f"{int(rows['fit'].sum()) / networks:.0%} fit")  # fmt: skip
 
 
 FIGURES = (drawn("map", "From rich to lazy", table="map", draw=_draw, prepare=_shares, finding=_map_shows),)
