@@ -1,6 +1,7 @@
 # make run   install, run every study at quick scale on all cores, write the page
 # make test  install the tools and run everything
 # make docs  run every page of docs/ and build the site of them: site/index.html
+# make package  build wheel and source archive, install each in an empty environment and try it
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +9,7 @@ WORKERS ?= 3
 # Tests start dozens of processes: what one has compiled, the next need not.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test docs lint clean
+.PHONY: run test docs package lint clean
 
 $(BIN)/recombine: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -31,8 +32,15 @@ test: $(VENV)/dev
 docs: $(VENV)/dev
 	$(BIN)/mkdocs build --quiet
 
+package: $(VENV)/dev
+	rm -rf dist && $(BIN)/hatchling build -d dist
+	for built in dist/*.whl dist/*.tar.gz; do \
+	rm -rf dist/env && $(PYTHON) -m venv dist/env && \
+	dist/env/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $$built && \
+	(cd dist && env/bin/python ../tests/installed.py $$(../$(BIN)/hatchling version)) || exit 1; done
+
 lint: $(VENV)/dev
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .recombine recombine-report site
+	rm -rf $(VENV) .recombine recombine-report site dist

@@ -208,7 +208,7 @@ def tables(arguments: argparse.Namespace) -> list[str]:
     where = torch.cuda.get_device_name() if device.type == "cuda" else f"{platform.machine()} CPU, 1 thread"
     kind = "wall" if device.type == "cuda" else "CPU"
     lines = [f"Training masks on {where}, torch {torch.__version__}; {kind} milliseconds.", ""]
-    lines += ["| network | by | ms a step | peak MB |", "|---|---|---:|---:|"]
+    lines += ["| network | by | ms per step | peak MB |", "|---|---|---:|---:|"]
     ways = ["recombine", ALONE] if device.type == "cuda" else ["recombine"]
     for name in [n for n in arguments.cells if n in NETWORKS]:
         for who in [*peer, *ways]:
@@ -219,7 +219,7 @@ def tables(arguments: argparse.Namespace) -> list[str]:
         hows = [f"{p}, one after another" for p in peer] + ["one after another", "24 at once"]
         cells = {how: measured(["toy", how], arguments) for how in hows}
         slow = cells["one after another"]["ms"]
-        lines += ["", "| 24 masks of 24-128-128-32, 64 problems | ms a mask and step | ratio |", "|---|---:|---:|"]
+        lines += ["", "| 24 masks of 24-128-128-32, 64 problems | ms per mask and step | ratio |", "|---|---:|---:|"]
         lines += [f"| {how} | {cell['ms']:.3f} | {slow / cell['ms']:.2f}× |" for how, cell in cells.items()]
     return lines
 

@@ -94,7 +94,7 @@ def main() -> None:
     torch.set_num_threads(1)
     where = torch.cuda.get_device_name() if chosen.device == "cuda" else f"one core of {platform.machine()}"
     lines = [
-        f"Instance norms on {where}, torch {torch.__version__}; wall milliseconds a step.",
+        f"Instance norms on {where}, torch {torch.__version__}; wall milliseconds per step.",
         "",
         "| network | torch's | ours | ratio |",
         "|---|---:|---:|---:|",

@@ -60,7 +60,7 @@ class Row:
     wait: Callable[[], None] = lambda: None
 
     def seconds(self) -> tuple[float, float]:
-        """Wall and CPU seconds a picture, over a third of a second or more."""
+        """Wall and CPU seconds per picture, over a third of a second or more."""
         # The first call of a turn meets the memory that another row left, and is not timed.
         self.make()
         self.wait()

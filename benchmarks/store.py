@@ -50,7 +50,7 @@ def make(store: Store, count: int) -> int:
             "seed": number,
         }
         notes = {
-            "strategy": "stacked", "stack": 16, "reason": "one launch a step", "members": 2 ** (number % 10),
+            "strategy": "stacked", "stack": 16, "reason": "one launch per step", "members": 2 ** (number % 10),
             "steps": 1000, "diverged": number % 2, "settings": description | settings,
         }  # fmt: skip
         provenance = {

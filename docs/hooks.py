@@ -1,8 +1,9 @@
 """What `mkdocs build` (`make docs`) does beside turning Markdown into pages.
 
 Each page is run first (`pages.py`); a picture is drawn in the colours of the site and kept in docs/pictures too, for
-whoever reads the Markdown. A page per package documents its public names, a gallery shows the pages with a picture, and
-the playground and the committed results, as `recombine report results` writes them, lie beside the pages.
+whoever reads the Markdown. Examples in cells are pages and notebooks (`notebooks.py`). A page per package documents
+its public names, a gallery shows the pages with a picture, and the playground and the committed results, as `recombine
+report results` writes them, lie beside the pages.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 from urllib.parse import unquote
 
 sys.path.insert(0, str(Path(__file__).parent))
+import notebooks
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 from pages import HERE, Picture, pages, play
@@ -47,6 +49,10 @@ def on_files(files: Files, config: Any) -> Files:
     made = {"gallery.md": _gallery(), "results/index.md": _results()}
     for source in [*(ROOT / "benchmarks").glob("README.md"), *(ROOT / "benchmarks" / "results").glob("*.md")]:
         made[source.relative_to(ROOT).as_posix()] = source.read_text(encoding="utf-8")
+    for path in notebooks.notebooks():
+        found = notebooks.cells(path) if AS_KEPT else notebooks.run(path)
+        made[f"notebooks/{path.stem}.md"] = notebooks.as_page(path, found)
+        made[f"notebooks/{path.stem}.ipynb"] = notebooks.as_notebook(found)
     made |= {target: _reference(Path(target).stem) for target in _named(config.nav) if target.startswith("reference/")}
     for target, text in made.items():
         files.append(File.generated(config, target, content=text))
@@ -75,8 +81,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """The search works from disk with a script of ours beside the pages."""
-    return output.replace(SHIM, f"{'../' * page.file.dest_uri.count('/')}worker.js")
+    """The search works from disk with a script of ours beside the pages, and has a name; what scrolls sideways can be
+    reached with the keyboard."""
+    output = output.replace(SHIM, f"{'../' * page.file.dest_uri.count('/')}worker.js")
+    output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
+    return re.sub(r"<(table|math)\b(?![^>]*tabindex)", r'<\1 tabindex="0"', output)
 
 
 def on_post_build(config: Any) -> None:

@@ -28,8 +28,8 @@ import polars as pl
 
 from recombine.figures.data import decimals_for
 from recombine.studies.committed import carry
-from recombine.studies.real_tables.claims import carry_for_check
 from recombine.studies.real_tables.registry import registered
+from recombine.studies.real_tables.summaries import carry_for_check
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
@@ -96,7 +96,7 @@ def _value(key: str) -> str:
     sign = -1 if name.startswith("-") else 1
     study, _, claim = name.lstrip("-").partition("/")
     row, (column, _, places) = claims(study)[claim], (rest[0] if rest else "measured").partition(".")
-    if column in ("members", "fitted"):
+    if column in ("members", "fitted", "status"):
         return str(row[column])
     if column == "published":
         return short(sign * row[column])

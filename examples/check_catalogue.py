@@ -1,11 +1,11 @@
-"""A product catalogue: which prices can be predicted for articles nobody has priced yet, and which few to price first?
+# %% [markdown]
+# # A product catalogue
+#
+# Which prices can be predicted for articles nobody has priced yet, and which few to price first? A shop sells garments
+# in materials and sizes. Knitwear has only ever been priced in wool, trousers and shirts only in cotton and linen, so
+# no price difference links the two halves of the range.
 
-A shop sells garments in materials and sizes. Knitwear has only ever been priced in wool, trousers and shirts only in
-cotton and linen, so no price difference links the two halves of the range.
-"""
-
-from __future__ import annotations
-
+# %%
 import numpy as np
 
 from recombine.checks import check
@@ -34,29 +34,31 @@ def priced_articles(seed: int = 0) -> dict[str, list[object]]:
     }
 
 
-def main() -> None:
-    articles = priced_articles()
-    result = check(articles, ["garment", "material", "size"], target="price")
-    print(f"{len(articles['price'])} priced articles. Verdict: {result.verdict}. {result.sentence()}")
-    print(
-        f"{result.counts['determined']} unpriced articles can be priced from these, "
-        f"{result.counts['undetermined']} cannot, whatever the model."
-    )
-    print(f"Is price additive where we can see it? {result.additivity.words}")
-    for record in result.suggestions:
-        print("Price next:", ", ".join(str(level) for level in record.values()))
+# %% [markdown]
+# The check needs the table, which columns are factors, and which is the answer.
 
-    more = {
-        name: list(articles[name]) + [record[name] for record in result.suggestions]
-        for name in ("garment", "material", "size")
-    }
-    after = check(more, ["garment", "material", "size"])
-    print(f"After that: {after.verdict}.")
-    print(
-        f"Decision: price {len(result.suggestions)} article by hand, then let the model price the other "
-        f"{after.counts['determined']}."
-    )
+# %%
+FACTORS = ["garment", "material", "size"]
+articles = priced_articles()
+result = check(articles, FACTORS, target="price")
+print(f"{len(articles['price'])} priced articles. Verdict: {result.verdict}. {result.sentence()}")
+print(
+    f"{result.counts['determined']} unpriced articles can be priced from these, "
+    f"{result.counts['undetermined']} cannot, whatever the model."
+)
+print(f"Is price additive where we can see it? {result.additivity.words}")
 
+# %% [markdown]
+# What would settle the rest? Price it, and ask again.
 
-if __name__ == "__main__":
-    main()
+# %%
+for record in result.suggestions:
+    print("Price next:", ", ".join(str(level) for level in record.values()))
+
+more = {name: [*articles[name], *(record[name] for record in result.suggestions)] for name in FACTORS}
+after = check(more, FACTORS)
+print(f"After that: {after.verdict}.")
+print(
+    f"Decision: price {len(result.suggestions)} article by hand, then let the model price the other "
+    f"{after.counts['determined']}."
+)

@@ -1,9 +1,11 @@
-"""Your own data, your own model: which combinations does it get wrong, and by how much?
+# %% [markdown]
+# # Your own data, your own model
+#
+# Which combinations does it get wrong, and by how much? Two factors, the position of a mark in a strip and its
+# brightness, and one combination that training never sees. The data are plain tensors with the combination of each row;
+# the model is a plain `nn.Module`.
 
-Two factors — the position of a mark in a strip and its brightness — and one combination that training never sees. The
-data are plain tensors with the combination of each row; the model is a plain `nn.Module`.
-"""
-
+# %%
 import torch
 from torch import nn
 
@@ -20,6 +22,10 @@ strips = 0.3 * torch.randn(2000, 9, generator=generator)
 for row, (position, brightness) in enumerate(codes.tolist()):
     strips[row, 3 * position : 3 * position + 3] += 1.0 + 2.0 * brightness
 
+# %% [markdown]
+# A task is these tensors, what of them is trained on, and how an answer is scored.
+
+# %%
 task = rc.FixedTask(
     space,
     train=train_on,
@@ -31,7 +37,11 @@ task = rc.FixedTask(
     scores=lambda outputs, targets: {"accuracy": correct(outputs, targets)},
 )
 
+# %% [markdown]
+# Sixteen networks from sixteen seeds, trained at once, so that every number has an interval.
 
+
+# %%
 def network() -> nn.Module:
     return nn.Sequential(nn.Linear(9, 32), nn.ReLU(), nn.Linear(32, 2))
 
@@ -42,4 +52,4 @@ gap = rc.measures.gap(table)
 
 print(f"seen    {gap.seen}")
 print(f"unseen  {gap.unseen}")
-print(f"worst   {gap.worst}: {gap.worst_score}, {gap.worst_count} examples a member")
+print(f"worst   {gap.worst}: {gap.worst_score}, {gap.worst_count} examples per member")

@@ -1,6 +1,6 @@
 """What can vary: named factors, categorical or continuous, grouped into the components that are recombined.
 
-A *point* is a row with one number a factor: the code of a level (categorical) or a value (continuous). Codes are the
+A *point* is a row with one number per factor: the code of a level (categorical) or a value (continuous). Codes are the
 currency of the whole package; levels are what people see.
 """
 

@@ -23,7 +23,7 @@ def wait_for(moment: float) -> None:
 
 
 def run_together(folder: Path, *names: str) -> None:
-    """Start one study a name at the same instant and wait for all."""
+    """Start one study per name at the same instant and wait for all."""
     moment = time.monotonic() + 0.3
     for child in [start(run_study, folder, name, (wait_for, (moment,))) for name in names]:
         child.finish()

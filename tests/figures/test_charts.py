@@ -23,6 +23,7 @@ from recombine.figures import (
     maps,
     members,
     specification,
+    strips,
     to_svg,
 )
 from recombine.figures.theme import WIDTHS, Width
@@ -231,7 +232,7 @@ def test_panels_of_a_smaller_chart_are_no_larger_than_those_beside_it(map_table:
 
 
 def test_maps_refuse_two_values_for_one_cell(map_table: pl.DataFrame) -> None:
-    with pytest.raises(InputError, match="one row a cell"):
+    with pytest.raises(InputError, match="one row per cell"):
         maps(pl.concat([map_table, map_table]), "x", "y", "share", "step")
 
 
@@ -245,7 +246,7 @@ def test_claims_show_published_measured_and_status(claim_table: pl.DataFrame) ->
     for width in ("double", "phone"):
         svg = to_svg(claims(claim_table, width=width))
         found = texts(svg)
-        assert {"It composes.", "published 0.9", "0.910", "[0.900, 0.920]", "−0.50", "–"} <= set(found)
+        assert {"It composes.", "published 0.9", "0.910 [0.900, 0.920]", "Fails: 1", "Not fitted: 1"} <= set(found)
         for colour in ("#00704f", "#b24700", "#59636e"):
             assert f'stroke="{colour}"' in svg
 
@@ -296,3 +297,10 @@ def test_what_a_notebook_shows_is_valid_vega_lite(curve_table: pl.DataFrame) -> 
     spec = curves(curve_table, "step", "acc", "of").to_dict()
     assert spec["datasets"]
     assert spec["config"]["font"]
+
+
+def test_strips_have_one_tick_per_member_and_say_what_is_cut_off() -> None:
+    table = pl.DataFrame({"row": ["a", "a", "a", "b"], "v": [0.0, 0.1, 5.0, 0.2], "of": ["x", "x", "x", "y"]})
+    rows = specification(strips(table, "row", "v", "of", groups=("y", "x", "none"), domain=(0, 1)))
+    assert sorted(map(len, rows["datasets"].values())) == [2, 4], "two means and four ticks"
+    assert "cut off" in to_svg(strips(table, "row", "v", "of", domain=(0, 5)))

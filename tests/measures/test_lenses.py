@@ -22,7 +22,7 @@ from recombine.training.stack import initial
 GRID = SumsTask(offsets=(0,)).space.grid()
 SHAPE = (LEVELS, LEVELS)
 CODES = np.concatenate([np.eye(LEVELS)[GRID[:, 0]], np.eye(LEVELS)[GRID[:, 1]]], axis=1)
-"""The representation of a network whose parts add up: one unit a level."""
+"""The representation of a network whose parts add up: one unit per level."""
 
 
 def network(task: SumsTask, mixing: float = 0.0) -> Ensemble:

@@ -28,7 +28,7 @@ ONE_HOT = nn.functional.one_hot(CODES, SIDE).float().flatten(1)
 
 
 class Table(nn.Module):
-    """Answers from a list, one row a combination; it has no parameters."""
+    """Answers from a list, one row per combination; it has no parameters."""
 
     def __init__(self, rows: torch.Tensor) -> None:
         super().__init__()

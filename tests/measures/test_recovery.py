@@ -134,7 +134,7 @@ def test_a_map_shows_where_the_error_is() -> None:
 
 
 def test_slots_that_are_the_components_recombine_in_either_order() -> None:
-    """Observations with one latent a component that can be read off: two cells, each component alone in one."""
+    """Observations with one latent per component that can be read off: two cells, each component alone in one."""
     task = VectorParts(latents=1, cells=2, inputs="observation")
     corner = task.examples(torch.zeros(1, 2), Draws.single(0))[1].flatten(1)
     grid = torch.linspace(0, 1, 101)[:, None].expand(-1, 2)

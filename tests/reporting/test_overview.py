@@ -1,4 +1,4 @@
-"""The page of all studies: an answer in one screen, a chapter a paper, what was committed beside what is fresh."""
+"""The page of all studies: an answer in one screen, a chapter per paper, what was committed beside what is fresh."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_every_figure_is_there_for_two_columns_and_for_one(written: Path, result
         assert pl.read_csv(stem.with_suffix(".csv")).height == result.tables[figure.table].height
         assert json.loads(stem.with_suffix(".vl.json").read_text())["datasets"]
         narrow = ET.parse(stem.with_name(f"{figure.id}-column.svg")).getroot()
-        assert float(narrow.attrib["width"]) == 312, "3.25 inches at 96 pixels an inch"
+        assert float(narrow.attrib["width"]) == 312, "3.25 inches at 96 pixels per inch"
         scale = 0.75 * 312 / float(narrow.attrib["viewBox"].split()[2])
         sizes = [float(e.attrib["font-size"][:-2]) for e in narrow.iter() if e.tag.endswith("text")]
         assert min(sizes) * scale >= 6, "points, so that it can be read in print"

@@ -74,7 +74,7 @@ def test_an_estimate_is_start_steps_and_measures() -> None:
     bench.timed["another training"] = Timed(1.0, 0.25, names, None, "stacked", run.model.kind, touched=200)  # type: ignore[attr-defined]
     scaled = bench.estimate(run, plan)
     assert scaled is not None
-    # Twice the bytes of what was timed: 0.5 s a step, in two units.
+    # Twice the bytes of what was timed: 0.5 s per step, in two units.
     assert scaled.seconds == pytest.approx(2 * (1.0 + 256 * 0.5 + records * 0.5))
     assert scaled.basis == "scaled"
     other = bench.estimate(like, RunPlan(1, "loop", 4, touched=100))

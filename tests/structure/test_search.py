@@ -129,7 +129,7 @@ def test_the_paper_grid_is_one_stack_and_each_mask_is_its_own() -> None:
     settings = list(grid(choices=choices, base=SHORT))
     whole = find_masks(model(), problems(), settings)
     assert whole.notes["groups"] == [
-        {"masks": 24, "strategy": "stacked", "stack": 24, "reason": "many small masks a step"}
+        {"masks": 24, "strategy": "stacked", "stack": 24, "reason": "many small masks per step"}
     ]
     together = numbers(settings, model(), problems(), "stacked")
     for i in (9, 22):

@@ -117,6 +117,10 @@ def test_notes_are_read_from_markdown() -> None:
   over two lines.
 - Another.
 
+# Terms
+- a part: what is
+  kept.
+
 # Figures
 ## picture
 What is
@@ -137,6 +141,7 @@ Unknown.
     assert notes.of("second") == ("Unknown.", "")
     assert notes.of("third") == ("", "")
     assert notes.captions == {"picture": "What is seen."}
+    assert notes.terms == {"a part": "what is kept."}
     assert parse_notes("") == Notes()
 
 

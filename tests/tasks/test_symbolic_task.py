@@ -74,7 +74,7 @@ def test_targets_and_component_counts_are_free() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"answers": (1.0,)}, "one answer a combination"),
+        ({"answers": (1.0,)}, "one answer per combination"),
         ({"loss": "logistic", "answers": (1.0, 2.0)}, "+1 and"),
         ({"asked": ((0, 0),), "asked_answers": (1.0,)}, "both seen and asked"),
     ],

@@ -112,6 +112,7 @@ def test_many_steps_of_a_network_with_a_program_are_fused() -> None:
     assert plan(NET(), 1, GPU, steps=10**4, fusible=True).strategy == "fused", "however many there are"
     assert plan(NET(), device=GPU, steps=10**4).strategy == "captured"
     assert plan(NET(), device=GPU, steps=100, fusible=True).strategy == "captured"
+    assert plan(NET(), 2**18, GPU, steps=100, fusible=True).strategy == "fused", "or steps of very many"
     assert plan(NET(), device=CPU, steps=10**4, fusible=True).strategy == "stacked"
 
 
@@ -152,7 +153,7 @@ def test_bytes_are_counted_by_hand() -> None:
 def test_a_training_runs_as_planned_every_time() -> None:
     notes = [short(members=5, steps=1).notes for _ in range(2)]
     assert [(n["strategy"], n["stack"], n["reason"]) for n in notes] == [
-        ("stacked", 5, "many small members a step")
+        ("stacked", 5, "many small members per step")
     ] * 2
     assert short(lambda: Conv(2000), members=5, steps=1).notes["strategy"] == "loop"
     assert short(Recurrent, members=2, steps=1).notes["strategy"] == "loop"

@@ -55,7 +55,7 @@ def forecast(
 
 
 def workers_of(on: str, device: str) -> int:
-    """How many pieces are computed at once; a Ray that would only be started for it counts as one worker a core."""
+    """How many pieces are computed at once; a Ray that would only be started for it counts as one worker per core."""
     from recombine.runs.executors import executor
     from recombine.runs.executors.processes import share
 

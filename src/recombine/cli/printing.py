@@ -38,7 +38,7 @@ def console(*, cut: bool = True) -> Console:
 def print_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, one_line: bool = False
 ) -> None:
-    """Rows under a title; the header is left out where no column has a name. ``one_line``: a line a row, cut with …
+    """Rows under a title; the header is left out where no column has a name. ``one_line``: a line per row, cut with …
     where the terminal is too narrow, and no frame."""
     from rich.table import Table
     from rich.text import Text

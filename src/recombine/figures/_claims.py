@@ -1,4 +1,4 @@
-"""The claims of a study on one picture: published and measured figures side by side, one row a claim."""
+"""The claims of a study on one picture: by outcome, measured figures against published ones and thresholds."""
 
 from __future__ import annotations
 
@@ -22,60 +22,83 @@ SHAPE = {
 COLOUR = {"holds": theme.GOOD, "fails": theme.BAD, "not fitted": theme.MUTED}
 
 NEEDED = ("sentence", "published", "measured", "low", "high", "status")
-OPTIONAL = ("reference", "tolerance", "unit")
+OPTIONAL = ("reference", "tolerance", "unit", "how")
+GROUPS = (("fails", None), ("not fitted", None), ("holds", "value matched"), ("holds", None))
+"""What a person looks for comes first."""
 
-LINE, LETTER = 16, 5.9
-"""Pixels a line of text, and a letter on average."""
-LEAST = 68
+LINE, LETTER, LEAST = 14, 5.4, 24
+"""Pixels per line of text and per letter on average, and of the lowest row."""
+BAND = 0.45
+"""How far from the middle of a strip a tolerance reaches, as a part of half the strip."""
 
 Row = dict[str, Any]
 
 
 def claims(table: pl.DataFrame, *, width: theme.Width | None = None) -> alt.LayerChart:
-    """One row a claim, as `StudyResult.to_frame` gives them: ``sentence``, ``published`` and ``measured`` with ``low``
-    and ``high`` (numbers or null), ``status``. Optional: ``reference`` (the figure a criterion compares with),
-    ``tolerance`` (half the width of the band around the published figure) and ``unit``.
+    """One row per claim, as `StudyResult.to_frame` gives them: ``sentence``, ``published`` and ``measured`` with
+    ``low`` and ``high`` (numbers or null), ``status``. Optional: ``how`` it holds, ``reference`` (the figure a
+    criterion compares with), ``tolerance`` (half the width of the band around the published figure) and ``unit``.
 
-    Every row has its own scale, since claims have different units; the figures are written beside it.
+    Claims stand together by outcome. Every row has its own scale, since claims have different units, but the same
+    middle: what the measured figure is compared with, the published one within its tolerance or a threshold.
     """
     columns: dict[str, str | None] = {name: name for name in (*NEEDED, *OPTIONAL) if name in (*NEEDED, *table.columns)}
     narrow, total = theme.is_narrow(width), theme.total_width(width) - 2 * theme.PADDING
-    strip, right = ((24, total - 140), total - 126) if narrow else ((total - 342, total - 142), total - 126)
-    letters = int((total - 24 if narrow else strip[0] - 48) / LETTER)
+    right = total - (126 if narrow else 150)
+    strip = (24, right - 14) if narrow else (right - 174, right - 14)
+    letters = int((total - 24 if narrow else strip[0] - 36) / LETTER)
     sheet = Sheet()
     sheet.key(narrow)
     y = 52.0 if narrow else 40.0
-    for row in pick(table, columns).to_dicts():
-        sentence = textwrap.wrap(plain(str(row["sentence"])), letters, max_lines=4, placeholder=" …") or [""]
-        text = len(sentence) * LINE
-        told = _figures(row, total - right)
-        figures = len(told) * LINE
-        height = 28 + text + max(54, figures + 16) if narrow else max(LEAST, 28 + text, figures + 20)
-        top = y + 14 if narrow else y + (height - text) / 2
-        middle = top + text + max(28, figures / 2 + 8) if narrow else y + height / 2
+    rows = pick(table, columns).to_dicts()
+    for (status, how), mine in _grouped(rows).items():
+        name = f"{status}, {how}" if how else status
+        sheet.word("measured", 0, y + 18, f"{name[0].upper()}{name[1:]}: {len(mine)}")
+        y += 26
+        for row in mine:
+            sentence = textwrap.wrap(plain(str(row["sentence"])), letters, max_lines=3, placeholder=" …") or [""]
+            told = _figures(row, total - right)
+            text, figures = len(sentence) * LINE, len(told) * LINE
+            height = 10 + text + figures if narrow else max(LEAST, 8 + text, 8 + figures)
+            top = y + 4 if narrow else y + (height - text) / 2
+            middle = top + text + figures / 2 + 2 if narrow else y + height / 2
+            sheet.rule("line", (0, total), (y, y))
+            sheet.word("sentence", 24, top + 11, "\n".join(sentence))
+            sheet.mark(status, 8, top + 7 if narrow else middle)
+            sheet.strip(row, strip, middle)
+            sheet.figures(told, right, middle)
+            y += height
         sheet.rule("line", (0, total), (y, y))
-        sheet.word("sentence", 24, top + 12, "\n".join(sentence))
-        sheet.mark(row["status"], 8, top + 8 if narrow else middle)
-        sheet.strip(row, strip, middle)
-        sheet.figures(told, right, middle)
-        y += height
-    sheet.rule("line", (0, total), (y, y))
     datasets = Datasets()
     return theme.style(sheet.chart(datasets).properties(width=total, height=y + 2), datasets)
 
 
+def _grouped(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
+    """Claims by outcome, failures first; of those that hold, by how they do."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for status, how in GROUPS:
+        for row in (row for row in rows if row["status"] == status):
+            said = (row.get("how") or "") if status == "holds" else ""
+            if (said == "value matched") == (how == "value matched"):
+                found.setdefault((status, said), []).append(row)
+    return found
+
+
 def _figures(row: Row, width: float) -> list[str]:
-    """The measured figure with its unit, where both have room on one line, then its interval, unit and published."""
+    """The measured figure with its interval or, where they have no room, on two lines; then unit and published."""
     digits = decimals_for(row["low"], row["high"])
     measured = number(row["measured"], digits)
     unit = plain(row["unit"]) if row.get("unit") and row["measured"] is not None else ""
-    interval = [f"[{number(row['low'], digits)}, {number(row['high'], digits)}]"] if row["low"] is not None else []
-    published = [f"published {number(row['published'])}"] if row["published"] is not None else []
-    one = f"{measured} {unit}".strip()
-    # Bold letters are a little wider.
-    if 1.08 * text_width(one, theme.TEXT) <= width:
-        return [one, *interval, *published]
-    return [measured, *interval, *wrapped(unit, width), *published]
+    interval = f"[{number(row['low'], digits)}, {number(row['high'], digits)}]" if row["low"] is not None else ""
+    published = f"published {number(row['published'])}" if row["published"] is not None else ""
+    lines = [measured]
+    for part in (interval, unit, published):
+        # Bold letters are a little wider.
+        if part and 1.1 * text_width(f"{lines[-1]} {part}", theme.SMALL) <= width:
+            lines[-1] += f" {part}"
+        elif part:
+            lines += wrapped(part, width)
+    return lines
 
 
 @dataclass
@@ -106,26 +129,27 @@ class Sheet:
         self.rule("band", (tolerance[0] - 6, tolerance[0] + 6), (tolerance[1] - 7, tolerance[1] + 7))
 
     def strip(self, row: Row, across: tuple[float, float], y: float) -> None:
-        """One claim on its own scale: band, reference, interval, measured, published."""
+        """One claim on its own scale around what it is compared with: band or threshold, interval, measured."""
         published, tolerance, reference = row["published"], row.get("tolerance"), row.get("reference")
-        known = published is not None and tolerance is not None
-        band = (published - tolerance, published + tolerance) if known else ()
-        seen = [published, row["measured"], row["low"], row["high"], reference, *band]
-        values = [float(value) for value in seen if value is not None]
+        within = published is not None and tolerance is not None
+        middle = published if within else reference if reference is not None else published
         self.rule("line", across, (y, y))
-        if not values:
+        seen = [row[name] for name in ("measured", "low", "high", "published") if row[name] is not None]
+        if not seen:
             return
-        low, high = min(values), max(values)
-        if low == high:
-            low, high = low - 1, high + 1
+        centre, half = sum(across) / 2, (across[1] - across[0]) / 2 - 8
+        if middle is None:  # nothing stands beside it: where it lies says nothing
+            return self.mark(f"dot {row['status']}", centre, y)
+        furthest = max(abs(value - middle) for value in seen) or 1.0
+        scale = min(BAND / tolerance, 1 / furthest) if within and tolerance else 1 / furthest
 
         def place(value: float) -> float:
-            return across[0] + 10 + (value - low) / (high - low) * (across[1] - across[0] - 20)
+            return float(centre + half * scale * (value - middle))
 
-        if band:
-            self.rule("band", (place(band[0]), place(band[1])), (y - 9, y + 9))
+        if within:
+            self.rule("band", (place(middle - tolerance), place(middle + tolerance)), (y - 7, y + 7))
         if reference is not None:
-            self.rule("reference", (place(reference), place(reference)), (y - 12, y + 12))
+            self.rule("reference", (place(reference), place(reference)), (y - 9, y + 9))
         if row["low"] is not None and row["high"] is not None:
             self.rule(f"bar {row['status']}", (place(row["low"]), place(row["high"])), (y - 2, y + 2))
         if row["measured"] is not None:
@@ -135,7 +159,7 @@ class Sheet:
 
     def figures(self, told: list[str], x: float, y: float) -> None:
         """What was measured, in figures, and what was published below it."""
-        start = y + 5 - (len(told) - 1) * LINE / 2
+        start = y + 4 - (len(told) - 1) * LINE / 2
         for index, line in enumerate(told):
             self.word("small" if index else "measured", x, start + LINE * index, line)
 
@@ -161,16 +185,14 @@ class Sheet:
             only("band").mark_rect(color=theme.MUTED, opacity=0.2).encode(**ends),
             only("reference").mark_rule(color=theme.MUTED, strokeWidth=1.4, strokeDash=[3, 2]).encode(**ends),
             bars.mark_rect(opacity=0.9).encode(**ends, color=bar),
-            dots.mark_circle(size=72, opacity=1).encode(x=x, y=y, color=dot),
-            only("dot").mark_circle(size=72, opacity=1, color=theme.INK).encode(x=x, y=y),
+            dots.mark_circle(size=50, opacity=1).encode(x=x, y=y, color=dot),
+            only("dot").mark_circle(size=50, opacity=1, color=theme.INK).encode(x=x, y=y),
             only("published")
-            .mark_point(shape="diamond", size=90, strokeWidth=1.8, fill=theme.PAPER, stroke=theme.INK, opacity=1)
+            .mark_point(shape="diamond", size=60, strokeWidth=1.6, fill=theme.PAPER, stroke=theme.INK, opacity=1)
             .encode(x=x, y=y),
-            signs.mark_point(size=150, strokeWidth=2.4, opacity=1).encode(x=x, y=y, shape=shape, color=sign),
-            only("sentence").mark_text(**words, fontSize=theme.TEXT).encode(x=x, y=y, text=alt.Text("text:N")),
-            only("measured")
-            .mark_text(**words, fontSize=theme.TEXT, fontWeight="bold")
-            .encode(x=x, y=y, text=alt.Text("text:N")),
+            signs.mark_point(size=100, strokeWidth=2.2, opacity=1).encode(x=x, y=y, shape=shape, color=sign),
+            only("sentence").mark_text(**words).encode(x=x, y=y, text=alt.Text("text:N")),
+            only("measured").mark_text(**words, fontWeight="bold").encode(x=x, y=y, text=alt.Text("text:N")),
             only("small").mark_text(**words, color=theme.MUTED).encode(x=x, y=y, text=alt.Text("text:N")),
         ]
         chart: alt.LayerChart = alt.layer(*layers).resolve_scale(color="independent", shape="independent")

@@ -1,4 +1,4 @@
-"""Curves over training or any ordered quantity: one line a group, with the band of its interval."""
+"""Curves over training or any ordered quantity: one line per group, with the band of its interval."""
 
 from __future__ import annotations
 

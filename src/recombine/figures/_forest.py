@@ -1,4 +1,4 @@
-"""Several figures with their intervals on one line: one row a quantity, one mark a group in it (a forest plot)."""
+"""Several figures with their intervals on one line: one row per quantity, one mark per group in it (a forest plot)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
 
 ROW, GAP = 15, 12
-"""Pixels a mark, and between two rows of marks."""
+"""Pixels per mark, and between two rows of marks."""
 
 
 def forest(

@@ -22,7 +22,7 @@ MANY = 8
 MEAN = 26
 """Pixels for the mean below the dots, and the gaps above and below."""
 LINE = 13
-"""Pixels a line of a group's label."""
+"""Pixels per line of a group's label."""
 FEW = 32
 """Up to here a dot stands at its exact value; above, at the middle of its cell, so that piles are straight."""
 
@@ -38,7 +38,7 @@ def members(
     noun: str = "member",
     width: theme.Width | None = None,
 ) -> alt.LayerChart:
-    """One row a member (and ``group``): ``value`` a number, null or not finite where the member was set aside.
+    """One row per member (and ``group``): ``value`` a number, null or not finite where the member was set aside.
 
     Dots are stacked where values are alike (a dot plot); below them the mean over members with its 95 % interval.
     Each label counts the members (or another ``noun``) drawn and those set aside. ``domain`` is shown at least: no
@@ -82,7 +82,7 @@ def members(
         "value:Q",
         title=[
             *wrapped(plain(title or value), room, theme.TEXT),
-            *wrapped(f"one dot a {noun}; diamond: mean, 95\u00a0% interval", room, theme.TEXT),
+            *wrapped(f"one dot per {noun}; diamond: mean, 95\u00a0% interval", room, theme.TEXT),
         ],
         scale=scale,
         axis=alt.Axis(grid=True, tickCount=max(3, total // 110)),
@@ -125,7 +125,7 @@ def _label(name: str, count: int, aside: int, noun: str, limit: float) -> str:
 def _piles(
     values: dict[str, NDArray[np.float64]], labels: dict[str, str], pixel: float
 ) -> tuple[list[dict[str, Any]], float]:
-    """A dot a member with its place, and how high the highest pile is."""
+    """A dot per member with its place, and how high the highest pile is."""
     most = STACK if len(values) <= MANY else LOW_STACK
     stack = 0.0
     dots: list[dict[str, Any]] = []

@@ -31,7 +31,7 @@ def phase(
     facet_title: str = "",
     width: theme.Width | None = None,
 ) -> alt.FacetChart:
-    """One row a cell of a regular grid, or (where ``place`` is not null) a named place that is drawn as a dot.
+    """One row per cell of a regular grid, or (where ``place`` is not null) a named place that is drawn as a dot.
 
     ``outcomes`` lists the values of ``outcome`` from worst to best, at most four.
     """

@@ -1,4 +1,4 @@
-"""Two numbers of each member against each other: one dot a member, such as a prediction and what was observed."""
+"""Two numbers of each member against each other: one dot per member, such as a prediction and what was observed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
 from recombine.figures.panels import heads, side_by_side
 from recombine.figures.words import wrapped
+
+CROWDED = 120
+"""Dots per panel from which on they are small and light."""
 
 
 def scatter(
@@ -26,7 +29,7 @@ def scatter(
     facet_title: str = "",
     width: theme.Width | None = None,
 ) -> alt.FacetChart:
-    """One row a member: ``x`` and ``y`` numbers; rows with either missing are not drawn.
+    """One row per member: ``x`` and ``y`` numbers; rows with either missing are not drawn.
 
     ``diagonal`` draws the line on which both agree and gives both axes the same range, so that what lies above and
     what lies below it can be compared by eye. ``own_x`` gives every panel its own horizontal range.
@@ -60,10 +63,15 @@ def scatter(
     )
     y_axis = alt.Y("y:Q", title=plain(y_title or y), scale=scale, axis=alt.Axis(tickCount=ticks))
 
+    crowded = data.height > CROWDED * len(panels)
     datasets = Datasets()
     base = alt.Chart(datasets.add(data))
     dots = base.transform_filter("datum.part == 'dot'").mark_point(
-        size=30, filled=False, strokeWidth=1.4, opacity=0.8, clip=True
+        size=14 if crowded else 30,
+        filled=False,
+        strokeWidth=1.1 if crowded else 1.4,
+        opacity=0.6 if crowded else 0.8,
+        clip=True,
     )
     dots = dots.encode(x=x_axis, y=y_axis)
     if group:

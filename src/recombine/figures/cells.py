@@ -25,7 +25,7 @@ class Cells:
 
     @classmethod
     def of(cls, data: pl.DataFrame) -> Cells:
-        """The grid whose cells have their middles at ``x`` and ``y``; one row a cell and ``facet``."""
+        """The grid whose cells have their middles at ``x`` and ``y``; one row per cell and ``facet``."""
         half_x, half_y = _half_cell(data["x"]), _half_cell(data["y"])
         return cls(data, half_x, half_y, _extent(data["x"], half_x), _extent(data["y"], half_y))
 
@@ -69,7 +69,7 @@ def _edges(panel: pl.DataFrame, middle: float, half_x: float, half_y: float) -> 
     xs, column = np.unique(panel["x"].to_numpy(), return_inverse=True)
     ys, row = np.unique(panel["y"].to_numpy(), return_inverse=True)
     if len(xs) * len(ys) < len(panel):
-        raise InputError("a map needs one row a cell; some cell has several.")
+        raise InputError("a map needs one row per cell; some cell has several.")
     above: NDArray[np.float64] = np.full((len(ys), len(xs)), np.nan)
     above[row, column] = np.sign(panel["value"].cast(pl.Float64).fill_null(float("nan")).to_numpy() - middle)
     edges = []

@@ -20,7 +20,7 @@ ON = {"target": "on its own subroutine", "other": "on the others"}
 
 
 def dissection_figure(result: Dissection) -> Any:
-    """The table of a dissection as dots; one panel a subroutine and side."""
+    """The table of a dissection as dots; one panel per subroutine and side."""
     fresh = pl.when(pl.col("network") == "untrained").then(pl.lit("untrained: ")).otherwise(pl.lit(""))
     table = result.to_frame().with_columns((fresh + pl.col("row")).alias("label"))
     return parts(table, "label", "subroutine", chance=result.chance)
@@ -84,4 +84,4 @@ def _side(
     head = alt.Title(panel if side == "sub" else "", anchor="start", frame="bounds" if side == "sub" else "group")
     chart = cast(alt.LayerChart, alt.layer(*layers))
     high = max((len(wrapped(name, room)) - 1 for name in rows), default=0)
-    return chart.properties(width=width, height=alt.Step(20 + 12 * high), title=head)
+    return chart.properties(width=width, height=alt.Step(17 + 12 * high), title=head)

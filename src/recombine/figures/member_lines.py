@@ -1,4 +1,4 @@
-"""Many members as thin lines: decision boundaries or trajectories, one line a member."""
+"""Many members as thin lines: decision boundaries or trajectories, one line per member."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lines_of_members(
     own_x: bool = False,
     width: theme.Width | None = None,
 ) -> alt.FacetChart:
-    """One row a point of a line: ``x`` and ``y`` numbers (null breaks the line), ``member`` whose line it is.
+    """One row per point of a line: ``x`` and ``y`` numbers (null breaks the line), ``member`` whose line it is.
 
     Points are joined along ``order``, or along ``x``. At most ``most`` members are drawn, the first ones: members are
     exchangeable, so these are a sample. ``square`` gives both axes the same length, for a plane of inputs; ``own_x``

@@ -1,7 +1,8 @@
 """The picture of a theorem check: each assumption with its verdict, then for every component where it is undetermined.
 
-Two maps a component: at what share of its sampled values a cell is undetermined (A3 fails there), and how firmly it is
-determined at the worst of them. Equal neighbours are drawn as one bar, so that a picture of 64 × 64 cells stays small.
+Two maps per component: at what share of its sampled values a cell is undetermined (A3 fails there), and how firmly it
+is determined at the worst of them. Equal neighbours are drawn as one bar, so that a picture of 64 × 64 cells stays
+small.
 """
 
 from __future__ import annotations

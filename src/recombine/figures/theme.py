@@ -29,9 +29,9 @@ DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [12, 4], [4, 1])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
 DIVERGING = ("#dd8232", "#f0c19a", "#f5f4f2", "#86b4d4", "#145e96")
-"""Low to high; the ends differ in lightness, so that they can also be told apart in grey."""
+"""Bad to good; the ends differ in lightness, so that they can also be told apart in grey."""
 OVER_MAP, HALO = "#0d1013", "#fbfbfa"
-"""Ink and halo on a map, whose colours do not follow the page: these must not either."""
+"""Ink and halo on a map. A dark page turns the lightness of its maps round, and with it `MAP_COLOURS`."""
 
 PAGE_COLOURS = {
     INK: "--ink",
@@ -43,10 +43,11 @@ PAGE_COLOURS = {
     BAD: "--bad",
     **{colour: f"--data-{i}" for i, colour in enumerate(PALETTE, 1)},
 }
+MAP_COLOURS = {OVER_MAP: "--over-map", HALO: "--halo"}
 
 Width = Literal["single", "double", "phone"]
 WIDTHS: dict[Width, int] = {"single": 312, "double": 648, "phone": 350}
-"""Pixels at 96 an inch: one column of a paper (3.25 in), two columns (6.75 in), a telephone."""
+"""Pixels at 96 per inch: one column of a paper (3.25 in), two columns (6.75 in), a telephone."""
 
 _width: ContextVar[Width] = ContextVar("figure_width", default="double")
 

@@ -1,4 +1,4 @@
-"""What a trained ensemble does. A measure is a function of (ensemble, task) that returns a table, a row a member."""
+"""What a trained ensemble does. A measure is a function of (ensemble, task) that returns a table, a row per member."""
 
 from recombine.measures._additivity import additivity as additivity, effects as effects
 from recombine.measures._boundary import boundary as boundary, decision_map as decision_map

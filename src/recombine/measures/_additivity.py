@@ -28,7 +28,7 @@ FLAT = 1e-12
 
 
 def additivity(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -> pl.DataFrame:
-    """Share of the variance over unseen combinations that seen sub-combinations explain. One row a member.
+    """Share of the variance over unseen combinations that seen sub-combinations explain. One row per member.
 
     ``additivity`` is R² in sample; ``adjusted`` corrects it for the freedom of the fit, 1 − (1 − R²)(n − 1)/(n − r),
     and is null where the fit could match anything (r = n unseen combinations). A constant output is additive: 1."""
@@ -56,7 +56,7 @@ def additivity(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -
 def effects(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -> pl.DataFrame:
     """Mean |f_J| of the ANOVA effects over the whole grid, f_J(z_J) = Σ_{I⊆J} (−1)^{|J|−|I|} E[f | z_I].
 
-    How much each conjunction weighs: one row a member and conjunction ("1", "1·2", …; the mean itself is ""). The
+    How much each conjunction weighs: one row per member and conjunction ("1", "1·2", …; the mean itself is ""). The
     effects sum to zero over each of their components, which fixes what a regression on indicators leaves open. Every
     combination of the space is asked for, so the task must have an answer to each."""
     import polars as pl

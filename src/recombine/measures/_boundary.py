@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def decision_map(
     ensemble: Ensemble, task: Task, resolution: int = 24, low: float = -1.0, high: float = 1.0
 ) -> pl.DataFrame:
-    """The class chosen at the middle of each cell of a square grid over (x₁, x₂). One row a member and cell."""
+    """The class chosen at the middle of each cell of a square grid over (x₁, x₂). One row per member and cell."""
     import polars as pl
 
     middles = _middles(resolution, low, high)
@@ -38,7 +38,8 @@ def boundary(
     ensemble: Ensemble, task: Task, lines: int = 21, points: int = 201, low: float = -1.0, high: float = 1.0
 ) -> pl.DataFrame:
     """For each of ``lines`` values of x₂, the x₁ beyond which class 1 is chosen: ``high`` minus the length of the
-    part of the line that is given class 1, which is the crossing itself where there is one. One row a member and x₂."""
+    part of the line that is given class 1, which is the crossing itself where there is one. One row per member and
+    x₂."""
     import polars as pl
 
     across, along = torch.linspace(low, high, lines), _middles(points, low, high)

@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 def component_influence(ensemble: Ensemble, task: Task, count: int = 256, seed: int = 0) -> pl.DataFrame:
     """Mean Euclidean norm of the gradient over each component's part of the input, and its ``share`` of their sum.
 
-    Components are drawn independently. One row a member and component. Noise in the input keeps the norm of an
+    Components are drawn independently. One row per member and component. Noise in the input keeps the norm of an
     uninformative part well above zero: `swap` and `information` tell settings apart far better."""
     import polars as pl
 

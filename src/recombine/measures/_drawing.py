@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def drawing(ensemble: Ensemble, task: Task, members: int = 1) -> pl.DataFrame:
-    """One row a pixel of each of the first ``members`` members: ``output`` and ``target`` without background.
+    """One row per pixel of each of the first ``members`` members: ``output`` and ``target`` without background.
 
     The combination is the unseen one nearest to the middle of all unseen ones. ``column`` goes with x, ``row`` with
     y."""

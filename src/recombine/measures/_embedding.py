@@ -19,9 +19,9 @@ FloatArray = NDArray[np.float64]
 
 
 def embedding(ensemble: Ensemble, task: Task) -> pl.DataFrame:
-    """One row a member and factor: ``rank`` (singular values above 1e-3 of the first), ``effective_rank`` (exponential
-    of their entropy), mean over levels; ``stripe``: the share of the pictures' variance over pixels that is constant
-    along the other factor's axis. For models with ``maps()``; x is the column."""
+    """One row per member and factor: ``rank`` (singular values above 1e-3 of the first), ``effective_rank``
+    (exponential of their entropy), mean over levels; ``stripe``: the share of the pictures' variance over pixels that
+    is constant along the other factor's axis. For models with ``maps()``; x is the column."""
     import polars as pl
 
     rows = []

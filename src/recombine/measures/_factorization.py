@@ -42,7 +42,7 @@ def factorization(
     where: Listed = "all",
     tangent_levels: int = 8,
 ) -> pl.DataFrame:
-    """Every score of every layer; one row a member and layer.
+    """Every score of every layer; one row per member and layer.
 
     ``layers`` are names: submodules, "input", "output", "tangent" (the tangent kernel) and
     "tangent:part" (of the parameters whose names start so), on a grid thinned to ``tangent_levels`` levels a factor.

@@ -33,7 +33,7 @@ SPLITS = ("id", "all", "ood")
 
 
 def generalization(ensemble: Ensemble, task: Task, count: int = 2000, chunk: int = 250, seed: int = 0) -> pl.DataFrame:
-    """One row a member and split: fresh examples of the training support (id), of the whole space (all), and of what
+    """One row per member and split: fresh examples of the training support (id), of the whole space (all), and of what
     training leaves out (ood; absent where it leaves nothing out).
 
     ``mse``; ``r2`` pooled and ``r2_batches`` averaged over batches; ``blank_r2``, what the background alone would get;

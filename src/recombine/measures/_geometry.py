@@ -31,7 +31,7 @@ SMALLEST = 1e-12
 
 
 def geometry(ensemble: Ensemble, task: Task, layers: Listed = "output", method: str = "differences") -> pl.DataFrame:
-    """One row a member, layer and place: ``volume`` = √det g and ``cosine`` of the angle between the tangents.
+    """One row per member, layer and place: ``volume`` = √det g and ``cosine`` of the angle between the tangents.
 
     ``method`` is "differences" or "jacobian"; the latter is exact, for the output only and a smooth code."""
     import polars as pl

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def hard_answer(ensemble: Ensemble, task: Task, count: int = 2000, step: float = 1e-4, seed: int = 0) -> pl.DataFrame:
     """I(argmax ŷ; Y) in nats, and the share of inputs around which the answer moves at all when the whole input is
-    moved by ``step`` in a random direction. One row a member."""
+    moved by ``step`` in a random direction. One row per member."""
     import polars as pl
 
     draws = Draws.single(seed, "hard answer", ensemble.device)

@@ -20,7 +20,7 @@ def influence(ensemble: Ensemble, task: Task, outcome: int = 1, count: int = 256
     """E|∂p(outcome)/∂x_j| for each column j of the input, p the softmax of the outputs.
 
     The expectation is over all combinations of the space alike, seen or not: factors are drawn independently, as an
-    intervention would. One row a member and input."""
+    intervention would. One row per member and input."""
     import polars as pl
 
     points = torch.as_tensor(task.space.grid()).repeat_interleave(count, 0).to(ensemble.device)

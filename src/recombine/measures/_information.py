@@ -83,7 +83,7 @@ def estimate(answer: IntArray, other: IntArray, given: IntArray, shuffles: int =
 
 
 def information(ensemble: Ensemble, task: Task, count: int = 2000, shuffles: int = 16, seed: int = 0) -> pl.DataFrame:
-    """I(Ŷ; Y_j | all other components) for each component j, components drawn independently. One row a member and j.
+    """I(Ŷ; Y_j | all other components) for each component j, components drawn independently. One row per member and j.
 
     ``information`` is the plug-in estimate less the mean of ``shuffles`` within-stratum nulls, in nats; the parts of
     `Estimate` are beside it. The answer is the largest output."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def latent_map(
     ensemble: Ensemble, task: Task, x: str, y: str, cells: int = 8, count: int = 24, seed: int = 0
 ) -> pl.DataFrame:
-    """One row a cell of a ``cells`` × ``cells`` grid over the latents ``x`` and ``y``: ``error``, the mean squared
+    """One row per cell of a ``cells`` × ``cells`` grid over the latents ``x`` and ``y``: ``error``, the mean squared
     error of ``count`` combinations of the other latents over the spread of all targets, mean over members that are
     finite."""
     import polars as pl

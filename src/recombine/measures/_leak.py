@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def leak(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -> pl.DataFrame:
-    """Slope and intercept of the mean output against the target over unseen combinations. One row a member.
+    """Slope and intercept of the mean output against the target over unseen combinations. One row per member.
 
     ``seen_slope`` is the slope over seen combinations: below 1 where new examples of them are not answered fully.
     ``error`` is the mean squared error over unseen combinations, of mean outputs; ``margin`` the mean of target ·

@@ -44,11 +44,11 @@ noise of images."""
 
 
 def lenses(ensemble: Ensemble, task: Task, layer: str, count: int = 16, seed: int = 0) -> pl.DataFrame:
-    """The four lenses of every member through its representation at ``layer``. One row a member.
+    """The four lenses of every member through its representation at ``layer``. One row per member.
 
     ``count`` examples of each combination are averaged, 1 where a combination has only one. Influence is null unless
     the task can tell the parts of its answers (``says(outputs)`` or ``answer_part(component)``) and of its inputs
-    (``part(component)``, or one column a factor)."""
+    (``part(component)``, or one column per factor)."""
     import polars as pl
 
     grid = task.space.grid()

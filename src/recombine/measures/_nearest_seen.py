@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def nearest_seen(ensemble: Ensemble, task: Task, count: int = 32, seed: int = 0) -> pl.DataFrame:
-    """Answers to unseen combinations. One row a member.
+    """Answers to unseen combinations. One row per member.
 
     A task that says which outputs answer a component (``answer_part(i)``) is answered with a whole combination; for any
     other the answer a is the level of the first factor, and the combination is (a, the other levels as asked).

@@ -32,7 +32,7 @@ def one_step(
     ensemble: Ensemble, task: Task, lr: float = 0.1, batch: int = 512, count: int = 256, seed: int = 0
 ) -> pl.DataFrame:
     """Influence before and after one step of plain gradient descent on a batch of the task, that of what was added, and
-    the cancellation ratio of the outputs' terms. One row a member and component. The ensemble itself is left as it
+    the cancellation ratio of the outputs' terms. One row per member and component. The ensemble itself is left as it
     is."""
     import polars as pl
 

@@ -28,8 +28,8 @@ RIDGE = 1e-4
 
 
 def probes(ensemble: Ensemble, task: Task, layers: Listed = ("input", "output"), seed: int = 0) -> pl.DataFrame:
-    """One row a member and layer: ``seen`` R² on held-out training places, ``unseen`` R² on the held-out combinations,
-    both of a ridge probe of (x, y) fitted to half of the training places; ``rank`` and ``rank_99`` of the
+    """One row per member and layer: ``seen`` R² on held-out training places, ``unseen`` R² on the held-out
+    combinations, both of a ridge probe of (x, y) fitted to half of the training places; ``rank`` and ``rank_99`` of the
     activations."""
     import polars as pl
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def reconstruction(ensemble: Ensemble, task: Task, examples: int = 4, seed: int = 1) -> pl.DataFrame:
-    """One row a cell of ``examples`` unseen combinations, drawn by the first member: brightness (the mean over
+    """One row per cell of ``examples`` unseen combinations, drawn by the first member: brightness (the mean over
     colours) of ``output`` and ``target``; ``row`` counts from the top."""
     import polars as pl
 

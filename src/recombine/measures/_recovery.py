@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def recovery(ensemble: Ensemble, task: Task, count: int = 500, seed: int = 0) -> pl.DataFrame:
-    """One row a member and component: ``error``, E‖φ̂_k − φ_k‖² over the spread of φ_k, on points of the whole space;
+    """One row per member and component: ``error``, E‖φ̂_k − φ_k‖² over the spread of φ_k, on points of the whole space;
     ``raw_error``, the same with nothing removed. Only colours are compared."""
     import polars as pl
 
@@ -84,7 +84,7 @@ def recombination(ensemble: Ensemble, task: Task, count: int = 1000, seed: int =
 
 
 def composition_shares(ensemble: Ensemble, task: Task) -> pl.DataFrame:
-    """Of a learned family of compositions: one row a member and candidate, with its ``share``."""
+    """Of a learned family of compositions: one row per member and candidate, with its ``share``."""
     import polars as pl
 
     rows: list[dict[str, object]] = []

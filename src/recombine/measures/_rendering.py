@@ -39,7 +39,7 @@ SAMPLED = 512
 
 
 def rendering(ensemble: Ensemble, task: Task, chunk: int = 2048) -> pl.DataFrame:
-    """One row a member and split ("seen", "unseen", "inside"): means over its combinations.
+    """One row per member and split ("seen", "unseen", "inside"): means over its combinations.
 
     "inside" are the unseen combinations that are further than one pixel from everything seen, where a copy of a seen
     bump cannot count as located (none where centres are real numbers). ``mse``, ``over_blank``; ``located``; ``arms``,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def resistance(
     redundant: pl.DataFrame, control: pl.DataFrame, until: int | None = None, score: str = "accuracy"
 ) -> pl.DataFrame:
-    """One row a member of two tables of `views` along training (columns member, step, view and the score).
+    """One row per member of two tables of `views` along training (columns member, step, view and the score).
 
     ``resistance`` at the last step, ``speed`` over the steps up to ``until``, ``lowest`` and ``lowest_control`` over
     all steps, and ``gap``, the redundant setting's own difference between trained and unseen at the end. Members that
@@ -45,7 +45,7 @@ def resistance(
 
 
 def at_the_end(table: pl.DataFrame, score: str = "accuracy") -> pl.DataFrame:
-    """One row a member: its score on the views "trained" and "unseen" at the last step."""
+    """One row per member: its score on the views "trained" and "unseen" at the last step."""
     import polars as pl
 
     ends = table.filter(pl.col("step") == pl.col("step").max())

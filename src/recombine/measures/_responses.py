@@ -35,7 +35,7 @@ def responses(
     outputs, targets = [], []
     for out, target, _ in _evaluate(ensemble, task, codes, count, seed):
         if out[0, 0].numel() != 1:
-            raise InputError(f"this measure needs one number an answer, this model gives {out[0, 0].numel()}.")
+            raise InputError(f"this measure needs one number per answer, this model gives {out[0, 0].numel()}.")
         outputs.append(out.detach().flatten(1).double().unflatten(1, (-1, count)).mean(2).cpu())
         targets.append(target.flatten().double().unflatten(0, (-1, count)).mean(1).cpu())
     return Responses(codes, task.train.contains(codes), torch.cat(outputs, 1).numpy(), torch.cat(targets).numpy())

@@ -36,7 +36,7 @@ TANGENT_BYTES = 2**28
 
 
 def salience(ensemble: Ensemble, task: Task, layers: Listed, count: int = 16, seed: int = 0) -> pl.DataFrame:
-    """Similarities κ_k and saliences S(k;C), k = 0 … C, of a layer's features; one row a member, layer and k.
+    """Similarities κ_k and saliences S(k;C), k = 0 … C, of a layer's features; one row per member, layer and k.
 
     ``layers`` names submodules; ``"tangent"`` is the empirical neural tangent kernel (the Gram matrix of the output's
     gradients by the parameters). ``violation`` says how far the representation is from "similarity depends on the

@@ -34,8 +34,8 @@ def step_matrix(
     """E‖∂Ŷ_i/∂X_j‖ ``before`` and ``after`` one step of plain gradient descent, what was ``added``, what the term of
     output i alone would have added (``alone``), and the ``cancellation`` ratio of the terms.
 
-    One row a member, output and component. The task says which outputs answer a component (``answer_part(i)``) and its
-    targets have a column a component. The ensemble itself is left as it is."""
+    One row per member, output and component. The task says which outputs answer a component (``answer_part(i)``) and
+    its targets have a column per component. The ensemble itself is left as it is."""
     import polars as pl
 
     if not isinstance(task, AnswersInParts):

@@ -29,7 +29,7 @@ RIDGE = 1e-8
 
 
 def superposition(ensemble: Ensemble, task: Task, most: int = 24, depth: int = DEPTH) -> pl.DataFrame:
-    """One row a member, means over up to ``most`` unseen combinations, evenly spread over them.
+    """One row per member, means over up to ``most`` unseen combinations, evenly spread over them.
 
     ``nonnegative`` is the score, ``signed`` the same without a ≥ 0; ``correlation`` that of the outputs with what exact
     regression with the tangent kernel of a wide ``depth``-layer network predicts from the same training targets, and

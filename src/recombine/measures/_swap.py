@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def swap(ensemble: Ensemble, task: Task, count: int = 1024, seed: int = 0) -> pl.DataFrame:
-    """Flip rate and total variation when a component takes another of its levels. One row a member and component.
+    """Flip rate and total variation when a component takes another of its levels. One row per member and component.
 
     Combinations are drawn independently, as an intervention would: seen or not. Where the task can say which part of an
-    input shows a component (``part(j)``, or one column a component), that part is replaced by that of a fresh example;
-    otherwise the component is changed in the combination and everything random stays. An answer that is a sequence
-    flips where any of its places does, and its total variation is that of the place where it is largest."""
+    input shows a component (``part(j)``, or one column per component), that part is replaced by that of a fresh
+    example; otherwise the component is changed in the combination and everything random stays. An answer that is a
+    sequence flips where any of its places does, and its total variation is that of the place where it is largest."""
     import polars as pl
 
     draws = Draws.single(seed, "swap", ensemble.device)

@@ -26,7 +26,7 @@ SMALLEST = 1e-300
 
 
 def transport(ensemble: Ensemble, task: Task, most: int = 24) -> pl.DataFrame:
-    """One row a member and split: the mean distance over up to ``most`` combinations whose output is not blank.
+    """One row per member and split: the mean distance over up to ``most`` combinations whose output is not blank.
 
     Negative ink is left out and both pictures are scaled to the same amount of ink."""
     import polars as pl

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def variance(ensemble: Ensemble, task: Task, count: int = 8, seed: int = 0) -> pl.DataFrame:
-    """The share of each set of components ("1", "2", "1·2", …) and of "within". One row a member and part.
+    """The share of each set of components ("1", "2", "1·2", …) and of "within". One row per member and part.
 
     Outputs are taken less their mean over classes, which no answer depends on; shares are those of the variance summed
     over outputs. What the mean of ``count`` examples varies by chance is taken off, so that noise is no effect."""

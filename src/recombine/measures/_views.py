@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def views(ensemble: Ensemble, task: Task, count: int = 512, seed: int = 0) -> pl.DataFrame:
-    """Mean loss and scores over ``count`` examples of each view, the same for all members. One row a member and view.
+    """Mean loss and scores over ``count`` examples of each view, the same for all members. One row per member and view.
 
     A task may have ``views(draws, count)``; the views of any other are "trained", uniform over its train support, and
     "unseen", uniform over its test support."""

@@ -27,7 +27,7 @@ CHUNK_EXAMPLES = 65_536
 def per_combination(
     ensemble: Ensemble, task: Task, points: Points | None = None, count: int = 256, seed: int = 0
 ) -> pl.DataFrame:
-    """One row a member and combination: its levels, whether training saw it, mean loss and scores over ``count``
+    """One row per member and combination: its levels, whether training saw it, mean loss and scores over ``count``
     fresh examples that all members share. Default: every combination of the train and the test support."""
     import polars as pl
 
@@ -58,7 +58,7 @@ def per_combination(
 def r_squared(ensemble: Ensemble, task: Task, count: int = 256, seed: int = 0) -> pl.DataFrame:
     """R² = 1 − Σ(ŷ − y)² / Σ(y − ȳ)² over all examples and outputs of the seen and of the unseen combinations.
 
-    One row a member and split; null where the targets do not vary."""
+    One row per member and split; null where the targets do not vary."""
     import polars as pl
 
     points = _asked(task, None)

@@ -139,14 +139,14 @@ def block_names(space: FactorSpace) -> tuple[str, ...]:
 
 
 def theorem_table(results: Iterable[tuple[str, TheoremResult]]) -> pl.DataFrame:
-    """One row a support (its name) and result: each assumption, rank ranges, the verdict."""
+    """One row per support (its name) and result: each assumption, rank ranges, the verdict."""
     import polars as pl
 
     return pl.DataFrame([result.row(support=name) for name, result in results], infer_schema_length=None)
 
 
 def _drawer(parts: Parts, space: FactorSpace, device: torch.device | str) -> Callable[[Points], Tensor]:
-    """Points as an array → components in double precision, one cell a number where they are vectors."""
+    """Points as an array → components in double precision, one cell per number where they are vectors."""
 
     def draw(points: Points) -> Tensor:
         rows = torch.as_tensor(np.array(points), dtype=torch.float64, device=device)

@@ -35,7 +35,7 @@ class Trained:
 class Answers:
     """Errors, answers and targets of one or more members at every combination that was asked about.
 
-    An answer is a share for each class (one class an answer: a row of 0 and 1), or one or more numbers."""
+    An answer is a share for each class (one class per answer: a row of 0 and 1), or one or more numbers."""
 
     space: FactorSpace
     codes: Points
@@ -97,7 +97,7 @@ class Answers:
 
     @cached_property
     def training_error(self) -> FloatArray:
-        """One value a member; not a number where nothing that was trained on was asked about."""
+        """One value per member; not a number where nothing that was trained on was asked about."""
         if self.fit is not None:
             return self.fit
         if not self.seen.any():

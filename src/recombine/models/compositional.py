@@ -1,4 +1,4 @@
-"""Compositional models: one network a component, then a composition that works cell by cell (Wiedemer et al. 2023).
+"""Compositional models: one network per component, then a composition that works cell by cell (Wiedemer et al. 2023).
 
 f̂(z) = C(φ̂_1(z_1), …, φ̂_K(z_K)). C is given, or learned (`learned_composition`). A network of all latents at once,
 such as `Upsampler` or `Perceptron`, is the *monolithic* model beside it.

@@ -17,7 +17,7 @@ from recombine.tasks.sprites.compose import COLOURS, Addition, Composition, Hard
 class CompositionFamily(Description):
     """C = Σ_j softmax(w)_j C_j over a few candidates, w learned from zero.
 
-    All candidates must take as many numbers a cell. The module has ``shares()``: the weight of each candidate."""
+    All candidates must take as many numbers per cell. The module has ``shares()``: the weight of each candidate."""
 
     kind: ClassVar[str] = "composition-family"
 

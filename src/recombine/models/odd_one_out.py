@@ -12,7 +12,7 @@ from recombine.description import Description
 from recombine.errors import InputError
 
 Reading = Callable[[Any], Tensor]
-"""From what an encoder returns to one vector an item."""
+"""From what an encoder returns to one vector per item."""
 
 
 class OddOneOut(nn.Module):
@@ -55,7 +55,7 @@ class OddOneOutNet(Description):
 
 
 def vector(out: Any) -> Tensor:
-    """One row an item: a tensor as it is, a ``transformers`` output's first token, the first of several."""
+    """One row per item: a tensor as it is, a ``transformers`` output's first token, the first of several."""
     hidden = getattr(out, "last_hidden_state", None)
     if hidden is not None:
         return hidden[:, 0]  # type: ignore[no-any-return]

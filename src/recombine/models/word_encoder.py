@@ -1,4 +1,4 @@
-"""A small BERT (Devlin et al. 2019) over words, written so that it stacks: one vector a sentence, read at [CLS].
+"""A small BERT (Devlin et al. 2019) over words, written so that it stacks: one vector per sentence, read at [CLS].
 
 Layer norm stands before each part instead of after it, which trains without a warm-up; scores softmax(q·k/√d) are plain
 products.

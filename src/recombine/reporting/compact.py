@@ -35,7 +35,7 @@ def compact(parent: ET.Element) -> None:
 
 
 def _map(parent: ET.Element) -> bool:
-    """Cells on an even grid, each of one colour, become a picture of one pixel a cell."""
+    """Cells on an even grid, each of one colour, become a picture of one pixel per cell."""
     cells = list(parent)
     if len(cells) < FEW or any(set(cell.attrib) != {"d", "fill"} for cell in cells):
         return False

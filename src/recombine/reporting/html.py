@@ -1,39 +1,27 @@
-"""Pages as text: templates that escape everything, and charts inside the page, named and in its colours."""
+"""Charts inside a page: named, and in its colours."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import altair as alt
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from recombine.figures import theme
+from recombine.figures.check_marks import FILL
 from recombine.figures.data import plain
 from recombine.figures.export import specification, to_svg
 from recombine.reporting.compact import compact
 
-_environment = Environment(
-    loader=PackageLoader("recombine.reporting"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
 GROWN = 1.285
 """How much larger than in a paper a figure may be shown: as wide as the page, its letters as large as the text."""
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _DROPPED = ("aria-hidden", "aria-label", "aria-roledescription", "role", "class", "pointer-events", "version")
 """The picture is announced as one image with one name; what the converter says about its parts only costs space."""
-
-
-def render(template_name: str, **context: Any) -> str:
-    """The template with the context; whatever is not `Markup` appears as text, and a missing name is an error."""
-    return _environment.get_template(template_name).render(**context)
 
 
 def responsive_svg(draw: Callable[[], alt.TopLevelMixin], alt_text: str, name: str = "") -> Markup:
@@ -64,9 +52,10 @@ def inline_svg(chart: alt.TopLevelMixin | dict[str, Any], alt_text: str, name: s
     root = ET.fromstring(text)
     _without_ground(root)
     _prune(root)
+    colours = theme.PAGE_COLOURS | (theme.MAP_COLOURS if any(map(_shades, root.iter())) else {})
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
-        _clean(element, prefix)
+        _clean(element, prefix, colours)
     compact(root)
     width = float(root.attrib.pop("width"))
     del root.attrib["height"]
@@ -96,16 +85,28 @@ def _prune(parent: ET.Element) -> None:
             _prune(child)
 
 
-def _clean(element: ET.Element, prefix: str) -> None:
+def _shades(element: ET.Element) -> bool:
+    """Whether these are cells of a map or its key, whose lightness a dark page turns round; statuses keep the colours
+    that the words beside them name."""
+    cells = element if re.search("mark-rect|role-legend-symbol", element.get("class", "")) else ()
+    fills = {cell.get("fill", "") for cell in cells if cell.get("fill-opacity") != "0"}
+    own = {fill for fill in fills if fill.startswith(("#", "url("))} - theme.PAGE_COLOURS.keys()
+    return bool(own) and not own & set(FILL.values())
+
+
+def _clean(element: ET.Element, prefix: str, colours: Mapping[str, str]) -> None:
+    shades = _shades(element)
     for name in _DROPPED:
         element.attrib.pop(name, None)
+    if shades:
+        element.set("class", "map")
     for name, value in list(element.attrib.items()):
         if name.rpartition("}")[2] == "href" and not value.startswith("#"):
             raise ValueError(f"a figure on a page must not refer to {value[:80]!r}: pages load nothing")
         if name == "id":
             element.set(name, f"{prefix}-{value}")
-        elif name in ("fill", "stroke") and value.lower() in theme.PAGE_COLOURS:
-            element.set(name, f"var({theme.PAGE_COLOURS[value.lower()]})")
+        elif name in ("fill", "stroke") and value.lower() in colours:
+            element.set(name, f"var({colours[value.lower()]})")
         elif (name == "opacity" and value == "1") or (name == "font-family" and value == theme.FONT):
             del element.attrib[name]
         elif "url(#" in value:

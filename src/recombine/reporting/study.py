@@ -25,7 +25,7 @@ from recombine.reporting.export import (
     published_from,
     published_text,
 )
-from recombine.reporting.html import render
+from recombine.reporting.page import render
 from recombine.reporting.provenance import arranged, computing
 from recombine.runs.formats import table_to_bytes
 from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
@@ -126,17 +126,14 @@ def _chart(figure: Figure, result: StudyResult, tables: Mapping[str, bytes]) -> 
     table, study = result.tables[figure.table], result.study
     name = f"{study.name}-{figure.id}"
     drawing = Drawing(_kept(study), name, tables[figure.table], lambda: figure.rows(table), figure.draw)
-    return {"figure": figure, "drawing": drawing, "svg": drawing.on_page(_told(figure))}
+    heading = figure.heading(drawing.rows)
+    told = f"{heading.rstrip('.')}. {figure.caption}"
+    return {"figure": figure, "heading": heading, "drawing": drawing, "svg": drawing.on_page(told), "told": told}
 
 
 def _kept(study: Study[Any]) -> str | None:
     """The name of a study of this package; the code of others is not known here."""
     return study.name if ships(study) else None
-
-
-def _told(figure: Figure) -> str:
-    """What is said of a figure to those who do not see it."""
-    return f"{figure.title}. {figure.caption}"
 
 
 def _claims_drawing(result: StudyResult) -> Drawing:
@@ -156,7 +153,8 @@ def lead_chart(result: StudyResult, view: Mapping[str, Any]) -> dict[str, Any] |
     study, charts = result.study, {chart["figure"].id: chart for chart in view["charts"]}
     if not charts:
         return None
-    figure = charts[study.lead or next(iter(charts))]["figure"]
+    chart = charts[study.lead or next(iter(charts))]
+    figure = chart["figure"]
 
     def rows() -> pl.DataFrame:
         everything = figure.rows(result.tables[figure.table])
@@ -164,7 +162,7 @@ def lead_chart(result: StudyResult, view: Mapping[str, Any]) -> dict[str, Any] |
         return everything if short.is_empty() else short
 
     drawing = Drawing(_kept(study), f"{study.name}-lead", view["tables"][figure.table], rows, figure.draw)
-    return {"figure": figure, "svg": drawing.on_card(_told(figure))}
+    return {"heading": chart["heading"], "svg": drawing.on_card(chart["told"])}
 
 
 def _compared(claim: Claim) -> dict[str, float | None]:

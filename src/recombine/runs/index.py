@@ -33,7 +33,7 @@ _SPARE = 100_000
 
 
 def catalogue(store: Store) -> pl.DataFrame:
-    """One row a run, by address: kind, task, model, strategy, device, started, tables, members, steps, … and seconds.
+    """One row per run, by address: kind, task, model, strategy, device, started, tables, members, steps, … and seconds.
 
     Damaged run.json are left out with a warning. A store that may be written remembers what was read."""
     import polars as pl

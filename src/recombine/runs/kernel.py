@@ -27,7 +27,7 @@ class KernelRun(Run):
     """Fit every kernel of ``saliences`` to every problem; keep what it does on the combinations that are asked.
 
     A row of ``saliences`` is S(1;C) … S(C−1;C), with κ_0 = 0 and κ_C = 1; all problems have as many components. The
-    table ``kernels`` has one row a problem and kernel; ``effects`` adds that of ANOVA effects over the whole grid."""
+    table ``kernels`` has one row per problem and kernel; ``effects`` adds that of ANOVA effects over the whole grid."""
 
     kind: ClassVar[str] = "kernels"
 

@@ -186,12 +186,12 @@ def dissect(
 ) -> Dissection:
     """Find, test and remove the part of ``model`` that computes each of two or more subroutines.
 
-    ``target``, ``other`` … are problems, one set a subroutine: objects with ``inputs`` and ``targets``, pairs of these,
-    or `Subroutine`s. The model, called on the inputs, gives one score a class. Each set is parted by rows into problems
-    to train masks on, to choose settings on and to measure on. Where the problems that are measured are ones the whole
-    model answers anyway (a mask has nothing to learn on them), give others in ``learn``, one set a subroutine, that
-    only a model of that subroutine alone can answer. ``whole`` are problems of the model's own task; a model that does
-    them, or else the subroutines, no better than the gate is refused.
+    ``target``, ``other`` … are problems, one set per subroutine: objects with ``inputs`` and ``targets``, pairs of
+    these, or `Subroutine`s. The model, called on the inputs, gives one score per class. Each set is parted by rows into
+    problems to train masks on, to choose settings on and to measure on. Where the problems that are measured are ones
+    the whole model answers anyway (a mask has nothing to learn on them), give others in ``learn``, one set per
+    subroutine, that only a model of that subroutine alone can answer. ``whole`` are problems of the model's own task; a
+    model that does them, or else the subroutines, no better than the gate is refused.
 
     Without a ``protocol``, masks over all layers, over the later half and over the last quarter are searched, each from
     four starts at two rates. ``controls`` adds an untrained network with its own search (``fresh`` builds it; by

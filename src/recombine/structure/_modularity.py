@@ -1,4 +1,4 @@
-"""How far a network is made of one part a factor: masks for each factor's share of the answer, taken out again.
+"""How far a network is made of one part per factor: masks for each factor's share of the answer, taken out again.
 
 For every factor a mask is trained whose part of the network still says that factor right; the network *without* it is
 then asked for every factor. D_abl = accuracy on its own factor − accuracy on the others, near −1 + chance where the
@@ -46,7 +46,7 @@ def modularity(
     passing: float = PASSING,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """One mask a member, factor and penalty. One row a member: D_abl and D_sub, mean over the masks that pass.
+    """One mask a member, factor and penalty. One row per member: D_abl and D_sub, mean over the masks that pass.
 
     Masks learn on ``learn`` examples of seen combinations and are measured on ``asked`` others, again of seen ones; one
     passes where its part says its own factor right on at least ``passing`` of them. Nothing is chosen: this is a
@@ -113,7 +113,7 @@ def only(levels: Tensor, factor: int) -> Tensor:
 
 
 def asked_loss(read: Reading, outputs: Tensor, targets: Tensor) -> Tensor:
-    """The cross entropy of the factors that are asked for, one number an example."""
+    """The cross entropy of the factors that are asked for, one number per example."""
     parts = [
         cross_entropy(scores, targets[..., k].clamp(min=0)) * (targets[..., k] != NOT_ASKED)
         for k, scores in enumerate(read(outputs))

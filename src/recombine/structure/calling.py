@@ -15,7 +15,7 @@ from recombine.tasks import Problems
 from recombine.training.stack import cast
 
 Loss = Callable[[Tensor, Tensor], Tensor]
-"""(outputs, targets) → one loss a problem, or their mean."""
+"""(outputs, targets) → one loss per problem, or their mean."""
 
 
 def as_problems(given: Any) -> Problems:

@@ -1,4 +1,4 @@
-"""How a mask is found: from one real number a unit to a soft mask that is trained and a hard one that is used.
+"""How a mask is found: from one real number per unit to a soft mask that is trained and a hard one that is used.
 
 Each method is a description with the same few functions, all elementwise except the level, so that one mask and a
 stack of them are trained by the same code. Numbers that differ between the masks of a stack (``start``, ``scale``) are

@@ -131,10 +131,10 @@ def _choose(touched: int, mask_steps: int, device: torch.device) -> tuple[str, s
     if device.type == "cuda":
         if touched * mask_steps > COMPILE_BYTES and can_compile():
             return "compiled", "long enough to pay for compiling"
-        return "captured", "one launch a step"
+        return "captured", "one launch per step"
     if touched > LOOP_BYTES_CPU:
         return "loop", "one mask fills the caches"
-    return "stacked", "many small masks a step"
+    return "stacked", "many small masks per step"
 
 
 def step_bytes(job: Job, loss: Loss, device: torch.device) -> int:

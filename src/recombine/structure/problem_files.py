@@ -44,7 +44,7 @@ def read_problems(
     limits = (max_rows, max_bytes)
     inputs, targets = _arrays(path, *limits) if ending == ".npz" else _table(path, items, *limits)
     if targets.ndim != 1 or targets.dtype.kind not in "iu":
-        raise InputError(f"targets in {str(path)!r} must be whole numbers, one a problem.")
+        raise InputError(f"targets in {str(path)!r} must be whole numbers, one per problem.")
     if inputs.dtype.kind not in "iufb" or (inputs.dtype.kind == "f" and not np.isfinite(inputs).all()):
         raise InputError(f"inputs in {str(path)!r} must be numbers, and finite.")
     shown = inputs.astype(np.float32) if inputs.dtype.kind == "f" else inputs

@@ -69,7 +69,7 @@ class Network:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """Tables of a dissection: one row a network, a mask, a mask and subroutine, a pair of masks."""
+    """Tables of a dissection: one row per network, a mask, a mask and subroutine, a pair of masks."""
 
     bases: pl.DataFrame
     masks: pl.DataFrame

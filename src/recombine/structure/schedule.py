@@ -1,4 +1,4 @@
-"""How the temperature β of a soft mask changes while it is trained: recorded values, one a step."""
+"""How the temperature β of a soft mask changes while it is trained: recorded values, one per step."""
 
 from __future__ import annotations
 

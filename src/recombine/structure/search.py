@@ -47,7 +47,7 @@ class MaskSearch:
         return len(self.masks)
 
     def frame(self) -> pl.DataFrame:
-        """One row a mask: its settings, how much it keeps, how it ended."""
+        """One row per mask: its settings, how much it keeps, how it ended."""
         import polars as pl
 
         rows = [
@@ -82,12 +82,13 @@ def find_masks(
     chunk_size: ChunkSize = "auto",
     progress: Progress | None = None,
 ) -> MaskSearch:
-    """Train a mask for every setting; ``model``, ``problems`` and ``other`` are the same for all masks, or one a mask.
+    """Train a mask for every setting; ``model``, ``problems`` and ``other`` are the same for all masks, or one per
+    mask.
 
-    ``problems`` is any object with ``inputs`` and ``targets`` or ``labels`` (one row a problem) that the model, called
-    on the inputs, should answer, or a pair of both; a list holds one a mask. ``loss(outputs, targets)`` gives one
-    number a problem. The model is neither changed nor copied, and stays in evaluation mode meanwhile. Settings with an
-    adversarial term need ``other``.
+    ``problems`` is any object with ``inputs`` and ``targets`` or ``labels`` (one row per problem) that the model,
+    called on the inputs, should answer, or a pair of both; a list holds one per mask. ``loss(outputs, targets)`` gives
+    one number per problem. The model is neither changed nor copied, and stays in evaluation mode meanwhile. Settings
+    with an adversarial term need ``other``.
 
     Masks are stacked where that pays and trained one by one elsewhere (``notes`` says which and why); mask i is the
     same, to rounding, whatever is trained beside it. ``device="auto"`` is where the model is. ``progress(done, total)``
@@ -201,7 +202,7 @@ def _jobs(model: Any, problems: Any, other: Any, settings: Any, device: str | to
     count = len(asked)
     if not asked or any(length != count for length in lengths):
         raise InputError(
-            f"give one model, problems and settings for all masks or one a mask; there are {count} settings."
+            f"give one model, problems and settings for all masks or one per mask; there are {count} settings."
         )
     models = _each(model, count)
     moved = {id(m): placed(m, device) for m in models}

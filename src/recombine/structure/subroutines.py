@@ -69,7 +69,7 @@ def parted(problems: Problems, shares: tuple[float, ...], seed: int, name: str) 
 def subroutines_of(
     source: Source, *, problems: int = 2000, asked: int = 300, free: bool = True, seed: int = 0, device: str = "cpu"
 ) -> tuple[Subroutine, ...]:
-    """The subroutines of an odd-one-out source, one a rule (Lepori et al. 2023).
+    """The subroutines of an odd-one-out source, one per rule (Lepori et al. 2023).
 
     Masks are trained on problems in which the other rules are kept or broken at random; what they do is measured on
     partitions, in which the odd item breaks one rule and nothing else. No item of a finite source is in two splits."""

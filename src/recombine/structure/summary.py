@@ -24,7 +24,7 @@ ROWS = {
 
 
 def summarise_masks(masks: pl.DataFrame) -> pl.DataFrame:
-    """One row a kind of network, subroutine and row of ``ROWS``: scores averaged over masks, then over bases.
+    """One row per kind of network, subroutine and row of ``ROWS``: scores averaged over masks, then over bases.
 
     ``masks`` counts the masks behind it."""
     import polars as pl

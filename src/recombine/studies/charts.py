@@ -22,13 +22,15 @@ Prepare = Callable[[pl.DataFrame], pl.DataFrame]
 @dataclass(frozen=True)
 class Shown:
     """The rows of ``table`` that a figure shows: of ``fitted`` members, unless told otherwise, what ``prepare`` makes;
-    ``names`` says what values of a column are called. Without ``caption`` the notes have one for the figure."""
+    ``names`` says what values of a column are called, ``finding`` what the rows show. Without ``caption`` the notes
+    have one for the figure."""
 
     table: str
     caption: str = ""
     prepare: Prepare = lambda table: table
     fitted: bool = True
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    finding: Callable[[pl.DataFrame], str] = lambda rows: ""
 
     def of(self, table: pl.DataFrame, where: Sequence[pl.Expr]) -> pl.DataFrame:
         if self.fitted and "fitted" in table.columns:
@@ -86,7 +88,7 @@ def scatter(
 def drawn(id: str, title: str, *where: pl.Expr, draw: Callable[[pl.DataFrame], Any], **options: Any) -> Figure:
     """A figure with a chart of its own; all members, unless told otherwise."""
     shown = Shown(**{"fitted": False, **options})
-    return Figure(id, title, shown.caption, shown.table, draw, lambda table: shown.of(table, where))
+    return Figure(id, title, shown.caption, shown.table, draw, lambda table: shown.of(table, where), shown.finding)
 
 
 def _figure(
@@ -95,4 +97,5 @@ def _figure(
 ) -> Figure:  # fmt: skip
     shown = Shown(**{name: value for name, value in options.items() if name in OPTIONS})
     draw = chart(kind, *columns, **{name: value for name, value in options.items() if name not in OPTIONS})
-    return Figure(id, title, shown.caption, shown.table, draw, lambda table: then(shown.of(table, where)))
+    rows: Prepare = lambda table: then(shown.of(table, where))  # noqa: E731
+    return Figure(id, title, shown.caption, shown.table, draw, rows, shown.finding)

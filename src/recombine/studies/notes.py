@@ -5,6 +5,9 @@ claims do not hold.
 - One point, over as many
   lines as it needs.
 
+# Terms
+- a term: what it means.
+
 # Figures
 ## id-of-a-figure
 Its caption.
@@ -22,7 +25,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-DIFFERS, FIGURES, WHY, SETTLES = "Where this differs", "Figures", "Why", "Settles: "
+DIFFERS, TERMS, FIGURES, WHY, SETTLES = "Where this differs", "Terms", "Figures", "Why", "Settles: "
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class Notes:
     deviations: tuple[str, ...] = ()
     reasons: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     captions: Mapping[str, str] = field(default_factory=dict)
+    terms: Mapping[str, str] = field(default_factory=dict)
+    """Words of the claims that a stranger does not know, and what they mean."""
 
     def of(self, claim: str) -> tuple[str, str]:
         return self.reasons.get(claim, ("", ""))
@@ -49,12 +54,13 @@ def read_notes(code: str) -> Notes:
 def parse_notes(text: str) -> Notes:
     """See the head of this file for the form."""
     of = _headed(text, "# ")
-    points = f"\n{of.get(DIFFERS, '').strip()}".split("\n- ")[1:]
+    points, terms = (list(map(_joined, f"\n{of.get(part, '').strip()}".split("\n- ")[1:])) for part in (DIFFERS, TERMS))
     reasons = {claim: body.partition(SETTLES) for claim, body in _headed(of.get(WHY, ""), "## ").items()}
     return Notes(
-        tuple(map(_joined, points)),
+        tuple(points),
         {claim: (_joined(explanation), _joined(settles)) for claim, (explanation, _, settles) in reasons.items()},
         {figure: _joined(caption) for figure, caption in _headed(of.get(FIGURES, ""), "## ").items()},
+        {term: meaning for term, _, meaning in (point.partition(": ") for point in terms)},
     )
 
 

@@ -1,4 +1,4 @@
-"""Symbolic tasks shown as pictures: one image a component, each in its own channels, moved apart by a distance.
+"""Symbolic tasks shown as pictures: one image per component, each in its own channels, moved apart by a distance.
 
 The image of component c is padded at its left by c · distance and at its right by (C − 1 − c) · distance columns,
 repeating its edge (Lippl & Stachenfeld 2025, section 6): at distance 0 the images lie over each other, and a filter

@@ -1,4 +1,4 @@
-"""A fixed set of problems: what is shown and what is the answer, one row a problem."""
+"""A fixed set of problems: what is shown and what is the answer, one row per problem."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Shown = Tensor | tuple[Tensor, ...] | dict[str, Tensor]
 
 @dataclass(frozen=True, eq=False)
 class Problems:
-    """``inputs`` and ``targets`` with one row a problem; odd-one-out inputs are (problems × items × …)."""
+    """``inputs`` and ``targets`` with one row per problem; odd-one-out inputs are (problems × items × …)."""
 
     inputs: Shown
     targets: Tensor

@@ -58,7 +58,7 @@ class SymbolicTask(Description, Task):
 
     def model_post_init(self, _context: Any) -> None:
         if len(self.seen) != len(self.answers) or len(self.asked) != len(self.asked_answers):
-            raise InputError("a symbolic task needs one answer a combination, for those seen and for those asked.")
+            raise InputError("a symbolic task needs one answer per combination, for those seen and for those asked.")
         if self.loss == "logistic" and any(abs(y) != 1 for y in (*self.answers, *self.asked_answers)):
             raise InputError("the logistic loss needs answers +1 and −1 only.")
         both = set(self.seen) & set(self.asked)

@@ -1,4 +1,4 @@
-"""Three tasks of one form: two factors with ten levels each, and an answer that has one part a factor.
+"""Three tasks of one form: two factors with ten levels each, and an answer that has one part per factor.
 
 Levels a and b are seen together where b − a is one of some offsets (mod 10), so every task has the same splits. What
 an answer says of each factor can be read off it: the level with the highest score in its part.

@@ -29,8 +29,8 @@ Named = Literal["random", "orthogonal", "orthogonal+", "gap", "diagonal"]
 class VectorParts(Description, Task):
     """Vectors (cells × 3) of ``blocks`` components with ``latents`` latents each, all in the unit cube.
 
-    ``support`` names what training sees: everything (random); one plane a component with all others at 0
-    (orthogonal); two planes a component, the others at ¼ and at ¾ (orthogonal+); orthogonal with the interval
+    ``support`` names what training sees: everything (random); one plane per component with all others at 0
+    (orthogonal); two planes per component, the others at ¼ and at ¾ (orthogonal+); orthogonal with the interval
     ``gap`` of the first latent left out (gap); or a band of ``width`` along the diagonal. ``inputs="observation"``
     shows the vector itself instead of its latents: the task of an autoencoder."""
 
@@ -57,7 +57,7 @@ class VectorParts(Description, Task):
 
     @cached_property
     def space(self) -> FactorSpace:
-        """a1, a2 …, b1, b2 …: one component a block, every latent from 0 to 1."""
+        """a1, a2 …, b1, b2 …: one component per block, every latent from 0 to 1."""
         names = tuple(tuple(f"{chr(97 + k)}{i + 1}" for i in range(self.latents)) for k in range(self.blocks))
         return FactorSpace(tuple(continuous(name) for block in names for name in block), names)
 

@@ -202,8 +202,8 @@ class Ensemble:
         )
 
     def status_frame(self) -> pl.DataFrame:
-        """One row a member: whether it diverged, whether it fitted, its final training loss, and when it stopped or was
-        first found fitted where members are judged apart from their batches."""
+        """One row per member: whether it diverged, whether it fitted, its final training loss, and when it stopped or
+        was first found fitted where members are judged apart from their batches."""
         import polars as pl
 
         final = self.notes.get("final_loss", [None] * len(self))

@@ -1,6 +1,6 @@
-"""Optimisers over stacked members: one flat row of parameters a member, a learning rate of its own for each.
+"""Optimisers over stacked members: one flat row of parameters per member, a learning rate of its own for each.
 
-torch.optim has one learning rate a tensor, so it cannot give members of a stack different ones. The updates are the
+torch.optim has one learning rate per tensor, so it cannot give members of a stack different ones. The updates are the
 textbook formulas, written in place so that they can be captured in a CUDA graph; ``hyper`` holds what changes from
 step to step (see ``Optimizer.hyper``) as a tensor for the same reason.
 """
@@ -89,7 +89,7 @@ class Warmup(Schedule):
 
 
 class Optimizer(Description):
-    """What every optimiser has. ``lr`` and ``weight_decay`` are one number, or one a member; ``lr`` may be given by
+    """What every optimiser has. ``lr`` and ``weight_decay`` are one number, or one per member; ``lr`` may be given by
     position and is torch's unless given. ``clip`` is the largest norm of a member's gradient: a larger one is shrunk to
     it."""
 

@@ -46,8 +46,9 @@ it, is worth the 10 to 30 seconds of compiling. PyTorch keeps what it compiles o
 COMPILE_CONVOLUTIONS_BYTES = 2**45
 """The same with convolutions, which take longer to compile and gain less."""
 
-FUSED_STEPS = 2000
-"""A training of fewer steps is over before the program for all of them is compiled: seconds, once on a machine."""
+FUSED_STEPS, FUSED_MEMBER_STEPS = 2000, 2**24
+"""A training of fewer steps, unless of very many members, is over before the program for all of them is compiled:
+seconds, once on a machine."""
 
 GROUPED_BYTES = 2**29
 FEWEST_GROUPS = 8
@@ -57,7 +58,7 @@ as groups of one convolution took 2.2 times as long as one after another, four m
 
 BRANCHED_BYTES = 2**27
 """Members with convolutions that touch more than this in one step are branches of one graph: ten ConvNets of 143 MB
-each took 1175 member-steps a second so, and 811 as groups of one convolution."""
+each took 1175 member-steps per second so, and 811 as groups of one convolution."""
 
 NOT_STACKED = (nn.RNNBase, nn.RNNCellBase)
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
@@ -100,7 +101,8 @@ def make_plan(
     reason = "asked for"
     if strategy == "auto":
         strategy, reason = _choose(module, objective, touched, members, steps, device)
-        if strategy in ("captured", "compiled") and fusible and steps >= FUSED_STEPS:
+        enough = steps >= FUSED_STEPS or steps * members >= FUSED_MEMBER_STEPS
+        if strategy in ("captured", "compiled") and fusible and enough:
             strategy, reason = "fused", "one launch for many steps"
     if chunk_size == "auto":
         most = max(1, STACK_BYTES.get(device.type, STACK_BYTES["cpu"]) // touched)
@@ -145,13 +147,13 @@ def _choose(
             return "compiled", "long enough to pay for compiling"
         if convolves(module) and touched > BRANCHED_BYTES:
             return "branches", "convolutions of this size fill a GPU member by member"
-        return "captured", "one launch a step"
+        return "captured", "one launch per step"
     # However many there are: a member alone is to come to the same as among others.
     if convolves(module) and touched > CONVOLVING_BYTES_CPU:
         return "loop", "convolutions of this size are faster one member after another on a CPU"
     if touched > LOOP_BYTES_CPU:
         return "loop", "one member fills the caches"
-    return "stacked", "many small members a step"
+    return "stacked", "many small members per step"
 
 
 def convolves(module: nn.Module) -> bool:

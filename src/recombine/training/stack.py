@@ -1,4 +1,4 @@
-"""The members that are stepped together: parameters, buffers and optimiser state, one row a member."""
+"""The members that are stepped together: parameters, buffers and optimiser state, one row per member."""
 
 from __future__ import annotations
 

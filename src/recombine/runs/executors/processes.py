@@ -1,4 +1,4 @@
-"""Processes of this machine, one a core, kept by joblib."""
+"""Processes of this machine, one per core, kept by joblib."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +14,7 @@ from recombine.runs.run import Context, Outcome, Run
 from recombine.structure import Network, Protocol, carry_out, subroutines_of, untrained
 from recombine.tasks import Contours, OddOneOutTask, Task
 from recombine.training import Ensemble, Optimizer, starting_from, train
+from recombine.training.precision import rounding
 
 if TYPE_CHECKING:
     from torch import nn
@@ -90,7 +89,8 @@ class DissectionRun(Run):
             # Panels are drawn where there is room for millions of pixels; sentences are looked up.
             device=context.device if isinstance(self.task.source, Contours) else "cpu",
         )  # fmt: skip
-        with fast_products(context.device):
+        # Convolutions are in TF32 anyway, and a mask is a sign.
+        with rounding("tf32" if context.device.startswith("cuda") else "float32"):
             return carry_out(
                 self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
                 strategy=mask_strategy(context.device),
@@ -135,19 +135,6 @@ class DissectionRun(Run):
 def mask_strategy(device: str) -> str:
     """On a GPU a search is over before a compiled step would have paid for itself."""
     return "captured" if device.startswith("cuda") else "auto"
-
-
-@contextmanager
-def fast_products(device: str) -> Iterator[None]:
-    """Matrix products of a search in TF32 where the device has it: convolutions are so anyway, and a mask is a sign."""
-    import torch
-
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = before or device.startswith("cuda")
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
 
 
 def read_bases(path: str, expected: str | None, build: Any) -> Ensemble:

@@ -8,7 +8,7 @@ import polars as pl
 
 from recombine.studies.break_it_down.settings import COMPRESSED
 from recombine.studies.break_it_down.tables import PREDICTORS, SCORES, last
-from recombine.studies.charts import curves, dots, drawn, scatter
+from recombine.studies.charts import chart, curves, dots, drawn, scatter
 
 LAYERS = {
     "layers": "all layers", r"layers\.[23]\.": "upper half", r"layers\.3\.": "last layer",
@@ -16,9 +16,9 @@ LAYERS = {
     "stage_2|stage_3|readout": "last two stages", "stage_3|readout": "last stage", "all": "all layers",
 }  # fmt: skip
 """What a pattern of parameter names stands for."""
-KINDS = {"search": "", "shuffled answers": ", shuffled answers", "same size": ", random masks"}
-CHOSEN, ALL = "chosen on validation", "mean of all settings"
-ROWS = (CHOSEN, "mean of settings that pass", "random mask of the chosen size", "trained on shuffled answers", ALL)
+KINDS = {"search": "trained", "shuffled answers": "shuffled answers", "same size": "random masks"}
+KINDS_OF_MASK = ("trained", "untrained", "random masks", "shuffled answers")
+CHOSEN, RANDOM = "chosen on validation", "random mask of the chosen size"
 SEARCH, UNTRAINED = pl.col("role") == "search", pl.col("network") == "untrained"
 TITLE = pl.concat_str("task", "called", separator=", ", ignore_nulls=True)
 PLACE = pl.col("run").rle_id()
@@ -27,12 +27,58 @@ LOOK: dict[str, Any] = {"domain": (-0.75, 0.75), "reference": 0.0, "noun": "mask
 
 
 def _parts(summary: pl.DataFrame) -> pl.DataFrame:
-    """Of trained networks all rows but the mean of all settings; of untrained ones that and the chosen."""
-    wanted = pl.when(UNTRAINED).then(pl.col("row").is_in([CHOSEN, ALL])).otherwise(pl.col("row").is_in(ROWS[:-1]))
+    """The chosen mask of trained networks, then what it is compared with; all other masks are in another figure."""
+    wanted = (pl.col("row") == CHOSEN) | (~UNTRAINED & (pl.col("row") == RANDOM))
     kept = summary.filter(wanted).group_by("run", TITLE.alias("title"), "network", "row", maintain_order=True)
-    label = pl.when(UNTRAINED).then("untrained: " + pl.col("row")).otherwise("row")
-    at = pl.col("row").replace_strict(ROWS, range(len(ROWS)), return_dtype=pl.Int64)
-    return kept.agg(pl.col(SCORES).mean()).sort(UNTRAINED, at, maintain_order=True).with_columns(label.alias("label"))
+    label = pl.format("{}: {}", "network", "row").alias("label")
+    return kept.agg(pl.col(SCORES).mean()).sort(UNTRAINED, pl.col("row") == RANDOM, maintain_order=True).with_columns(
+        label)  # fmt: skip
+
+
+CLEARLY = 0.1
+"""A difference of accuracies from which a part counts as removable in a sentence above a figure."""
+
+
+def _of(rows: pl.DataFrame, where: pl.Expr, holds: pl.Expr) -> str:
+    """How many of some rows, in words; empty where there are none."""
+    found = rows.filter(where).drop_nulls([name for name in holds.meta.root_names() if name in rows.columns])
+    return f"{found.filter(holds).height:,} of {found.height:,}" if found.height else ""
+
+
+def _told(what: str, rows: pl.DataFrame, holds: pl.Expr, whose: dict[str, pl.Expr]) -> str:
+    """``what`` in so many of each kind of rows that there is."""
+    counts = [f"{count} {name}" for name, where in whose.items() if (count := _of(rows, where, holds))]
+    return f"{what} {', '.join(counts)}" if counts else ""
+
+
+LOST = pl.col("abl_other") - pl.col("abl_target") > CLEARLY
+REMOVED = pl.col("d_abl") < -CLEARLY
+
+
+def _parts_show(rows: pl.DataFrame) -> str:
+    of = {"trained settings": ~UNTRAINED & (pl.col("row") == CHOSEN), "untrained ones": UNTRAINED,
+          "random masks": pl.col("row") == RANDOM}  # fmt: skip
+    return _told(f"Without the part its own subroutine loses over {CLEARLY} more than the others: in", rows, LOST, of)
+
+
+def _cells_show(rows: pl.DataFrame) -> str:
+    trained, ours = ~pl.col("network").str.contains("untrained"), pl.col("network").str.starts_with("here")
+    of = {"published cells": trained & ~ours, "of ours": trained & ours}
+    return _told(f"In trained networks the part can be removed alone (by over {CLEARLY}) in", rows, LOST, of)
+
+
+def _searches_show(rows: pl.DataFrame) -> str:
+    of = {name: pl.col("kind of mask") == name for name in KINDS_OF_MASK}
+    told = _told(f"D_abl is below −{CLEARLY} for", rows, REMOVED, of)
+    few = rows.filter(REMOVED).height < rows.height / 2
+    return f"Most masks remove nothing alone: {told}" if told and few else told
+
+
+def _two_tests_show(rows: pl.DataFrame) -> str:
+    of = {"masks of trained networks": ~UNTRAINED, "of untrained ones": UNTRAINED}
+    alone = _told("The part alone does its subroutine (D_sub above 0.5) for", rows, pl.col("d_sub") > 0.5, of)
+    lost = _told(f"it can be lost alone (D_abl below −{CLEARLY}) for", rows, REMOVED, of)
+    return f"{alone}; {lost}" if alone and lost else ""
 
 
 def _draw(row: str, facet: str) -> Any:
@@ -45,9 +91,8 @@ def _draw(row: str, facet: str) -> Any:
 
 
 def _searches(masks: pl.DataFrame) -> pl.DataFrame:
-    untrained = pl.when(UNTRAINED).then(pl.lit(", untrained")).otherwise(pl.lit(""))
-    rows = masks.with_columns((TITLE + untrained + pl.col("role").replace_strict(KINDS)).alias("group"))
-    return rows.sort(PLACE, "group", maintain_order=True)
+    kind = pl.when(UNTRAINED).then(pl.lit("untrained")).otherwise(pl.col("role").replace_strict(KINDS))
+    return masks.with_columns(TITLE.alias("setting"), kind.alias("kind of mask")).sort(PLACE, maintain_order=True)
 
 
 def _layers(masks: pl.DataFrame) -> pl.DataFrame:
@@ -80,17 +125,18 @@ ALONG = {"trained": "accuracy as trained", "unseen": "accuracy on unseen pairs",
          "d_abl_all": "D_abl"}  # fmt: skip
 FIGURES = (
     drawn("parts", "With the part alone, and without it", table="summary", prepare=_parts,
-          draw=_draw("label", "title")),
-    drawn("cells", "Published cells and ours", table="cells", draw=_draw("network", "cell")),
-    dots("searches", "The whole grid, not the winner",
-         pl.col("role").is_in(list(KINDS)) & ~((pl.col("role") == "same size") & UNTRAINED), table="masks",
-         group="group", value="d_abl", prepare=_searches, axis="D_abl, every mask", **LOOK),
+          draw=_draw("title", "label"), finding=_parts_show),
+    drawn("cells", "Published cells and ours", table="cells", draw=_draw("network", "cell"), finding=_cells_show),
+    drawn("searches", "The whole grid, not the winner",
+          pl.col("role").is_in(list(KINDS)) & ~((pl.col("role") == "same size") & UNTRAINED), table="masks",
+          prepare=_searches, fitted=True, finding=_searches_show,
+          draw=chart("strips", "setting", "d_abl", "kind of mask", groups=KINDS_OF_MASK, title="D_abl", **LOOK)),
     dots("untrained", "In which searches masks of untrained networks pass", SEARCH & UNTRAINED,
          pl.col("kind") == "resnet", table="masks", group="group", value="passing", prepare=_passing, noun="mask",
          axis="accuracy of the part alone on its own subroutine", domain=(0, 1), reference=0.9),
     scatter("two-tests", "Two tests: the part alone, and what is left without it", SEARCH, table="masks", x="d_sub",
-            y="d_abl", by="network", facet="title", prepare=lambda masks: masks.with_columns(TITLE.alias("title")),
-            diagonal=False, domain=(-0.8, 0.8), x_title="D_sub", y_title="D_abl"),
+            y="d_abl", by="network", facet="task", finding=_two_tests_show, diagonal=False,
+            domain=(-0.8, 0.8), x_title="D_sub", y_title="D_abl"),
     dots("layers", "In which layers parts can be removed", SEARCH & ~UNTRAINED, table="masks", group="group",
          value="d_abl", prepare=_layers, axis="D_abl", **LOOK),
     scatter("overlap", "How alike masks are", pl.col("iou").is_not_null(), table="overlap", x="expected", y="iou",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
@@ -12,6 +11,7 @@ from recombine.studies.first_principles.runs import ABLATIONS, LONG, ROWS, VECTO
 from recombine.studies.first_principles.tables import ASSUMPTIONS
 
 PICTURES = 3
+PROMISED = ("the theorem promises generalization", "it promises nothing")
 PANELS = {"vectors": 0, "sprites": 1, "small sprites": 2}
 SHOWN = {"orthogonal": "compositional", "orthogonal-monolithic": "monolithic"}
 MAPPED = {"orthogonal": "compositional", "gap": "compositional, gap in x1", "orthogonal-monolithic": "monolithic"}
@@ -35,20 +35,51 @@ def _foretold(table: pl.DataFrame) -> pl.DataFrame:
     failing = pl.concat_list(pl.when(~pl.col(a)).then(pl.lit(a)) for a in ASSUMPTIONS).list.drop_nulls()
     told = pl.lit("no\u00a0") + failing.list.join("\u00a0")
     words = pl.when(failing.list.len() == 0).then(pl.lit("promised")).otherwise(told)
-    found = table.drop_nulls("loss").with_columns(pl.format("{}: {}", "kind", words).alias("label"))
+    promised = pl.when(failing.list.len() == 0).then(pl.lit(PROMISED[0])).otherwise(pl.lit(PROMISED[1]))
+    label = pl.format("{}: {}", "kind", words).alias("label")
+    found = table.drop_nulls("loss").with_columns(label, promised.alias("promised"))
     of_support = pl.sum_horizontal(~pl.col("A2", "A3", "A4"))
     return found.sort(pl.col("family").replace_strict(PANELS, default=None), of_support, failing.list.len(), "loss")
 
 
-def _draw_foretold(rows: pl.DataFrame) -> Any:
-    from recombine.figures import column, members
+def _foretold_shows(rows: pl.DataFrame) -> str:
+    """What promised settings lose at most, and how many of the others lose no more."""
+    means = rows.group_by("family", "label", "promised").agg(pl.col("loss").mean())
+    kept, other = (means.filter(pl.col("promised") == whether)["loss"] for whether in PROMISED)
+    if kept.is_empty() or other.is_empty():
+        return ""
+    worst = float(kept.max())  # type: ignore[arg-type]
+    return (f"The {len(kept)} settings that the theorem promises lose at most {worst:.2f} of R² on average; of the "
+            f"{len(other)} others {int((other <= worst).sum())} lose no more")  # fmt: skip
 
-    charts = [
-        members(part, "label", "loss", title=f"{family}: R² seen less R² unseen", reference=0.0)
-        for family in PANELS
-        if not (part := rows.filter(pl.col("family") == family)).is_empty()
-    ]
-    return charts[0] if len(charts) == 1 else column(*charts)
+
+def _maps_show(rows: pl.DataFrame) -> str:
+    means = rows.group_by("model", maintain_order=True).agg(pl.col("error").mean()).rows()
+    found = [f"{model} {error:.2f}" for model, error in means if error is not None]
+    return f"Mean error over the plane: {', '.join(found)} (1: no better than the mean picture)" if found else ""
+
+
+def _pictures_show(rows: pl.DataFrame) -> str:
+    """What is left of the pictures' variance, for either model."""
+    of, number = (pl.col("panel").str.split(", ").list.get(i) for i in (0, 1))
+    wide = rows.with_columns(of=of, number=number).pivot(on="of", index=["number", "x", "y"], values="shown")
+    if not {"target", *SHOWN.values()} <= set(wide.columns):
+        return ""
+    spread = pl.col("target") - pl.col("target").mean()
+    left = wide.select(((pl.col(name) - pl.col("target")) ** 2).sum() / (spread**2).sum() for name in SHOWN.values())
+    found = zip(SHOWN.values(), left.row(0), strict=True)
+    told = ", ".join(f"the {name} model gets {share:.0%} wrong" for name, share in found)
+    return f"Of the variance of three pictures never seen {told}"
+
+
+def _widths_show(rows: pl.DataFrame) -> str:
+    means = rows.group_by("curve", "width").agg(pl.col("r2_ood").mean()).sort("curve", "width")
+    told = []
+    for (curve,), part in means.group_by("curve", maintain_order=True):
+        (_, narrow, low), (_, wide, high) = part.row(0), part.row(-1)
+        moves = "rises" if high > low else "falls"
+        told.append(f"{curve}: {moves} from {low:.2f} (width {narrow:g}) to {high:.2f} ({wide:g})")
+    return f"R² outside, {'; '.join(told)}"
 
 
 def _verdicts(table: pl.DataFrame) -> pl.DataFrame:
@@ -88,8 +119,10 @@ def _pictures(table: pl.DataFrame) -> pl.DataFrame:
 
 OUTSIDE = "R² strictly outside the training support"
 FIGURES = (
-    drawn("foretold", "Did the verdict before training predict the outcome?", table="foretold", draw=_draw_foretold,
-          prepare=_foretold),
+    drawn("foretold", "Did the verdict before training predict the outcome?", table="foretold", prepare=_foretold,
+          finding=_foretold_shows,
+          draw=chart("strips", "label", "loss", "promised", "family", groups=PROMISED, lanes=False, reference=0.0,
+                     title="R² seen less R² unseen")),
     drawn("verdicts", "The verdict before training, and what was measured", table="verdicts", prepare=_verdicts,
           draw=chart("verdict_table", "setting", ASSUMPTIONS, {"seen": "R² seen", "unseen": "R² outside"})),
     dots("rows", "The published table, row by row", table="networks", group="label", value="r2_all", fitted=False,
@@ -97,12 +130,13 @@ FIGURES = (
          prepare=_in_order({run: f"{row.kind} ({row.published[0]:.2f})".replace("-0", "−0")
                             for run, row in (LONG | ROWS).items() if row.published})),
     drawn("pictures", "Three combinations that were never seen", table="pictures", prepare=_pictures,
-          draw=chart("maps", "x", "y", "shown", "panel", domain=(-0.6, 0.6), boundary=False, x_title="x",
-                      y_title="y", value_title="brightness; 0 is the background")),
-    drawn("maps", "Where the error is", table="maps", prepare=_maps,
-          draw=chart("maps", "x", "y", "error", "model", domain=(0.0, 2.0), x_title="x of the front sprite",
-                      y_title="x of the rear sprite",
-                      value_title="squared error over the spread of the pictures; the line is at 1")),
+          finding=_pictures_show,
+          draw=chart("maps", "x", "y", "shown", "panel", domain=(-0.6, 0.6), boundary=False, axes=False, sized_for=4,
+                     value_title="brightness; 0 is the background")),
+    drawn("maps", "Where the error is", table="maps", prepare=_maps, finding=_maps_show,
+          draw=chart("maps", "x", "y", "error", "model", domain=(0.0, 2.0), low_is_good=True,
+                     x_title="x of the front sprite", y_title="x of the rear sprite",
+                     value_title="squared error over the spread of the pictures; the line is at 1")),
     dots("ablations", "Composition, sharing, match and shifts apart", table="networks", group="label", value="r2_ood",
          fitted=False, axis=OUTSIDE, reference=0.0,
          prepare=_in_order({name: part.kind for name, part in ABLATIONS.items()})),
@@ -110,7 +144,7 @@ FIGURES = (
          fitted=False, axis=OUTSIDE, reference=0.0,
          prepare=_in_order({name: part.kind for name, part in VECTORS.items() if part.support != "random"})),
     drawn("widths", "How wide a band or a gap may be", pl.col("r2_ood").is_not_null(), table="widths",
-          prepare=lambda table: table.sort("curve", "member", "width"),
+          prepare=lambda table: table.sort("curve", "member", "width"), finding=_widths_show,
           draw=lambda rows: chart("lines_of_members", "width", "r2_ood", "member", "curve",
                                    x_title="width of the band or gap", y_title="R² outside",
                                    y_domain=(min([0.0, *rows["r2_ood"].to_list()]), 1.02), own_x=True)(rows)),

@@ -97,6 +97,24 @@ def _maps(parts: list[pl.DataFrame], x: str, y: str, value: str, title: str) -> 
     return charts[0] if len(charts) == 1 else column(*charts)
 
 
+def _need_shows(rows: pl.DataFrame) -> str:
+    """From how many examples on most bumps are placed, at the largest side of each kind, by what else is trained on."""
+    kind, side = (pl.col("facet").str.split(", side ").list.get(i) for i in (0, 1))
+    named, told = rows.with_columns(kind=kind, side=side.cast(pl.Int64)), []
+    for (name,), part in named.filter(pl.col("side") == pl.col("side").max().over("kind")).group_by("kind"):
+        found = {of: _from(part.filter(pl.col("set") == of)) for of in (SETS[2.0], SETS[0.0])}
+        needs = " and ".join(f"{number:,} examples with {of}" for of, number in found.items() if number)
+        told += [f"the {name} needs {needs}"] if all(found.values()) else []
+    return f"To place {LOCATED:.0%} of the bumps at the largest side, {'; '.join(sorted(told))}" if told else ""
+
+
+def _from(rows: pl.DataFrame) -> int | None:
+    """The fewest examples from which on the mean stays above the line."""
+    below = rows.filter(pl.col("mean") < LOCATED)["examples"].max()
+    enough = rows.filter(pl.col("examples") > (0 if below is None else below))["examples"]
+    return None if enough.is_empty() else int(enough.min())  # type: ignore[arg-type]
+
+
 FIGURES = (
     drawn("pictures", "What is drawn for a combination that was never seen", SHOWN,
           pl.col("member") == pl.col("member").min(), table="drawings", draw=_draw_pictures, prepare=_ordered),
@@ -122,7 +140,7 @@ FIGURES = (
          reference=0.0),
     curves("need", "Examples needed, with and without stripes", table="need", x="examples", y="located", by="set",
            facet="facet", sort=False, prepare=_sets, fitted=False, log_x=True, y_domain=(0, 1), reference=LOCATED,
-           y_title="placed", x_title="training examples, stripes counted"),
+           y_title="bumps placed", x_title="training examples, stripes counted", finding=_need_shows),
     curves("exponents", "How the examples needed grow with the side", table="fewest", x="side", y="examples", by="set",
            facet="facet", sort=False, prepare=_exponents, fitted=False, log_x=True, x_title="side N of the square",
            y_title="log₁₀ of the examples needed"),

@@ -19,7 +19,7 @@ from recombine.models import ConvNet, Dense, ResNet, ViT
 from recombine.runs.kernel import KernelRun, simplex
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.faithful import Faithful
-from recombine.studies.kernel_theory import sets
+from recombine.studies.kernel_theory import plane, sets
 from recombine.studies.study import Scale, Setting
 from recombine.tasks import ImageTask, PerMember, SymbolicTask
 from recombine.tasks.data import Source
@@ -109,7 +109,8 @@ LARGE = {
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     """Kernels first, then dense networks, then pictures: what is cheap and telling comes early."""
-    return {**kernels(size), **dense(size, members), **images(size, members), **deep(size, members)}
+    mapped = plane.settings("smoke" if size.thin else "quick" if size.small else "paper", members)
+    return {**kernels(size), **dense(size, members), **images(size, members), **deep(size, members), **mapped}
 
 
 def kernels(size: Size) -> dict[str, Setting]:

@@ -51,6 +51,17 @@ def _through(table: pl.DataFrame) -> pl.DataFrame:
     return long.with_columns(LENS.replace_strict(LABELS))
 
 
+def _networks_show(rows: pl.DataFrame) -> str:
+    """The lens that orders the networks of a task best, and the one that orders them worst."""
+    within = rows.group_by("lens", "task").agg(pl.corr("value", "error", method="spearman").alias("rho"))
+    found = within.filter(pl.col("rho").is_finite()).group_by("lens").agg(pl.col("rho").abs().mean()).sort("rho").rows()
+    if len(found) < 2:
+        return ""
+    (worst, low), (best, high) = found[0], found[-1]
+    return (f"Within a task, {best} orders networks by their unseen error best (mean |ρ| {high:.2f}), {worst} worst "
+            f"({low:.2f})")  # fmt: skip
+
+
 def _counted(table: pl.DataFrame) -> pl.DataFrame:
     verdict = pl.format("{} % determined", (100 * pl.col("support")).round().cast(pl.Int64))
     # Splits with as many combinations stand beside one another.
@@ -65,8 +76,8 @@ FIGURES = (
           draw=chart("verdict_table", "lens", (),
                      {"same_rows": "same rows", "across": "across splits", "pooled": "pooled"})),
     scatter("networks", "Every network through every lens", table="networks", x="value", y="error", by="task",
-            facet="lens", prepare=_through, fitted=False, diagonal=False, own_x=True, x_title="what the lens says",
-            y_title="unseen error"),
+            facet="lens", prepare=_through, fitted=False, finding=_networks_show, diagonal=False,
+            own_x=True, x_title="what the lens says", y_title="unseen error"),
     scatter("counts", "How much was seen, and how much that determines", table="networks", x="beside", y="error",
             by="verdict", facet="task", prepare=_counted, fitted=False, diagonal=False,
             x_title="share of combinations seen", y_title="unseen error"),

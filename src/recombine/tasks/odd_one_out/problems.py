@@ -45,7 +45,7 @@ class Source(ABC):
     @abstractmethod
     def items(self, kept: Tensor, draws: Draws, split: Split) -> tuple[Tensor, Tensor]:
         """Items and their codes (problems × 4 × …) that keep the rules of ``kept`` (problems × 4 × rules) and no
-        others; ``draws`` has one stream a problem."""
+        others; ``draws`` has one stream per problem."""
 
 
 class Family(Description):

@@ -58,7 +58,7 @@ def large_sizes(side: int, alone: bool) -> tuple[float, float]:
 def pairs(counts: Tensor, inside: Tensor, contact: Tensor, side: int, alone: bool, draws: Draws) -> Scenes:
     """``counts`` pairs a panel, all nested and touching as told, but for the first, which alone may be otherwise.
 
-    ``inside`` and ``contact`` are (panels × 4), one entry a pair. ``alone`` gives one pair the whole panel."""
+    ``inside`` and ``contact`` are (panels × 4), one entry per pair. ``alone`` gives one pair the whole panel."""
     panels, device = len(counts), counts.device
     slots = 1 if alone else MOST
     low, high = large_sizes(side, alone)
@@ -79,7 +79,7 @@ def pairs(counts: Tensor, inside: Tensor, contact: Tensor, side: int, alone: boo
 
 
 def clumps(counts: Tensor, contact: Tensor, side: int, draws: Draws) -> Scenes:
-    """``counts`` copies of one contour a panel, in one clump; without ``contact`` (panels), one copy lies apart."""
+    """``counts`` copies of one contour per panel, in one clump; without ``contact`` (panels), one copy lies apart."""
     panels = len(counts)
     samples = sample_count(COPIES[1] * side)
     outlines = torch.zeros(panels, MOST, samples, 2, device=counts.device)

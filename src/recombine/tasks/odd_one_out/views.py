@@ -24,7 +24,7 @@ LUMA = (0.299, 0.587, 0.114)
 
 
 class TwoViews(Keeping, Description, Task):
-    """Two views each of ``panels`` training panels of ``source``; the model gives a vector a view (batch × 2 × d).
+    """Two views each of ``panels`` training panels of ``source``; the model gives a vector per view (batch × 2 × d).
 
     Changes as in Lepori et al. (2023): left–right flip; contrast and saturation by up to half; turned by up to 30°,
     moved by .05, shrunk to .9, sheared by 20°; quarter turns; grey. The loss is NT-Xent at ``temperature``: a view is

@@ -1,7 +1,7 @@
 """Composition functions C(φ_1, …, φ_K): components become one picture, cell by cell (Wiedemer et al. 2023, section 3).
 
 Component 0 is in front. The occluding compositions fold from the back, x ← w_k·φ_k + (1 − w_k)·x, with a weight w_k
-that component k decides for itself; addition is the plain sum. All act within a cell, so dC/dφ_k is one block a cell:
+that component k decides for itself; addition is the plain sum. All act within a cell, so dC/dφ_k is one block per cell:
 
     addition          I
     occlusion, over   T_k (w_k E + (φ_k − x_behind) ⊗ dw_k/dφ_k)   with T_k = Π_{j<k} (1 − w_j), E the colour channels

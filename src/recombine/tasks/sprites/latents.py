@@ -51,7 +51,7 @@ class Latents(Description):
         return (self.x, self.y, (0.0, len(self.shapes) - 1.0), self.scale, self.hue)
 
     def space(self, sprites: int) -> FactorSpace:
-        """The unit cube of so many sprites: x1 … hue1, x2 … hue2, …, one component a sprite."""
+        """The unit cube of so many sprites: x1 … hue1, x2 … hue2, …, one component per sprite."""
         blocks = tuple(tuple(f"{name}{k + 1}" for name in NAMES) for k in range(sprites))
         return FactorSpace(tuple(continuous(name) for block in blocks for name in block), blocks)
 

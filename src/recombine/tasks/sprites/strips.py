@@ -24,14 +24,14 @@ def way(first: Tensor, last: Tensor, left: Tensor) -> Tensor:
 
 
 def weights(like: Tensor) -> Tensor:
-    """Every way as weights of 0 and 1 (ways × 3 numbers a pixel)."""
+    """Every way as weights of 0 and 1 (ways × 3 numbers per pixel)."""
     ends = torch.tril_indices(STRIP + 1, STRIP + 1, device=like.device)[:, :, None]
     pixel = torch.arange(3 * STRIP, device=like.device) // 3
     return ((pixel >= ends[1]) & (pixel < ends[0])).to(like.dtype)
 
 
 def assemble(found: Tensor, at: Tensor, colour: Tensor, strips: int, out: Tensor | None = None) -> Tensor:
-    """So many strips (strips × 3 numbers a pixel), of all pictures one after another. For each sprite, the first in
+    """So many strips (strips × 3 numbers per pixel), of all pictures one after another. For each sprite, the first in
     front, in each picture: the ways that were found in the strips of its window, their places, and the colour."""
     sprites, pictures, window = found.shape
     every = weights(colour)
@@ -53,7 +53,7 @@ def assemble(found: Tensor, at: Tensor, colour: Tensor, strips: int, out: Tensor
 
 
 def _paint(below: Tensor, found: Tensor, colour: Tensor, every: Tensor) -> None:
-    """Paint strips (pictures × strips × 3 numbers a pixel) in place."""
+    """Paint strips (pictures × strips × 3 numbers per pixel) in place."""
     many = NEAR if below.device.type == "cpu" else max(1, len(below))
     for part, ways, tone in zip(below.split(many), found.split(many), colour.split(many), strict=True):
         covered = every.index_select(0, ways.view(-1)).view_as(part)

@@ -28,7 +28,7 @@ from recombine.tasks.task import Inputs, Task
 
 
 class SpriteTask(Description, Task):
-    """Pictures (cells × 3) of ``sprites`` sprites, the first in front, from their scaled latents (5 a sprite).
+    """Pictures (cells × 3) of ``sprites`` sprites, the first in front, from their scaled latents (5 per sprite).
 
     ``composition`` composes the data; a model has one of its own. ``support`` is a name of the paper (``width`` is the
     diagonal's, ``gap`` is left out of the front sprite's x) or any placed support over the cube. ``samples`` is the

@@ -1,4 +1,4 @@
-"""A stacked step as a CUDA graph: one launch a step instead of one an operation."""
+"""A stacked step as a CUDA graph: one launch per step instead of one per operation."""
 
 from __future__ import annotations
 

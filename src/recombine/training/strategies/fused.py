@@ -26,6 +26,7 @@ from recombine.tasks.draws import can_compile
 from recombine.training.layout import Layout
 from recombine.training.optim import SGD, Adam, AdamW, Optimizer
 from recombine.training.penalties import SquaredNorm
+from recombine.training.precision import products_in_tf32
 from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.fused_source import Layer, Program, blocks, power_of_two, write
 
@@ -36,9 +37,9 @@ LOSSES: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], ...]] = {
     "squared error": (squared_error, lambda o, t: functional.mse_loss(o, t, reduction="none").mean(1)),
 }
 """Ways to write each loss. A task's own is known by its operations."""
-PRECISION = {torch.float32: "tf32x3", torch.float64: "ieee"}
-"""How tiles are multiplied. Three products of TF32 numbers leave an error of the size of float32's own, and are several
-times as fast as float32 products outside the matrix units."""
+PRECISION = {(torch.float32, False): "tf32x3", (torch.float32, True): "tf32", (torch.float64, False): "ieee"}
+"""How tiles are multiplied: of a type, and where torch would use TF32. Three products of TF32 numbers leave an error of
+the size of float32's own, and are several times as fast as float32 products outside the matrix units."""
 
 MOST_NUMBERS = 2**16
 """More weights and state than this do not fit the L2 beside those of the other members on the chip (256 KB each)."""
@@ -46,7 +47,7 @@ MOST_ACTIVATIONS, BESIDE_LARGE_TILES = 40 * 2**10, 9 * 2**10
 """Activations stay in registers between the passes; beside weights in tiles above `LARGE_TILE` there is less room.
 (Nothing with more was measured to be faster than captured.)"""
 MOST_TILE, LARGE_TILE = 2**12, 2**11
-"""Larger tiles of weights or activations take more registers than there are: 2-128-128-2 spilled 902 a thread."""
+"""Larger tiles of weights or activations take more registers than there are: 2-128-128-2 spilled 902 per thread."""
 RESIDENT = 2**8
 """Up to so many weights and numbers of state are kept in registers from step to step; of more, the L1 is faster."""
 A_WARP = 9 * 2**8
@@ -80,7 +81,10 @@ def program_of(
     if isinstance(layers, str):
         return layers
     flattened = isinstance(next(iter(module.children())), nn.Flatten)
-    if more or inputs.dtype not in PRECISION or math.prod(inputs.shape[1:]) != layers[0].inputs:
+    precision = PRECISION.get((inputs.dtype, products_in_tf32()))
+    if torch.is_autocast_enabled("cuda"):
+        return "there is none for torch's autocast"
+    if more or precision is None or math.prod(inputs.shape[1:]) != layers[0].inputs:
         return "it has one input, of single or double precision"
     if inputs.dim() != 2 and not flattened:
         return "an example is one row of numbers"
@@ -100,7 +104,7 @@ def program_of(
     made = Program(
         layers, Layout.of(module).width, len(targets), loss, RULES[type(optimizer)], numbers, decay=any(rates),
         penalty=objective.penalty is not None, stops=stops, shared=shared, by_row=by_row,
-        precision=PRECISION[inputs.dtype],
+        precision=precision,
     )  # fmt: skip
     return fitted(made)
 
@@ -204,7 +208,7 @@ def kernel(program: Program) -> Any:
 
 
 class Fused:
-    """A launch a block, of one instance a member. Batches of a `FixedTask` may come as ``by_row`` gives them."""
+    """A launch a block, of one instance per member. Batches of a `FixedTask` may come as ``by_row`` gives them."""
 
     def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
         self.stack, self.objective, self.shared = stack, objective, shared
