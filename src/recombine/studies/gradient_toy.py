@@ -300,7 +300,7 @@ STUDY = Study(
     paper=PAPER,
     scales={
         "smoke": Size(16, 256, 8, 512, 32),
-        "quick": Size(256, STEPS, 32, EPOCH_STEPS, 512),
+        "quick": Size(256, STEPS, 32, EPOCH_STEPS, 256),
         "paper": Size(1024, STEPS, 256, EPOCH_STEPS, 65_536),
     },
     settings=settings,

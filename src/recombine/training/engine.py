@@ -29,7 +29,7 @@ from recombine.training.stack import Stack, cast, positional, stack_members
 from recombine.training.stopping import NEVER
 from recombine.training.strategies import strategy_for
 from recombine.training.strategies.fused import asked_for, can_fuse, program_of
-from recombine.training.strategies.fused_source import Program
+from recombine.training.strategies.fused_program import Program
 from recombine.training.strategies.stacked import member_step
 from recombine.training.threads import threads
 from recombine.training.trial import first_member, try_member

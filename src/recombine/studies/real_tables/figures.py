@@ -167,24 +167,60 @@ def _second(readings: pl.DataFrame) -> pl.DataFrame:
     return other.select("claim", pl.format("{} half{}", "half", once).alias("read on"), "development", "value")
 
 
+def _how_much(rows: pl.DataFrame) -> str:
+    half = "the locked half" if (rows["kind"] == "the locked half").any() else "the development half"
+    values = rows.filter(pl.col("kind") == half)["value"]
+    middle = values.quantile(0.5, "linear")
+    if middle is None:
+        return ""
+    return f"In the median of {len(values)} tables of {half} the sum of its parts explains {middle:.2f} (R²)"
+
+
+def _on(count: int, of: int, what: str) -> str:
+    return f"{what} on {count} of {of} tables" if of else ""
+
+
+def _beyond_one(rows: pl.DataFrame) -> str:
+    both = rows.drop_nulls([ADDING, ONE])
+    better = int((both[ADDING] > both[ONE]).sum())
+    return _on(better, both.height, "Adding up explains more than the best single factor, chosen in hindsight,")
+
+
+def _forest_loses(rows: pl.DataFrame) -> str:
+    gains = rows.filter(pl.col("learner") == FOREST)["gain"]
+    return _on(int((gains < 0).sum()), len(gains), "Adding up errs less than a forest as it comes")
+
+
+def _foretold(rows: pl.DataFrame) -> str:
+    near = (rows["forecast"] / rows["realised"]).is_between(1 / 1.3, 1.3)
+    return f"{near.sum()} of {rows.height} forecasts are within three tenths of what came" if rows.height else ""
+
+
+def _advised(rows: pl.DataFrame) -> str:
+    some = rows.filter(pl.col("plan") == f"{ADVISED}, {MORE}")["value"]
+    return _on(int((some < 0).sum()), len(some), "Advised cells leave smaller errors than as many at random")
+
+
 FIGURES = (
     dots("how-much", "How much of an unseen combination is the sum of its parts", table="each", group="kind",
          value="value", prepare=_by_kind, fitted=False, axis="R² of adding up on unseen cells", domain=(LOWEST, 1),
-         reference=0.0, noun="table"),
-    drawn("every-table", "Every table by its name", table="each", prepare=_each, draw=_draw_each),
+         reference=0.0, noun="table", finding=_how_much),
+    drawn("every-table", "Every table by its name", table="each", prepare=_each, draw=_draw_each, finding=_beyond_one),
     scatter("halves", "Every claim read on the other half", table="readings", x="development", y="value", by="read on",
             prepare=_second, fitted=False, x_title="figure of the development half", y_title="read otherwise"),
     scatter("forecast", "What “check” forecast, and what came", table="measured", x="forecast", y="realised",
             by="half", facet="holes", prepare=_forecasts, fitted=False, x_title="forecast error",
-            y_title="realised error"),
+            y_title="realised error", finding=_foretold),
     scatter("crossover", "Where learners win", table="measured", x="explains", y="gain", by="half",
-            facet="learner", prepare=_gains, fitted=False, diagonal=False, x_title="R² of adding up (other hold-outs)",
+            facet="learner", prepare=_gains, fitted=False, finding=_forest_loses, diagonal=False,
+            x_title="R² of adding up (other hold-outs)",
             y_title="log of its error over the learner's"),
     scatter("shrinkage", "What kernel theory foretells of networks", table="measured", x=KERNEL, y="observed",
             by="networks", prepare=_shrinkage, fitted=False, x_title="shrinkage that the kernel foretells",
             y_title="observed"),
     dots("collecting", "What to collect", table="measured", group="plan", value="value", prepare=_collected,
-         fitted=False, axis="log of the error over that after as many cells at random", reference=0.0, noun="table"),
+         fitted=False, axis="log of the error over that after as many cells at random", reference=0.0, noun="table",
+         finding=_advised),
     drawn("ten-and-ten", "The ten tables that add up most, and the ten that add up least", table="cells",
           prepare=_extremes, draw=_draw_extremes),
 )  # fmt: skip

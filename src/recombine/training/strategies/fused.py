@@ -28,7 +28,8 @@ from recombine.training.optim import SGD, Adam, AdamW, Optimizer
 from recombine.training.penalties import SquaredNorm
 from recombine.training.precision import products_in_tf32
 from recombine.training.stack import Objective, Stack
-from recombine.training.strategies.fused_source import Layer, Program, blocks, power_of_two, write
+from recombine.training.strategies.fused_program import Layer, Program, blocks, power_of_two
+from recombine.training.strategies.fused_source import write
 
 ACTIVATIONS: dict[type[nn.Module], str] = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.GELU: "gelu", nn.ELU: "elu"}
 RULES: dict[type[Optimizer], str] = {SGD: "sgd", Adam: "adam", AdamW: "adamw"}
