@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
+# Tests start dozens of processes: what one has compiled, the next need not.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run test docs package lint clean
 

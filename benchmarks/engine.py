@@ -1,7 +1,7 @@
 """Member-steps per second: one plain PyTorch loop a member against the engine, for five kinds of network.
 
     python benchmarks/engine.py [--device cpu|cuda] [--members 1 16 64 128 512] [--networks toy ...]
-                                [--strategies auto captured ...] [--out FILE.md]
+                                [--strategies auto captured ...] [--precisions float32 tf32 bfloat16] [--out FILE.md]
 
 The loop is what one would write by hand: module, torch.optim, zero_grad, backward, step, on batches drawn beforehand.
 The engine draws its batches as it goes. Both are timed in the steady state, after warming up; medians of three parts.
@@ -110,12 +110,14 @@ def loop_rate(network: Network, device: torch.device, seconds: float) -> float:
 
 
 def engine_rate(
-    network: Network, members: int, device: torch.device, seconds: float, strategy: str, least: int = 0
+    network: Network, members: int, device: torch.device, seconds: float, strategy: str, least: int = 0,
+    precision: str = "float32",
 ) -> tuple[float, str, int]:
     """Member-steps per second of the engine in a training of at least so many steps, with the strategy and the stack it
     chose."""
     marks: list[tuple[float, int]] = []
-    how = {"batch_size": network.batch, "optimizer": network.optimizer, "device": device, "strategy": strategy}
+    how = {"batch_size": network.batch, "optimizer": network.optimizer, "device": device, "strategy": strategy,
+           "precision": precision}  # fmt: skip
 
     def run(members: int, steps: int) -> dict[str, object]:
         marks.clear()
@@ -147,6 +149,7 @@ def main() -> None:
     parser.add_argument("--members", type=int, nargs="+", default=[1, 16, 64, 128, 512])
     parser.add_argument("--networks", nargs="+", default=[n.name.split()[0] for n in NETWORKS])
     parser.add_argument("--strategies", nargs="+", default=["auto"])
+    parser.add_argument("--precisions", nargs="+", default=["float32"])
     parser.add_argument("--seconds", type=float, default=1.0, help="seconds timed for each cell")
     parser.add_argument("--steps", type=int, default=0, help="steps of a training at the least: long ones are compiled")
     parser.add_argument("--out", type=Path, help="also write the table here")
@@ -168,10 +171,11 @@ def main() -> None:
         if network.name.split()[0] not in arguments.networks:
             continue
         loop = loop_rate(network, device, arguments.seconds)
-        for members, asked in product(arguments.members, arguments.strategies):
+        for members, asked, precision in product(arguments.members, arguments.strategies, arguments.precisions):
             rate, strategy, stack = engine_rate(
-                network, members, device, arguments.seconds, asked, arguments.steps
+                network, members, device, arguments.seconds, asked, arguments.steps, precision
             )
+            strategy += f", {precision}" * (precision != "float32")
             cells = (network.name, members, f"{loop:,.0f}", f"{rate:,.0f}", f"{rate / loop:.1f}×", strategy, stack)
             lines.append("| " + " | ".join(map(str, cells)) + " |")
             print(lines[-1], flush=True)

@@ -1,9 +1,9 @@
 """Which real tables the study `real-tables` may have: `python benchmarks/real_tables.py propose` lists candidates by
 the rule in `recombine.studies.real_tables.registry`; `fill` completes and checks what a person kept and amended.
 
-`fill` reads name, factors, answer, kind and why of each line of registry.csv (or of the file that is named) and writes
-scale, rows, cells, grid and digest. A line that breaks the rule, or repeats the answers of an earlier one, is an error.
-Nothing here fits anything: of the answers only their number, range and digest are looked at.
+`fill` reads name, factors, answer, kind, family and why of each line of registry.csv (or of the file that is named) and
+writes scale, rows, cells, grid and digest. A line that breaks the rule, or repeats the answers of an earlier one, is an
+error. Nothing here fits anything: of the answers only their number, range and digest are looked at.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOT_ANSWERS = re.compile(
     r"([._ ]|$)|id$|date$|code$",
     re.I,
 )
-HEAD = ("name", "factors", "answer", "kind", "scale", "rows", "cells", "grid", "digest", "why")
+HEAD = ("name", "factors", "answer", "kind", "family", "scale", "rows", "cells", "grid", "digest", "why")
 
 
 def columns(frame: Any) -> list[tuple[str, str, int]]:

@@ -10,15 +10,19 @@ other columns, and a minus before the study turns the sign. ``study@table:column
 ``measured.3`` and ``mean.3`` have three decimals. ``run:STUDY/RUN:members`` is what ``study.json`` records of a run,
 ``runs:all`` and ``runs:cuda`` how many there are, ``seconds:STUDY`` their time on a GPU. ``<!--= table -->`` is the
 table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them (``inside``: matched by value, the
-published figure in our interval); ``tables:locked`` how many real tables are in that half. A mark that began a line
+published figure in our interval); ``tables:locked`` how many real tables are in that half. ``printed:STUDY`` is the
+table of every figure that the paper prints (``docs/printed/STUDY.csv``) beside ours, ``printed:STUDY:matched`` (or
+``missed``, ``left``, ``all``, ``same-sign`` …) how many there are. A mark that began a line
 would end its paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that
 nothing would change.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -27,9 +31,10 @@ from typing import Any
 import polars as pl
 
 from recombine.figures.data import decimals_for
+from recombine.statistics import interval
 from recombine.studies.committed import carry
-from recombine.studies.real_tables.claims import carry_for_check
 from recombine.studies.real_tables.registry import registered
+from recombine.studies.real_tables.summaries import carry_for_check
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
@@ -81,6 +86,8 @@ def _value(key: str) -> str:
     name, *rest = key.split(":")
     if name == "count":
         return str(sum(_count(study, rest[0], rest[1].replace("-", " ")) for study in PAPERS))
+    if name == "printed":
+        return _printed(*rest)
     if name == "tables":
         return str(sum(entry.source.half == rest[0] for entry in registered().values()))
     if name == "run":
@@ -96,7 +103,7 @@ def _value(key: str) -> str:
     sign = -1 if name.startswith("-") else 1
     study, _, claim = name.lstrip("-").partition("/")
     row, (column, _, places) = claims(study)[claim], (rest[0] if rest else "measured").partition(".")
-    if column in ("members", "fitted"):
+    if column in ("members", "fitted", "status"):
         return str(row[column])
     if column == "published":
         return short(sign * row[column])
@@ -116,13 +123,7 @@ def _interval(mean: float, low: float, high: float, places: str) -> str:
 
 def _from_table(study: str, table: str, column: str, how: str, where: str = "") -> str:
     """A figure over the rows of a committed table."""
-    rows = pl.read_parquet(ROOT / "results" / study / "tables" / f"{table}.parquet")
-    for condition in where.split(",") if where else ():
-        name, sign, wanted = re.split("([=^])", condition, maxsplit=1)
-        told = pl.col(name).cast(pl.String).str.replace_all(" ", "_")
-        rows = rows.filter(told == wanted if sign == "=" else told.str.starts_with(wanted))
-    if rows.is_empty():
-        raise KeyError(f"{study}@{table} has no row where {where}")
+    rows = _rows(study, table, where)
     values = rows[column].drop_nulls()
     if how == "n_unique":
         return str(values.n_unique())
@@ -134,6 +135,87 @@ def _from_table(study: str, table: str, column: str, how: str, where: str = "") 
             raise KeyError(f"{study}@{table} has {len(rows)} rows where {where}, an interval is of one")
         return _interval(*rows.select(column, "low", "high").row(0), places)
     return short(float(getattr(values.cast(pl.Float64), how)()), int(places or 2))
+
+
+def _rows(study: str, table: str, where: str) -> pl.DataFrame:
+    rows = pl.read_parquet(ROOT / "results" / study / "tables" / f"{table}.parquet")
+    for condition in where.split(",") if where else ():
+        name, sign, wanted = re.split("([=^])", condition, maxsplit=1)
+        told = pl.col(name).cast(pl.String).str.replace_all(" ", "_")
+        rows = rows.filter(told == wanted if sign == "=" else told.str.starts_with(wanted))
+    if rows.is_empty():
+        raise KeyError(f"{study}@{table} has no row where {where}")
+    return rows
+
+
+def _printed(study: str, asked: str = "") -> str:
+    """Every printed figure: ours, and whether they agree. One that is missed has the reason that was tried (after
+    ``missed::`` where ours cannot be shown), one that is left, or run far too short, what it costs (``left::``)."""
+    with (ROOT / "docs" / "printed" / f"{study}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    counts, shown, group = Counter[str](), list[str](), ""
+    for row in rows:
+        said, _, note = row["note"].rpartition("::")
+        ours = _ours(study, row["ours"]) if row["ours"] else []
+        verdict = said or _agree(row, ours)
+        if (verdict == "missed" and not note) or (verdict == "left") != ("GPU h" in note and bool(said)):
+            raise KeyError(f"{study}: {row['what']} ({verdict}) has no reason, or no cost")
+        counts.update((verdict, "all"))
+        if row["where"] != group:
+            group = row["where"]
+            shown += ["", f"**{group}**", "", "| figure | printed | ours | |", "|---|---|---|---|"]
+        why = f": {note}" if note and verdict in ("missed", "left") else ""
+        printed = re.sub(r"^(-?)0\.", r"\1.", row["printed"]).replace("-", "−")
+        shown.append(f"| {row['what']} | {printed} | {_shown(row, ours) if ours else ''} | {verdict}{why} |")
+    return str(counts[asked.replace("-", " ")]) if asked else "\n" + "\n".join(shown) + "\n\n"
+
+
+def _ours(study: str, told: str) -> list[float]:
+    """One value per network that fitted (per network, where none did): ``column``, ``ln column``, ``column*.5+1``."""
+    table, column, where = told.split(":")
+    found = re.fullmatch(r"(ln )?(\w+)(?:\*([\d.]+))?(?:\+([\d.]+))?", column)
+    assert found is not None, column
+    log, name, factor, added = found.groups()
+    rows = _rows(study, table, where)
+    fitted = rows.filter(pl.col("fitted").fill_null(True)) if "fitted" in rows.columns else rows
+    kept = fitted if len(fitted) else rows
+    if "base" in kept.columns:  # its masks are no units of their own
+        kept = kept.group_by("base", maintain_order=True).agg(pl.col(name).mean())
+    values = kept[name].drop_nulls().cast(pl.Float64)
+    return list((values.log() if log else values) * float(factor or 1) + float(added or 0))
+
+
+def _agree(row: dict[str, str], ours: list[float]) -> str:
+    """By a difference or a factor (x1.1) from our mean, or the sign of its interval; what was printed for one network
+    lies among ours."""
+    printed, within, mean = float(row["printed"]), row["within"], sum(ours) / len(ours)
+    if within == "sign":
+        found = interval(ours)
+        if len(ours) < 2 or found.low <= 0 <= found.high:
+            return "not told"
+        return "same sign" if mean * printed > 0 else "other sign"
+    if within == "among":
+        agree = 0.99 * min(ours) <= printed <= 1.01 * max(ours)
+    elif within.startswith("x"):
+        agree = 1 / float(within[1:]) <= mean / printed <= float(within[1:])
+    else:
+        agree = abs(mean - printed) <= float(within)
+    return "matched" if agree else "missed"
+
+
+def _shown(row: dict[str, str], ours: list[float]) -> str:
+    """A range where one network was printed, else a mean with its interval."""
+    low, mean, high = min(ours), sum(ours) / len(ours), max(ours)
+    if row["within"] != "among" and len(ours) > 1:
+        found = interval(ours)
+        low, high = found.low, found.high
+    if 0 < abs(mean) < 0.01:
+        low_, mean_, high_ = (f"{value:.1e}".replace("e-0", "e−").replace("-", "−") for value in (low, mean, high))
+    else:
+        low_, mean_, high_ = (short(value, 3 if abs(mean) < 2 else 1) for value in (low, mean, high))
+    if len(ours) == 1:
+        return mean_
+    return f"{low_} to {high_}" if row["within"] == "among" else f"{mean_} [{low_}, {high_}]"
 
 
 def _count(study: str, whose: str, status: str) -> int:

@@ -15,8 +15,10 @@ from hypothesis import settings
 # Two workers with two threads each on two cores wait for each other most of the time, and what they compute is small.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# The same examples every time, and no limit on how long one takes: a busy machine is no finding.
-settings.register_profile("recombine", deadline=None, derandomize=True)
+# The same examples every time, and no limit on how long one takes: a busy machine is no finding. Where a test does not
+# say how many: 40 in `make test`, and `pytest --hypothesis-profile thorough` tries 1000 new ones.
+settings.register_profile("recombine", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("recombine")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -41,26 +43,30 @@ def browser() -> Iterator[Any]:
 
 
 LONGEST = (
-    "test_executors.py", "test_conformance.py", "test_driver_killed.py", "test_gpu_rules.py", "test_docs.py",
-    "test_readme_and_examples.py", "test_damaged_files.py", "test_disk_full.py", "test_overview.py",
+    "test_executors.py", "test_docs.py", "faults", "test_conformance.py", "test_gpu_rules.py", "examples",
+    "test_overview.py", "test_cli_study.py", "test_check_forecast.py",
 )  # fmt: skip
-"""Files that take minutes, the longest first: the last one should not be the one that all wait for."""
+"""Files and folders that take long, the longest first: the last one should not be the one that all wait for."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
+    last = len(LONGEST)
+    items.sort(key=lambda item: places.get(item.path.name, places.get(item.path.parent.name, last)))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file is one worker's, whose tests share what was trained; of the conformance suite, and of what is run in
-    processes of their own, each subject. They are handed out in the order above, not by their number of tests."""
+    """A file is one worker's, whose tests share what was trained; the fault tests all, which share the process that
+    theirs are forked from; of the conformance suite, and of what is run in processes of their own, each subject. They
+    are handed out in the order above, not by their number of tests."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             file, _, test = nodeid.partition("::")
+            if "/faults/" in file:
+                return "faults"
             apart = file.endswith(("/test_conformance.py", "/test_gpu_rules.py"))
             return f"{file}[{test.partition('[')[2]}" if apart else file
 

@@ -14,7 +14,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.queries_asked import stars
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(supports(most_cells=36), st.randoms(use_true_random=False))
 def test_unit_costs_need_the_rank_that_is_missing(case, random):
     shape, train, order = case
@@ -33,7 +33,7 @@ def test_unit_costs_need_the_rank_that_is_missing(case, random):
         assert not known.with_rows(np.delete(advice.cells, i, axis=0)).rows.contains(asked).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(supports(most_factors=3, most_levels=3, most_cells=12), st.data())
 def test_costs_and_forbidden_cells_equal_exhaustive_search(case, data):
     shape, train, order = case

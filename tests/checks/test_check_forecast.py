@@ -52,7 +52,7 @@ def test_what_is_left_out_is_predicted_as_by_the_rest_alone(order):
     y = additive(codes, shape, 0) + 0.3 * np.random.default_rng(1).standard_normal(len(codes))
     noise = 1 + np.arange(len(codes)) % 3.0
     fit = Effects(codes, shape, y, noise, order)
-    blocks = [block.columns(codes)[0].toarray() for block in fit.blocks]
+    blocks = [block.columns(codes).toarray() for block in fit.blocks]
     covariance = 1e10 * fit.spread * np.ones((len(y), len(y)))
     covariance += sum(t * b @ b.T for t, b in zip(fit.theta, blocks, strict=True))
     group = np.array([5, 0, 9])
@@ -207,7 +207,8 @@ def test_an_interval_that_tells_nothing_is_not_told():
 def test_too_few_cells_to_try_adding_up_are_not_determined():
     result = check({"a": [0, 0, 1], "b": [0, 1, 0], "y": [1.0, 2.0, 5.0]}, ["a", "b"], target="y")
     assert (result.worst, result.verdict, result.forecast) == ("determined", "assumption unsupported", None)
-    assert "too few seen combinations" in result.sentence()
+    assert "it could not be tried on combinations left out" in result.sentence()
+    assert any("too few seen combinations could be left out" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("shape", [(6, 6), (4, 4, 4)])

@@ -15,7 +15,7 @@ from recombine.checks.span import Span, exact_solve
 from recombine.errors import InputError
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(supports())
 def test_rank_and_status_equal_brute_force(case):
     shape, train, order = case
@@ -34,7 +34,7 @@ def test_rank_and_status_equal_brute_force(case):
         assert STATUSES[status] == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(supports())
 def test_witnesses_prove_the_status(case):
     shape, train, order = case
@@ -119,7 +119,7 @@ def test_a_large_order_is_refused_with_its_size():
         _ = Identifiability(np.zeros((1, 6), dtype=np.int64), (50,) * 6, 2).rank
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 7), st.integers(1, 7), st.integers(1, 2**15), st.integers(0, 2**32 - 1))
 def test_span_of_wild_integers_equals_brute_force(rows, columns, size, seed):
     """Entries up to 32 768 make determinants far beyond any small-denominator guess, and hit every exact fallback."""

@@ -274,8 +274,8 @@ def test_numbers_alone_are_factors_too():
     ("dose", "numeric", "more", "says"),
     [
         (["0", "high", "20"], "dose", {}, "holds 'high', which is not a number"),
-        (["20 C", "5", "25 C"], "dose", {}, "(2 such cells, the first in row 1 below the header); remove the unit 'C'"),
-        ([True, False, True], "dose", {}, "which is not a number"),
+        (["20 C", "5", "25 C"], "dose", {}, "(2 cells: rows 1, 3 below the header); remove the unit 'C'"),
+        ([True, False, True], "dose", {}, "which are not numbers"),
         ([5, 5, 5], "dose", {}, "with the single value 5"),
         ([5, 6, 5], {"dose": "spline"}, {}, "two values, which cannot tell how it bends"),
         ([1.0, float("inf"), 2.0], "dose", {}, "the infinite number inf"),

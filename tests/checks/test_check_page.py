@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 import xml.etree.ElementTree as ET
+from importlib.resources import files
 
 import numpy as np
 import pytest
 
 import recombine.reporting.check
 from recombine.checks import Purpose, check, plan
-from recombine.figures.check import check_figure, check_graph, check_grid, check_pairs
+from recombine.figures.check import check_figure, check_grid, check_pairs
 from recombine.figures.data import shortened
 from recombine.figures.export import to_svg
 
@@ -20,6 +23,15 @@ EVIL = "<script>alert('x')</script>"
 
 def _texts(chart):
     return [e.text for e in ET.fromstring(to_svg(chart)).iter() if e.tag.endswith("text") and e.text]
+
+
+def _without_own_script(page):
+    """The page without the script of the package, which it allows itself to run by its hash and nothing else."""
+    script = (files("recombine.reporting") / "templates" / "check.js").read_text().removesuffix("\n")
+    before, after = page.split(f"<script>{script}</script>")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; script-src 'sha256-{digest}';" in before
+    return before + after
 
 
 def test_the_grid_shows_every_level_and_status():
@@ -40,11 +52,6 @@ def test_the_suggested_cell_is_ringed():
     assert svg.count('stroke="#b2182b"') == 2  # one cell and the key
     done = to_svg(check_grid(check({"a": [0, 0, 1], "b": [0, 1, 0]}, ["a", "b"])))
     assert done.count('stroke="#b2182b"') == 0  # nothing to collect: no ring, and none in the key
-
-
-def test_the_graph_names_its_pieces():
-    texts = _texts(check_graph(check(PIECES, ["shape", "colour"])))
-    assert {"piece 1", "piece 2", "collect", "shape", "colour", "star"} <= set(texts)
 
 
 def test_pairs_show_all_factors():
@@ -105,6 +112,35 @@ def test_a_plan_from_nothing_has_a_page(tmp_path):
 def test_what_a_combination_to_collect_would_determine_unfolds():
     page = check(PIECES, ["shape", "colour"])._repr_html_()
     assert "<summary>3 more combinations</summary>" in page
+    opened = re.search(r'<details data-opens="([^"]+)">', page)[1].split()
+    cells = dict(re.findall(r'<td class="([^"]+)" data-at="([^"]+)"', page)[::-1])
+    assert len(opened) == 3
+    assert all(re.search(rf'class="undetermined" data-at="{at}"', page) for at in opened)
+    assert cells["undetermined collect"] not in opened
+
+
+def test_a_cell_tells_its_sum_and_points_at_the_rows_of_it():
+    page = check({**PIECES, "y": [1.0, 2.0, 4.0, 9.0]}, ["shape", "colour"], target="y")._repr_html_()
+    cell = re.search(r'<td class="doubtful" data-at="0-1-1-0" title="([^"]+)" data-terms="([^"]+)">5</td>', page)
+    assert "square, blue: determined only if effects add up, which nothing here shows; answer 5" in cell[1]
+    assert cell[1].endswith("= (disc, blue) − (disc, red) + (square, red)")
+    assert sorted(cell[2].split()) == ["+0-1-0-0", "+0-1-1-2", "-0-1-0-2"]
+    assert 'title="disc, red: seen in 1 row; answer 1"' in page
+
+
+@pytest.mark.parametrize("contradicted", [False, True])
+def test_what_is_determined_looks_doubtful_where_the_table_contradicts_adding_up(contradicted):
+    cells = [(a, b) for a in range(6) for b in range(6) if (a + 2 * b) % 5]
+    table = {"a": [a for a, _ in cells] * 2, "b": [b for _, b in cells] * 2}
+    wrong = np.array([(a * b) % 3 for a, b in cells]) if contradicted else np.zeros(len(cells))
+    noise = np.random.default_rng(0).normal(size=2 * len(cells)) / 20
+    y = np.tile(np.array([a + b for a, b in cells]) + wrong, 2) + noise
+    result = check({**table, "y": y}, ["a", "b"], target="y")
+    page, drawn = result._repr_html_(), _texts(check_figure(result))
+    assert result.doubt == ("rejected" if contradicted else None)
+    assert ('<td class="doubtful' in page, '<td class="determined' in page) == (contradicted, not contradicted)
+    assert ("which the seen combinations contradict" in page) == contradicted
+    assert ("doubtful" in drawn, "determined" in drawn) == (contradicted, not contradicted)
 
 
 def test_what_is_not_drawn_is_said():
@@ -131,7 +167,7 @@ def test_long_names_are_shortened_in_the_middle(names, short):
 
 def test_names_and_levels_are_text_never_markup():
     table = {EVIL: [EVIL, "b", "b"], "c & d": ['"quoted"', "&amp;", '"quoted"'], "y": ["<i>yes</i>", "no", "no"]}
-    page = check(table, [EVIL, "c & d"], target="y")._repr_html_()
+    page = _without_own_script(check(table, [EVIL, "c & d"], target="y")._repr_html_())
     assert "<script" not in page
     assert "<i>" not in page
     assert "&lt;script&gt;" in page
@@ -140,7 +176,7 @@ def test_names_and_levels_are_text_never_markup():
 def test_the_page_loads_nothing():
     page = check(PIECES, ["shape", "colour"])._repr_html_()
     assert not re.search(r"(?:src|href)=\"(?!#|data:,)", page)
-    assert "<script" not in page
+    assert "<script" not in _without_own_script(page)
     assert "@import" not in page
     assert "url(http" not in page
 

@@ -39,13 +39,13 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(call: Call, tmp_path: Path
     code, out, err = call(*verb, *TOY, "--dry-run", "--on", "processes:3", "--json")
     assert (code, err) == (0, "")
     data = json.loads(out)
-    assert [list(run) for run in data["runs"]] == [RUN] * 5
+    assert [list(run) for run in data["runs"]] == [RUN] * 7
     assert {run["run"] for run in data["runs"]} == {
         f"gradient-toy/{name}" for name in STUDIES["gradient-toy"].runs("smoke", 2)
     }
     assert all(run["seconds"] > 0 for run in data["runs"])
     total = data["total"]
-    assert (total["runs"], total["stored"], total["unknown"], total["workers"]) == (5, 0, 0, 3)
+    assert (total["runs"], total["stored"], total["unknown"], total["workers"]) == (7, 0, 0, 3)
     assert total["longest_piece"] <= total["seconds"] <= total["seconds_one_worker"]
     assert list(tmp_path.iterdir()) == []
 
@@ -54,7 +54,7 @@ def test_a_dry_run_for_people(call: Call, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("recombine.runs.calibration.ENOUGH", 0.0)
     code, out, err = call("study", "run", "gradient-toy", *TOY, "--dry-run")
     assert (code, err) == (0, "")
-    assert "5 runs at smoke scale on this cpu: 0 stored." in out
+    assert "7 runs at smoke scale on this cpu: 0 stored." in out
     assert "nothing was written" in out
     assert "stacked × 2" in out
     assert list(tmp_path.iterdir()) == []

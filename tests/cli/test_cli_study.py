@@ -149,7 +149,7 @@ def test_run_prints_claims_and_page_for_people(run: Call, tmp_path: Path) -> Non
     assert (code, err) == (0, "")
     assert "toy-gap" in out
     assert "gradient-toy at smoke scale. Of 9 claims of the paper " in out
-    assert " Of 1 question of ours " in out
+    assert " Of 4 questions of ours " in out
     assert out.index("toy-epochs") < out.index("toy-dip (ours)"), "ours come after the paper's"
     assert "published" not in out.splitlines()[0]  # no claim of this study has a published figure
     assert out.rstrip().endswith(str(Path("page") / "gradient-toy" / "index.html"))

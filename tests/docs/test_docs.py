@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import re
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -33,8 +34,16 @@ PAGES = {str(page.relative_to(DOCS)): page for page in pages.pages()}
 CONCEPTS = sorted((DOCS / "concepts").glob("*.md"))
 
 
+@pytest.fixture(scope="module")
+def sixteen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store for the study that README and tutorial run alike, with sixteen members: the second finds it."""
+    return tmp_path_factory.mktemp("sixteen")
+
+
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
-def test_a_page_prints_what_it_shows_and_draws_its_pictures(page: Path, tmp_path: Path) -> None:
+def test_a_page_prints_what_it_shows_and_draws_its_pictures(page: Path, tmp_path: Path, sixteen: Path) -> None:
+    if page.stem == "a-published-claim":
+        (tmp_path / "store").symlink_to(sixteen)
     for step in pages.play(page, tmp_path):
         if isinstance(step, pages.Picture):
             assert step.alt
@@ -42,6 +51,15 @@ def test_a_page_prints_what_it_shows_and_draws_its_pictures(page: Path, tmp_path
             assert step.draw().to_dict(validate=False)
         else:
             assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints\n{step.printed}"
+
+
+def test_the_readme_prints_what_it_shows(tmp_path: Path, sixteen: Path) -> None:
+    shutil.copytree(DOCS.parent / "examples", tmp_path / "examples")
+    (tmp_path / ".recombine").symlink_to(sixteen)
+    shown = [step for step in pages.play(DOCS.parent / "README.md", tmp_path) if isinstance(step, pages.Shown)]
+    assert len(shown) == 2
+    for step in shown:
+        assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints\n{step.printed}"
 
 
 @pytest.mark.parametrize("page", [*PAGES.values(), DOCS.parent / "README.md"], ids=[*PAGES, "README.md"])

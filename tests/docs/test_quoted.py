@@ -91,3 +91,32 @@ def test_no_mark_begins_a_line() -> None:
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
     lines = (line.lstrip() for page in pages for line in page.read_text(encoding="utf-8").splitlines())
     assert [line for line in lines if line.startswith("<!--= ") and line != "<!--= table -->"] == []
+
+
+def _list(quoted: ModuleType, *rows: str) -> None:
+    folder = quoted.ROOT / "docs" / "printed"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "one.csv").write_text("\n".join(["where,what,printed,within,ours,note", *rows]), encoding="utf-8")
+
+
+def test_every_printed_figure_stands_beside_ours_or_its_cost(quoted: ModuleType) -> None:
+    ours = "masks:gap:run=a"  # −.5, −.25 and −.001
+    _list(quoted, f"F,near,-.3,0.1,{ours},", f"F,far,-.5,0.1,{ours},tried", f"F,times,-.2,x1.3,{ours},",
+          f"F,one of them,-.4,among,{ours},", f"G,half,.875,0.01,{ours.replace('gap', 'gap*0.5+1')},",
+          f"G,signed,-.3,sign,{ours},", "G,not run,2,0.1,,left::3 GPU h",
+          "G,no figure,2,0.1,,missed::tried")  # fmt: skip
+    for verdict, count in {"matched": 4, "missed": 2, "left": 1, "not-told": 1, "all": 8}.items():
+        mark = f"<!--= printed:one:{verdict} -->"
+        assert quoted.filled(f"{mark}<!--/-->") == f"{mark}{count}<!--/-->"
+    shown = quoted.filled("<!--= printed:one --><!--/-->")
+    assert "**F**" in shown
+    assert "| far | −.5 | −.250 [−.870, .369] | missed: tried |" in shown
+    assert "| one of them | −.4 | −.500 to −.001 | matched |" in shown
+    assert "| not run | 2 |  | left: 3 GPU h |" in shown
+
+
+@pytest.mark.parametrize("row", ["F,far,-.5,0.1,masks:gap:run=a,", "F,left,2,0.1,,left::much", "F,x,2,0.1,,missed::"])
+def test_a_printed_figure_without_a_reason_or_a_cost_is_an_error(quoted: ModuleType, row: str) -> None:
+    _list(quoted, row)
+    with pytest.raises(KeyError, match="no reason, or no cost"):
+        quoted.filled("<!--= printed:one --><!--/-->")

@@ -15,10 +15,7 @@ from typing import Any
 from unittest import mock
 
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(
-    ["torch._dynamo", "polars", "pyarrow.parquet", "recombine.cli.forecast", "recombine.studies", "recombine.reporting",
-     "warm"]
-)  # fmt: skip
+_forks.set_forkserver_preload(["warm"])
 
 
 @dataclass

@@ -37,7 +37,7 @@ def make_study(name: str) -> Study[str]:
 
 
 def runs(name: str, members: int | None = None) -> Mapping[str, TrainingRun]:
-    """The runs of a study: four members each, 48 steps in blocks of 16, weights kept."""
+    """The runs of a study: four members each, 24 steps in blocks of 8, weights kept."""
     from recombine.models import Perceptron
     from recombine.runs.training import Measured, TrainingRun
     from recombine.tasks import ToyTask
@@ -45,7 +45,7 @@ def runs(name: str, members: int | None = None) -> Mapping[str, TrainingRun]:
 
     return {
         run: TrainingRun(
-            task=ToyTask(), model=Perceptron(widths=(2, 4, 2)), members=members or 4, steps=48, batch_size=4,
+            task=ToyTask(), model=Perceptron(widths=(2, 4, 2)), members=members or 4, steps=24, batch_size=4,
             optimizer=SGD(lr=rate), measured=(Measured(measure="influence", at=(0, 20, -1)),), keep_weights=True,
         )
         for run, rate in RATES[name].items()
@@ -62,12 +62,12 @@ def save_after_every_block() -> None:
 
 
 def run_study(folder: Path, name: str = "small", injection: Injection | None = None, *more: str) -> None:
-    """`recombine study run` with a checkpoint after every 16 steps; ends the process with the command's exit code."""
+    """`recombine study run` with a checkpoint after every 8 steps; ends the process with the command's exit code."""
     import recombine.training.engine as engine
     from recombine.cli import main
 
     save_after_every_block()
-    engine.BLOCK_STEPS = 16
+    engine.BLOCK_STEPS = 8
     if injection is not None:
         injection[0](*injection[1])
     study, folders = DECLARED / f"{name}.py", ("--store", str(folder / "store"), "--out", str(folder / "page"))

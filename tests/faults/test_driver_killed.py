@@ -92,31 +92,32 @@ def test_killed_again_and_again(
     assert_completes(tmp_path, undisturbed)
 
 
-def gradient_toy(folder: Path, kill_after: int | None) -> None:
+def gradient_toy(folder: Path, kill_after: int = 0) -> None:
     """The study gradient-toy at smoke scale, its page left out: it is drawn from the stored tables anyway."""
     from recombine import reporting
 
     reporting.write_study = lambda result, out: out  # type: ignore[assignment]
-    if kill_after is not None:
+    if kill_after:
         kill_at(folder / "store", kill_after)
     from recombine.cli import main
 
     save_after_every_block()
     folders = ("--store", str(folder / "store"), "--out", str(folder / "page"))
-    main(["study", "run", "gradient-toy", "--scale", "smoke", "--members", "4", "--device", "cpu", "--json", *folders])
+    main(["study", "run", "gradient-toy", "--scale", "smoke", "--members", "2", "--device", "cpu", "--json", *folders])
 
 
-def test_a_study_of_the_package_is_killed(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+def test_a_study_of_the_package_is_killed(
+    tmp_path: Path, toy_store: Path, record_property: Callable[[str, object], None]
+) -> None:
     """fault: SIGKILL of `recombine study run gradient-toy --scale smoke`, three times one after the other | injected:
     at three random changes of a file in its store | outcome: the same command completes; tables byte for byte those of
     an undisturbed run"""
-    call(gradient_toy, tmp_path / "whole", None)
-    expected = hashes(tmp_path / "whole")
+    expected = hashes(toy_store.parent)
     assert len(expected) == 5 * 6
     chance = random.Random(3)
     for _ in range(3):
         assert was_killed(gradient_toy, tmp_path / "killed", chance.randint(20, 90))
         assert_intact(tmp_path / "killed", expected)
-    call(gradient_toy, tmp_path / "killed", None)
+    call(gradient_toy, tmp_path / "killed")
     assert hashes(tmp_path / "killed") == expected
     record_property("tried", 3)

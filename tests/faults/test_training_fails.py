@@ -33,7 +33,7 @@ def test_a_run_that_diverges(tmp_path: Path, undisturbed: dict[str, str]) -> Non
     assert wild is not None
     assert slow is not None
     assert wild.notes["diverged"] == 4
-    assert all(0 <= step < 48 for step in wild.table("members")["diverged_at"])
+    assert all(0 <= step < 24 for step in wild.table("members")["diverged_at"])
     assert slow.table("members")["diverged_at"].null_count() == 4
     for path in slow.directory.glob("*.parquet"):
         assert str(path.relative_to(tmp_path)) in undisturbed
@@ -45,7 +45,7 @@ def test_a_run_that_diverges(tmp_path: Path, undisturbed: dict[str, str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("larger_than", "steps"), [(1, (10,)), (2, (1, 40))], ids=["until one member is left", "until halves fit"]
+    ("larger_than", "steps"), [(1, (10,)), (2, (1, 20))], ids=["until one member is left", "until halves fit"]
 )
 def test_out_of_memory_in_a_stack(
     tmp_path: Path,
@@ -54,7 +54,7 @@ def test_out_of_memory_in_a_stack(
     steps: tuple[int, ...],
     record_property: Callable[[str, object], None],
 ) -> None:
-    """fault: out of memory in a stack of members | injected: torch.OutOfMemoryError from the 1st, 10th or 40th step of
+    """fault: out of memory in a stack of members | injected: torch.OutOfMemoryError from the 1st, 10th or 20th step of
     a stack that is too large | outcome: its halves are trained; tables are byte for byte those of an undisturbed run"""
     for step in steps:
         folder = tmp_path / str(step)

@@ -217,6 +217,9 @@ def test_in_a_browser_nothing_runs_and_nothing_is_loaded(
             tab.on("pageerror", lambda error, seen=happened: seen.append(str(error)))
             tab.on("request", lambda request, seen=happened, at=file: seen.append(request.url) if request.url != at.as_uri() else None)  # fmt: skip  # noqa: E501
             tab.goto(file.as_uri())
+            for cell in tab.locator(".cells td").all()[:: len(LEVELS) + 1]:
+                cell.hover()
+                assert ":" in tab.locator(".said").inner_text()
             assert tab.title() != "owned"
             assert [event for event in happened if not event.startswith("data:image/")] == [], file.name
             tab.close()

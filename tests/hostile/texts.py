@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from importlib.resources import files
 
 TEXTS = {
     "script": "<script>document.title='owned';alert(1)</script>",
@@ -26,6 +27,8 @@ TEXTS = {
 }
 LEVELS = list(TEXTS.values())
 
+_OWN = (files("recombine.reporting") / "templates" / "check.js").read_text(encoding="utf-8").removesuffix("\n")
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; script-src [^"]*">')
 _LOADS = ("src", "href", "xlink:href", "data", "action", "formaction", "poster", "srcset", "background")
 _RUNS = {"script", "iframe", "object", "embed", "base", "form", "foreignobject"}
 
@@ -60,8 +63,9 @@ class Page(HTMLParser):
 
 
 def assert_harmless(page: str, beside: bool = False) -> Page:
-    """A page that runs nothing, loads nothing (but files beside it), and computed nothing from its texts."""
-    seen = Page(page)
+    """A page that runs nothing (but a script of the package), loads nothing (but files beside it), and computed nothing
+    from its texts."""
+    seen = Page(_POLICY.sub("", page, count=1).replace(f"<script>{_OWN}</script>", ""))
     assert seen.runs == [], seen.runs
     assert [at for at in seen.loads if not (beside and re.fullmatch(r"[a-z0-9_./-]+", at) and ".." not in at)] == []
     assert "1337" not in page

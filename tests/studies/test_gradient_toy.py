@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -71,10 +72,12 @@ def test_tables_have_their_columns_and_all_settings(result: StudyResult) -> None
         "influence": ["run", "setting", "member", "input", "influence", "step", "fitted"],
         "boundary": ["run", "setting", "member", "x2", "x1", "step", "fitted"],
         "map": ["run", "setting", "step", "x1", "x2", "share"],
+        "ends": ["run", "setting", "member", "quarter_11", "fitted"],
     }
     assert {name: table.columns for name, table in result.tables.items()} == columns
-    for table in result.tables.values():
-        assert set(table["run"]) == set(RUNS)
+    many = {"redundant-many", "uninformative-many"}
+    for name, table in result.tables.items():
+        assert set(table["run"]) == (many if name == "ends" else set(RUNS) - many)
     accuracy = result.tables["accuracy"].filter(pl.col("run") == "redundant")
     assert accuracy["step"].unique().sort().to_list() == [0, 1, 2, 4, 8, 16, 32, 64, 128, 256]
     assert len(accuracy) == 10 * MEMBERS
@@ -154,6 +157,29 @@ def test_a_dip_can_be_missing() -> None:
     deep = {m: {0: 0.9, 1: 0.1, 2: 0.7, 3: 0.9 + 0.01 * m} for m in range(4)}
     found = _judged("toy-dip", _along(deep))
     assert (found.status, found.figure.values) == ("holds", pytest.approx((0.8, 0.81, 0.82, 0.83)))
+
+
+def test_very_many_networks_are_the_same_networks(result: StudyResult, store: Store) -> None:
+    """Member by member they end as the others do; of their losses nothing is kept."""
+    of_run, last = pl.col("run") == "redundant", pl.col("step") == pl.col("step").max()
+    usual = result.tables["accuracy"].filter(of_run).filter(last).sort("member")["quarter_11"]
+    ends = result.tables["ends"].filter(pl.col("run") == "redundant-many").sort("member")["quarter_11"]
+    assert ends.to_list() == usual.to_list()
+    run = STUDY.runs("smoke", MEMBERS)["redundant-many"]
+    assert set(get_or_compute(store, {"many": run}, device="cpu")["many"].tables) == {"members", "per_combination"}
+
+
+def test_a_tail_is_told_from_a_bell_curve() -> None:
+    drawn = 0.9 + 0.02 * np.random.default_rng(0).normal(size=40_000).clip(-4.5, 4.5)
+
+    def status(values: Any, fitted: Any = True) -> str:
+        columns = {"run": "redundant-many", "member": np.arange(len(values)), "quarter_11": values, "fitted": fitted}
+        return str(_judged("toy-tail", {"ends": pl.DataFrame(columns)}).status)
+
+    assert status(drawn) == "fails"
+    rare = np.append(drawn, [0.4] * 6)
+    assert status(rare) == "holds"
+    assert status(rare, rare > 0.5) == "fails", "what did not learn is no evidence"
 
 
 @pytest.mark.parametrize("members", [-1, 0, 1])

@@ -14,16 +14,20 @@ from recombine.checks.elsewhere import FILE, elsewhere
 from recombine.checks.rules import Cells
 from recombine.errors import InputError
 from recombine.studies.real_tables import STUDY, registry as tables
-from recombine.studies.real_tables.claims import JUDGED, crossover, for_check
+from recombine.studies.real_tables.claims import CLAIMS, JUDGED
 from recombine.studies.real_tables.closer import _median, closer
 from recombine.studies.real_tables.collecting import _plans
-from recombine.studies.real_tables.contest import FOREST, _Kind
-from recombine.studies.real_tables.holes import BEYOND, HOLES, hold_out, indicators
+from recombine.studies.real_tables.contest import FOREST, ONE, _Kind
+from recombine.studies.real_tables.halves import readings
+from recombine.studies.real_tables.holes import BEYOND, HOLES, Holes, hold_out, indicators
 from recombine.studies.real_tables.networks import _judged, _kernel
+from recombine.studies.real_tables.summaries import each, for_check
 from recombine.tables import TABLES
 
 RESULTS = Path(__file__).parents[2] / "results"
 REGISTRY = tables.registered()
+SETTLED = "7eda52ded140a7d7"
+"""Of every claim and its criterion, as they were when the locked half was opened."""
 
 
 def planted(noise: float, additive: float = 1.0, seed: int = 0) -> Cells:
@@ -71,6 +75,24 @@ def test_claims_are_judged_on_the_locked_half_once_there_is_one() -> None:
     assert rows.head(1).filter(JUDGED)["half"].to_list() == ["development"]
 
 
+def test_criteria_are_those_that_were_settled_before_the_locked_half_was_opened() -> None:
+    told = "\n".join(f"{claim.id}: {claim.test.criterion}, nothing is {claim.test.nothing}" for claim in CLAIMS)
+    assert hashlib.sha256(told.encode()).hexdigest()[:16] == SETTLED
+    page = (RESULTS.parent / "docs" / "real-tables.md").read_text(encoding="utf-8")
+    assert [claim.id for claim in CLAIMS if f"| `{claim.id}` |" not in page] == []
+
+
+def test_the_locked_half_was_run_after_the_other_and_each_at_one_clean_commit() -> None:
+    told = json.loads((RESULTS / "real-tables" / "study.json").read_text(encoding="utf-8"))["runs"]
+    halves: dict[str, list[dict[str, str]]] = {"development": [], "locked": []}
+    for name, run in told.items():
+        halves[REGISTRY[name.partition(", ")[0]].source.half].append(run)
+    assert max(run["started"] for run in halves["development"]) < min(run["started"] for run in halves["locked"])
+    for runs in halves.values():
+        (commit,) = {run["commit"] for run in runs}
+        assert not commit.endswith("-dirty")
+
+
 def test_tables_of_the_package_are_those_of_the_registry() -> None:
     for name in TABLES:
         if name != "buchwald_hartwig":  # a second; the run of it asserts the same
@@ -83,10 +105,12 @@ def test_tables_of_the_package_are_those_of_the_registry() -> None:
 @pytest.mark.parametrize("holes", HOLES)
 def test_what_is_held_out(holes: str) -> None:
     cells = planted(0.1)
-    found = hold_out(cells, holes, np.random.default_rng(3))  # type: ignore[arg-type]
+    found = hold_out(cells, holes, np.random.default_rng(3), hidden=9)  # type: ignore[arg-type]
     assert found is not None
     out, determined = found
     assert determined[~out].all()
+    if holes == "as many at random":
+        assert out.sum() == 9
     if holes == "sparse":
         assert (~out).sum() == round(BEYOND * np.linalg.matrix_rank(indicators(cells)))
     else:
@@ -104,11 +128,11 @@ def test_places_seen_twice_are_asked_where_one_is_left() -> None:
     assert (determined == left).all()
 
 
-def _measured(cells: Cells, learners: bool = False) -> dict[tuple[str, str], float]:
+def _measured(cells: Cells, learners: bool = False, holes: Holes = "random") -> dict[tuple[str, str], float]:
     kind = _Kind()
-    found = hold_out(cells, "random", np.random.default_rng(1))
+    found = hold_out(cells, holes, np.random.default_rng(1), hidden=14)
     assert found is not None
-    kind.add(cells, *found, holes="random", seed=0, learners=learners)
+    kind.add(cells, *found, holes=holes, seed=0, learners=learners)
     return {(rule, what): value for rule, what, value in kind.rows()}
 
 
@@ -116,6 +140,7 @@ def test_a_sum_is_found_to_be_one_and_noise_to_be_none() -> None:
     exact = _measured(planted(0.0), learners=True)
     assert exact["additive", "R²"] > 0.9999
     assert exact[FOREST, "R²"] < 0.99
+    assert exact[ONE, "R²"] < 0.9
     assert abs(_measured(planted(1.0, additive=0.0))["additive", "R²"]) < 0.3
 
 
@@ -147,12 +172,69 @@ def test_theory_that_is_right_is_off_by_nothing() -> None:
     assert (np.diff(kernel.similarities) > 0).all()
 
 
-def test_the_crossover_compares_other_hold_outs() -> None:
+def test_the_best_single_factor_is_as_good_as_adding_up_where_there_is_one() -> None:
+    cells = planted(0.0)
+    rows_only = Cells(
+        cells.codes, cells.shape, cells.rows, np.random.default_rng(2).normal(size=8)[cells.codes[:, 0]], None
+    )
+    assert _measured(rows_only)[ONE, "R²"] > 0.9999
+    noise = _measured(planted(1.0, additive=0.0))
+    assert abs(noise[ONE, "R²"]) < 0.3  # the better of two, in hindsight
+
+
+def test_as_many_at_random_are_compared_by_adding_up_alone() -> None:
+    cells = planted(1.0)
+    told = _measured(cells, holes="as many at random")
+    assert {rule for rule, _ in told} == {"", "additive"}
+    found = hold_out(cells, "as many at random", np.random.default_rng(1), hidden=14)
+    assert found is not None
+    varies = float(((cells.answers[found[0]] - cells.answers[~found[0]].mean()) ** 2).mean())
+    over = told["additive", "log error over all"] - told["additive", "log error"]
+    assert np.exp(2 * over) == pytest.approx(varies / np.var(cells.answers))
+
+
+NAMES = ["table", "half", "holes", "rule", "what", "value"]
+
+
+def test_each_table_has_a_row_that_compares_other_hold_outs() -> None:
     rows = [("a", "random", "additive", "log error", -0.1), ("a", "random", FOREST, "log error", -0.4),
-            ("a", "structured", "additive", "R²", 0.2)]  # fmt: skip
+            ("a", "structured", "additive", "R²", 0.2), ("a", "random", "additive", "R²", 0.5),
+            ("a", "random", ONE, "R²", 0.3)]  # fmt: skip
     long = pl.DataFrame(rows, ["table", "holes", "rule", "what", "value"], orient="row")
-    found = crossover(long.with_columns(kind=pl.lit("x"), half=pl.lit("development"), factors=2))
-    assert found.select("gain", "low").rows() == [(pytest.approx(0.3), True)]
+    found = each(long.with_columns(kind=pl.lit("x"), half=pl.lit("development"), factors=2))
+    assert found.select("gain", "low", "beyond one").rows() == [(pytest.approx(0.3), True, pytest.approx(0.2))]
+
+
+def test_families_count_once_and_never_in_both_halves() -> None:
+    once = tables.counted_once()
+    families: dict[str, list[str]] = {}
+    for name, entry in REGISTRY.items():
+        families.setdefault(entry.family or name, []).append(name)
+    assert all(len(once.intersection(names)) == 1 for names in families.values())
+    for names in families.values():
+        halves = {REGISTRY[name].source.half for name in names}
+        (kept,) = once.intersection(names)
+        assert "development" not in halves or REGISTRY[kept].source.half == "development"
+
+
+def test_claims_are_read_on_either_half_and_with_families_once() -> None:
+    """The table of another family would make the claim fail; where families count once it is not there."""
+    first, second = "Stat2Data/CO2Hawaii", "Stat2Data/CO2SouthPole"
+    good = [name for name, entry in REGISTRY.items() if not entry.family and entry.source.half == "locked"][:20]
+    rows = [(name, "locked", "random", "additive", "R²", 0.9) for name in good]
+    rows += [
+        (second, "locked", "random", "additive", "R²", -9.0),
+        (first, "development", "random", "additive", "R²", 0.9),
+    ]
+    long = pl.DataFrame(rows, NAMES, orient="row").with_columns(
+        pl.col("table").alias("run"), kind=pl.lit("x"), factors=2
+    )
+    found = readings(long, each(long)).filter(pl.col("claim") == "adds-up-mostly")
+    told = {(row["half"], row["families"]): (row["tables"], row["value"]) for row in found.iter_rows(named=True)}
+    assert told["locked", "once"] == (20, 1.0)
+    assert told["locked", "all"] == (21, pytest.approx(20 / 21))
+    assert told["development", "all"] == told["development", "once"] == (1, 1.0)
+    assert {claim.id for claim in CLAIMS} == set(readings(long, each(long))["claim"])
 
 
 def test_check_quotes_the_committed_tables() -> None:

@@ -38,7 +38,7 @@ def test_what_is_not_numbers_stays_text(texts):
 
 @pytest.mark.parametrize("text", ["inf", "-Infinity", "1e308", "1e999"])
 def test_what_cannot_be_calculated_with_is_refused(text):
-    with pytest.raises(InputError, match=r"column 'y' holds .*; correct the cell or leave it blank"):
+    with pytest.raises(InputError, match=r"column 'y' holds .*; correct such cells or leave them blank"):
         read_numbers("y", ["1", text])
 
 

@@ -105,9 +105,32 @@ def test_unicode_names_and_levels(tmp_path):
     assert levels(path, "a") == [(1,)]
 
 
+def test_all_problems_of_a_table_are_told_at_once():
+    table = {"a": ["x", None, "y"], "dose": ["1", "two", "3"], "y": ["1", "2", "n.d."]}
+    with pytest.raises(InputError) as told:
+        read_tables([table], ["a", "dose"], numbers=["dose"], target="y", target_kind="number")
+    text = str(told.value)
+    assert text.startswith("the table has 3 problems: (1) column 'a' has 1 missing value (row 2 below the header)")
+    assert "(2) column 'dose' holds 'two', which is not a number (row 2 below" in text
+    assert "(3) the target 'y' holds 'n.d.', which is not a number (row 3 below" in text
+
+
+def test_texts_that_differ_in_spaces_or_capitals_are_one_level_where_that_is_said():
+    table = {"site": ["US", "US ", "eu", "EU"], "y": ["yes", "no", "Yes", "no"]}
+    (apart,) = read_tables([table], ["site"], target="y")
+    assert len(apart.space.factors[0]) == 4
+    assert "so clean them if they are the same" in apart.notes[0]
+    (offered,) = read_tables([table], ["site"], merge_alike=False)
+    assert "--merge-alike" in offered.notes[0]
+    (merged,) = read_tables([table], ["site"], target="y", merge_alike=True)
+    assert merged.space.factors[0].levels == ("EU", "US")
+    assert merged.target.classes == ("Yes", "no")
+    assert merged.target.mean.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+
+
 def test_missing_values_are_asked_about():
     table = {"a": ["x", None, "y"], "b": [1.0, 2.0, float("nan")]}
-    with pytest.raises(InputError, match=r"1 missing value;.*missing='drop'.*missing='level'"):
+    with pytest.raises(InputError, match=r"1 missing value .*row \d+ below.*missing='drop'.*missing='level'"):
         read_tables([table], ["a", "b"])
     assert combinations(table, "a", "b", missing="drop") == ([("x", 1.0)], [1])
     assert read_tables([table], ["a", "b"], missing="drop")[0].dropped == 2
@@ -236,7 +259,7 @@ def test_a_truncated_parquet_file_is_refused(tmp_path):
         ({"a": [1.0, float("inf")]}, ["a"], {"bins": {"a": 2}}, "infinite"),
         ({"a": ["1", "1e308"]}, ["a"], {}, "1e\\+308, too large"),
         ({"a": [1, 2], "y": [1.0, float("inf")]}, ["a"], {"target": "y"}, "column 'y' holds the infinite number inf"),
-        ({"a": [1, 2], "y": ["1", "-inf"]}, ["a"], {"target": "y"}, "infinite number -inf; correct the cell"),
+        ({"a": [1, 2], "y": ["1", "-inf"]}, ["a"], {"target": "y"}, "-inf .row 2 below the header.; correct such"),
         ({"a": [1, 2], "y": [1.0, 1e308]}, ["a"], {"target": "y"}, "too large to calculate with"),
         ({"a": [1, 2], "y": ["-", " "]}, ["a"], {"target": "y"}, "is empty"),
         ({"a": [[1], [2]]}, ["a"], {}, "a factor is a column of"),

@@ -8,10 +8,12 @@ largest difference of a weight relative to its tensor, and the one between `stac
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import tempfile
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import torch
@@ -22,6 +24,7 @@ if not torch.cuda.is_available():
 from torch import nn
 from trainees import SPACE, TOY, assert_bitwise, fixed_task, weights
 
+from recombine.errors import InputError
 from recombine.measures import generalization
 from recombine.models import Perceptron
 from recombine.support import full
@@ -99,7 +102,7 @@ def equality(name: str) -> tuple[bool, str]:
 def watched() -> tuple[bool, str]:
     """Records, marks of divergence; a training that is killed and goes on comes to the same bits as one that is not."""
     how = HERE | {"steps": 6} if interpreted() else THERE
-    how |= {"strategy": "fused", "optimizer": SGD(lr=(0.1, 1e200 if interpreted() else 1e30, 0.2, 0.3, 0.4))}
+    how = how | {"strategy": "fused", "optimizer": SGD(lr=(0.1, 1e200 if interpreted() else 1e30, 0.2, 0.3, 0.4))}
     steps = how["steps"]
     records = [Record("generalization", generalization, at=(0, 2, -1))]
     block, engine.FUSED_STEPS = engine.FUSED_STEPS, 3
@@ -137,7 +140,30 @@ def draws() -> tuple[bool, str]:
     return right, "integers, single and double precision: the same bits" if right else "not the same bits"
 
 
-OTHERS = {"watched": watched, "draws": draws}
+def precisions() -> tuple[bool, str]:
+    """Steps in TF32 and bfloat16 come near to those in float32 and not to the same; torch is as before afterwards."""
+    if interpreted():
+        return True, "needs a GPU"
+    model, task, more = CASES["64-64-64"]
+    how = THERE | more
+    before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32, torch.is_autocast_enabled("cuda")
+    found = {}
+    full = train(model, task, strategy="captured", **how)
+    for strategy, precision in product(("fused", "captured", "compiled", "loop"), ("tf32", "bfloat16")):
+        if (strategy, precision) != ("fused", "bfloat16"):
+            rounded = train(model, task, strategy=strategy, precision=precision, **how)
+            found[f"{strategy} {precision}"] = apart(rounded, full)
+    with suppress(InputError):
+        train(model, task, strategy="fused", precision="bfloat16", **how)
+        found["fused bfloat16 is not refused"] = math.nan
+    after = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32, torch.is_autocast_enabled("cuda")
+    # Adam divides a gradient by its size, so that also small ones count whose signs are rounded away.
+    limits = [1e-5 < off < (0.2 if name.endswith("tf32") else 0.5) for name, off in found.items()]
+    right = before == after and all(limits)
+    return right, ", ".join(f"{name} {off:.1e}" for name, off in found.items())
+
+
+OTHERS = {"watched": watched, "draws": draws, "precisions": precisions}
 
 
 def main() -> int:

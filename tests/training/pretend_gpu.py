@@ -132,6 +132,10 @@ class PretendGPU(TorchDispatchMode):
         super().__init__()
         self.recording = False
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # there is nothing to skip: nothing is compiled here, and each operation would pay for it
+
     def __enter__(self) -> PretendGPU:
         # torch.tensor(list, device=…) is then made on the CPU and copied where this is seen.
         self.before = torch._C._only_lift_cpu_tensors()
@@ -154,6 +158,8 @@ class PretendGPU(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
+        if OnGPU not in types and not self.recording and "device" not in kwargs:
+            return func(*args, **kwargs)
         given = _tensors((args, kwargs))
         there = [tensor for tensor in given if isinstance(tensor, OnGPU)]
         target = None if kwargs.get("device") is None else torch.device(kwargs["device"]).type

@@ -23,7 +23,8 @@ from recombine.training.sign import SignSGD
 from recombine.training.stack import Objective
 from recombine.training.strategies import Fused
 from recombine.training.strategies.fused import loss_of, program_of
-from recombine.training.strategies.fused_source import Program, blocks, write
+from recombine.training.strategies.fused_program import Program, blocks
+from recombine.training.strategies.fused_source import write
 
 
 @pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed; its interpreter runs the programs")

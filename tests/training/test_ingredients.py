@@ -157,6 +157,7 @@ CHANGES: dict[str, Any] = {
     "model": Perceptron(widths=(2, 3, 2)), "task": ToyTask(), "steps": 4, "batch_size": 5, "optimizer": SGD(lr=0.2),
     "seed": 1, "init_scale": 2.0, "penalty": None, "penalty_weight": 0.2, "records": (), "fit_below": 0.1,
     "stop_below": 0.1, "stop_on": 8, "stop_every": 3, "dtype": torch.float64, "fresh": True, "validation": Validation(),
+    "precision": "tf32",
 }  # fmt: skip
 
 
@@ -176,7 +177,8 @@ RUN_CHANGES: dict[str, Any] = {
     "task": ToyTask(second="uninformative"), "model": Perceptron(widths=(2, 3, 2), activation="tanh"), "members": 3,
     "steps": 4, "batch_size": 5, "optimizer": SGD(lr=0.1, schedule=Cosine(steps=3)), "seed": 1, "init_scale": 2.0,
     "penalty": Perceptron(widths=(1, 1)), "penalty_weight": 0.2, "fit_below": 0.1, "stop_below": 0.1, "stop_on": 8,
-    "stop_every": 3, "measured": (Measured(measure="leak"),), "keep_weights": True,
+    "stop_every": 3, "measured": (Measured(measure="leak"),), "keep_weights": True, "keep_history": False,
+    "precision": "tf32",
 }  # fmt: skip
 
 

@@ -112,6 +112,7 @@ def test_many_steps_of_a_network_with_a_program_are_fused() -> None:
     assert plan(NET(), 1, GPU, steps=10**4, fusible=True).strategy == "fused", "however many there are"
     assert plan(NET(), device=GPU, steps=10**4).strategy == "captured"
     assert plan(NET(), device=GPU, steps=100, fusible=True).strategy == "captured"
+    assert plan(NET(), 2**18, GPU, steps=100, fusible=True).strategy == "fused", "or steps of very many"
     assert plan(NET(), device=CPU, steps=10**4, fusible=True).strategy == "stacked"
 
 

@@ -28,7 +28,7 @@ def test_a_training_is_called_with_what_describes_it() -> None:
 def test_a_run_hands_over_every_field_that_describes_a_training() -> None:
     run = TrainingRun(task=ToyTask(), model=MODEL, members=(1, 3), steps=4, optimizer=Adam(lr=0.1), fit_below=0.2)
     how = run.how()
-    assert set(how) == set(TrainingRun.model_fields) - {"measured", "keep_weights"}
+    assert set(how) == set(TrainingRun.model_fields) - {"measured", "keep_weights", "keep_history"}
     training = Training(**how)
     assert training.ids == [1, 3]
     assert training.optimizer is run.optimizer
@@ -44,6 +44,8 @@ def test_a_run_hands_over_every_field_that_describes_a_training() -> None:
         ({"members": [1, 1]}, "members must be"),
         ({"members": 3, "init_scale": (1.0, 2.0)}, "init_scale has 2 entries, member 2 has none"),
         ({"device": "nowhere"}, "there is no device"),
+        ({"precision": "float16"}, "unknown precision"),
+        ({"precision": "tf32", "device": "cpu"}, "precision='tf32' is for a CUDA device; a cpu computes in full"),
     ],
 )
 def test_what_cannot_be_trained_is_said_at_once(wrong: dict[str, object], why: str) -> None:

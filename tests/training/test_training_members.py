@@ -149,6 +149,8 @@ def test_the_history_is_the_mean_loss_of_its_bin(monkeypatch: pytest.MonkeyPatch
     for b, (start, stop) in enumerate(zip([0, *ends], ends, strict=False)):
         expected = fine.history["loss"][:, start:stop].mean(1)
         torch.testing.assert_close(coarse.history["loss"][:, b], expected, rtol=1e-12, atol=1e-14)
+    monkeypatch.setattr("recombine.training.log.HISTORY_NUMBERS", 5 * len(fine))
+    assert short(NET, steps=25).history["step"].tolist() == [5, 10, 15, 20, 25], "of many members less is kept"
     frame = fine.history_frame()
     assert frame.columns == ["member", "step", "loss"]
     assert frame.filter(pl.col("member") == 2)["loss"].to_list() == fine.history["loss"][2].tolist()

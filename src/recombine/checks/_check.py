@@ -50,6 +50,7 @@ def check(
     bins: Mapping[str, int] | None = None,
     numeric: Numeric = (),
     missing: Missing = "error",
+    merge_alike: bool = False,
     cost: Cost | None = None,
     forbid: Sequence[Mapping[str, Level]] = (),
     exclude: Sequence[Mapping[str, Level]] = (),
@@ -71,6 +72,7 @@ def check(
     ``split="column=value"`` the rows that have this value (the others are training), or the rows without an answer;
     ``grid`` asks about the grid as well. ``order`` m: effects of up to m factors at once. ``numeric`` names factors
     that are numbers, which act along a straight line, or with {name: "spline"} along a smooth curve.
+    ``merge_alike`` takes texts that differ only in spaces or capitals for one level.
     ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
     function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists (partial)
     combinations that cannot be collected, ``exclude`` those that cannot exist, and ``purpose`` says what the rows
@@ -89,7 +91,7 @@ def check(
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))
     train, asked_table, questions, notes = read(
         table, test, factors, min_support, target=target, target_kind=target_kind, split=pair, bins=bins, numbers=lines,
-        missing=missing, max_rows=max_rows, max_bytes=max_bytes,
+        missing=missing, merge_alike=merge_alike, max_rows=max_rows, max_bytes=max_bytes,
     )  # fmt: skip
     space, answered = train.space, train.target
     if grid and asked_table is not None:
@@ -136,6 +138,7 @@ def check(
             space.shape,
             existing(space, exclude) if exclude and wanted is None else test_codes,
             numbers=curves,
+            pairs=None if curves else pairs,
         ),
         pieces=connected_components(known, space),
         groups=level_groups(known, space),
@@ -144,6 +147,7 @@ def check(
         else Confounding((), int((train.counts < THIN).sum()), len(train.counts)),
         additivity=fit,
         rescaled=rescaled,
+        answers=answered,
         prediction=prediction,
         forecast=expected,
         unseen_levels=levels_never_seen(known, space),
@@ -170,6 +174,7 @@ def check(
             "bins": dict(bins or {}),
             "numeric": lines,
             "missing": missing,
+            "merge_alike": merge_alike,
             "salience": salience,
             "depth": depth,
             "rules": list(rules),

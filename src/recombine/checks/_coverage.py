@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.checks.modular import Ints
-from recombine.checks.tables import MANY, pair_tables
+from recombine.checks.modular import Floats, Ints
+from recombine.checks.tables import Pairs
 from recombine.space import Codes
 
 LARGEST_TABLE = 50_000_000
@@ -66,9 +66,10 @@ def coverage(
     asked: Codes | None = None,
     strengths: tuple[int, ...] = (1, 2, 3),
     numbers: Collection[int] = (),
+    pairs: Pairs | None = None,
 ) -> Coverage:
     """Compare what training shows with what the asked rows (None: the whole grid) use; ``numbers`` are factors without
-    levels to speak of, which are left out."""
+    levels to speak of, which are left out. ``pairs`` are the two-way tables of training, where they are known."""
     factors = [k for k in range(len(shape)) if k not in numbers]
     found, skipped = [], []
     for t in strengths:
@@ -78,25 +79,19 @@ def coverage(
         if subsets > MOST_SUBSETS or subsets * (len(train) + (0 if asked is None else len(asked))) > MOST_WORK:
             skipped.append(t)
             continue
-        seen = _present_pairs(train, shape) if t == 2 else {}
-        found += [_one(train, shape, asked, chosen, seen.get(chosen)) for chosen in itertools.combinations(factors, t)]
+        tables = pairs or {} if t == 2 else {}
+        found += [_one(train, shape, asked, c, tables.get((c[0], c[-1]))) for c in itertools.combinations(factors, t)]
     return Coverage(tuple(found), tuple(skipped))
 
 
-def _present_pairs(codes: Codes, shape: tuple[int, ...]) -> dict[tuple[int, ...], Ints]:
-    """Keys of the pairs of levels that occur, where pairs of factors are so many that they are counted together."""
-    if math.comb(len(shape), 2) <= MANY:
-        return {}
-    tables = pair_tables(codes, np.ones(len(codes), dtype=np.int64), shape)
-    return {pair: np.flatnonzero(table) for pair, table in tables.items()}
-
-
 def _one(
-    train: Codes, shape: tuple[int, ...], asked: Codes | None, chosen: tuple[int, ...], seen: Ints | None
+    train: Codes, shape: tuple[int, ...], asked: Codes | None, chosen: tuple[int, ...], table: Floats | None
 ) -> Interactions:
     sizes = [shape[k] for k in chosen]
     possible = math.prod(sizes)
-    seen = _present(train, shape, chosen) if seen is None else seen
+    if asked is None and table is not None and table.all():
+        return Interactions(chosen, possible, possible, 0, None, ())
+    seen = _present(train, shape, chosen) if table is None else np.flatnonzero(table)
     if asked is None:
         missing = possible - len(seen)
         first = _first_absent(seen, min(missing, EXAMPLES))

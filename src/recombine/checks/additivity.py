@@ -132,7 +132,7 @@ def _pairs(codes: Ints, known: Identifiability, cells: int) -> dict[tuple[int, i
         curves = {k: np.hstack(known.curves[k].smooth) for k in chosen if k in known.curves}
         block = Block.of(codes, known.shape, chosen, curves)
         if len(block) < cells and cells * len(block) <= LARGEST:
-            found[chosen] = block.columns(codes)[0].toarray()
+            found[chosen] = block.columns(codes).toarray()
     return found
 
 

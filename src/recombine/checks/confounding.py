@@ -8,22 +8,27 @@ shuffling them would. Very large tables get the asymptotic χ² and say so.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine.checks.modular import Floats
-from recombine.checks.tables import MOST_CELLS, Pairs, two_way
+from recombine.checks.tables import CHUNK, MOST_CELLS, Pairs
 from recombine.space import Codes
 from recombine.support.table import Table, Target
 
 FEWEST_DRAWS = 99
-WORK = 10_000_000
+WORK = 4_000_000
 """Cells × draws spent on all pairs together, unless that leaves fewer than 99 draws."""
 LARGEST_DRAWN = 4_000_000
 """Cells × draws up to which tables are drawn."""
-SMALL_TABLE = 1_000
+SMALL_TABLE, ENOUGH = 1_000, 5
+"""Cells up to which tables are drawn cell by cell; of a larger one with this many expected rows in each cell the χ² is
+as good, and drawing needs scipy.stats, which takes a second to import."""
+KEPT = 100_000
+"""Cells of a table by factors and answer up to which it is kept for the next question."""
 MOST_PAIRS = 300
 """Pairs that are looked at one by one; of more, the strongest by V."""
 MOST_CONDITIONED = 20_000
@@ -67,22 +72,19 @@ def confounding(train: Table, tables: Pairs, draws: int, seed: int) -> Confoundi
     answers = answer_counts(train.target) if train.target is not None else None
     answer_name = train.target.name if train.target is not None else ""
     pairs = []
+    cubes = _Cubes(codes, answers, shape) if answers is not None else None
     chosen = _strongest(tables)
     total = len(chosen) + (len(shape) if answers is not None else 0)
     for (j, k), table in chosen.items():
-        conditional = (
-            _given_answer(codes, answers, j, k, shape)
-            if answers is not None and answers.shape[1] * shape[j] * shape[k] <= MOST_CELLS
-            else None
-        )
+        conditional = cubes.given_answer(j, k) if cubes is not None and cubes.fits(j, k) else None
         given = answer_name if conditional is not None else None
         pairs.append(_associate(names[j], names[k], table, conditional, given, draws, total, seed))
-    if answers is not None:
+    if answers is not None and cubes is not None:
         for k in range(len(shape)):
             table = np.stack([np.bincount(codes[:, k], weights=a, minlength=shape[k]) for a in answers.T], axis=1)
             conditional, given = (None, None)
             if len(shape) ** 2 * answers.shape[1] <= MOST_CONDITIONED:
-                conditional, given = _left_with_answer(codes, answers, k, names, shape)
+                conditional, given = cubes.left_with_answer(k, names)
             pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, total, seed))
     pairs.sort(key=lambda a: -a.cramers_v)
     return Confounding(tuple(pairs), int((train.counts < THIN).sum()), len(train.counts))
@@ -116,30 +118,52 @@ def information(table: Floats) -> float:
     return max(0.0, float((p[some] * np.log2(p[some] / expected[some])).sum()))
 
 
-def _given_answer(codes: Codes, answers: NDArray[np.int64], j: int, k: int, shape: tuple[int, ...]) -> float:
-    return sum(
-        _share(answers[:, c], answers) * information(two_way(codes, answers[:, c], j, k, shape))
-        for c in range(answers.shape[1])
-    )
+class _Cubes:
+    """Rows by level of two factors and answer, each counted in one pass; small ones are kept."""
+
+    def __init__(self, codes: Codes, answers: NDArray[np.int64], shape: tuple[int, ...]) -> None:
+        self.codes, self.shape, self.classes = codes, shape, answers.shape[1]
+        self._parts = []
+        for start in range(0, len(codes), CHUNK):
+            part = answers[start : start + CHUNK]
+            rows, at = np.nonzero(part)
+            self._parts.append((start, rows.astype(np.int32), at.astype(np.int32), part[rows, at].astype(np.float64)))
+        self._kept: dict[tuple[int, int], Floats] = {}
+
+    def fits(self, j: int, k: int) -> bool:
+        return bool(self.shape[j] * self.shape[k] * self.classes <= MOST_CELLS)
+
+    def of(self, j: int, k: int) -> Floats:
+        """levels of j × levels of k × answers"""
+        if j > k:
+            return self.of(k, j).transpose(1, 0, 2)
+        if (j, k) in self._kept:
+            return self._kept[j, k]
+        sizes = (self.shape[j], self.shape[k], self.classes)
+        table = np.zeros(math.prod(sizes))
+        for start, rows, at, weights in self._parts:
+            part = self.codes[start : start + CHUNK]
+            keys = (part[:, j].astype(np.int64) * sizes[1] + part[:, k])[rows] * sizes[2] + at
+            table += np.bincount(keys, weights=weights, minlength=len(table))
+        cube = table.reshape(sizes)
+        if cube.size <= KEPT:
+            self._kept[j, k] = cube
+        return cube
+
+    def given_answer(self, j: int, k: int) -> float:
+        """The information that two factors have about each other where the answer is held fixed."""
+        return _conditional(self.of(j, k).transpose(2, 0, 1))
+
+    def left_with_answer(self, k: int, names: tuple[str, ...]) -> tuple[float | None, str | None]:
+        """The least information factor k still has about the answer with one other factor held fixed, and that
+        factor."""
+        others = [other for other in range(len(self.shape)) if other != k and self.fits(k, other)]
+        return min(((_conditional(self.of(other, k)), names[other]) for other in others), default=(None, None))
 
 
-def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> float:
-    return float(part.sum()) / max(1.0, float(whole.sum()))
-
-
-def _left_with_answer(
-    codes: Codes, answers: NDArray[np.int64], k: int, names: tuple[str, ...], shape: tuple[int, ...]
-) -> tuple[float | None, str | None]:
-    """The least information factor k still has about the answer with one other factor held fixed, and that factor."""
-    best: tuple[float | None, str | None] = (None, None)
-    for other in range(len(shape)):
-        if other == k or shape[k] * shape[other] * answers.shape[1] > MOST_CELLS:
-            continue
-        cube = np.stack([two_way(codes, a, other, k, shape) for a in answers.T], axis=2)
-        value = sum(float(t.sum()) * information(t) for t in cube) / max(1.0, float(cube.sum()))
-        if best[0] is None or value < best[0]:
-            best = (value, names[other])
-    return best
+def _conditional(cube: Floats) -> float:
+    """Mean information of the tables along the first axis."""
+    return sum(float(table.sum()) * information(table) for table in cube) / max(1.0, float(cube.sum()))
 
 
 def chi_square(table: Floats) -> Floats:
@@ -164,14 +188,15 @@ def _associate(
 
 def _p_value(table: Floats, observed: float, draws: int, pairs: int, seed: int) -> tuple[float, str]:
     draws = max(FEWEST_DRAWS, min(draws, WORK // (table.size * pairs)))
-    if table.size * draws > LARGEST_DRAWN or table.sum() > 2_000_000:
+    expected = table.sum(axis=1)[:, None] * table.sum(axis=0) / table.sum()
+    many = table.size > SMALL_TABLE and expected.min() >= ENOUGH
+    if many or table.size * draws > LARGEST_DRAWN or table.sum() > 2_000_000:
         from scipy.special import gammaincc
 
         freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
         return float(gammaincc(freedom / 2, observed / 2)), "asymptotic χ²"
     rows, columns = table.sum(axis=1).astype(np.int64), table.sum(axis=0).astype(np.int64)
     drawn = random_tables(rows, columns, draws, np.random.default_rng(seed))
-    expected = rows[:, None] * columns[None, :] / rows.sum()
     values = ((drawn - expected) ** 2 / expected).sum(axis=(1, 2))
     at_least = int((values >= observed * (1 - 1e-12)).sum())
     return (1 + at_least) / (1 + draws), f"{draws} random tables with the same margins"

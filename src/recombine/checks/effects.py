@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 
 from recombine.checks.curves import Curve
 from recombine.checks.modular import Floats, Ints
@@ -59,8 +59,9 @@ class Block:
     def __len__(self) -> int:
         return len(self.keys) * math.prod(int(table.shape[1]) for table in self.curves.values())
 
-    def columns(self, codes: Ints) -> tuple[csr_array, np.ndarray]:
-        """Indicators (rows × seen combinations) times curves, and which rows have a combination that was seen."""
+    def entries(self, codes: Ints) -> tuple[Floats, Ints, Ints, np.ndarray]:
+        """Indicators (rows × seen combinations) times curves as values, rows and columns, and which rows have a
+        combination that was seen."""
         keys = key_of(codes, self.shape, [k for k in self.subset if k not in self.curves])
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         known = self.keys[at] == keys
@@ -72,8 +73,11 @@ class Block:
             )
         width = values.shape[1]
         place = at[rows, None] * width + np.arange(width)
-        entries = (values.ravel(), (np.repeat(rows, width), place.ravel()))
-        return csr_array(entries, shape=(len(codes), len(self))), known
+        return values.ravel(), np.repeat(rows, width), place.ravel(), known
+
+    def columns(self, codes: Ints) -> csr_array:
+        values, rows, places, _ = self.entries(codes)
+        return csr_array((values, (rows, places)), shape=(len(codes), len(self)))
 
 
 def blocks_of(codes: Ints, shape: tuple[int, ...], order: int, curves: Mapping[int, Curve]) -> list[Block]:
@@ -122,12 +126,14 @@ class Effects:
 
     def _rows(self, codes: Ints) -> tuple[csr_array, Floats]:
         """Constant and indicators, and for each row and block whether it has an effect that was seen."""
-        parts, known = [csr_array(np.ones((len(codes), 1)))], np.ones((len(codes), len(self.blocks)))
+        known = np.ones((len(codes), len(self.blocks)))
+        parts, start = [(np.ones(len(codes)), np.arange(len(codes)), np.zeros(len(codes), dtype=np.int64))], 1
         for b, block in enumerate(self.blocks):
-            indicators, has = block.columns(codes)
-            parts.append(indicators)
-            known[:, b] = has
-        return csr_array(hstack(parts, format="csr")), known
+            values, rows, places, known[:, b] = block.entries(codes)
+            parts.append((values, rows, places + start))
+            start += len(block)
+        values, rows, places = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return csr_array((values, (rows, places)), shape=(len(codes), start)), known
 
     def _normal(self) -> tuple[Floats, Floats]:
         """Xᵀ U⁻¹ X and Xᵀ U⁻¹ y."""

@@ -1,7 +1,8 @@
 """What adding up explained of unseen combinations in real tables like this one: numbers of the study `real-tables`.
 
-``elsewhere.json`` has, for each table, its number of factors and pairs of the share of its cells that was seen and R²
-of adding up on the others, drawn at random; `python docs/quoted.py` writes it from the committed results.
+``elsewhere.json`` has, for each table of both halves, its number of factors and pairs of the share of its cells that
+was seen and R² of adding up on the others, drawn at random; `python docs/quoted.py` writes it from the committed
+results.
 """
 
 from __future__ import annotations

@@ -130,9 +130,7 @@ def _shrinkage(kernel: Kernel, known: Identifiability, train: Codes, queries: Co
             )
         )
     shares = np.full(len(queries), np.nan)
-    for start in range(0, min(len(queries), MOST_SHRUNK), 250):
-        part = queries[start : min(start + 250, MOST_SHRUNK)]
-        shares[start : start + len(part)] = expected_shrinkage(kernel, train, part, order=known.order)
+    shares[:MOST_SHRUNK] = expected_shrinkage(kernel, train, queries[:MOST_SHRUNK], order=known.order)
     return shares
 
 

@@ -207,10 +207,10 @@ def _reconstruct(residues: Integers, modulus: int) -> list[Fraction] | None:
 
 def _solves(matrix: Ints, values: list[Fraction], target: Ints) -> bool:
     common = math.lcm(*(v.denominator for v in values)) if values else 1
-    scaled = [v.numerator * (common // v.denominator) for v in values]
+    scaled = np.array([v.numerator * (common // v.denominator) for v in values], dtype=object)
     for row, wanted in zip(matrix, target.tolist(), strict=True):
-        some = np.flatnonzero(row).tolist()
-        if sum(int(row[j]) * scaled[j] for j in some) != wanted * common:
+        some = np.flatnonzero(row)
+        if (row[some].astype(object) * scaled[some]).sum() != wanted * common:
             return False
     return True
 

@@ -38,6 +38,8 @@ class _Sharing:
             self.of_row[self._order], return_index=True, return_counts=True
         )
 
+        self.rarest = int(self._counts.min())
+
     def counts(self, codes: Ints) -> Ints:
         keys = key_of(codes, self._shape, self.subset)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
@@ -158,7 +160,9 @@ def _unseen_pairs(asked: Ints, shape: tuple[int, ...], sharing: list[_Sharing], 
 
 def _levels_left(row: int, gone: np.ndarray, sharing: list[_Sharing]) -> bool:
     """Whether each level of a cell still occurs without these cells."""
-    return not any(gone[same.rows(row)].all() for same in sharing if len(same.subset) == 1)
+    few = int(gone.sum())  # A level with more rows than are gone is still there.
+    single = [same for same in sharing if len(same.subset) == 1 and same.rarest <= few]
+    return not any(gone[same.rows(row)].all() for same in single)
 
 
 def _left_out(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from recombine.checks.witness import Direction, Terms, direction, sums
 from recombine.errors import InputError, unknown
 from recombine.result import Result
 from recombine.space import Codes, FactorSpace, Level
+from recombine.support.table import Target
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,6 +42,7 @@ THEORY = {
     "undetermined": "additive identifiability: a free direction changes it and no training answer",
     "unseen level": "compositional support (First Principles, Def. 2): one of its levels never occurs in training",
 }
+LIKE_THE_SEEN = " The forecast supposes that the asked combinations behave like the seen ones."
 WORDS = {
     "seen": "seen in training",
     "extrapolation": "determined only if the curve goes on outside the seen range",
@@ -102,6 +104,8 @@ class CheckResult(Result):
     additivity: Additivity | None = field(repr=False)
     rescaled: Additivity | None = field(repr=False)
     """The same on the scale of the recommended rule, if that is another one and adding up is rejected or not shown."""
+    answers: Target | None = field(repr=False)
+    """What the seen combinations answered."""
     prediction: Prediction | None = field(repr=False)
     forecast: Forecast | None = field(repr=False)
     unseen_levels: dict[str, list[Level]] = field(repr=False)
@@ -113,14 +117,22 @@ class CheckResult(Result):
     @property
     def verdict(self) -> str:
         """The worst status of all asked combinations, or what speaks against adding up where it rests on that."""
-        if self.worst != "determined" or self.additivity is None:
+        if self.worst != "determined":
             return self.worst
         if self.scale is not None:
             return f"determined on a {self.scale} scale"
+        return f"assumption {self.doubt}" if self.doubt else "determined"
+
+    @property
+    def doubt(self) -> Literal["rejected", "unsupported"] | None:
+        """What the table's own answers say against “determined”, whatever else is undetermined: that effects do not add
+        up, or nothing that shows that they do."""
+        if self.additivity is None or self.scale is not None or self.worst == "seen":
+            return None
         if self.additivity.rejected:
-            return "assumption rejected"
+            return "rejected"
         explains = self.forecast.explains if self.forecast is not None else False
-        return "assumption unsupported" if explains is False else "determined"
+        return "unsupported" if explains is False else None
 
     @property
     def scale(self) -> str | None:
@@ -150,8 +162,7 @@ class CheckResult(Result):
         if condition == "undetermined":
             return not self.determined
         if condition == "assumption":
-            rejected = self.additivity is not None and self.additivity.rejected and self.scale is None
-            return self.verdict.startswith("assumption") or bool(rejected)
+            return self.verdict.startswith("assumption") or self.doubt == "rejected"
         name, _, value = condition.partition("=")
         try:
             most = float(value)
@@ -188,7 +199,9 @@ class CheckResult(Result):
     def sentence(self) -> str:
         """The verdict in a sentence or two, the forecast first."""
         said = self._verdict_words()
-        return f"{self.forecast.words} {said}" if self.forecast is not None else said
+        if self.forecast is None:
+            return said
+        return f"{self.forecast.words} {said}" + (LIKE_THE_SEEN if self.doubt else "")
 
     def _verdict_words(self) -> str:
         missing = self.rank_needed - self.rank_train
@@ -209,15 +222,15 @@ class CheckResult(Result):
             if self.verdict == "determined":
                 return f"{every}, and the seen combinations do not contradict that."
             return f"{every}, but that is not shown: " + (
-                "too few seen combinations can be left out to try it."
+                "it could not be tried on combinations left out (a note says why)."
                 if self.forecast is None
                 else "on combinations left out it is not clearly better than the same answer for all."
             )
         how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "extrapolation":
             where = f"Some numbers asked about lie outside {self._ranges()}"
-            against = self.additivity is not None and self.additivity.rejected and self.scale is None
-            said = f", which the seen combinations contradict already ({self._evidence})" if against else ""
+            rejected = self.doubt == "rejected"
+            said = f", which the seen combinations contradict already ({self._evidence})" if rejected else ""
             return f"{where}: answers there hold only if {sums} that far out{said}."
         if self.worst == "undetermined":
             return f"Some combinations are not determined by this data even if {sums}; {cells} {how}."

@@ -76,6 +76,10 @@ def check(
     bins: Bins = None,
     numeric: Numeric = None,
     missing: Missing = "error",
+    merge_alike: Annotated[
+        bool,
+        Parameter(help="Levels that differ only in spaces or capitals are one.", negative=(), show_default=False),
+    ] = False,
     forbid: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())] = None,
     exclude: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot exist.", negative=())] = None,
     cost: Annotated[list[str] | None, Parameter(help="a=x:5: what a level adds to the price.", negative=())] = None,
@@ -150,6 +154,7 @@ def check(
             bins=counts,
             numeric=shapes(numeric or []),
             missing=missing,
+            merge_alike=merge_alike,
             forbid=cells,
             exclude=never,
             cost=prices(cost) if cost else None,
@@ -253,11 +258,15 @@ def _print_queries(result: CheckResult) -> None:
     table = _of_combinations(result, ["status", *numbers])
     for i, query in enumerate(listed):
         levels = [shown(str(v)) for v in result.combination(query.codes).values()]
-        table.add_row(*levels, query.status, *(cells[i] for cells in numbers.values()))
+        doubtful = " (?)" if query.status == "determined" and result.doubt else ""
+        table.add_row(*levels, query.status + doubtful, *(cells[i] for cells in numbers.values()))
     of = f", {len(listed)} of {result.total:,} (--out FILE.csv has all)" if result.total > len(listed) else ""
     where = console()
     where.print(shown(f"worst combinations asked{of}", style="bold"))
     where.print(table)
+    if result.doubt and any(q.status == "determined" for q in listed):
+        against = "which the seen combinations contradict" if result.doubt == "rejected" else "which is not shown"
+        where.print(shown(f"determined (?): only if {result.assumes}, {against}", style="dim"))
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None

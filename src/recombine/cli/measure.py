@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -26,7 +27,6 @@ from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 
 if TYPE_CHECKING:
     from recombine.mechanisms import MeasureResult
-    from recombine.statistics import Interval
 
 SHOWN = 10
 COLOURS = {"fails": "red", "partly": "yellow", "overfits": "yellow", "not fitted": "yellow", "composes": "green"}
@@ -163,13 +163,13 @@ def _show(result: MeasureResult, page: Path | None) -> None:
         print_facts([("left out", f"{name}: {why}") for name, why in result.left_out.items()])
     level = result.worst_level
     if level is not None and result.verdict != "composes":
-        from recombine.mechanisms.names import brief
+        from recombine.mechanisms.names import brief, share
 
         say("")
         name = shown(f"{brief(level['factor'])} = {brief(level['level'])}", style="bold")
         where.print("worst level ", name, shown(
-            f": error {level['unseen']:.2f} on its {level['unseen_count']:,} unseen combinations"
-            + ("" if level["seen"] is None else f", {level['seen']:.2f} on its {level['seen_count']:,} seen ones")
+            f": error {share(level['unseen'])} on its {level['unseen_count']:,} unseen combinations"
+            + ("" if level["seen"] is None else f", {share(level['seen'])} on its {level['seen_count']:,} seen ones")
         ), sep="")  # fmt: skip
     if result.worst and result.verdict != "composes":
         say("")
@@ -181,22 +181,19 @@ def _show(result: MeasureResult, page: Path | None) -> None:
 
 def _beside(result: MeasureResult, table_type: Any) -> Any:
     """The learner and what it is compared with, on the same unseen rows."""
-    from recombine.mechanisms.names import brief
+    from recombine.mechanisms.names import brief, ranged
 
     table = table_type(box=None, pad_edge=False)
     for name in ("on the same unseen rows", "error", "this model is"):
         table.add_column(name)
-    table.add_row(shown("this model", style="bold"), shown(_brief(result.unseen)), "")
+    table.add_row(shown("this model", style="bold"), shown(ranged(result.unseen)), "")
     for other in result.comparison.others:
         apart = other.difference
         word = "better by" if apart.high < 0 else "worse by" if apart.low > 0 else "not clearly apart:"
-        said = f"{word} {_brief(apart)}" if apart.bounded else ""
-        table.add_row(shown(brief(other.name)), shown(_brief(other.error)), shown(said))
+        apart = replace(apart, mean=-apart.mean, low=-apart.high, high=-apart.low) if apart.high < 0 else apart
+        said = f"{word} {ranged(apart)}" if apart.bounded else ""
+        table.add_row(shown(brief(other.name)), shown(ranged(other.error)), shown(said))
     return table
-
-
-def _brief(figure: Interval) -> str:
-    return f"{figure.mean:.2f}" + (f" [{figure.low:.2f}, {figure.high:.2f}]" if figure.bounded else "")
 
 
 def _scores(result: MeasureResult, side: str) -> str:
@@ -206,15 +203,16 @@ def _scores(result: MeasureResult, side: str) -> str:
 
 
 def _evidence(result: MeasureResult, table_type: Any) -> Any:
+    from recombine.mechanisms.names import ranged, share
+
     table = table_type(box=None, pad_edge=False)
     for name in ("mechanism", "value", "against", "p", "explains", "named"):
         table.add_column(name, justify="right" if name in ("against", "p", "explains") else "left")
     for e in result.evidence:
-        inside = f" [{e.value.low:.2f}, {e.value.high:.2f}]" if e.value.bounded else ""
         table.add_row(
             shown(e.mechanism, style="bold" if e.named else ""),
-            shown(f"{e.value.mean:.2f}{inside}"),
-            "" if e.chance is None else shown(f"{e.reference} {e.chance:.2f}"),
+            shown(ranged(e.value)),
+            "" if e.chance is None else shown(f"{e.reference} {share(e.chance)}"),
             "" if e.p is None else f"{e.p:.2g}",
             "" if e.explains is None else f"{e.explains:.0%}",
             "yes" if e.named else "",
@@ -223,7 +221,7 @@ def _evidence(result: MeasureResult, table_type: Any) -> Any:
 
 
 def _worst(result: MeasureResult, table_type: Any) -> Any:
-    from recombine.mechanisms.names import brief
+    from recombine.mechanisms.names import brief, share
 
     table = table_type(box=None, pad_edge=False)
     for name in result.answers.space.names:
@@ -235,5 +233,5 @@ def _worst(result: MeasureResult, table_type: Any) -> Any:
         said = ["" if row[k] is None else brief(f"{row[k]:.4g}" if isinstance(row[k], float) else row[k])
                 for k in ("target", "prediction")]  # fmt: skip
         levels = [shown(brief(v)) for v in row["combination"].values()]
-        table.add_row(*levels, f"{row['error']:.2f}", f"{row['count']:,}", *map(shown, said))
+        table.add_row(*levels, share(row["error"]), f"{row['count']:,}", *map(shown, said))
     return table

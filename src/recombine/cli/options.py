@@ -42,6 +42,10 @@ Members = Annotated[
     int | None, Parameter(converter=_members, help="Train this many members instead of the scale's own number.")
 ]
 Seed = Annotated[int, Parameter(converter=_seed, help="Seed of everything that is drawn at random.")]
+Precision = Annotated[
+    Literal["float32", "tf32", "bfloat16"],
+    Parameter(help="How products of trainings are rounded; tf32 and bfloat16 need a GPU, and are other runs."),
+]
 Device = Annotated[str, Parameter(help="auto, cpu or cuda.")]
 On = Annotated[
     str,

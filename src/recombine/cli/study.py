@@ -10,7 +10,20 @@ from uuid import uuid4
 import cyclopts
 from cyclopts import Parameter
 
-from recombine.cli.options import OUT, STORE, Device, DryRun, FailOn, Json, Members, On, Out, Scale, StorePath
+from recombine.cli.options import (
+    OUT,
+    STORE,
+    Device,
+    DryRun,
+    FailOn,
+    Json,
+    Members,
+    On,
+    Out,
+    Precision,
+    Scale,
+    StorePath,
+)
 from recombine.cli.printing import console, counted, print_json, say, shown
 from recombine.errors import InputError
 
@@ -145,6 +158,7 @@ def run(
     *,
     scale: Scale = "quick",
     members: Members = None,
+    precision: Precision = "float32",
     device: Device = "auto",
     on: On = "here",
     store: StorePath = STORE,
@@ -157,17 +171,20 @@ def run(
 
     Examples: recombine study run gradient-toy --scale quick --out report
               recombine study run gradient-toy --scale paper --dry-run"""
+    from dataclasses import replace
+
     from recombine.cli.forecast import forecast
     from recombine.cli.progress import study_progress
-    from recombine.figures.cache import cached_in
-    from recombine.reporting import write_study
     from recombine.runs import Store
     from recombine.studies import find_study, run_study
 
-    study = find_study(name)
+    study = replace(find_study(name), precision=precision)
     if dry_run:
         return forecast([study], scale, members, store, device, on, as_json)
-    check_place(on, device)
+    from recombine.figures.cache import cached_in
+    from recombine.reporting import write_study
+
+    check_place(on, device, precision)
     opened = Store(store)
     check_writable(out)
     planned = study.runs(scale, members)
@@ -281,14 +298,15 @@ def print_claims(result: StudyResult) -> None:
     console().print(table)
 
 
-def check_place(on: str, device: str) -> None:
-    """Say before anything is made that there is no such executor, or no such device here."""
+def check_place(on: str, device: str, precision: Precision = "float32") -> None:
+    """Say before anything is made that there is no such executor, or no such device here, or what it does not do."""
     from recombine.runs.executors import executor
     from recombine.training import pick_device
+    from recombine.training.precision import check_precision
 
     executor(on, device)
     if not on.startswith("ray"):  # A cluster may have devices that this machine lacks.
-        pick_device(device)
+        check_precision(precision, pick_device(device))
 
 
 def check_writable(out: Path) -> None:

@@ -56,7 +56,9 @@ def maps(
     across = theme.panels_across(len(panels), most)
     gap = 10 if theme.is_narrow(width) else 14
     up = wrapped(plain(y_title or y), 60, theme.TEXT)
-    room = 50 + round(max(text_width(line, theme.TEXT) for line in up)) if axes else 0
+    # The title stands beside the middle tick.
+    apart = max(22, 10 + round(text_width(f"{sum(cells.y) / 2:.6g}", theme.TEXT)))
+    room = 28 + apart + round(max(text_width(line, theme.TEXT) for line in up)) if axes else 0
     beside = max(across, theme.panels_across(sized_for, most))
     side = min(300, (total - room - gap * (beside - 1)) // beside)
     x_axis = alt.X(
@@ -68,7 +70,7 @@ def maps(
     y_axis = alt.Y(
         "y:Q",
         title=up,
-        axis=ends(*cells.y, **theme.beside(side)) if axes else None,
+        axis=ends(*cells.y, **theme.beside(side) | {"titleX": -apart}) if axes else None,
         scale=alt.Scale(domain=list(cells.y), nice=False),
     )
     colour = _colour(domain, wrapped(plain(value_title or value), total - room, theme.TEXT), total, low_is_good)

@@ -1,19 +1,13 @@
-"""What the pictures of a check share: fills, marks, the levels that are drawn, and the key."""
+"""What the drawings of a check share: fills and the key."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import altair as alt
 import polars as pl
 
 from recombine.figures import theme
-from recombine.figures.data import Datasets, label, shortened
-
-if TYPE_CHECKING:
-    from recombine.checks import CheckResult
-    from recombine.space import Codes
+from recombine.figures.check_cells import MARK
+from recombine.figures.data import Datasets
 
 FILL = {
     "seen": "#0b4f7a",
@@ -22,34 +16,9 @@ FILL = {
     "undetermined": "#e69f00",
     "unseen level": "#f6e3d7",
     "not asked": "#eceef0",
+    "doubtful": "#dfeef5",
 }
-MARK = {"seen": "", "determined": "", "extrapolation": "→", "undetermined": "?", "unseen level": "×", "not asked": ""}
 RING = "#b2182b"
-_names: WeakKeyDictionary[CheckResult, dict[int, list[str]]] = WeakKeyDictionary()
-
-
-def to_collect(result: CheckResult) -> Codes:
-    """The combinations with a ring: the rows of a plan, or else those that determine everything."""
-    return result.advice.cells if result.plan is None else result.plan.cells
-
-
-def level(result: CheckResult, factor: int, code: int) -> str:
-    if factor >= len(result.space):
-        return ""
-    names = _names.setdefault(result, {})
-    if factor not in names:
-        names[factor] = shortened([label(v) for v in result.space.factors[factor].levels or ()])
-    return names[factor][code]
-
-
-def shown(result: CheckResult, factor: int, most: int) -> list[int]:
-    """Codes of the levels drawn: all, or those of suggestions and the worst queries first."""
-    count = result.space.shape[factor]
-    if count <= most:
-        return list(range(count))
-    wanted = [int(c) for c in to_collect(result)[:, factor]] + [q.codes[factor] for q in result.queries]
-    first = list(dict.fromkeys([*wanted, *range(count)]))[:most]
-    return sorted(first)
 
 
 def legend(datasets: Datasets, names: list[str], width: int, collect: bool) -> alt.LayerChart | alt.FacetChart:

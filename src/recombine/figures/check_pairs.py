@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import numpy as np
 import polars as pl
 
 from recombine.figures import theme
-from recombine.figures.check_marks import FILL, MARK, RING, legend, level, shown, to_collect
+from recombine.figures.check_cells import MARK, MOST_FACTORS, level, pair_cells, shown, to_collect
+from recombine.figures.check_marks import FILL, RING, legend
 from recombine.figures.data import Datasets
 
 if TYPE_CHECKING:
     from recombine.checks import CheckResult
 
-MOST_LEVELS = 16
-MOST_FACTORS = 6
 GAP = 1.6
 """Between panels, in cells."""
 MARGIN, LABELS = 96, 64
@@ -35,10 +33,16 @@ def check_pairs(result: CheckResult, width: theme.Width | None = None) -> alt.To
     total = theme.total_width(width)
     size = max(5.0, min(26.0, (total - MARGIN - 20) / sheet.across))
     cells = [
-        {"x": sheet.x0[j] + b, "y": sheet.y0[k] + a, "status": status, "mark": MARK[status], "ring": ring}
+        {
+            "x": sheet.x0[j] + sheet.levels[j].index(b),
+            "y": sheet.y0[k] + sheet.levels[k].index(a),
+            "status": status,
+            "mark": MARK[status],
+            "ring": ring,
+        }
         for k in sheet.rows
         for j in range(k)
-        for a, b, status, ring in _pair_cells(result, k, j, sheet.levels)
+        for a, b, status, ring in pair_cells(result, k, j)
     ]
     datasets = Datasets()
     right = max(sheet.across, (total - MARGIN - 20) / size)
@@ -93,7 +97,7 @@ class _Layout:
 
 def _layout(result: CheckResult) -> _Layout:
     factors = list(range(min(len(result.space), MOST_FACTORS)))
-    levels = {k: shown(result, k, MOST_LEVELS) for k in factors}
+    levels = {k: shown(result, k) for k in factors}
 
     def begins(among: list[int]) -> dict[int, float]:
         sizes = [0.0, *(len(levels[k]) + GAP for k in among)]
@@ -148,34 +152,3 @@ def _places(size: float) -> dict[str, dict[str, Any]]:
         "head": {**of_factor, "limit": max(60, size * 6)},
         "side": {**of_factor, "limit": MARGIN - 6},
     }
-
-
-def _pair_cells(
-    result: CheckResult, row: int, column: int, levels: dict[int, list[int]]
-) -> list[tuple[int, int, str, bool]]:
-    """(place down, place across, status, ringed) of each level pair; what is asked and unanswered outweighs what
-    was seen.
-    """
-    known = result.known
-    shape = (known.shape[row], known.shape[column])
-    seen = np.zeros(shape, dtype=bool)
-    seen[known.codes[:, row], known.codes[:, column]] = True
-    worst = np.full(shape, -1)
-    names = list(FILL)
-    for query in result.queries:
-        at = (query.codes[row], query.codes[column])
-        worst[at] = max(worst[at], names.index(query.status))
-    ringed = {(int(c[row]), int(c[column])) for c in to_collect(result)}
-    cells = []
-    for i, a in enumerate(levels[row]):
-        for j, b in enumerate(levels[column]):
-            bad = worst[a, b] >= names.index("extrapolation")
-            status = (
-                names[worst[a, b]]
-                if bad or (worst[a, b] >= 0 and not seen[a, b])
-                else "seen"
-                if seen[a, b]
-                else "not asked"
-            )
-            cells.append((i, j, status, (a, b) in ringed))
-    return cells

@@ -7,12 +7,14 @@ import itertools
 import json
 import math
 import unicodedata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import polars as pl
 
 from recombine.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    import altair as alt
 
 LONGEST_LABEL = 120
 LONGEST = 2000
@@ -38,6 +40,8 @@ class Datasets(dict[str, list[dict[str, Any]]]):
 
     def add(self, table: pl.DataFrame) -> alt.NamedData:
         """Keep the table's rows and give the reference to them; six digits are enough, and keep files small."""
+        import altair as alt  # here, since words and numbers of this file are also for pages without a chart
+
         floats = [name for name, kind in table.schema.items() if kind.is_float()]
         rows = table.with_columns(pl.col(name).fill_nan(None).round_sig_figs(6) for name in floats).to_dicts()
         # Named by content, so that charts joined into one figure share what is equal and keep the rest apart.

@@ -2,7 +2,8 @@
 
 K = sum_J s_J E_J E_J^T with E_J the indicator matrix of the sub-combinations on J, so one product with K
 costs 2**C passes over the training set. Conjugate gradients use that product; the low orders, which carry the
-large eigenvalues, are inverted exactly by the Woodbury identity and serve as the preconditioner.
+large eigenvalues, are inverted exactly (by the Woodbury identity where they have fewer groups than there are
+combinations) and serve as the preconditioner.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from recombine.kernels.salience import Kernel
 MOST_INVERTED = 4_000
 ACCURACY = 1e-13
 ROUNDS = 2_000
+AT_ONCE = 256
+"""Right-hand sides that are solved together: a handful of arrays of combinations by this many are held."""
 
 
 def solve_many(
@@ -34,7 +37,8 @@ def solve_many(
     system = _System.build(kernel, train, ridge)
     ones = np.ones(len(train))
     columns = np.vstack([targets, ones]).T if bias else targets.T
-    solution = _conjugate_gradients(system, columns)
+    pieces = [_conjugate_gradients(system, columns[:, i : i + AT_ONCE]) for i in range(0, columns.shape[1], AT_ONCE)]
+    solution = np.hstack(pieces)
     if not bias:
         return solution.T, np.zeros(len(targets))
     plain, constant = solution[:, :-1], solution[:, -1]
@@ -44,7 +48,8 @@ def solve_many(
 
 @dataclass(frozen=True, eq=False)
 class _System:
-    """diagonal I + E D E^T, with the part E_low D_low E_low^T + shift I inverted through its Cholesky factor."""
+    """diagonal I + E D E^T, with the part E_low D_low E_low^T + shift I inverted through a Cholesky factor: its own, or
+    that of Woodbury's matrix of groups."""
 
     diagonal: float
     features: scipy.sparse.csr_array
@@ -52,6 +57,8 @@ class _System:
     shift: float
     low: scipy.sparse.csr_array
     factor: FloatArray
+    whole: bool
+    """Whether the factor is the part's own."""
 
     @classmethod
     def build(cls, kernel: Kernel, train: IntArray, ridge: float) -> _System:
@@ -88,17 +95,25 @@ class _System:
             else:
                 shift += abs(salience) * float(np.mean(np.bincount(ids)[ids]))
         features, low = _stack(blocks, count), _stack(low_blocks, count)
-        inner = (low.T @ low).toarray()
-        inner[np.diag_indices_from(inner)] += shift / np.concatenate(low_weights) if low_weights else 1.0
+        whole = inverted > count
+        if whole:
+            inner = ((low * np.concatenate(low_weights)) @ low.T).toarray()
+            inner[np.diag_indices_from(inner)] += shift
+        else:
+            inner = (low.T @ low).toarray()
+            inner[np.diag_indices_from(inner)] += shift / np.concatenate(low_weights) if low_weights else 1.0
         # LAPACK's column order: any other layout would be copied again for every round.
         factor = np.asfortranarray(np.linalg.cholesky(inner))
-        return cls(diagonal, features, np.concatenate([*weights, np.zeros(0 if weights else 1)]), shift, low, factor)
+        every = np.concatenate([*weights, np.zeros(0 if weights else 1)])
+        return cls(diagonal, features, every, shift, low, factor, whole)
 
     def apply(self, x: FloatArray) -> FloatArray:
         product: FloatArray = self.diagonal * x + self.features @ (self.weights[:, None] * (self.features.T @ x))
         return product
 
     def precondition(self, x: FloatArray) -> FloatArray:
+        if self.whole:
+            return np.asarray(scipy.linalg.cho_solve((self.factor, True), x, check_finite=False))
         inner = scipy.linalg.cho_solve((self.factor, True), self.low.T @ x, check_finite=False)
         corrected: FloatArray = (x - self.low @ inner) / self.shift
         return corrected

@@ -20,6 +20,7 @@ from recombine.mechanisms.baselines import ADDING
 from recombine.mechanisms.comparing import Comparison, average, compare, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
+from recombine.mechanisms.names import NOTHING, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follows, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
@@ -39,30 +40,33 @@ FAILING = ("fails", "partly")
 def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> tuple[NDArray[np.bool_], str]:
     """Members that learnt what they were trained on (all, where that cannot be said), and what keeps the others out.
 
-    A member fitted if its training error exceeds by at most ``fitted`` what the noise leaves, and is less than always
-    giving the same answer costs. Where the noise is not known, doing as well as the best simple rule does on
-    combinations that it was fitted without is enough."""
+    A member fitted if its training error exceeds by at most ``fitted`` what the noise leaves, or is less than half of
+    what the best simple rule leaves on combinations that it was fitted without, and if it is less than always giving
+    the same answer costs. Where the noise is not known, doing as well as the best simple rule is enough."""
     error, floor, best = answers.training_error, comparison.floor.mean, comparison.best_on_seen
     finite = np.isfinite(answers.error[:, answers.seen]).all(axis=1) & np.isfinite(answers.error).any(axis=1)
-    allowed, most = fitted + np.nan_to_num(floor), f"{fitted:g}" + (f" above the noise of {floor:.2f}" * (floor > 0))
+    allowed = fitted + np.nan_to_num(floor)
+    most = f"{fitted:g}" + (f" above the noise of {share(floor)}" * (floor > 0))
     if np.isnan(floor) and best > fitted:
-        allowed, most = best, f"the {best:.2f} of the best simple rule"
+        allowed, most = best, f"the {share(best)} of the best simple rule"
+    elif KNOWS_MORE * best > allowed:
+        allowed, most = KNOWS_MORE * best, f"half the {share(best)} of the best simple rule"
     constant, clearly = comparison.trained_constant, comparison.better_on_seen
     bound = constant if clearly.bounded and clearly.high < 0 else LITTLE * constant
     keep = finite & (np.isnan(error) | ((error <= allowed) & (np.isnan(bound) | (error < bound))))
     if keep.any() or not finite.any():
         return keep, "" if keep.any() else "its answers are not finite numbers, and count as wrong"
     own = float(np.nanmean(error[finite]))
-    why = f"its error there is {own:.2f}, "
+    why = f"its error there is {share(own)}, "
     if not own >= bound:
         return keep, f"{why}more than {most}"
     if floor >= LITTLE * constant and best >= LITTLE * constant:
         return keep, (
-            f"{why}and as far as the rows tell there is nothing to learn: the noise is {floor:.2f}, where always "
-            f"giving the same answer costs {constant:.2f} and no simple rule much less"
+            f"{why}and as far as the rows tell there is nothing to learn: the noise is {share(floor)}, where always "
+            f"giving the same answer costs {share(constant)} and no simple rule much less"
         )
     hardly = "" if own >= constant else "and not clearly less, "
-    return keep, f"{why}{hardly}where always giving the same answer costs {constant:.2f}"
+    return keep, f"{why}{hardly}where always giving the same answer costs {share(constant)}"
 
 
 def judge(
@@ -103,7 +107,7 @@ def judge(
     at, away, error = usable.compared, usable.unseen, usable.error
     seen, unseen = (average(usable, over, (1.0, error, mask)).within(0, most) for mask in (at, away))
     noise = _noise(usable, comparison)
-    beyond = error - noise
+    beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
     gap = average(usable, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
     speaks = any(e.speaks for e in found)
     verdict, why = "not fitted", unfit

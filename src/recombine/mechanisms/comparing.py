@@ -116,7 +116,7 @@ def _own_constant(answers: Answers) -> float:
 
 def _beside(name: str, answers: Answers, errors: FloatArray, seen: float, over: Over) -> Compared:
     at = answers.unseen
-    own = average(answers, over, (1.0, errors, at))
+    own = average(answers, over, (1.0, errors, at)).within(0, 1.0 if answers.classes is not None else float("inf"))
     return Compared(name, own, average(answers, over, (1.0, answers.error, at), (-1.0, errors, at)), seen)
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from recombine.mechanisms.names import ranged, share
 from recombine.statistics import FEW, Interval
 
 FEWEST = FEW
@@ -44,10 +45,9 @@ class Finding:
 
     def numbers(self) -> str:
         """The number behind the mechanism, in one phrase."""
-        inside = f" [{self.value.low:.2f}, {self.value.high:.2f}]" if self.value.bounded else ""
-        parts = [f"{self.what}: {self.value.mean:.2f}{inside}"]
+        parts = [f"{self.what}: {ranged(self.value)}"]
         if self.chance is not None:
-            parts.append(f"{self.reference} {self.chance:.2f}")
+            parts.append(f"{self.reference} {share(self.chance)}")
         if self.p is not None:
             parts.append(f"p = {self.p:.2g}")
         if self.explains is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import Comparison
 from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.names import brief
+from recombine.mechanisms.names import brief, ranged, share
 from recombine.result import Result
 from recombine.statistics import Interval
 
@@ -95,24 +95,24 @@ class MeasureResult(Result):
             after = "What it does elsewhere says nothing about how it composes."
             return f"The learner did not fit its training data: {self.why}.{self._aside()} {after}"
         if self.verdict == "nothing unseen":
-            told = f"Every combination asked about was seen in training; the error on them is {_brief(self.seen)}."
+            told = f"Every combination asked about was seen in training; the error on them is {ranged(self.seen)}."
             return told + self._aside()
         if self.verdict == "nothing seen":
             return (
-                f"The error on unseen combinations is {_brief(self.unseen)}; no seen combination was asked about, so "
+                f"The error on unseen combinations is {ranged(self.unseen)}; no seen combination was asked about, so "
                 f"neither the fit nor the gap can be judged.{self._beside()}"
             )
         rows = "new rows of seen ones" if self.answers.like else "the training rows of seen ones"
         numbers = (
-            f"error {_brief(self.unseen)} on unseen combinations against {_brief(self.seen)} on {rows}, a gap of "
-            f"{_brief(self.gap)}{self.beyond()}"
+            f"error {ranged(self.unseen)} on unseen combinations against {ranged(self.seen)} on {rows}, a gap of "
+            f"{ranged(self.gap)}{self.beyond()}"
         )
         if self.verdict == "composes":
             return f"It answers unseen combinations as it answers seen ones: {numbers}.{self._beside()}"
         if self.verdict == "overfits":
             return (
                 f"It overfits, and not composing is not what fails: {numbers}, where the error on training rows is "
-                f"{self.training.mean:.2f}.{self._beside()}"
+                f"{share(self.training.mean)}.{self._beside()}"
             )
         if self.verdict == "unclear":
             return f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{self._beside()}"
@@ -124,7 +124,9 @@ class MeasureResult(Result):
     def beyond(self) -> str:
         """The noise that was taken off the errors before they were compared, in words."""
         seen, unseen = self.noise
-        return f" beyond the noise of {unseen:.2f} on unseen and {seen:.2f} on seen ones" if max(self.noise) > 0 else ""
+        if max(self.noise) <= 0:
+            return ""
+        return f" beyond the noise of {share(unseen)} on unseen and {share(seen)} on seen ones"
 
     def _aside(self) -> str:
         """How many members were left out, in a sentence; none where all diverged."""
@@ -137,7 +139,7 @@ class MeasureResult(Result):
         rules = (self.comparison.constant, self.comparison.adding, self.comparison.best)
         shown = [c for c in rules if c is not None]
         shown += [c for c in self.comparison.others if not c.rule]
-        texts = list(dict.fromkeys(f"{brief(c.name)} {c.error.mean:.2f}" for c in shown))
+        texts = list(dict.fromkeys(f"{brief(c.name)} {share(c.error.mean)}" for c in shown))
         beside = f" On the same unseen rows, {', '.join(texts)}." if texts and self.answers.unseen.any() else ""
         return self._aside() + beside
 
@@ -287,11 +289,6 @@ def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
     if answers.classes is not None:
         return [answers.classes[i] for i in mean.argmax(axis=1).tolist()]
     return list(mean[:, 0].tolist()) if mean.shape[1] == 1 else [None] * len(mean)
-
-
-def _brief(figure: Interval) -> str:
-    inside = f" [{figure.low:.2f}, {figure.high:.2f}]" if figure.bounded else ""
-    return f"{figure.mean:.2f}{inside}"
 
 
 def _silent(measures: int) -> str:

@@ -14,7 +14,7 @@ _WHERE = {
     "claims_markdown": "export",
     "inline_svg": "html",
     "overview_page": "overview",
-    "render": "html",
+    "render": "page",
     "report": "overview",
     "responsive_svg": "html",
     "study_page": "study",
@@ -25,13 +25,14 @@ _WHERE = {
 
 if TYPE_CHECKING:
     from recombine.reporting.export import claims_latex as claims_latex, claims_markdown as claims_markdown
-    from recombine.reporting.html import inline_svg as inline_svg, render as render, responsive_svg as responsive_svg
+    from recombine.reporting.html import inline_svg as inline_svg, responsive_svg as responsive_svg
     from recombine.reporting.measured import write_measured as write_measured
     from recombine.reporting.overview import (
         overview_page as overview_page,
         report as report,
         write_overview as write_overview,
     )
+    from recombine.reporting.page import render as render
     from recombine.reporting.study import (
         claims_chart as claims_chart,
         study_page as study_page,

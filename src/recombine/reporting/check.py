@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.checks.verdict import THEORY
-from recombine.figures.check import check_figure, check_graph, left_out
-from recombine.figures.check_marks import to_collect
+from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
-from recombine.reporting.html import render, responsive_svg
+from recombine.reporting.check_picture import picture, places, said, status_words, why, within
+from recombine.reporting.page import render, script
 from recombine.space import quoted
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ MOST_PLANNED = 200
 MOST_OPENED = 10_000_000
 """Combinations to collect × asked × effects up to which it is said what each would determine."""
 EACH = 12
-MOST_DRAWN_PIECES = 40
 
 HEADLINES = {
     "seen": "Nothing new is asked",
@@ -38,29 +37,24 @@ HEADLINES = {
 
 def check_page(result: CheckResult) -> str:
     """One self-contained page; names and levels are text wherever they stand."""
-    small = max(result.space.shape) <= MOST_DRAWN_PIECES and len(result.pieces) > 1
-    two = result.known.graph and small
     opens = _opens(result)
-    picture = responsive_svg(lambda: check_figure(result), _alt(result), "picture")
-    graph = (
-        responsive_svg(lambda: check_graph(result), f"graph of {len(result.pieces)} pieces", "graph") if two else None
-    )
     shown = [
         q
-        for status in ("unseen level", "undetermined", "extrapolation", "determined")
+        for status in ("determined", "extrapolation", "undetermined", "unseen level")
         for q in _of(result, status)[:EACH]
     ]
     return render(
         "check.html.j2",
         result=result,
         headline=_headline(result),
+        further=result.sentence().removeprefix(result.forecast.words if result.forecast else ""),
         statuses=_statuses(result),
         train_rows=int(result.row_counts.sum()),
         train_cells=len(result.known.codes),
         unseen=[(name, _some([quoted(label(v)) for v in levels])) for name, levels in result.unseen_levels.items()],
-        picture=picture,
+        picture=picture(result),
         caption=_caption(result),
-        graph=graph,
+        script=script("check.js"),
         plan=_plan(result.space, result.plan) if result.plan is not None else None,
         advice_words=_advice(result),
         suggestions=[
@@ -68,6 +62,8 @@ def check_page(result: CheckResult) -> str:
             for i, (record, cost) in enumerate(zip(result.suggestions[:SHOWN], result.advice.costs, strict=False))
         ],
         opens=bool(opens),
+        first_collect=result.plan is not None or result.advice.needed > 0,
+        pieces=_pieces(result),
         more_suggestions=max(0, len(result.advice.cells) - SHOWN),
         priced=len(set(result.advice.costs.tolist())) > 1,
         queries=[_query(result, q) for q in shown],
@@ -112,6 +108,13 @@ def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
     }
 
 
+def _pieces(result: CheckResult) -> list[str]:
+    return [
+        " · ".join(f"{name} {_some([quoted(label(v)) for v in levels])}" for name, levels in piece.items())
+        for piece in result.pieces[:SHOWN]
+    ] + (["…"] if len(result.pieces) > SHOWN else [])
+
+
 def _opens(result: CheckResult) -> list[dict[str, str]]:
     """What each combination to collect would determine of what is asked and open, were it collected alone."""
     asked = np.array([q.codes for q in result.queries if q.status not in ("seen", "determined")], dtype=np.int64)
@@ -124,7 +127,8 @@ def _opens(result: CheckResult) -> list[dict[str, str]]:
         fixed = fixed[(fixed != cell).any(axis=1)]
         names = ["(" + ", ".join(label(v) for v in result.combination(row).values()) + ")" for row in fixed[:SHOWN]]
         word = f"{len(fixed):,} more combination{'s' if len(fixed) != 1 else ''}"
-        found.append({"count": word, "opens": ", ".join(names) + (" …" if len(names) < len(fixed) else "")})
+        names += ["…"] if len(names) < len(fixed) else []
+        found.append({"count": word, "opens": ", ".join(names), "places": places(result, fixed)})
     return found
 
 
@@ -152,25 +156,14 @@ def _headline(result: CheckResult) -> str:
     return HEADLINES[result.verdict]
 
 
-def _alt(result: CheckResult) -> str:
-    return f"grid of {' by '.join(result.space.names)}: {result.sentence()}"
-
-
 def _caption(result: CheckResult) -> str:
-    worst, words = result.worst, []
+    words = []
     if len(result.space) > 2:
-        words.append("For each pair of factors: dark where the pair of levels was seen, light where only asked about")
-    else:
-        words.append("Dark: seen" if worst == "seen" else "Dark: seen; light: determined by what was seen")
-    if worst in ("undetermined", "unseen level"):
-        words.append("question mark: something asked with it is not determined by this data")
-    if result.known.curves:
-        words.append("arrow: a number outside the seen range")
-    if worst == "unseen level":
-        words.append("cross: a level never seen")
-    if len(to_collect(result)):
-        words.append("red ring: a combination to collect")
-    return f"{'; '.join(words)}. {left_out(result)}".strip()
+        words.append("For each pair of factors: seen, or the worst of what is asked with it.")
+    elif result.answers is not None:
+        rule = result.forecast.rule if result.forecast is not None else "additive"
+        words.append(f"In cells with room: the mean answer where seen, the answer of the rule “{rule}” elsewhere.")
+    return " ".join([*words, left_out(result)]).strip()
 
 
 def _statuses(result: CheckResult) -> list[dict[str, str]]:
@@ -182,7 +175,7 @@ def _statuses(result: CheckResult) -> list[dict[str, str]]:
             shown = f"{result.counts[status]:,}"
         else:
             shown = f"{(result.share or {}).get(status, 0.0):.1%} of a sample"
-        rows.append({"status": status, "number": shown, "words": result.in_words(status), "theory": theory})
+        rows.append({"status": status, "number": shown, "words": status_words(result, status), "theory": theory})
     return rows
 
 
@@ -210,45 +203,14 @@ def _advice(result: CheckResult) -> str:
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
     return {
         "levels": [label(v) for v in result.combination(query.codes).values()],
-        "words": result.in_words(query.status),
+        "words": status_words(result, query.status),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
-        "prediction": _answer(query.prediction),
-        "range": "" if query.low is None else f"{number(query.low)} – {number(query.high or 0.0)}",
-        "network": _answer(query.network),
-        "why": _why(result, query),
+        "prediction": said(query.prediction),
+        "range": within(query),
+        "network": said(query.network),
+        "why": why(result, query),
     }
-
-
-def _answer(said: float | str | None) -> str:
-    return said if isinstance(said, str) else number(said) if said is not None else ""
-
-
-def _why(result: CheckResult, query: Query) -> str:
-    if query.terms is not None:
-        parts: list[str] = []
-        for coefficient, row in query.terms[:5]:
-            sign = "−" if coefficient < 0 else "+" if parts else ""
-            size = "" if abs(coefficient) == 1 else f"{abs(coefficient)} "
-            parts.append(f"{sign} {size}({', '.join(label(v) for v in result.combination(row).values())})".strip())
-        return "= " + " ".join(parts) + (f" … ({len(query.terms)} rows)" if len(query.terms) > 5 else "")
-    if query.direction is not None:
-        effects = result.directions[query.direction]
-        names = [_effect(result, levels, value) for levels, value in list(effects.items())[:4]]
-        return "may shift together, no seen answer changes: " + ", ".join(names) + (" …" if len(effects) > 4 else "")
-    if query.status == "unseen level":
-        new = [
-            f"{name} = {quoted(label(level))}"
-            for name, level in result.combination(query.codes).items()
-            if level in result.unseen_levels.get(name, [])
-        ]
-        return "new: " + ", ".join(new)
-    return ""
-
-
-def _effect(result: CheckResult, levels: tuple[tuple[int, int], ...], value: int) -> str:
-    what = " & ".join(label((result.space.factors[k].levels or ())[level]) for k, level in levels) or "constant"
-    return f"{what} {'+' if value > 0 else '−'}{abs(value)}"
 
 
 def _coverage(result: CheckResult) -> list[dict[str, str]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.figures.dissection import dissection_figure
-from recombine.reporting.html import render, responsive_svg
+from recombine.reporting.html import responsive_svg
+from recombine.reporting.page import render
 
 if TYPE_CHECKING:
     from recombine.structure import Dissection

@@ -1,4 +1,4 @@
-"""Pages as text: templates that escape everything, and charts inside the page, named and in its colours."""
+"""Charts inside a page: named, and in its colours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import altair as alt
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from recombine.figures import theme
@@ -18,23 +17,11 @@ from recombine.figures.data import plain
 from recombine.figures.export import specification, to_svg
 from recombine.reporting.compact import compact
 
-_environment = Environment(
-    loader=PackageLoader("recombine.reporting"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
 GROWN = 1.285
 """How much larger than in a paper a figure may be shown: as wide as the page, its letters as large as the text."""
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _DROPPED = ("aria-hidden", "aria-label", "aria-roledescription", "role", "class", "pointer-events", "version")
 """The picture is announced as one image with one name; what the converter says about its parts only costs space."""
-
-
-def render(template_name: str, **context: Any) -> str:
-    """The template with the context; whatever is not `Markup` appears as text, and a missing name is an error."""
-    return _environment.get_template(template_name).render(**context)
 
 
 def responsive_svg(draw: Callable[[], alt.TopLevelMixin], alt_text: str, name: str = "") -> Markup:

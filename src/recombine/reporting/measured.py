@@ -15,7 +15,8 @@ from recombine.mechanisms.names import brief
 from recombine.mechanisms.result import ERROR_WORDS, noise_words
 from recombine.mechanisms.rules import BEHAVIOUR
 from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
-from recombine.reporting.html import render, responsive_svg
+from recombine.reporting.html import responsive_svg
+from recombine.reporting.page import render
 from recombine.result import safe_csv
 
 if TYPE_CHECKING:

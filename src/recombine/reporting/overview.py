@@ -10,7 +10,7 @@ from recombine.errors import InputError
 from recombine.figures.export import file_name, write
 from recombine.playground import write_page
 from recombine.reporting.export import SIGN
-from recombine.reporting.html import render
+from recombine.reporting.page import render
 from recombine.reporting.provenance import computing
 from recombine.reporting.study import lead_chart, located, study_view, write_study
 from recombine.result import Result

@@ -25,7 +25,7 @@ from recombine.reporting.export import (
     published_from,
     published_text,
 )
-from recombine.reporting.html import render
+from recombine.reporting.page import render
 from recombine.reporting.provenance import arranged, computing
 from recombine.runs.formats import table_to_bytes
 from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from recombine.figures.data import number
 from recombine.figures.sufficiency import theorem_figure
-from recombine.reporting.html import render, responsive_svg
+from recombine.reporting.html import responsive_svg
+from recombine.reporting.page import render
 
 if TYPE_CHECKING:
     from recombine.checks.theorem import TheoremResult

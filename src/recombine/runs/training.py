@@ -14,6 +14,7 @@ from recombine.tasks import Task
 from recombine.training import Ensemble, Optimizer, plan_training, train
 from recombine.training.checkpoint import saved_step
 from recombine.training.optim import PerMember
+from recombine.training.precision import Precision
 from recombine.training.settings import Training, stack_folder
 
 __all__ = ["Measured", "TrainingRun"]
@@ -43,8 +44,12 @@ class TrainingRun(Run):
     stop_on: int | None = Field(default=None, ge=1)
     """Fresh examples on which ``stop_below`` is judged, every ``stop_every`` steps; None: each batch."""
     stop_every: int = Field(default=1, ge=1)
+    precision: Precision = "float32"
+    """How products of its steps are rounded; tf32 and bfloat16 need a GPU."""
     measured: tuple[Measured, ...] = ()
     keep_weights: bool = False
+    keep_history: bool = True
+    """Whether losses along training are kept: a row per member and bin."""
 
     def first_member(self) -> TrainingRun:
         alone: TrainingRun = self.replace(members=(0,))
@@ -66,7 +71,9 @@ class TrainingRun(Run):
     def compute(self, context: Context) -> Outcome:
         ensemble = self._train(context)
         status = ensemble.status_frame().drop("fitted_at", strict=False)  # its table of losses tells it
-        tables = {"members": status, "history": ensemble.history_frame(), **ensemble.records}
+        tables = {"members": status, **ensemble.records}
+        if self.keep_history:
+            tables["history"] = ensemble.history_frame()
         notes = {name: value for name, value in ensemble.notes.items() if name not in NOT_NOTED}
         notes |= {"settings": self.resolved()}
         notes |= {

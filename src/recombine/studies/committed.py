@@ -47,7 +47,7 @@ def study_of(record: Mapping[str, Any], mine: Study[Any] | None = None) -> Study
     if mine is not None and mine.name == name:
         return mine
     try:
-        return find_study(name)
+        return replace(find_study(name), precision=record.get("precision", "float32"))
     except InputError as error:
         made = str(record.get("command", ""))
         hint = f" It was made by {made[:200]!r}; name that file with --study." if ".py" in made else ""

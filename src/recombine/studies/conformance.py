@@ -74,8 +74,9 @@ def opposite(claim: Claim, evidence: Evidence) -> Evidence:
         return replace(evidence, groups=evidence.groups[::-1], asked=evidence.asked[::-1])
     if isinstance(criterion, Sign):
         mirror = [2 * criterion.than - value for value in evidence.groups[0]]
-        if evidence.counted:
-            mirror = [1 - value for value in evidence.groups[0]]
+        if evidence.counted:  # as far on the other side, as far as a share can be
+            share = min(1.0, max(0.0, float(np.mean(mirror))))
+            mirror = [float(place < round(share * len(mirror))) for place in range(len(mirror))]
     else:
         mirror = [value + 3 * criterion.tolerance for value in evidence.groups[0]]
     return replace(evidence, groups=(tuple(mirror),))

@@ -6,6 +6,7 @@ hundreds of networks are trained, so that what happens to one can be told from w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,8 +16,9 @@ import polars as pl
 from recombine.models import Perceptron
 from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun
+from recombine.statistics import share_interval
 from recombine.studies._cells import LAST, Cells, cells, rising
-from recombine.studies.charts import curves, dots, drawn
+from recombine.studies.charts import chart, curves, dots, drawn
 from recombine.studies.claims import Claim
 from recombine.studies.faithful import Faithful
 from recombine.studies.notes import read_notes
@@ -28,6 +30,7 @@ STEPS = 1024
 EPOCH_STEPS = 25 * STEPS
 """In the playground a step is a pass over 250 points in batches of 10, so the paper's 1024 may mean 25 600 updates."""
 
+Second = Literal["redundant", "uninformative"]
 REDUNDANT, UNINFORMATIVE = "X₂ redundant", "X₂ uninformative"
 BOTH = [REDUNDANT, UNINFORMATIVE]
 
@@ -37,6 +40,7 @@ WRONG = 0.05
 FIT_BELOW = 0.25
 """Training loss (cross entropy) above which a network has not learnt the three quarters it saw; chance is 0.64."""
 
+LEVELS = tuple(k / 64 for k in range(32, 65))
 LINES_OF = 48
 """Members whose boundaries are kept for drawing."""
 
@@ -57,6 +61,8 @@ class Size:
     steps: int
     long_members: int
     long_steps: int
+    many: int
+    """Networks whose rare outcomes are counted."""
 
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
@@ -74,11 +80,13 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
             "redundant", "cross entropy", min(count, size.long_members), size.long_steps,
             f"{REDUNDANT}, 25 600 updates", EPOCH_STEPS,
         ),
+        "redundant-many": _many("redundant", members or size.many, size.steps, REDUNDANT),
+        "uninformative-many": _many("uninformative", members or size.many, size.steps, UNINFORMATIVE),
     }  # fmt: skip
 
 
 def _setting(
-    second: Literal["redundant", "uninformative"],
+    second: Second,
     loss: Literal["cross entropy", "squared tanh"],
     members: int,
     steps: int,
@@ -104,15 +112,19 @@ def _setting(
     return Setting(run, {"setting": title}, Faithful(steps=paper_steps))
 
 
-def _accuracy(run: StoredRun, _: Setting) -> pl.DataFrame:
+def _many(second: Second, members: int, steps: int, title: str) -> Setting:
+    """The same, so many times that one in ten thousand is seen; only how they end is kept."""
+    usual = _setting(second, "cross entropy", members, steps, f"{title}, {members} networks")
+    last = Measured(measure="per_combination", at=(-1,), arguments={"count": 512})
+    return Setting(usual.run.replace(measured=(last,), keep_history=False), usual.labels)
+
+
+def _accuracy(run: StoredRun, _: Setting) -> pl.DataFrame | None:
     """Accuracy on the quarter (1, 1) and on the others, and how far the boundary bends, of each member and step."""
-    unseen = (pl.col("y1") == 1) & (pl.col("y2") == 1)
+    if "boundary" not in run.tables:
+        return None
     by = ["member", "step"]
-    scores = run.table("per_combination").group_by(by, maintain_order=True)
-    accuracy = scores.agg(
-        pl.col("accuracy").filter(~unseen).mean().alias("other_quarters"),
-        pl.col("accuracy").filter(unseen).mean().alias("quarter_11"),
-    )
+    accuracy = _quarters(run, by)
     x1, x2 = pl.col("x1"), pl.col("x2")
     bend = run.table("boundary").group_by(by, maintain_order=True).agg(
         (x1.filter(x2 > 0).mean() - x1.filter(x2 < 0).mean()).alias("bend")
@@ -120,12 +132,29 @@ def _accuracy(run: StoredRun, _: Setting) -> pl.DataFrame:
     return accuracy.join(bend, on=by, how="left")
 
 
-def _lines(run: StoredRun, _: Setting) -> pl.DataFrame:
-    return run.table("boundary").filter(pl.col("member") < LINES_OF)
+def _quarters(run: StoredRun, by: list[str]) -> pl.DataFrame:
+    unseen = (pl.col("y1") == 1) & (pl.col("y2") == 1)
+    return run.table("per_combination").group_by(by, maintain_order=True).agg(
+        pl.col("accuracy").filter(~unseen).mean().alias("other_quarters"),
+        pl.col("accuracy").filter(unseen).mean().alias("quarter_11"),
+    )  # fmt: skip
 
 
-def _shares(run: StoredRun, _: Setting) -> pl.DataFrame:
+def _ends(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+    """Where each of very many networks ends: a row and a number each."""
+    if "boundary" in run.tables:
+        return None
+    return _quarters(run, ["member"]).select("member", pl.col("quarter_11").cast(pl.Float32))
+
+
+def _lines(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+    return run.table("boundary").filter(pl.col("member") < LINES_OF) if "boundary" in run.tables else None
+
+
+def _shares(run: StoredRun, _: Setting) -> pl.DataFrame | None:
     """The share of members that answer 1 at each place and step."""
+    if "decision_map" not in run.tables:
+        return None
     cells = run.table("decision_map").group_by("step", "x1", "x2", maintain_order=True)
     return cells.agg(pl.col("choice").cast(pl.Float64).mean().alias("share"))
 
@@ -137,6 +166,12 @@ def _of(run: str, value: str | pl.Expr = "quarter_11", *where: pl.Expr, **more: 
 QUARTER, GAP = pl.col("quarter_11"), pl.col("other_quarters") - pl.col("quarter_11")
 FIRST = QUARTER.filter(pl.col("step") == 1).first().over("run", "member")
 """Accuracy on the quarter after the first update."""
+
+
+
+def _rare(run: str, which: pl.Expr) -> Cells:
+    return cells(which.cast(pl.Float64), "ends", run=run, counted=True)
+
 
 CLAIMS = (
     Claim("toy-wrong-quarter", "Most trained networks are wrong on part of the unseen quarter.",
@@ -188,6 +223,17 @@ CLAIMS = (
           "If the paper's 1024 steps are epochs (25 600 updates), accuracy on the quarter still stays below the rest.",
           _of("redundant-epochs", GAP).above(0),
           source="appendix C says steps; in the playground's source a step is a pass over the training points"),
+    Claim("toy-whole", "Fewer than one network in 200 is right on the whole unseen quarter.",
+          _rare("redundant-many", QUARTER == 1).below(0.005, nothing=0.44), whose="ours", unit="of networks",
+          source="all of 512 points; nothing: as many as had seen it (.44 of 1024). Of 1024 networks two were"),
+    Claim("toy-rare-control", "With X₂ uninformative fewer than one in 1000 loses a fifth of the quarter.",
+          _rare("uninformative-many", QUARTER < 0.8).below(0.001, nothing=0.01), whose="ours", unit="of networks",
+          source="nothing: as many as with X₂ redundant (ten of 1024; none of 1024 with X₂ uninformative)"),
+    Claim("toy-tail", "Bad networks are more than a bell curve has: over one in 100 000 is five deviations off.",
+          _rare("redundant-many", QUARTER.mean().over("run") - 5 * QUARTER.std().over("run") > QUARTER)
+          .above(1e-5, nothing=2.9e-7), whose="ours", unit="of networks",
+          source="nothing: a normal distribution; the worst of 1024 is 3.8 below the mean. Rival: networks that did "
+          "not learn what they saw, which are left out"),
 )  # fmt: skip
 
 
@@ -213,8 +259,23 @@ def _both_sides(table: pl.DataFrame) -> pl.DataFrame:
     return table.unpivot(["other_quarters", "quarter_11"], index=["setting", "step", "member"], variable_name="where")
 
 
+def _tails(rows: pl.DataFrame) -> pl.DataFrame:
+    """The share of networks whose accuracy is below each level, with its exact interval, as powers of ten."""
+    found = []
+    for (setting,), some in rows.group_by("setting", maintain_order=True):
+        values = some["quarter_11"]
+        for level in LEVELS:
+            if count := int((values < level).sum()):
+                share = share_interval([1.0] * count + [0.0] * (len(values) - count))
+                found.append((setting, level, *(math.log10(v) for v in (share.mean, share.low, share.high))))
+    return pl.DataFrame(found, ["setting", "level", "mean", "low", "high"], orient="row")
+
+
 IN_BOTH = pl.col("setting").is_in(BOTH)
 FIGURES = (
+    drawn("tails", "How rare are very bad networks?", table="ends", fitted=True, prepare=_tails,
+          draw=chart("curves", "level", "mean", "setting", "low", "high", x_title="accuracy on the quarter (1, 1)",
+                     y_title="log₁₀ share of networks below it", reference=-3.0)),
     drawn("decision-map", "Where the networks answer 1, step by step", pl.col("run") == "redundant", table="map",
           draw=_draw_map),
     drawn("boundaries", "The boundary of each network at the end", LAST, IN_BOTH, table="boundary",
@@ -238,12 +299,12 @@ STUDY = Study(
     question="Trained without one of four combinations, where does a small network put its boundary — and why there?",
     paper=PAPER,
     scales={
-        "smoke": Size(16, 256, 8, 512),
-        "quick": Size(256, STEPS, 32, EPOCH_STEPS),
-        "paper": Size(1024, STEPS, 256, EPOCH_STEPS),
+        "smoke": Size(16, 256, 8, 512, 32),
+        "quick": Size(256, STEPS, 32, EPOCH_STEPS, 256),
+        "paper": Size(1024, STEPS, 256, EPOCH_STEPS, 65_536),
     },
     settings=settings,
-    tables={"accuracy": _accuracy, "influence": "influence", "boundary": _lines, "map": _shares},
+    tables={"accuracy": _accuracy, "influence": "influence", "boundary": _lines, "map": _shares, "ends": _ends},
     claims=CLAIMS,
     figures=FIGURES,
     notes=read_notes(__file__),

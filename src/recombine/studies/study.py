@@ -12,10 +12,12 @@ import polars as pl
 from recombine.errors import InputError, unknown
 from recombine.result import Result
 from recombine.runs import Run, StoredRun
+from recombine.runs.training import TrainingRun
 from recombine.studies.claims import WHOSE, Claim, ClaimResult, Status, Whose
 from recombine.studies.faithful import Faithful, Shares
 from recombine.studies.notes import Notes
 from recombine.studies.readings import Tables
+from recombine.training.precision import Precision
 
 Scale = Literal["smoke", "quick", "paper"]
 SCALES: tuple[Scale, ...] = ("smoke", "quick", "paper")
@@ -104,6 +106,8 @@ class Study(Generic[Size]):
     """The figure that stands for the study where there is room for one; the first where nothing is said."""
     in_short: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows
     """Which of that figure's rows are drawn where there is little room: what a stranger takes in at a glance."""
+    precision: Precision = "float32"
+    """In which its trainings are run, those of its settings that name none; another is another set of runs."""
     file: str = ""
     """The name of the file it was found in, where it is in no package; `find_study` fills it in."""
 
@@ -135,7 +139,11 @@ class Study(Generic[Size]):
         """The settings at a scale; one that the study does not have is refused."""
         if scale not in self.scales:
             raise InputError(f"{self.name} has the scales {', '.join(self.scales)}, not {scale!r}.")
-        return self.settings(self.scales[scale], members)
+        found = self.settings(self.scales[scale], members)
+        if self.precision == "float32":
+            return found
+        rounded = {n: s.run.replace(precision=self.precision) for n, s in found.items() if _unrounded(s.run)}
+        return {name: replace(setting, run=rounded.get(name, setting.run)) for name, setting in found.items()}
 
     def runs(self, scale: Scale, members: int | None = None) -> dict[str, Run]:
         """The runs at a scale, by name."""
@@ -146,6 +154,10 @@ class Study(Generic[Size]):
         shares = shares_of(settings)
         judged = (_evaluated(claim, tables, shares) for claim in self.claims)
         return tuple(result.explained(*self.notes.of(result.claim.id)) for result in judged)
+
+
+def _unrounded(run: Run) -> bool:
+    return isinstance(run, TrainingRun) and run.precision == "float32"
 
 
 def _evaluated(claim: Claim, tables: Tables, shares: Mapping[str, Shares]) -> ClaimResult:
@@ -202,6 +214,7 @@ class StudyResult(Result):
         """How it is made again. A file is named without its folders, which may lie elsewhere on another machine."""
         name = f"./{self.study.file}" if self.study.file else self.study.name
         more = f" --members {self.members}" if self.members else ""
+        more += f" --precision {self.study.precision}" * (self.study.precision != "float32")
         return f"recombine study run {name} --scale {self.scale}{more}"
 
     def __repr__(self) -> str:

@@ -71,6 +71,7 @@ def study_record(result: StudyResult) -> dict[str, Any]:
         "study": result.study.name,
         "scale": result.scale,
         "members": result.members,
+        **({"precision": result.study.precision} if result.study.precision != "float32" else {}),
         "command": result.command,
         "tables": {name: table.height for name, table in result.tables.items()},
         "runs": {name: dict(run) for name, run in result.provenance.items()},

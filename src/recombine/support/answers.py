@@ -11,7 +11,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
-from recombine.support.numerals import DASHES, alike, as_number, is_blank, read_numbers, refuse_enormous, unit_of
+from recombine.support.numerals import (
+    DASHES,
+    LARGEST,
+    alike,
+    as_number,
+    is_blank,
+    one_of_alike,
+    read_numbers,
+    refuse_enormous,
+    unit_of,
+)
 from recombine.support.scan import Said, collect
 
 TARGET_CLASSES = 50
@@ -107,7 +117,7 @@ def find_answers(
             ends = [v for found in looked for v in (found.low, found.high) if v is not None]
             if not ends:
                 raise InputError(f"the target column {target!r} is empty.")
-            refuse_enormous(target, ends)
+            refuse_enormous(target, ends, lambda: said.places(target, number.abs() > LARGEST))
             return Answers(target, None, number.alias(" y"))
     found = pl.concat([collect(f.select(text.alias("y").unique())) for f in frames])["y"].unique().drop_nulls()
     texts = sorted(t for t in found.to_list() if not is_blank(t))
@@ -145,10 +155,12 @@ def find_answers(
         said.notes.append(
             f"The answers in {target!r} are taken as classes, because some are numbers and {str(odd)[:80]!r} is not."
         )
-    said.notes += alike(target, texts, "classes")
-    place = pl.Series(range(len(texts)), dtype=pl.Int32)
+    said.notes += alike(target, texts, "classes", said.merge_alike)
+    classes = one_of_alike(texts) if said.merge_alike else {t: t for t in texts}
+    names = sorted(set(classes.values()))
+    place = pl.Series([names.index(classes[t]) for t in texts], dtype=pl.Int32)
     column = text.replace_strict(pl.Series(texts, dtype=pl.String), place, default=None, return_dtype=pl.Int32)
-    return Answers(target, tuple(texts), column.alias(" y"))
+    return Answers(target, tuple(names), column.alias(" y"))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import polars as pl
 
 from recombine.errors import InputError
 from recombine.space import Level
-from recombine.support.numerals import alike, as_number, read_numbers, refuse_enormous
+from recombine.support.numerals import alike, as_number, one_of_alike, read_numbers, refuse_enormous
 from recombine.support.scan import Said, collect
 
 MISSING_LEVEL = "(missing)"
@@ -38,10 +38,15 @@ def _code_type(levels: int) -> Any:
 
 
 def encoder(
-    name: str, frames: list[pl.LazyFrame], missing: str, distinct: pl.Series | None, said: Said, number: bool = False
+    name: str,
+    frames: list[pl.LazyFrame],
+    kinds: set[pl.DataType],
+    missing: str,
+    distinct: pl.Series | None,
+    said: Said,
+    number: bool = False,
 ) -> Encoder:
     """``distinct``: the values of the column, where they are known; what is worth saying about them joins ``said``."""
-    kinds = _kinds(name, frames)
     column = pl.col(name)
     plain = all(k.is_integer() or k == pl.Boolean for k in kinds) or all(k.is_float() or k.is_integer() for k in kinds)
     if (len(kinds) > 1 and not all(k.is_numeric() for k in kinds)) or (not plain and kinds != {pl.String}):
@@ -58,7 +63,7 @@ def encoder(
     pairs = _levels(name, raw, said)
     ordered = _sorted_levels(set(pairs.values()))
     if number:
-        _refuse_others(name, ordered, has_missing, said)
+        _refuse_others(name, ordered, has_missing and missing != "error", said)
     elif len(ordered) > MOST_FLOAT_LEVELS and any(isinstance(v, float) for v in ordered):
         raise InputError(
             f"column {name!r} has {len(ordered):,} different decimal values; give it bins, for example --bins "
@@ -76,8 +81,9 @@ def encoder(
     return Encoder(name, ordered, (code.fill_null(len(ordered) - 1) if has_missing else code).alias(name))
 
 
-def _kinds(name: str, frames: list[pl.LazyFrame]) -> set[pl.DataType]:
-    kinds = {frame.collect_schema()[name] for frame in frames}
+def kinds_of(name: str, schemas: list[pl.Schema]) -> set[pl.DataType]:
+    """What a column holds; an error for what cannot be levels."""
+    kinds = {schema[name] for schema in schemas}
     if any(k.is_nested() or k in (pl.Object, pl.Binary) for k in kinds):
         raise InputError(
             f"column {name!r} holds {', '.join(str(k) for k in kinds)}; a factor is a column of texts, "
@@ -127,8 +133,8 @@ def _levels(name: str, raw: list[Any], said: Said) -> dict[Any, Level]:
     if numbers is not None and len(numbers.values) == len(raw):
         said.notes += numbers.notes
         return dict(numbers.values)
-    said.notes += alike(name, raw)
-    return {v: v for v in raw}
+    said.notes += alike(name, raw, merged=said.merge_alike)
+    return dict(one_of_alike(raw)) if said.merge_alike else {v: v for v in raw}
 
 
 def _whole(text: str) -> bool:
@@ -143,7 +149,6 @@ def binned(
 ) -> Encoder:
     """Equal-frequency bins over the rows of the first frame; what lies outside of them elsewhere is a level of its own.
     Ends of bins are shown with four digits."""
-    _kinds(name, frames)
     column = pl.col(name).cast(pl.Float64, strict=False)
     texts = distinct.drop_nulls().to_list() if distinct is not None and distinct.dtype == pl.String else []
     if (numbers := read_numbers(name, texts, said.commas_are_decimal)) is not None:
@@ -152,7 +157,12 @@ def binned(
     found = [collect(frame.select(column.alias("x"), pl.col(name).is_null().alias("blank"))) for frame in frames]
     everything = pl.concat(found)
     if everything["x"].null_count() > everything["blank"].sum():
-        raise InputError(f"column {name!r} has values that are not numbers, so it cannot be cut into bins.")
+        odd = [t for t in texts if as_number(t) is None]
+        fix = "correct such cells, so that it can be cut into bins"
+        what = (
+            f"holds {said.no_numbers(name, odd, fix)}" if odd else "cannot be cut into bins: it has other than numbers"
+        )
+        raise InputError(f"column {name!r} {what}.")
     whole = everything["x"].fill_nan(None).drop_nulls()
     if not len(whole):
         raise InputError(f"column {name!r} has no numbers to cut into bins.")

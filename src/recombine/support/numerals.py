@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import polars as pl
@@ -19,6 +19,8 @@ EMPTY_TEXTS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A"]
 """Texts that mean "missing"."""
 DASHES = ("-", "–", "—", "?", ".")
 """What stands for nothing in a column of numbers, and may be a level elsewhere."""
+MOST_ALIKE = 10
+"""Groups of texts that differ only in spaces or capitals and are named."""
 LARGEST = 1e100
 """Numbers beyond it cannot be squared and added up."""
 
@@ -112,29 +114,41 @@ def unit_of(texts: Iterable[str]) -> str | None:
     return units.pop() if len(units) == 1 else None
 
 
-def refuse_enormous(name: str, values: Iterable[float]) -> None:
+def refuse_enormous(name: str, values: Iterable[float], where: Callable[[], str] = lambda: "") -> None:
+    """``where``: in which rows, asked for where there is something to refuse."""
     odd = next((v for v in values if not abs(v) <= LARGEST), None)
     if odd is not None:
         what = f"{odd:g}, too large to calculate with" if math.isfinite(odd) else f"the infinite number {odd:g}"
-        raise InputError(f"column {name!r} holds {what}; correct the cell or leave it blank.")
+        raise InputError(f"column {name!r} holds {what}{where()}; correct such cells or leave them blank.")
 
 
-def alike(name: str, texts: Iterable[str], what: str = "levels") -> list[str]:
-    """A sentence on texts that differ in spaces, capitals or the way a letter is encoded, if there are any."""
+def one_of_alike(texts: Iterable[str]) -> dict[str, str]:
+    """For each text the one that stands for all that differ from it only in spaces, capitals or the way a letter is
+    encoded: without spaces around it, if there is such a one."""
     together: dict[str, list[str]] = {}
+    for text in sorted(texts, key=lambda t: (t != t.strip(), t)):
+        together.setdefault(" ".join(unicodedata.normalize("NFKC", text).casefold().split()), []).append(text)
+    return {text: group[0] for group in together.values() for text in group}
+
+
+def alike(name: str, texts: Iterable[str], what: str = "levels", merged: bool | None = None) -> list[str]:
+    """A sentence on texts that differ in spaces, capitals or the way a letter is encoded, if there are any. ``merged``:
+    whether they count as one; None where nobody can ask for it."""
     texts = sorted(texts)
-    for text in texts:
-        key = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-        together.setdefault(key, []).append(text)
-    same = [sorted(group) for group in together.values() if len(group) > 1]
-    shown = ", ".join(" and ".join(repr(t[:40]) for t in group[:3]) for group in same[:3])
-    more = f" and {len(same) - 3} more" if len(same) > 3 else ""
+    together: dict[str, list[str]] = {}
+    for text, one in one_of_alike(texts).items():
+        together.setdefault(one, []).append(text)
+    same = [group for group in together.values() if len(group) > 1]
+    shown = ", ".join(" and ".join(repr(t[:40]) for t in group[:3]) for group in same[:MOST_ALIKE])
+    more = f" and {len(same) - MOST_ALIKE:,} more" if len(same) > MOST_ALIKE else ""
+    fate = {
+        True: "each counts as the first",
+        False: "they count as different; if they are the same, --merge-alike (merge_alike=True) counts them as one",
+        None: "they count as different, so clean them if they are the same",
+    }[merged]
     notes = []
     if same:
-        notes.append(
-            f"Column {name!r} has {what} that differ only in spaces or capitals: {shown}{more}; they count as "
-            "different, so clean them if they are the same."
-        )
+        notes.append(f"Column {name!r} has {what} that differ only in spaces or capitals: {shown}{more}; {fate}.")
     dash = next((t for t in texts if t.strip() in DASHES), None)
     if dash is not None and len(texts) > 2 and "+" not in texts:
         notes.append(f"{dash!r} is one of the {what} of {name!r}; leave such cells blank if they mean missing.")

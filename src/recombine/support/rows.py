@@ -56,7 +56,9 @@ def read_rows(
     for name in (*names, *others):
         if name not in columns:
             raise unknown("column", name, columns)
+    said.tables = [frame]
     (frame,), _, encoders = encode([frame.with_row_index(ROW)], names, dict(bins or {}), missing, said)
+    said.refuse()
     whole = collect(frame.with_columns(e.code.alias(f" {e.name}") for e in encoders))
     space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
     codes = whole.select([f" {name}" for name in names]).to_numpy().astype(np.int64)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ SEPARATORS = {".tsv": "\t", ".tab": "\t"}
 
 HEAD = 65_536
 """Bytes of a file that are looked at before it is scanned."""
+
+MOST_TOLD = 10
+"""Texts and rows that a sentence lists."""
 
 IN_MEMORY = 64 * 2**20
 """Bytes of text up to which the columns that are used are kept in memory: read once instead of at every look."""
@@ -45,21 +49,46 @@ class Said:
     """Whether columns are separated by semicolons, as where decimals are written with a comma."""
     tables: list[pl.LazyFrame] = field(default_factory=list)
     """As they were opened, with every row."""
+    problems: list[str] = field(default_factory=list)
+    """What keeps the tables from being read: told together, so that a file need not be mended cell by cell."""
+    merge_alike: bool | None = None
+    """Whether texts that differ only in spaces or capitals are one level; None where nobody can ask for it."""
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        try:
+            yield
+        except InputError as problem:
+            self.problems.append(str(problem))
+
+    def refuse(self) -> None:
+        """One error for all problems, if there are any."""
+        if len(self.problems) > 1:
+            each = " ".join(f"({i}) {text}" for i, text in enumerate(self.problems, 1))
+            raise InputError(f"the table has {len(self.problems)} problems: {each}")
+        if self.problems:
+            raise InputError(self.problems[0])
 
     def no_numbers(self, name: str, texts: Collection[str], otherwise: str) -> str:
-        """How many cells of a column hold one of these texts, where the first is, and what to do about them."""
-        first, unit = min(texts), unit_of(texts)
+        """What these texts of a column are, in which cells they stand, and what to do about them."""
+        unit = unit_of(texts)
         fix = f"remove the unit {unit!r} from the cells" if unit else otherwise
-        odd = pl.col(name).cast(pl.String).is_in(list(texts))
-        places = [
-            collect(t.select(pl.arg_where(odd)))[name].to_list() for t in self.tables if name in t.collect_schema()
+        where = self.places(name, pl.col(name).cast(pl.String).is_in(list(texts)))
+        what = ", ".join(repr(t[:80]) for t in sorted(texts)[:MOST_TOLD]) + (" …" if len(texts) > MOST_TOLD else "")
+        return f"{what}, which {'is not a number' if len(texts) == 1 else 'are not numbers'}{where}; {fix}"
+
+    def places(self, name: str, odd: pl.Expr) -> str:
+        """In how many rows of the tables as they were opened, and in which, something is odd."""
+        found = [
+            collect(t.select(pl.arg_where(odd).alias(name)))[name].to_list()
+            for t in self.tables
+            if name in t.collect_schema()
         ]
-        cells = sum(map(len, places))
+        cells, rows = sum(map(len, found)), next((rows for rows in found if rows), [])
         if not cells:
-            return f"{first[:80]!r}, which is not a number; {fix}"
-        rows = next(rows for rows in places if rows)
-        where = f"{cells:,} such cell{'s' if cells > 1 else ''}, the first in row {rows[0] + 1:,} below the header"
-        return f"{first[:80]!r}, which is not a number ({where}); {fix}"
+            return ""
+        first = ", ".join(f"{row + 1:,}" for row in rows[:MOST_TOLD]) + (" …" if len(rows) > MOST_TOLD else "")
+        return f" ({f'{cells:,} cells: rows' if cells > 1 else 'row'} {first} below the header)"
 
 
 def collect(lazy: pl.LazyFrame) -> pl.DataFrame:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from recombine.errors import InputError, unknown
 from recombine.space import Codes, Factor, FactorSpace
 from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers
-from recombine.support.encode import Encoder, binned, encoder
+from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.numerals import DASHES, read_numbers
 from recombine.support.scan import Said, collect, scan
 from recombine.support.support import Explicit
@@ -59,17 +59,18 @@ def read_tables(
     bins: Mapping[str, int] | None = None,
     numbers: Collection[str] = (),
     missing: Missing = "error",
+    merge_alike: bool | None = None,
     max_rows: int | None = None,
     max_bytes: int | None = None,
 ) -> list[Table]:
-    """Read tables over one common space of levels; those of ``numbers`` are numbers, however many. ``split=(column,
-    value)`` cuts a single table in two: the rows where the column has another value, then those where it has this
-    one."""
+    """Read tables over one common space of levels; those of ``numbers`` are numbers, however many, and with
+    ``merge_alike`` texts that differ only in spaces or capitals are one. ``split=(column, value)`` cuts a single table
+    in two: the rows where the column has another value, then those where it has this one."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
     used = {*names, *bins, *([target] if target else []), *([split[0]] if split else [])}
     whats = ["the table", *["the test table"] * len(tables)]
-    said = Said()
+    said = Said(merge_alike=merge_alike)
     frames = [scan(t, what, max_bytes, max_rows, used, said) for t, what in zip(tables, whats, strict=False)]
     for i, frame in enumerate(frames):
         schema = frame.collect_schema()
@@ -81,9 +82,11 @@ def read_tables(
     if split:
         frames = _cut(frames[0], *split)
     frames, dropped, encoders = encode(frames, names, bins, missing, said, numbers, target)
+    told, answers = [f for f in frames if target and target in f.collect_schema()], None
+    with said.collecting():
+        answers = find_answers(told, target, target_kind, said) if target else None
+    said.refuse()
     space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
-    told = [f for f in frames if target and target in f.collect_schema()]
-    answers = find_answers(told, target, target_kind, said) if target else None
     notes = tuple(dict.fromkeys(said.notes))
     return [_group(space, encoders, frame, lost, answers, notes) for frame, lost in zip(frames, dropped, strict=True)]
 
@@ -108,6 +111,9 @@ def encode(
             raise InputError(f"bins for {name!r} must be a whole number of at least 2, got {count!r}.")
     frames, distinct = _without_blanks(frames, names, said)
     whole = all(name in distinct and not distinct[name].null_count() for name in names)
+    if missing == "error" and not whole:
+        with said.collecting():
+            _refuse_missing(frames, names, said)
     kept = [(frame, 0) if whole else _treat_missing(frame, names, missing) for frame in frames]
     frames = [frame for frame, _ in kept]
     both = next((name for name in numbers if name in bins), None)
@@ -116,12 +122,16 @@ def encode(
     if any(lost for _, lost in kept):
         distinct = {n: pl.concat([collect(f.select(pl.col(n).unique()))[n] for f in frames]).unique() for n in distinct}
     learnt = frames[0].filter(pl.col(target).is_not_null()) if target else frames[0]
-    encoders = [
-        binned(name, [learnt, *frames], bins[name], missing, distinct.get(name), said)
-        if name in bins
-        else encoder(name, frames, missing, distinct.get(name), said, name in numbers)
-        for name in names
-    ]
+    schemas = [frame.collect_schema() for frame in frames]
+    kinds = {name: kinds_of(name, schemas) for name in names}
+    encoders = []
+    for name in names:
+        with said.collecting():
+            encoders.append(
+                binned(name, [learnt, *frames], bins[name], missing, distinct.get(name), said)
+                if name in bins
+                else encoder(name, frames, kinds[name], missing, distinct.get(name), said, name in numbers)
+            )
     return frames, [lost for _, lost in kept], encoders
 
 
@@ -130,7 +140,8 @@ def _without_blanks(
 ) -> tuple[list[pl.LazyFrame], dict[str, pl.Series]]:
     """Texts that mean nothing (spaces; a dash among numbers) become missing; and the distinct values of each column
     that holds texts, or whole numbers, in every frame."""
-    kinds = {n: {f.collect_schema()[n] for f in frames} for n in names}
+    schemas = [f.collect_schema() for f in frames]
+    kinds = {n: {schema[n] for schema in schemas} for n in names}
     names = [n for n, held in kinds.items() if len(held) == 1 and all(k == pl.String or k.is_integer() for k in held)]
     if not names:
         return frames, {}
@@ -198,21 +209,33 @@ def _treat_missing(frame: pl.LazyFrame, names: list[str], missing: Missing) -> t
     frame = frame.with_columns([pl.col(n).fill_nan(None) for n in floats])
     if missing == "level":
         return frame, 0
-    counts = collect(frame.select(*[pl.col(n).null_count().alias(n) for n in names], pl.len().alias(" rows")))
-    worst = max(names, key=lambda n: counts[n][0])
-    if not counts[worst][0]:
+    if missing == "error":  # whatever is missing has been refused
         return frame, 0
-    if missing == "error":
-        raise InputError(
-            f"column {worst!r} has {counts[worst][0]:,} missing value{'s' if counts[worst][0] > 1 else ''}; say what "
-            "to do: missing='drop' leaves those rows out, missing='level' makes missing a level of its own (--missing "
-            "drop | level)."
-        )
     kept = frame.drop_nulls(names)
-    left = int(collect(kept.select(pl.len()))[0, 0])
+    rows, left = (int(collect(f.select(pl.len()))[0, 0]) for f in (frame, kept))
     if not left:
         raise InputError("every row has a missing factor, so dropping them leaves nothing.")
-    return kept, int(counts[" rows"][0]) - left
+    return kept, rows - left
+
+
+def _refuse_missing(frames: list[pl.LazyFrame], names: list[str], said: Said) -> None:
+    """An error for factors with missing values, all of them in one sentence."""
+    schema = frames[0].collect_schema()
+    blank = {n: pl.col(n).is_null() | (pl.col(n).is_nan() if schema[n].is_float() else False) for n in names}
+    lacking = dict.fromkeys(names, 0)
+    for frame in frames:
+        found = collect(frame.select(blank[n].sum().alias(n) for n in names))
+        lacking = {n: lacking[n] + int(found[n][0]) for n in names}
+    told = [
+        f"column {name!r} has {count:,} missing value{'s' if count > 1 else ''}{said.places(name, blank[name])}"
+        for name, count in lacking.items()
+        if count
+    ]
+    if told:
+        raise InputError(
+            f"{', '.join(told)}; say what to do: missing='drop' leaves those rows out, missing='level' makes missing a "
+            "level of its own (--missing drop | level)."
+        )
 
 
 def _group(

@@ -55,7 +55,9 @@ class PerMember(Description, Task):
         return self.task.test
 
     def batch(self, draws: Draws, size: int) -> tuple[Tensor, Tensor]:
-        parts = [self.of(member).batch(draws.one(i), size) for i, member in enumerate(map(int, draws.members))]
+        # Read at once: a GPU is waited for at every number that is read from it.
+        members = torch.as_tensor(draws.members).tolist()
+        parts = [self.of(member).batch(draws.one(i), size) for i, member in enumerate(members)]
         inputs, targets = zip(*parts, strict=True)
         return torch.cat(inputs, dim=1), torch.cat(targets, dim=1)
 

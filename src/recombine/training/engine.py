@@ -22,13 +22,14 @@ from recombine.training.failures import in_short, whole_or_halves
 from recombine.training.layout import Layout
 from recombine.training.log import Log
 from recombine.training.plan import LOOP_STACK, Plan, make_plan
+from recombine.training.precision import check_precision, rounding
 from recombine.training.progress import reporter
 from recombine.training.settings import Training
 from recombine.training.stack import Stack, cast, positional, stack_members
 from recombine.training.stopping import NEVER
 from recombine.training.strategies import strategy_for
 from recombine.training.strategies.fused import asked_for, can_fuse, program_of
-from recombine.training.strategies.fused_source import Program
+from recombine.training.strategies.fused_program import Program
 from recombine.training.strategies.stacked import member_step
 from recombine.training.threads import threads
 from recombine.training.trial import first_member, try_member
@@ -77,6 +78,9 @@ def train(training: Training) -> Ensemble:
     ``"adam"``, or ``torch.optim.Adam``, with keywords by ``functools.partial``. ``validation=rc.Validation(…)`` stops
     members early and keeps the best of each.
 
+    ``precision`` is ``"float32"``; for those who accept it, on a GPU, ``"tf32"`` or ``"bfloat16"``, which round the
+    factors of matrix products and convolutions (`recombine.training.precision`). What is measured is not rounded.
+
     ``strategy`` and ``chunk_size`` are chosen from the description and the kind of device unless given. With a
     ``checkpoint`` folder a killed training continues where it was, and its stacks can be trained apart: ``only`` names
     the one to train, and a call without it joins what it finds. ``progress(done, total)`` counts member-steps; without
@@ -123,11 +127,13 @@ def _plan(training: Training) -> Plan:
     ids = training.ids
     module = first_member(training).to(training.on).train()
     Layout.of(module)
+    check_precision(training.precision, training.on, next(module.parameters()).dtype)
     inputs, targets = _batches(training, ids[:1], range(1), next(module.parameters()).dtype)
     one = (inputs, targets) if training.batch_size is None else (tuple(part[0, 0] for part in inputs), targets[0, 0])
     try_member(training, module, one)
     state = training.optimizer.start(torch.zeros(1, 1))
-    program = program_of(module, training.objective, training.optimizer, one) if can_fuse(training.on) else ""
+    with rounding(training.precision):
+        program = program_of(module, training.objective, training.optimizer, one) if can_fuse(training.on) else ""
     plan = make_plan(
         module, training.objective, one, members=len(ids), steps=training.steps, state_tensors=len(state),
         device=training.on, strategy=training.strategy, chunk_size=training.chunk_size,
@@ -150,7 +156,8 @@ def _misfit(training: Training, ids: list[int]) -> str | None:
     inputs, targets = _batches(training, ids, range(1), stack.flat.dtype, _by_row(training))
     fused = strategy_for("fused", stack, training.objective, training.batch_size is None)
     try:
-        fused.advance(inputs, targets, training.optimizer.hyper(range(1)).to(stack.flat), 0).cpu()
+        with rounding(training.precision):
+            fused.advance(inputs, targets, training.optimizer.hyper(range(1)).to(stack.flat), 0).cpu()
     except Exception as error:  # whatever the compiler or the driver say
         return in_short(error)
     return None
@@ -172,7 +179,8 @@ def _refusal(training: Training, ids: list[int]) -> str | None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            step(*parts)
+            with rounding(training.precision):
+                step(*parts)
         except (RuntimeError, NotImplementedError, ValueError) as error:
             return in_short(error)
     slow = [found[1] for warning in told if (found := NO_RULE.search(str(warning.message)))]
@@ -230,7 +238,8 @@ def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], 
         if not shared:
             inputs, targets = _batches(training, numbers, block, stack.flat.dtype, by_row)
         hyper = training.optimizer.hyper(block).to(stack.flat)
-        losses = strategy.advance(inputs, targets, hyper, block.start)
+        with rounding(training.precision):
+            losses = strategy.advance(inputs, targets, hyper, block.start)
         step = block.stop
         log.losses(block, losses)
         log.judge(step)

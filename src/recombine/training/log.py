@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 HISTORY_BINS = 1024
+HISTORY_NUMBERS = 2**24
+"""Of more than 16 384 members fewer bins are kept: so many numbers in all."""
 TAIL = 50
 """A member's final loss is its mean over the last 1/TAIL of training."""
 TOLD = 100
@@ -33,7 +35,7 @@ class Log:
         self.stack, self.training, self.looped = stack, training, looped
         # A module of its own: measuring puts it into evaluation mode, training goes on in training mode.
         self.module = copy.deepcopy(stack.module).eval()
-        self.bins = max(1, min(training.steps, HISTORY_BINS))
+        self.bins = max(1, min(training.steps, HISTORY_BINS, HISTORY_NUMBERS // len(training.ids)))
         # On a GPU they are added up there: small networks take more steps per second than can be fetched.
         self.device = stack.flat.device if stack.flat.is_cuda else torch.device("cpu")
         self.sums = torch.zeros(len(stack), self.bins, dtype=torch.float64, device=self.device)

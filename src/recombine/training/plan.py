@@ -46,8 +46,9 @@ it, is worth the 10 to 30 seconds of compiling. PyTorch keeps what it compiles o
 COMPILE_CONVOLUTIONS_BYTES = 2**45
 """The same with convolutions, which take longer to compile and gain less."""
 
-FUSED_STEPS = 2000
-"""A training of fewer steps is over before the program for all of them is compiled: seconds, once on a machine."""
+FUSED_STEPS, FUSED_MEMBER_STEPS = 2000, 2**24
+"""A training of fewer steps, unless of very many members, is over before the program for all of them is compiled:
+seconds, once on a machine."""
 
 GROUPED_BYTES = 2**29
 FEWEST_GROUPS = 8
@@ -100,7 +101,8 @@ def make_plan(
     reason = "asked for"
     if strategy == "auto":
         strategy, reason = _choose(module, objective, touched, members, steps, device)
-        if strategy in ("captured", "compiled") and fusible and steps >= FUSED_STEPS:
+        enough = steps >= FUSED_STEPS or steps * members >= FUSED_MEMBER_STEPS
+        if strategy in ("captured", "compiled") and fusible and enough:
             strategy, reason = "fused", "one launch for many steps"
     if chunk_size == "auto":
         most = max(1, STACK_BYTES.get(device.type, STACK_BYTES["cpu"]) // touched)

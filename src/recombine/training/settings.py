@@ -18,6 +18,7 @@ from recombine.identity import identity
 from recombine.tasks import Task
 from recombine.training.optim import SGD, PerMember, as_optimizer
 from recombine.training.plan import ChunkSize
+from recombine.training.precision import Precision
 from recombine.training.progress import Progress
 from recombine.training.record import Record
 from recombine.training.stack import Model, Objective, Penalty, Stack
@@ -56,6 +57,7 @@ class Training:
     validation: Validation | None = None
     device: str | torch.device = "auto"
     dtype: torch.dtype | None = None
+    precision: Precision = "float32"
     strategy: str = "auto"
     chunk_size: ChunkSize = "auto"
     checkpoint: str | Path | None = None

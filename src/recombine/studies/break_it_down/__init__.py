@@ -6,6 +6,8 @@ with the package were made, `tables` what is kept and derived, `claims` what is 
 
 from __future__ import annotations
 
+from functools import partial
+
 import polars as pl
 
 from recombine.structure import summarise_masks
@@ -33,12 +35,13 @@ STUDY = Study(
     settings=settings,
     tables={
         "bases": "bases", "masks": tables.masks, "matrix": "matrix", "overlap": "overlap", "truth": "truth",
-        "along": tables.along,
+        "along": tables.along, "alike": partial(tables.along, task="digit pairs, one size"),
     },
     derived={
         "parts": (tables.parts, "bases"), "summary": (tables.by_run(summarise_masks), "masks"),
         "tests": (tables.by_run(tables.by_bases), "masks"), "cells": (tables.cells, "masks"),
         "ranks": (tables.ranks, "along"), "correlations": (tables.correlations, "ranks"),
+        "alike_ranks": (tables.ranks, "alike"),
     },
     claims=CLAIMS,
     figures=FIGURES,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +14,7 @@ from recombine.runs.run import Context, Outcome, Run
 from recombine.structure import Network, Protocol, carry_out, subroutines_of, untrained
 from recombine.tasks import Contours, OddOneOutTask, Task
 from recombine.training import Ensemble, Optimizer, starting_from, train
+from recombine.training.precision import Precision, rounding
 
 if TYPE_CHECKING:
     from torch import nn
@@ -61,6 +60,8 @@ class DissectionRun(Run):
     protocol: Protocol
     untrained: int = Field(default=1, ge=0)
     seed: int = 0
+    precision: Precision = "float32"
+    """How products are rounded where bases are trained on a GPU; masks are signs, and learn in TF32 there."""
 
     def compute(self, context: Context) -> Outcome:
         found = self.dissected(context)
@@ -90,7 +91,7 @@ class DissectionRun(Run):
             # Panels are drawn where there is room for millions of pixels; sentences are looked up.
             device=context.device if isinstance(self.task.source, Contours) else "cpu",
         )  # fmt: skip
-        with fast_products(context.device):
+        with rounding("tf32" if context.device.startswith("cuda") else "float32"):
             return carry_out(
                 self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
                 strategy=mask_strategy(context.device),
@@ -114,7 +115,7 @@ class DissectionRun(Run):
     def _train(self, build: Any, members: Any, context: Context) -> list[nn.Module]:
         ensemble = train(
             build, self.task, members=list(members), steps=self.steps, batch_size=self.batch_size,
-            optimizer=self.optimizer, seed=self.seed, device=context.device,
+            optimizer=self.optimizer, seed=self.seed, device=context.device, precision=self._precision(context),
             checkpoint=context.workspace / "bases",
             progress=lambda done, total: context.progress(done, total, "steps of bases"),
         )  # fmt: skip
@@ -123,10 +124,13 @@ class DissectionRun(Run):
     def _pretrained(self, of: Pretraining, context: Context) -> Ensemble:
         return train(
             of.model, of.task, members=self.bases, steps=of.steps, batch_size=of.batch_size, optimizer=of.optimizer,  # type: ignore[arg-type]
-            seed=self.seed, device=context.device,
+            seed=self.seed, device=context.device, precision=self._precision(context),
             checkpoint=context.workspace / "pretraining",
             progress=lambda done, total: context.progress(done, total, "steps of pretraining"),
         )  # fmt: skip
+
+    def _precision(self, context: Context) -> Precision:
+        return self.precision if context.device.startswith("cuda") else "float32"
 
     def _build(self) -> nn.Module:
         return self.model()  # type: ignore[operator,no-any-return]
@@ -135,19 +139,6 @@ class DissectionRun(Run):
 def mask_strategy(device: str) -> str:
     """On a GPU a search is over before a compiled step would have paid for itself."""
     return "captured" if device.startswith("cuda") else "auto"
-
-
-@contextmanager
-def fast_products(device: str) -> Iterator[None]:
-    """Matrix products of a search in TF32 where the device has it: convolutions are so anyway, and a mask is a sign."""
-    import torch
-
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = before or device.startswith("cuda")
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
 
 
 def read_bases(path: str, expected: str | None, build: Any) -> Ensemble:

@@ -22,6 +22,10 @@ from recombine.training import Adam, Cosine
 STARTS, FEW = (-0.05, 0.0, 0.05, 0.1), (0.0, 0.1)
 """Where the weights of a mask start, in a whole search and in one of four settings."""
 AGREEMENT = Sentences()
+LANGUAGES = {"agreement": AGREEMENT, "agreement-plural": Sentences(number="plural"),
+             "reflexives": Sentences(grammar="anaphora"),
+             "reflexives-plural": Sentences(grammar="anaphora", number="plural")}  # fmt: skip
+"""The paper's four rules of language, each about one number."""
 SHORT = MaskSettings(batch_size=16, penalty=0.1, optimizer=Adam(lr=0.03), temperature=Geometric(per="step"))
 """For searches of a hundred steps: the temperature rises at every one."""
 BERT_LAYERS = ("layers", r"layers\.[23]\.", r"layers\.3\.")
@@ -76,6 +80,8 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     else:
         found |= _paper(members)
     found |= {"digit-pairs": digit_pairs(size, members or size.members)}
+    if not size.encoders:
+        found |= {"digit-pairs-alike": alike(size, members or 96)}
     labelled = {name: replace(s, labels={"bases_of": name, **s.labels}) for name, s in found.items()}
     return {name: _open(s) for name, s in labelled.items()} if size.short else labelled
 
@@ -98,8 +104,7 @@ def _paper(members: int | None) -> dict[str, Setting]:
     fresh, narrow, middle, wide = _resnet(16), *(_resnet(width, halve_first=True) for width in (8, 16, 32))
     # Made for larger pictures, it reads these with its first convolution at full resolution.
     fifty, wide_fifty = (resnet_50(64, stem="cifar", halve_first=True, widen=widen) for widen in (1, 2))
-    words = Pretraining(task=MaskedWords(source=AGREEMENT), model=_encoder(512, 8, 4, masked_words=True), steps=800,
-                        batch_size=128, optimizer=Adam(lr=2e-4))  # fmt: skip
+    words = _words(AGREEMENT)
     views = Pretraining(task=TwoViews(source=number.source), model=Views(encoder=Panels(encoder=middle)), steps=600,
                         batch_size=128, optimizer=Adam(lr=5e-4, schedule=Cosine(steps=600, floor=0.02)))  # fmt: skip
     # From fresh weights contact is not learnt beside inside within 3000 steps; at a fifth of the rate it is kept.
@@ -112,6 +117,10 @@ def _paper(members: int | None) -> dict[str, Setting]:
         "bert-slow": bert("4 × 512, low rate", searched, ten, lr=1e-4, steps=4000),
         "bert-pretrained": bert("4 × 512, pretrained", searched, six, words),
         "bert-slow-pretrained": bert("4 × 512, low rate, pretrained", searched, ten, words, lr=1e-4, steps=4000),
+        **{f"{name}{ending}": bert(f"4 × 512, low rate{called}", searched, five, _words(rule) if ending else None,
+                                   lr=1e-4, steps=4000, rule=name)
+           for name, rule in LANGUAGES.items() if name != "agreement"
+           for ending, called in (("", ""), ("-pretrained", ", pretrained"))},
         "resnet18-number-contact": contours("18 layers", middle, number, three),
         "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
         "resnet18-untrained": contours("18 layers, lower penalties", middle, number, 0, None, FRESH, 0, falls=False,
@@ -142,7 +151,7 @@ def _setting(run: DissectionRun, task: str, called: str | None, depth: int, pape
     }  # fmt: skip
     if paper is None:
         return Setting(run, labels)
-    problems = 10_000 if network.kind == "resnet" else 9500
+    problems = 10_000 if network.kind == "resnet" else run.task.problems
     search = run.protocol.settings[0]
     steps = search.epochs * ceil(run.learn / search.batch_size)
 
@@ -222,15 +231,25 @@ def digit_pairs(size: Size, members: int) -> Setting:
     return Setting(run, {"task": "digit pairs", "init_scale": scales})
 
 
+def alike(size: Size, members: int) -> Setting:
+    """The same from weights of one size, where what members do on unseen pairs still differs."""
+    run: Any = digit_pairs(size, members).run
+    return Setting(run.replace(init_scale=8.0, at=run.at[-1:]), {"task": "digit pairs, one size", "init_scale": 8.0})
+
+
 def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None = None, untrained: int = 0,
-         lr: float = 5e-4, steps: int = 600, **bases_of: str) -> Setting:  # fmt: skip
-    """Agreement with an encoder of the size of BERT-small, over words of the grammar."""
+         lr: float = 5e-4, steps: int = 600, rule: str = "agreement", **bases_of: str) -> Setting:  # fmt: skip
+    """A rule with an encoder of the size of BERT-small, over words of its grammar; of reflexives there are fewer. Rules
+    that came later are trained in TF32, as PyTorch rounded by default for the authors."""
+    source = LANGUAGES[rule]
+    problems, held_out = (9500, 1000) if source.grammar == "agreement" else (2500, 200)
     run = DissectionRun(
-        task=OddOneOutTask(source=AGREEMENT, family=Family(both_broken=False), problems=9500, held_out=1000),
-        model=OddOneOutNet(encoder=_encoder(512, 8, 4)), bases=bases, steps=steps, batch_size=32, pretraining=before,
-        optimizer=Adam(lr=lr), learn=2000, asked=300, free=False, protocol=protocol, untrained=untrained,
+        task=OddOneOutTask(source=source, family=Family(both_broken=False), problems=problems, held_out=held_out),
+        model=OddOneOutNet(encoder=_encoder(512, 8, 4, source)), bases=bases, steps=steps, batch_size=32,
+        pretraining=before, optimizer=Adam(lr=lr), learn=2000, asked=300, free=False, protocol=protocol,
+        untrained=untrained, precision="float32" if rule == "agreement" else "tf32",
     )  # fmt: skip
-    return _setting(run, "agreement", called, 4, BERT, **bases_of)
+    return _setting(run, rule.replace("-", ", "), called, 4, BERT, **bases_of)
 
 
 def contours(called: str, network: ResNet, task: OddOneOutTask, bases: int, before: Pretraining | None = None,
@@ -252,8 +271,15 @@ def _contours(*beside: str) -> OddOneOutTask:
     return OddOneOutTask(source=Contours(obeyed=obeyed), problems=6000 if beside[1:] else 10_000, held_out=500)
 
 
-def _encoder(width: int, heads: int, layers: int, masked_words: bool = False) -> WordEncoder:
-    words = AGREEMENT.spoken
+def _words(source: Sentences) -> Pretraining:
+    return Pretraining(task=MaskedWords(source=source), model=_encoder(512, 8, 4, source, masked_words=True), steps=800,
+                       batch_size=128, optimizer=Adam(lr=2e-4))  # fmt: skip
+
+
+def _encoder(
+    width: int, heads: int, layers: int, source: Sentences = AGREEMENT, masked_words: bool = False
+) -> WordEncoder:
+    words = source.spoken
     return WordEncoder(words=len(words.words), longest=words.longest, width=width, heads=heads, layers=layers,
                        masked_words=masked_words)  # fmt: skip
 

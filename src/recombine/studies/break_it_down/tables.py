@@ -1,9 +1,9 @@
 """What is kept of the runs, and what is made of it: parts, summaries, tests, cells beside published ones, correlations.
 
 The base is the unit: masks of one base are averaged first. ``published.csv`` has means over bases and mask seeds in the
-authors' result files (test problems, bases below the gate left out); agreement is the mean of its singular and plural
-rule. Untrained networks have the trained ones' settings there; here they are the mean of all settings of their search
-that keep a weight.
+authors' result files (test problems, bases below the gate left out): every cell of trained, pruned and untrained
+networks. Untrained networks have the trained ones' settings there; here they are the mean of all settings of their
+search that keep a weight.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from recombine.statistics import by_base, jackknife, partial_spearman, sign_flip
 from recombine.studies.study import Setting
 
 SCORES = ("sub_target", "sub_other", "abl_target", "abl_other")
+SHOWN = ("d_sub", "d_abl")
 IS = ("run", "task", "called")
 FOUND = (pl.col("network") != "untrained") | (pl.col("kept") > 0)
 """An untrained network's mask that keeps no weight was not found: what the bare network does is not filled in."""
@@ -36,9 +37,9 @@ def masks(run: StoredRun, _: Setting) -> pl.DataFrame | None:
     return None if "along" in run.tables else run.tables.get("masks")
 
 
-def along(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+def along(run: StoredRun, setting: Setting, task: str = "digit pairs") -> pl.DataFrame | None:
     """One row per member and step: accuracies, and the scores of its masks, chosen on validation and on average."""
-    if "along" not in run.tables:
+    if "along" not in run.tables or setting.labels["task"] != task:
         return None
     search = run.table("masks").filter(pl.col("role") == "search").group_by("member", "step", maintain_order=True)
     d_abl, d_sub = pl.col("d_abl"), pl.col("d_sub")
@@ -89,9 +90,9 @@ def cells(masks: pl.DataFrame) -> pl.DataFrame:
     own = (pl.col("role") == "search") & (pl.col("bases_of") == pl.col("run"))
     kept = masks.filter(own & FOUND & (pl.col("chosen") | (pl.col("network") == "untrained")))
     keys = ["task", "subroutine", "run", "called", "network"]
-    bases = kept.group_by(*keys, "base", maintain_order=True).agg(pl.col(*SCORES).mean())
+    bases = kept.group_by(*keys, "base", maintain_order=True).agg(pl.col(*SCORES, *SHOWN).mean())
     each = bases.sort("network", maintain_order=True).group_by(keys, maintain_order=True)
-    means = each.agg(pl.col(*SCORES).mean(), pl.len().cast(pl.Int64).alias("bases"))
+    means = each.agg(pl.col(*SCORES, *SHOWN).mean(), pl.len().cast(pl.Int64).alias("bases"))
     fresh = pl.when(pl.col("network") == "untrained").then(pl.lit(", untrained")).otherwise(pl.lit(""))
     ours = means.with_columns(pl.format("here: {}{}", "called", fresh).alias("network"))
     released = pl.read_csv(Path(__file__).with_name("published.csv"))
@@ -100,7 +101,8 @@ def cells(masks: pl.DataFrame) -> pl.DataFrame:
     whole = pl.concat([t.with_columns(pl.lit(name).alias("from")) for name, t in sides.items()], how="diagonal")
     both = whole.join(places, on=["task", "subroutine"]).sort("place", maintain_order=True)
     measured = both.filter((pl.col("from") == "here").any().over("place"))
-    return measured.select(pl.format("{}: {}", "task", "subroutine").alias("cell"), "from", "network", "bases", *SCORES)
+    cell = pl.format("{}: {}", "task", "subroutine").alias("cell")
+    return measured.select(cell, "from", "network", "bases", *SCORES, *SHOWN)
 
 
 def last(along: pl.DataFrame) -> pl.DataFrame:

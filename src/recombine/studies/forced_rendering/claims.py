@@ -109,6 +109,15 @@ CLAIMS = (
     Claim("released-score-blind", "The released factorization score gives a failing perceptron more than .9 of 1.",
           _layer("last hidden", "released").above(0.9, nothing=0.5), "ours",
           source="the authors' formula, which lies between .5 and 1, on our failing networks"),
+    Claim("probe-reads", "Both factors of combinations that it never saw can be read off a failing perceptron's last "
+          "hidden layer, by a probe that was fitted on seen ones.",
+          _layer("last hidden", "probe_unseen").above(0.5, nothing=0.0), "ours",
+          source="the authors' probes are judged on what they were fitted on; nothing: the mean place", unit="R²"),
+    Claim("probe-does-not-tell", "Off a coordinate network, which composes, less can be read: a probe does not tell "
+          "who composes.",
+          rising(cells("probe_unseen", "layers", run="coordinate", where="all", role="last hidden"),
+                 _layer("last hidden", "probe_unseen"), names=("coordinate network", "perceptron")), "ours",
+          source="asked when the table had been seen", unit="difference of R²"),
     Claim("superposition",
           "What a failing perceptron draws is a sum of what it draws for training combinations, more than a picture "
           "that has nothing to do with them is.",

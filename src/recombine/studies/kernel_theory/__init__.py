@@ -3,6 +3,7 @@
 Exact kernel machines, dense networks from rich to lazy, and image networks, on the paper's tasks.
 """
 
+from recombine.studies.kernel_theory import plane
 from recombine.studies.kernel_theory.claims import CLAIMS
 from recombine.studies.kernel_theory.figures import FIGURES
 from recombine.studies.kernel_theory.settings import SIZES, settings
@@ -27,9 +28,10 @@ STUDY = Study(
     ),
     scales=SIZES,
     settings=settings,
-    tables={"networks": networks, "along": along, "salience": "salience", "kernels": "kernels", "effects": "effects"},
+    tables={"networks": networks, "along": along, "salience": "salience", "kernels": "kernels", "effects": "effects",
+            "map": "map", "starts": plane.starts},
     derived={"phase": (phase, "kernels"), "ordered": (ordered, "networks")},
-    claims=CLAIMS,
-    figures=FIGURES,
+    claims=CLAIMS + plane.CLAIMS,
+    figures=FIGURES + plane.FIGURES,
     notes=read_notes(__file__),
 )

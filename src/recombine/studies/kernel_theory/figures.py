@@ -72,7 +72,7 @@ def _draw_distance(rows: pl.DataFrame) -> Any:
     return column(
         panel("slope", ADDS, "slope on unseen pairs"),
         panel("unseen_accuracy", ~ADDS, "accuracy on unseen combinations", (0.0, 1.0)),
-        panel("additivity", ~TASK.is_in(["equivalence", "CD-1"]), "additivity on unseen combinations (R²)"),
+        panel("additivity", ~TASK.is_in(["equivalence", "CD-1", "CD-2"]), "additivity on unseen combinations (R²)"),
     )
 
 
@@ -92,7 +92,8 @@ FIGURES = (
     # All of them: a figure that leaves out networks short of fitting could be empty after a few steps.
     drawn("distance", "What the distance between images changes", CONVNET, table="networks", draw=_draw_distance,
           names={"task": CD}),
-    curves("along", "Slopes of image networks along training", ADDS, table="along", x="step", y="slope", by="setting",
+    curves("along", "Slopes of image networks along training", ADDS, pl.col("place") != "between", table="along",
+           x="step", y="slope", by="setting",
            prepare=lambda rows: rows.with_columns(pl.format("{}, distance {}", "task", "distance").alias("setting")),
            fitted=False, log_x=True, x_title="step", y_title="slope on unseen pairs", reference=1.0),
     dots("additivity", "Which networks are conjunction-wise additive", table="networks", group="setting",

@@ -19,7 +19,7 @@ from recombine.models import ConvNet, Dense, ResNet, ViT
 from recombine.runs.kernel import KernelRun, simplex
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.faithful import Faithful
-from recombine.studies.kernel_theory import sets
+from recombine.studies.kernel_theory import plane, sets
 from recombine.studies.study import Scale, Setting
 from recombine.tasks import ImageTask, PerMember, SymbolicTask
 from recombine.tasks.data import Source
@@ -33,7 +33,7 @@ IMAGE_FIT: dict[Loss, float] = {"squared error": 1.0, "logistic": 0.3}
 """Training loss above which a network has not learnt its pictures; the answers of addition have variance 5 to 13."""
 TINY_STEPS = 400
 """Sets of two or three pairs stop within 160 steps; a low bound makes theirs the run that `verify` trains again."""
-CONTEXTS = ("cd1", "cd3")
+CONTEXTS = ("cd1", "cd2", "cd3")
 IMAGE_STEPS = dict.fromkeys(CONTEXTS, 23_500) | {"equivalence": 23_550}
 """The paper's, where they are not 100 passes over 20 000 pictures in batches of 128: 30 000 pictures, or 150 passes."""
 COLOUR_STEPS = {"resnet": 31_300, "vit": 62_600}
@@ -109,7 +109,8 @@ LARGE = {
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     """Kernels first, then dense networks, then pictures: what is cheap and telling comes early."""
-    return {**kernels(size), **dense(size, members), **images(size, members), **deep(size, members)}
+    mapped = plane.settings("smoke" if size.thin else "quick" if size.small else "paper", members)
+    return {**kernels(size), **dense(size, members), **images(size, members), **deep(size, members), **mapped}
 
 
 def kernels(size: Size) -> dict[str, Setting]:
@@ -214,8 +215,9 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
              "cd1": sets.context(1, "logistic")}  # fmt: skip
     wanted = [("convnet", name, place, d) for name in tasks for place, d in (("near", near), ("far", far))]
     if not size.small:
-        tasks["asymmetric"] = sets.addition("asymmetric")
-        wanted.append(("convnet", "asymmetric", "near", near))
+        tasks |= {name: sets.addition(name) for name in ("asymmetric", "both")} | {"cd2": sets.context(2, "logistic")}
+        wanted += [("convnet", name, "near", near) for name in ("asymmetric", "both", "cd2")]
+        wanted += [("convnet", "cd2", "far", far), *(("convnet", "interpolation", "between", d) for d in (5, 10, 15))]
     wanted += [(net, "interpolation", "near", 0) for net in COLOUR_STEPS]
     return {f"{net}-{name}-d{d}": _image(net, name, tasks[name], place, d, size, members)
             for net, name, place, d in wanted}  # fmt: skip

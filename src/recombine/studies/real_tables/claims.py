@@ -4,17 +4,14 @@ see the notes."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from recombine.checks.elsewhere import FILE
 from recombine.studies._cells import CORRELATION, Cells, cells, rising
 from recombine.studies.claims import Claim, Test
 from recombine.studies.real_tables.collecting import ADVISED, ELL, FEW, MORE, RANDOM, STAIR, VARIANCE
-from recombine.studies.real_tables.contest import BOOSTED, FOREST, RECOMMENDED
+from recombine.studies.real_tables.contest import BOOSTED, FOREST, ONE, RECOMMENDED
 from recombine.studies.real_tables.networks import FIRST, LAZY, RICH
 
 LOCKED = pl.col("half") == "locked"
@@ -54,6 +51,11 @@ CLAIMS = (
            "combinations.", _of("R²", "additive", value=VALUE > 0.5, counted=True).above(0.5, nothing=0.5), SUM, SHARE),
     _asked("adds-up-something", "On more than eight of ten tables adding up is better than the same answer for all.",
            _of("R²", "additive", value=VALUE > 0, counted=True).above(0.8, nothing=0.5), SUM, SHARE),
+    _asked("more-than-one-factor", "It is not one factor alone: adding up errs less than the best single factor, "
+           "chosen in hindsight.", _errs_less("additive", ONE), SUM, LOG),
+    _asked("more-than-one-mostly", "On most tables adding up explains more than that factor by .05 or more.",
+           cells(pl.col("beyond one") >= 0.05, "each", JUDGED, unit="table", counted=True).above(0.5, nothing=0.5),
+           SUM, SHARE),
     _asked("adds-up-beyond-noise", "Where cells have several rows, more than half of what is not noise within cells is "
            "the sum of its parts.", _of("R² beyond noise", "additive", value=CLIPPED).above(0.5, nothing=0.0), SUM,
            "R²"),
@@ -92,7 +94,7 @@ CLAIMS = (
            _errs_less(RECOMMENDED, "additive"), CONTEST, LOG),
     _asked("crossover", "In the ratio of errors a forest loses less to adding up on tables where adding up "
            "explains less than half (of structured holes, so that the errors compared are others).",
-           rising(*(cells("gain", "crossover", JUDGED, unit="table", low=low) for low in (False, True)),
+           rising(*(cells("gain", "each", JUDGED, unit="table", low=low) for low in (False, True)),
                   names=("adds up", "does not")), CONTEST, LOG),
     _asked("kernel-foretells-lazy", "What an ensemble of lazy networks answers to unseen cells, kernel theory "
            "foretells (correlation above .9).", _of("correlation with the kernel", LAZY, FIRST, limits=CORRELATION)
@@ -113,49 +115,7 @@ CLAIMS = (
           ("random", "if they are drawn at random", RANDOM, MORE), ("l", "by the plan L", ELL, FEW),
           ("stair", "by the plan Stair", STAIR, FEW),
           ("variance", "if each is the one of the largest variance", VARIANCE, MORE))),
-    _asked("structured-harder", "Whole pairs of levels are harder than cells at random.",
-           _error("additive", "structured").minus(_error("additive"), pair="table").above(), STRUCTURE, LOG),
+    _asked("structured-harder", "Whole pairs of levels are answered worse than as many cells at random (errors "
+           "over the variance of all cells).", _of("log error over all", "additive", "structured")
+           .minus(_of("log error over all", "additive", "as many at random"), pair="table").above(), STRUCTURE, LOG),
 )  # fmt: skip
-
-
-def quantiles(measured: pl.DataFrame) -> pl.DataFrame:
-    """How much each rule explains of unseen cells: quantiles over the tables it answered, and on how many of these it
-    explains more than adding up."""
-    r2 = measured.filter(pl.col("what") == "R²")
-    additive = r2.filter(pl.col("rule") == "additive").select("run", "holes", VALUE.alias("additive"))
-    both = r2.join(additive, on=["run", "holes"], maintain_order="left")
-    shares = [VALUE.quantile(q, "linear").alias(f"q{100 * q:.0f}") for q in (0.1, 0.25, 0.5, 0.75, 0.9)]
-    better = (pl.col("additive") < VALUE).mean().alias("better")
-    return both.group_by("half", "holes", "rule", maintain_order=True).agg(pl.len().alias("tables"), *shares, better)
-
-
-def for_check(measured: pl.DataFrame) -> list[list[Any]]:
-    """Of each table its factors, and share seen and R² of adding up for cells at random, as “check” quotes them."""
-    drawn = measured.filter(pl.col("holes").is_in(["random", "sparse"]))
-    r2 = drawn.filter((pl.col("what") == "R²") & (pl.col("rule") == "additive"))
-    seen = drawn.filter(pl.col("what") == "seen").select("run", "holes", VALUE.round(3).alias("seen"))
-    both = r2.join(seen, on=["run", "holes"], maintain_order="left").with_columns(VALUE.round(3)).sort("run", "holes")
-    tried = both.group_by("run", maintain_order=True).agg(pl.first("factors"), "seen", "value")
-    return [[factors, [list(pair) for pair in zip(shares, values, strict=True)]]
-            for _, factors, shares, values in tried.iter_rows()]  # fmt: skip
-
-
-def carry_for_check(results: Path) -> None:
-    """Write what “check” carries of the committed results in this folder."""
-    measured = pl.read_parquet(results / "real-tables" / "tables" / "measured.parquet")
-    FILE.write_text(json.dumps(for_check(measured), separators=(",", ":")) + "\n", encoding="utf-8")
-
-
-def crossover(measured: pl.DataFrame) -> pl.DataFrame:
-    """One row per table: what a forest gains over adding up in cells held out at random, and whether adding up explains
-    less than half of cells held out in whole pairs of levels."""
-    keys = ["table", "kind", "half", "factors"]
-    wide = measured.with_columns(pl.concat_str("holes", "rule", "what", separator="/").alias("key")).filter(
-        pl.col("key").is_in([f"random/{rule}/log error" for rule in ("additive", FOREST)] + ["structured/additive/R²"])
-    )
-    found = wide.pivot("key", index=keys, values="value")
-    wanted = ["random/additive/log error", f"random/{FOREST}/log error", "structured/additive/R²"]
-    if not set(wanted) <= set(found.columns):
-        return pl.DataFrame(schema={"table": pl.String, "half": pl.String, "gain": pl.Float64, "low": pl.Boolean})
-    additive, forest, structured = (pl.col(name) for name in wanted)
-    return found.select(*keys, (additive - forest).alias("gain"), (structured < 0.5).alias("low"))

@@ -1,4 +1,5 @@
-"""Closer looks: parts of claims and other ways to read them, taken when results were known. None has a criterion."""
+"""Closer looks: parts of claims and other ways to read them, taken when results were known (of the development half;
+`median-off-forecast` of both). None has a criterion."""
 
 from __future__ import annotations
 
@@ -7,8 +8,9 @@ import polars as pl
 
 from recombine.statistics import interval, share_interval
 from recombine.studies.real_tables.collecting import ADVISED, FEW, RANDOM
-from recombine.studies.real_tables.contest import FOREST, RECOMMENDED
+from recombine.studies.real_tables.contest import FOREST, ONE, RECOMMENDED
 from recombine.studies.real_tables.networks import BETWEEN, FIRST
+from recombine.studies.real_tables.summaries import wide
 
 ERROR, CENTRED, TEXTBOOK = "log error", "/log of forecast over realised error", "/textbook cell intervals hold"
 R2, FOREST_R2, STRUCTURED_R2 = "random/additive/R²", f"random/{FOREST}/R²", "structured/additive/R²"
@@ -25,12 +27,17 @@ def _less(first: str, second: str) -> pl.Expr:
 
 
 EVERY = pl.lit(True)
-HARDER, CATCHES_UP = _less("structured/additive", "random/additive"), pl.col(FOREST_R2) - pl.col(R2)
+OVER_ALL, CATCHES_UP = "log error over all", pl.col(FOREST_R2) - pl.col(R2)
+HARDER = pl.col(f"structured/additive/{OVER_ALL}") - pl.col(f"as many at random/additive/{OVER_ALL}")
+ONE_R2 = f"random/{ONE}/R²"
 BEYOND_NOISE = pl.col("random/additive/R² beyond noise")
 MEDIANS: dict[str, tuple[pl.Expr, pl.Expr]] = {
     "median-adding-up": (pl.col(R2), EVERY),
     "median-forest": (pl.col(FOREST_R2), EVERY),
+    "median-one-factor": (pl.col(ONE_R2), EVERY),
+    "median-beyond-one-factor": (pl.col(R2) - pl.col(ONE_R2), EVERY),
     "median-beyond-noise": (BEYOND_NOISE, BEYOND_NOISE.is_not_null()),
+    "median-off-forecast": (pl.col(f"random/{CENTRED}").abs(), EVERY),
     "median-gain-recommended": (_less("random/additive", f"random/{RECOMMENDED}"), EVERY),
     "forest-gain-where-adding-up": (CATCHES_UP, ADDS_UP),
     "forest-gain-where-not": (CATCHES_UP, ~ADDS_UP),
@@ -38,6 +45,7 @@ MEDIANS: dict[str, tuple[pl.Expr, pl.Expr]] = {
 MEANS: dict[str, tuple[pl.Expr, pl.Expr]] = {
     "above-half-in-time": (pl.col(R2) > 0.5, IN_TIME),
     "above-half-elsewhere": (pl.col(R2) > 0.5, ~IN_TIME),
+    "above-half-by-one-factor": (pl.col(ONE_R2) > 0.5, EVERY),
     "ahead-of-forest": (_less(f"random/{FOREST}", "random/additive") > 0, EVERY),
     "networks-in-between": (_less(f"{FIRST}/{BETWEEN}", f"{FIRST}/additive"), EVERY),
     "advice-over-random-few": (_less(f"{FEW}/{RANDOM}", f"{FEW}/{ADVISED}"), EVERY),
@@ -55,14 +63,13 @@ MEANS: dict[str, tuple[pl.Expr, pl.Expr]] = {
 
 def closer(measured: pl.DataFrame) -> pl.DataFrame:
     """One row per look and half: a mean (a share where it counts) or a median over tables, with its 95 % interval."""
-    keyed = measured.with_columns(pl.concat_str("holes", "rule", "what", separator="/").alias("key"))
-    wide = keyed.pivot("key", index=["table", "kind", "half", "factors"], values="value")
+    found = wide(measured)
     rows = list[tuple[str, str, int, float, float, float]]()
     for look, (value, of) in (MEDIANS | MEANS).items():
-        if not {*value.meta.root_names(), *of.meta.root_names()} <= set(wide.columns):
+        if not {*value.meta.root_names(), *of.meta.root_names()} <= set(found.columns):
             continue  # nothing of the kind was computed at this scale
-        found = wide.filter(of).select("half", value.alias("value")).drop_nulls()
-        for (half,), some in found.group_by("half", maintain_order=True):
+        values_of = found.filter(of).select("half", value.alias("value")).drop_nulls()
+        for (half,), some in values_of.group_by("half", maintain_order=True):
             values = some["value"].to_numpy()
             rows.append((look, str(half), len(values), *(_median if look in MEDIANS else _mean)(values)))
     return pl.DataFrame(rows, SCHEMA, orient="row")

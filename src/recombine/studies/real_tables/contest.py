@@ -3,6 +3,10 @@
 Errors are added up over the hold-outs of one kind before they are compared, so a table has one number per rule:
 
     R² = 1 − Σ (y − answer)² / Σ (y − mean of the seen)²,    log error = ½ log of that ratio
+
+*Log error over all* has the mean squared error over the variance of all cells instead, for hold-outs of which one may
+hide cells that differ less among each other. The *best single factor* is the one with the smallest error on the
+held-out cells themselves: no choice among effects of one factor could do better.
 """
 
 from __future__ import annotations
@@ -21,14 +25,14 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.learners import Learner
 from recombine.checks.modular import Floats
 from recombine.checks.robustness import leverage, min_cuts
-from recombine.checks.rules import Cells
+from recombine.checks.rules import Adding, Cells
 from recombine.runs import Context, Outcome, Run
 from recombine.statistics import spearman
 from recombine.studies.real_tables.holes import HOLES, Holes, Mask, hold_out, indicators
 from recombine.studies.real_tables.registry import Source
 
 SCHEMA = {"holes": pl.String, "rule": pl.String, "what": pl.String, "value": pl.Float64}
-RECOMMENDED, FOREST, BOOSTED = "recommended by check", "forest", "boosted trees"
+RECOMMENDED, FOREST, BOOSTED, ONE = "recommended by check", "forest", "boosted trees", "best single factor"
 SHOWN = 60
 """Held-out cells of a table that are kept to be drawn."""
 NOISE_AT_MOST = 0.8
@@ -40,6 +44,7 @@ class ContestRun(Run):
     """Hold cells of a table out ``draws`` times in each way and answer them by every rule."""
 
     kind: ClassVar[str] = "real table contest"
+    version: ClassVar[int] = 2
     source: Source
     draws: int = 3
     learners: bool = True
@@ -47,13 +52,18 @@ class ContestRun(Run):
     def compute(self, context: Context) -> Outcome:
         cells, rows = self.source.cells(), list[tuple[str, str, str, float]]()
         tables: dict[str, pl.DataFrame] = {}
+        hidden = dict[int, int]()
         for at, holes in enumerate(HOLES):
             context.progress(at, len(HOLES), "ways to hold out")
             kind = _Kind()
             for draw in range(self.draws):
                 rng = np.random.default_rng([draw, at])
-                if (found := hold_out(cells, holes, rng)) is not None:
+                if holes == "as many at random" and draw not in hidden:
+                    continue
+                if (found := hold_out(cells, holes, rng, hidden.get(draw, 0))) is not None:
                     kind.add(cells, *found, holes=holes, seed=draw, learners=self.learners and holes != "sparse")
+                    if holes == "structured":
+                        hidden[draw] = int(found[0].sum())
                     if holes == "random" and not tables:
                         tables["cells"] = _shown(cells, *found)
             rows += [(holes, *row) for row in kind.rows()]
@@ -74,14 +84,15 @@ class _Kind:
 
     def __init__(self) -> None:
         self.wrong: dict[str, float] = defaultdict(float)
-        self.varies = self.noise = 0.0
+        self.alone: dict[int, float] = defaultdict(float)
+        self.varies = self.noise = self.over_all = 0.0
         self.of: dict[str, list[float]] = defaultdict(list)
         self.known = {True: [0.0, 0.0], False: [0.0, 0.0]}
 
     def add(self, cells: Cells, out: Mask, determined: Mask, holes: Holes, seed: int, learners: bool) -> None:
         seen, asked = cells.take(~out), cells.take(out & determined)
         self.of["seen"].append(float((~out).mean()))
-        rules = contestants(seen)
+        rules = [Adding("additive", seen, 1)] if holes == "as many at random" else contestants(seen)
         if holes == "sparse":
             self._single(seen, asked, cells.take(out & ~determined), rules[1])
         if not len(asked.codes):
@@ -91,13 +102,19 @@ class _Kind:
             self.noise += float((cells.pure / asked.rows).sum())
         for rule in rules:
             self._answered(rule.name, rule.answer(asked.codes), asked)
+        self.over_all += len(asked.codes) * float(np.var(cells.answers))
+        if holes == "as many at random":
+            return
+        for k, n in enumerate(seen.shape):
+            factor = Cells(seen.codes[:, [k]], (n,), seen.rows, seen.answers, seen.pure)
+            self.alone[k] += _squared(Adding("alone", factor, 1).answer(asked.codes[:, [k]]), asked)
         if learners:
             self._answered(FOREST, Learner("forest", seen, seed).answer(asked.codes), asked)
             self._answered(BOOSTED, _boosted(seen, asked, seed), asked)
         self._forecast(seen, asked, seed)
 
     def _answered(self, rule: str, answers: Floats, asked: Cells) -> None:
-        self.wrong[rule] += float(((asked.answers - answers) ** 2).sum())
+        self.wrong[rule] += _squared(answers, asked)
 
     def _forecast(self, seen: Cells, asked: Cells, seed: int) -> None:
         told = forecast(seen, asked.codes, seed=seed)
@@ -136,6 +153,10 @@ class _Kind:
                 self.of[name].append(rho)
 
     def rows(self) -> Iterator[tuple[str, str, float]]:
+        if self.alone:
+            self.wrong[ONE] = min(self.alone.values())
+        if self.over_all > 0 and "additive" in self.wrong:
+            yield "additive", "log error over all", _half_log(self.wrong["additive"] / self.over_all)
         for rule, wrong in self.wrong.items():
             if self.varies > 0:
                 yield rule, "R²", 1 - wrong / self.varies
@@ -149,6 +170,10 @@ class _Kind:
         if all(count for _, count in self.known.values()):
             for known, (wrong, count) in self.known.items():
                 yield "additive", f"log error, {'' if known else 'un'}determined", _half_log(wrong / count)
+
+
+def _squared(answers: Floats, asked: Cells) -> float:
+    return float(((asked.answers - answers) ** 2).sum())
 
 
 def _half_log(share: float) -> float:
@@ -175,4 +200,4 @@ def _textbook(seen: Cells, asked: Cells) -> float:
     return float((np.abs(asked.answers - new @ beta) <= half).mean())
 
 
-__all__ = ["BOOSTED", "FOREST", "RECOMMENDED", "ContestRun"]
+__all__ = ["BOOSTED", "FOREST", "ONE", "RECOMMENDED", "ContestRun"]

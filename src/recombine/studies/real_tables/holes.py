@@ -1,4 +1,4 @@
-"""Which cells of a table are held out: at random, whole pairs of levels, or all but a few."""
+"""Which cells of a table are held out: at random, whole pairs of levels, as many at random, or all but a few."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from recombine.checks.modular import Floats
 from recombine.checks.rules import Cells
 
-Holes = Literal["random", "structured", "sparse"]
-HOLES: tuple[Holes, ...] = ("random", "structured", "sparse")
+Holes = Literal["random", "structured", "sparse", "as many at random"]
+HOLES: tuple[Holes, ...] = ("random", "structured", "sparse", "as many at random")
 SHARE = 0.3
 """Of the cells, or of the pairs of levels, that are held out."""
 BEYOND = 1.3
@@ -25,13 +25,13 @@ def indicators(cells: Cells) -> Floats:
     return np.concatenate([np.eye(n)[cells.codes[:, k]] for k, n in enumerate(cells.shape)], axis=1)
 
 
-def hold_out(cells: Cells, holes: Holes, rng: np.random.Generator) -> tuple[Mask, Mask] | None:
-    """Which cells are held out, and which of all cells the others determine; None where no draw leaves enough. Unless
-    they are sparse, the others determine all wherever one of some draws does."""
+def hold_out(cells: Cells, holes: Holes, rng: np.random.Generator, hidden: int = 0) -> tuple[Mask, Mask] | None:
+    """Which cells are held out (as many at random: ``hidden``), and which of all cells the others determine; None where
+    no draw leaves enough. Unless they are sparse, the others determine all wherever one of some draws does."""
     x = indicators(cells)
     rank, found = int(np.linalg.matrix_rank(x)), None
     for _ in range(TRIES):
-        out = _drawn(cells, holes, rank, rng)
+        out = _drawn(cells, holes, rank, rng, hidden)
         if out.sum() < 2 or (~out).sum() < FEWEST_SEEN:
             continue
         row_space = np.linalg.svd(x[~out], full_matrices=False)
@@ -42,11 +42,12 @@ def hold_out(cells: Cells, holes: Holes, rng: np.random.Generator) -> tuple[Mask
     return found
 
 
-def _drawn(cells: Cells, holes: Holes, rank: int, rng: np.random.Generator) -> Mask:
+def _drawn(cells: Cells, holes: Holes, rank: int, rng: np.random.Generator, hidden: int) -> Mask:
     count = len(cells.codes)
-    if holes == "sparse":
+    if holes in ("sparse", "as many at random"):
         out = np.ones(count, dtype=bool)
-        out[rng.choice(count, min(round(BEYOND * rank), count), replace=False)] = False
+        seen = round(BEYOND * rank) if holes == "sparse" else count - hidden
+        out[rng.choice(count, min(seen, count), replace=False)] = False
         return out
     if holes == "random":
         return np.asarray(rng.random(count) < SHARE)

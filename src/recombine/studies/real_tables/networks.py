@@ -42,6 +42,7 @@ class NetworkRun(Run):
     """Train ``members`` networks of each size of first weights on the cells that the first random hold-out leaves."""
 
     kind: ClassVar[str] = "real table networks"
+    version: ClassVar[int] = 2
     source: Source
     members: int = 3
     width: int = 200

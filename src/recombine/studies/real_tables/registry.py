@@ -20,6 +20,10 @@ it).
 Two halves: the SHA-1 of “recombine ” and the name is even for *development*, odd for *locked*. Forecasts of `check`
 were calibrated on tables of the first; the second is opened once, when everything else is settled (`OPENED`). Tables
 that come with this package were looked at long before, and belong to the first whatever their name.
+
+Tables of one *family* come from the same survey, series or study (other people, years, places or columns of it); by
+reading documentation too, before the locked half was opened. Claims are read a second time with families counted once:
+of each the first table in the registry, and of one that has tables in both halves none of the locked.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ from recombine.description import Description
 from recombine.errors import InputError
 from recombine.tables import TABLES
 
-OPENED = False
+OPENED = True
 """Whether paper scale has the locked half too. Turned once; claims are then judged on that half alone."""
 REGISTRY = Path(__file__).parent / "registry.csv"
 Half = Literal["development", "locked"]
@@ -77,6 +81,7 @@ class Entry:
 
     source: Source
     kind: str
+    family: str
     scale: str
     rows: int
     cells: int
@@ -94,8 +99,19 @@ def registered() -> dict[str, Entry]:
 def _entry(line: dict[str, str]) -> Entry:
     factors = tuple(line["factors"].split(" × "))
     source = Source(name=line["name"], factors=factors, answer=line["answer"], digest=line["digest"])
-    return Entry(source, line["kind"], line["scale"], int(line["rows"]), int(line["cells"]), int(line["grid"]),
-                 line["why"])  # fmt: skip
+    rows, cells, grid = (int(line[name]) for name in ("rows", "cells", "grid"))
+    return Entry(source, line["kind"], line["family"], line["scale"], rows, cells, grid, line["why"])
+
+
+@cache
+def counted_once() -> frozenset[str]:
+    """The tables that stand for their families."""
+    first: dict[str, str] = {}
+    for half in ("development", "locked"):
+        for name, entry in registered().items():
+            if entry.source.half == half:
+                first.setdefault(entry.family or name, name)
+    return frozenset(first.values())
 
 
 @dataclass(frozen=True, eq=False)

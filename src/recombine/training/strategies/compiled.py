@@ -6,14 +6,14 @@ between the matrix products, and the optimiser's update, into single passes; com
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, fx
 
 from recombine.tasks.draws import can_compile as can_compile
+from recombine.training.precision import rounding
 from recombine.training.stack import Stack
 from recombine.training.strategies.captured import Captured
 from recombine.training.strategies.convolutions import AsProducts
@@ -47,7 +47,10 @@ class Compiled(Captured):
     def _capture(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor) -> None:
         if self._recorded is None:
             self.record(inputs, targets)
-        with _tensor_cores() if self._products else nullcontext():
+        # Products that stand for convolutions are rounded as cuDNN rounds these: in TF32, unless that is forbidden.
+        # What is captured keeps the precision it was captured with.
+        as_convolutions = self._products and torch.backends.cudnn.allow_tf32
+        with rounding("tf32") if as_convolutions else nullcontext():
             super()._capture(inputs, targets, hyper)
 
 
@@ -58,16 +61,3 @@ def free_layouts(recorded: fx.GraphModule) -> None:
         if node.target in (aten.view.default, aten._unsafe_view.default):
             node.target = aten.reshape.default
     recorded.recompile()
-
-
-@contextmanager
-def _tensor_cores() -> Iterator[None]:
-    """Products that stand for convolutions are rounded as cuDNN rounds convolutions: in TF32, unless that is forbidden.
-
-    What is captured keeps the precision it was captured with."""
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = before or torch.backends.cudnn.allow_tf32
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before

@@ -26,8 +26,10 @@ from recombine.tasks.draws import can_compile
 from recombine.training.layout import Layout
 from recombine.training.optim import SGD, Adam, AdamW, Optimizer
 from recombine.training.penalties import SquaredNorm
+from recombine.training.precision import products_in_tf32
 from recombine.training.stack import Objective, Stack
-from recombine.training.strategies.fused_source import Layer, Program, blocks, power_of_two, write
+from recombine.training.strategies.fused_program import Layer, Program, blocks, power_of_two
+from recombine.training.strategies.fused_source import write
 
 ACTIVATIONS: dict[type[nn.Module], str] = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.GELU: "gelu", nn.ELU: "elu"}
 RULES: dict[type[Optimizer], str] = {SGD: "sgd", Adam: "adam", AdamW: "adamw"}
@@ -36,9 +38,9 @@ LOSSES: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], ...]] = {
     "squared error": (squared_error, lambda o, t: functional.mse_loss(o, t, reduction="none").mean(1)),
 }
 """Ways to write each loss. A task's own is known by its operations."""
-PRECISION = {torch.float32: "tf32x3", torch.float64: "ieee"}
-"""How tiles are multiplied. Three products of TF32 numbers leave an error of the size of float32's own, and are several
-times as fast as float32 products outside the matrix units."""
+PRECISION = {(torch.float32, False): "tf32x3", (torch.float32, True): "tf32", (torch.float64, False): "ieee"}
+"""How tiles are multiplied: of a type, and where torch would use TF32. Three products of TF32 numbers leave an error of
+the size of float32's own, and are several times as fast as float32 products outside the matrix units."""
 
 MOST_NUMBERS = 2**16
 """More weights and state than this do not fit the L2 beside those of the other members on the chip (256 KB each)."""
@@ -80,7 +82,10 @@ def program_of(
     if isinstance(layers, str):
         return layers
     flattened = isinstance(next(iter(module.children())), nn.Flatten)
-    if more or inputs.dtype not in PRECISION or math.prod(inputs.shape[1:]) != layers[0].inputs:
+    precision = PRECISION.get((inputs.dtype, products_in_tf32()))
+    if torch.is_autocast_enabled("cuda"):
+        return "there is none for torch's autocast"
+    if more or precision is None or math.prod(inputs.shape[1:]) != layers[0].inputs:
         return "it has one input, of single or double precision"
     if inputs.dim() != 2 and not flattened:
         return "an example is one row of numbers"
@@ -100,7 +105,7 @@ def program_of(
     made = Program(
         layers, Layout.of(module).width, len(targets), loss, RULES[type(optimizer)], numbers, decay=any(rates),
         penalty=objective.penalty is not None, stops=stops, shared=shared, by_row=by_row,
-        precision=PRECISION[inputs.dtype],
+        precision=precision,
     )  # fmt: skip
     return fitted(made)
 

@@ -1,0 +1,102 @@
+"""What the pictures of a check draw, whatever draws them: which levels, and the status of each cell.
+
+Colour never stands alone: determined cells carry a sign of equality, wavy where nothing supports adding up,
+undetermined ones a question mark, cells with a level never seen a cross, and a cell to collect a ring.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from recombine.figures.data import label, shortened
+
+if TYPE_CHECKING:
+    from recombine.checks import CheckResult
+    from recombine.space import Codes
+
+MARK = {"seen": "", "determined": "", "extrapolation": "→", "undetermined": "?", "unseen level": "×", "not asked": "",
+        "doubtful": "≈"}  # fmt: skip
+"""The sign of each status; “doubtful” is what adding up determines where the table does not support adding up."""
+MOST_LEVELS, MOST_IN_PAIRS, MOST_FACTORS = 40, 16, 6
+"""Levels drawn of two factors, of more, and how many factors."""
+GRID = "the grid of the table's levels minus training"
+_names: WeakKeyDictionary[CheckResult, dict[int, list[str]]] = WeakKeyDictionary()
+
+
+def to_collect(result: CheckResult) -> Codes:
+    """The combinations with a ring: the rows of a plan, or else those that determine everything."""
+    return result.advice.cells if result.plan is None else result.plan.cells
+
+
+def level(result: CheckResult, factor: int, code: int) -> str:
+    if factor >= len(result.space):
+        return ""
+    names = _names.setdefault(result, {})
+    if factor not in names:
+        names[factor] = shortened([label(v) for v in result.space.factors[factor].levels or ()])
+    return names[factor][code]
+
+
+def shown(result: CheckResult, factor: int) -> list[int]:
+    """Codes of the levels drawn: all, or those of suggestions and the worst queries first."""
+    if factor >= len(result.space):
+        return [0]
+    count = result.space.shape[factor]
+    most = MOST_LEVELS if len(result.space) <= 2 else MOST_IN_PAIRS
+    if count <= most:
+        return list(range(count))
+    wanted = [int(c) for c in to_collect(result)[:, factor]] + [q.codes[factor] for q in result.queries]
+    first = list(dict.fromkeys([*wanted, *range(count)]))[:most]
+    return sorted(first)
+
+
+def left_out(result: CheckResult) -> str:
+    """What the picture has no room for."""
+    most, drawn = (MOST_LEVELS, 2) if len(result.space) <= 2 else (MOST_IN_PAIRS, MOST_FACTORS)
+    words = [f"Not drawn: {', '.join(result.space.names[drawn:])}."] if len(result.space) > drawn else []
+    cut = [f.name for f in result.space.factors[:drawn] if len(f) > most]
+    return " ".join(words + ([f"Of {', '.join(cut)} {most} levels are drawn."] if cut else []))
+
+
+def grid_cells(result: CheckResult) -> list[tuple[int, int, str, bool]]:
+    """One or two factors: (row, column, status, ringed) of each cell drawn, by the codes of its levels."""
+    factors = len(result.space)
+    cells = np.array(list(itertools.product(shown(result, 0), shown(result, 1))), dtype=np.int64)
+    asked = {q.codes for q in result.queries} if result.asked != GRID else None
+    ringed = {tuple(c) for c in to_collect(result).tolist()}
+    found = []
+    for (a, b), code in zip(cells.tolist(), result.known.status(cells[:, :factors]), strict=True):
+        cell, name = (a, b)[:factors], list(MARK)[code]
+        name = name if asked is None or name == "seen" or cell in asked else "not asked"
+        found.append((a, b, _doubted(result, name), cell in ringed))
+    return found
+
+
+def pair_cells(result: CheckResult, row: int, column: int) -> list[tuple[int, int, str, bool]]:
+    """(level down, level across, status, ringed) of each pair of levels; what is asked and unanswered outweighs what
+    was seen.
+    """
+    known = result.known
+    shape = (known.shape[row], known.shape[column])
+    seen = np.zeros(shape, dtype=bool)
+    seen[known.codes[:, row], known.codes[:, column]] = True
+    worst = np.full(shape, -1)
+    names = list(MARK)
+    if result.queries:
+        codes = np.array([q.codes for q in result.queries])
+        np.maximum.at(worst, (codes[:, row], codes[:, column]), [names.index(q.status) for q in result.queries])
+    ringed = {(int(c[row]), int(c[column])) for c in to_collect(result)}
+    found = []
+    for a, b in itertools.product(shown(result, row), shown(result, column)):
+        bad = worst[a, b] >= names.index("extrapolation") or (worst[a, b] >= 0 and not seen[a, b])
+        name = names[worst[a, b]] if bad else "seen" if seen[a, b] else "not asked"
+        found.append((a, b, _doubted(result, name), (a, b) in ringed))
+    return found
+
+
+def _doubted(result: CheckResult, name: str) -> str:
+    return "doubtful" if name == "determined" and result.doubt else name

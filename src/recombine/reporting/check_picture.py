@@ -1,0 +1,191 @@
+"""The picture on the page of a check: tables whose cells tell, when pointed at, what determines them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.figures import check_cells as drawn
+from recombine.figures.data import label, number
+from recombine.space import quoted
+
+if TYPE_CHECKING:
+    from recombine.checks import CheckResult, Query
+    from recombine.space import Codes
+
+MOST_WRITTEN = 12
+"""Columns up to which cells hold their answers."""
+LONGEST_WRITTEN = 8
+MOST_TERMS = 5
+SIGNS = {**drawn.MARK, "seen": "•", "determined": "="}
+DOUBT = {"rejected": "which the seen combinations contradict", "unsupported": "which nothing here shows"}
+
+Cell = dict[str, str]
+
+
+def picture(result: CheckResult) -> dict[str, Any]:
+    """The key, and one table of cells, or one for each pair of three or more factors."""
+    factors = range(min(len(result.space), drawn.MOST_FACTORS))
+    pairs = [(0, 1)] if len(factors) <= 2 else list(itertools.combinations(factors, 2))
+    cells = {pair: drawn.grid_cells(result) if len(factors) <= 2 else drawn.pair_cells(result, *pair) for pair in pairs}
+    used = {name for found in cells.values() for _, _, name, _ in found}
+    ringed = any(ring for found in cells.values() for *_, ring in found)
+    key = [{"css": _css(name), "sign": SIGNS[name], "words": _words(result, name)} for name in SIGNS if name in used]
+    ring = [{"css": "collect", "sign": "", "words": "to collect"}] if ringed else []
+    tell = _tell_cells(result) if len(factors) <= 2 else _tell_pairs(result)
+    return {"key": key + ring, "panels": [_panel(result, *pair, cells[pair], tell(*pair)) for pair in pairs]}
+
+
+def places(result: CheckResult, codes: Codes) -> str:
+    """The drawn cells that hold these combinations, as the script of the page knows them."""
+    width = min(codes.shape[1], drawn.MOST_FACTORS)
+    pairs = list(itertools.combinations(range(width), 2)) or [(0, 1)]
+    found = {_at(j, k, row[j], row[k] if k < width else 0) for row in codes.tolist() for j, k in pairs}
+    return " ".join(sorted(found))
+
+
+def why(result: CheckResult, query: Query) -> str:
+    """What settles a combination, or what is free."""
+    if query.terms is not None:
+        parts: list[str] = []
+        for coefficient, row in query.terms[:MOST_TERMS]:
+            sign = "−" if coefficient < 0 else "+" if parts else ""
+            size = "" if abs(coefficient) == 1 else f"{abs(coefficient)} "
+            parts.append(f"{sign} {size}({', '.join(label(v) for v in result.combination(row).values())})".strip())
+        more = f" … ({len(query.terms)} rows)" if len(query.terms) > MOST_TERMS else ""
+        return "= " + " ".join(parts) + more
+    if query.direction is not None:
+        effects = result.directions[query.direction]
+        names = [_effect(result, levels, value) for levels, value in list(effects.items())[:4]]
+        return "may shift together, no seen answer changes: " + ", ".join(names) + (" …" if len(effects) > 4 else "")
+    if query.status == "unseen level":
+        new = [
+            f"{name} = {quoted(label(level))}"
+            for name, level in result.combination(query.codes).items()
+            if level in result.unseen_levels.get(name, [])
+        ]
+        return "new: " + ", ".join(new)
+    return ""
+
+
+def said(answer: float | str | None) -> str:
+    return answer if isinstance(answer, str) else number(answer) if answer is not None else ""
+
+
+def within(query: Query) -> str:
+    return "" if query.low is None else f"{number(query.low)} – {number(query.high or 0.0)}"
+
+
+def _effect(result: CheckResult, levels: tuple[tuple[int, int], ...], value: int) -> str:
+    what = " & ".join(label((result.space.factors[k].levels or ())[level]) for k, level in levels) or "constant"
+    return f"{what} {'+' if value > 0 else '−'}{abs(value)}"
+
+
+def _css(name: str) -> str:
+    return name.replace(" ", "-")
+
+
+def status_words(result: CheckResult, status: str) -> str:
+    """A status in words, with what speaks against it."""
+    return _words(result, "doubtful") if status == "determined" and result.doubt else result.in_words(status)
+
+
+def _words(result: CheckResult, name: str) -> str:
+    if name == "doubtful" and result.doubt:
+        return f"determined only if {result.assumes}, {DOUBT[result.doubt]}"
+    if name == "seen" and len(result.space) > 2:
+        return "pair of levels seen in training"
+    return result.in_words(name) if name in ("seen", "determined", "undetermined", "unseen level") else name
+
+
+def _at(j: int, k: int, a: int, b: int) -> str:
+    return f"{j}-{k}-{a}-{b}"
+
+
+def _panel(result: CheckResult, j: int, k: int, cells: list[tuple[int, int, str, bool]], tell: Any) -> dict[str, Any]:
+    down, across = drawn.shown(result, j), drawn.shown(result, k)
+    names = [*result.space.names, ""]
+    found = {(a, b): _cell(tell(a, b, name), _at(j, k, a, b), name, ring) for a, b, name, ring in cells}
+    written = [c["sign"] for c in found.values()]
+    if len(across) > MOST_WRITTEN or max(map(len, written)) > LONGEST_WRITTEN:
+        for (a, b), cell in found.items():
+            found[a, b] = {**cell, "sign": SIGNS[cell["name"]]}
+    columns = [drawn.level(result, k, b) for b in across]
+    widest = max(max(len(c["sign"]) for c in found.values()), 3)
+    return {
+        "down": names[j],
+        "across": names[k],
+        "columns": columns,
+        "turned": max(map(len, columns)) > widest + 3,
+        "rows": [(drawn.level(result, j, a), [found[a, b] for b in across]) for a in down],
+    }
+
+
+def _cell(told: tuple[str, str, str], at: str, name: str, ring: bool) -> Cell:
+    sign, words, terms = told
+    more = "; to collect" if ring else ""
+    css = f"{_css(name)} collect" if ring else _css(name)
+    return {"name": name, "css": css, "at": at, "sign": sign or SIGNS[name], "said": words + more, "terms": terms}
+
+
+def _tell_cells(result: CheckResult) -> Any:
+    """For one or two factors: what stands in a cell, what is said of it, and the cells whose sum it is."""
+    width = len(result.space)
+    queries = {q.codes: q for q in result.queries}
+    seen = {tuple(row): i for i, row in enumerate(result.known.codes.astype(np.int64).tolist())}
+
+    def tell(a: int, b: int, name: str) -> tuple[str, str, str]:
+        codes = (a, b)[:width]
+        where, query = ", ".join(label(v) for v in result.combination(codes).values()), queries.get(codes)
+        if codes in seen:
+            answer, rows = _seen_answer(result, seen[codes]), int(result.row_counts[seen[codes]])
+            return answer, f"{where}: seen in {rows:,} row{'s' if rows != 1 else ''}" + _is("answer", answer), ""
+        words = f"{where}: {_words(result, name)}"
+        if query is None:
+            return "", words, ""
+        answer, reason = said(query.prediction), why(result, query)
+        words += _is("answer", answer) + _is("9 of 10 within", within(query)) + (f". {reason}" if reason else "")
+        terms = [f"{'-' if c < 0 else '+'}{places(result, np.array([row]))}" for c, row in query.terms or ()]
+        return answer, words, " ".join(terms)
+
+    return lambda j, k: tell
+
+
+def _tell_pairs(result: CheckResult) -> Any:
+    """For each pair of three or more factors: how often it was seen, and the worst that is asked with it."""
+
+    def of(j: int, k: int) -> Any:
+        shape = (result.known.shape[j], result.known.shape[k])
+        rows = np.zeros(shape, dtype=np.int64)
+        np.add.at(rows, (result.known.codes[:, j], result.known.codes[:, k]), result.row_counts)
+        worst: dict[tuple[int, int], Query] = {}
+        for query in result.queries:  # the worst first
+            worst.setdefault((query.codes[j], query.codes[k]), query)
+
+        def tell(a: int, b: int, name: str) -> tuple[str, str, str]:
+            where, query = f"{drawn.level(result, j, a)}, {drawn.level(result, k, b)}", worst.get((a, b))
+            words = f"{where}: seen in {rows[a, b]:,} row{'s' if rows[a, b] != 1 else ''}"
+            if query is not None:
+                cell = ", ".join(label(v) for v in result.combination(query.codes).values())
+                reason = why(result, query)
+                words += f"; the worst asked with it is ({cell}): {status_words(result, query.status)}"
+                words += _is("answer", said(query.prediction)) + (f". {reason}" if reason else "")
+            return "", words, ""
+
+        return tell
+
+    return of
+
+
+def _is(what: str, answer: str) -> str:
+    return f"; {what} {answer}" if answer else ""
+
+
+def _seen_answer(result: CheckResult, place: int) -> str:
+    target = result.answers
+    if target is None:
+        return ""
+    mean = target.mean[place]
+    return number(float(mean)) if target.classes is None else target.classes[int(mean.argmax())]
