@@ -62,4 +62,5 @@ def _call(output: Connection, function: Callable[..., Any], arguments: tuple[Any
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
     output.close()
+    assert "warm" in sys.modules, "the process that forks could not import it, and does not say so"
     function(*arguments)

@@ -17,7 +17,7 @@ import recombine.reporting.study
 import recombine.runs.training
 import recombine.studies
 from recombine.models import Perceptron
-from recombine.reporting.html import _environment
+from recombine.reporting.page import _environment
 from recombine.tasks import ToyTask
 from recombine.training import train
 

@@ -76,7 +76,7 @@ def test_names_are_given_once(study: Study[Any]) -> None:
 
 
 def test_every_claim_can_fail(study: Study[Any], results: StudyResult) -> None:
-    assert unfailing(study, results.tables, tries=3) == []
+    assert unfailing(study, results.tables) == []
 
 
 def test_committed_claims_and_tables_are_what_the_study_says(study: Study[Any], results: StudyResult,

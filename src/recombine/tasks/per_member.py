@@ -7,28 +7,23 @@ hash of (seed, m), so what it learns does not depend on who is trained beside it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from recombine.description import Description
 from recombine.errors import InputError
-from recombine.space import FactorSpace
-from recombine.support import Support
+from recombine.tasks.around import Around
 from recombine.tasks.draws import Draws, key
 from recombine.tasks.task import Task
 
 
-class PerMember(Description, Task):
+class PerMember(Around):
     """``task`` with another ``seed`` for each member: `of` gives a member's own. What is measured along training is
     measured member by member, each on its own task."""
 
     kind: ClassVar[str] = "per-member"
-
-    task: Task
 
     def of(self, member: int) -> Task:
         """The task that a member learns."""
@@ -42,18 +37,6 @@ class PerMember(Description, Task):
     def _own(self) -> dict[int, Task]:
         return {}
 
-    @property
-    def space(self) -> FactorSpace:
-        return self.task.space
-
-    @property
-    def train(self) -> Support:
-        return self.task.train
-
-    @property
-    def test(self) -> Support:
-        return self.task.test
-
     def batch(self, draws: Draws, size: int) -> tuple[Tensor, Tensor]:
         # Read at once: a GPU is waited for at every number that is read from it.
         members = torch.as_tensor(draws.members).tolist()
@@ -63,9 +46,3 @@ class PerMember(Description, Task):
 
     def examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
         raise InputError("each member has a task of its own: ask a member about task.of(member).")
-
-    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        return self.task.losses(outputs, targets)
-
-    def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
-        return self.task.scores(outputs, targets)

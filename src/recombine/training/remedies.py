@@ -18,41 +18,18 @@ from torch import Tensor, nn
 
 from recombine.description import Description
 from recombine.errors import InputError
-from recombine.space import FactorSpace
-from recombine.support import Support
 from recombine.tasks import Draws, Inputs, Task
+from recombine.tasks.around import Around
 
 
-class _Around(Description, Task):
+class _Shown(Around):
     """A task that differs from another in how it is trained, and in nothing that is asked."""
-
-    kind: ClassVar[str]
-
-    task: Task
-
-    @property
-    def space(self) -> FactorSpace:
-        return self.task.space
-
-    @property
-    def train(self) -> Support:
-        return self.task.train
-
-    @property
-    def test(self) -> Support:
-        return self.task.test
 
     def examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
         return self.task.examples(points, draws)
 
     def batch(self, draws: Draws, size: int) -> tuple[Inputs, Tensor]:
         return self.task.batch(draws, size)
-
-    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        return self.task.losses(outputs, targets)
-
-    def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
-        return self.task.scores(outputs, targets)
 
     def trained_examples(self, points: Tensor, draws: Draws) -> tuple[Inputs, Tensor]:
         return self.task.trained_examples(points, draws)
@@ -64,7 +41,7 @@ class _Around(Description, Task):
         return self.task.part(component)
 
 
-class ComponentDropout(_Around):
+class ComponentDropout(_Shown):
     """With probability ``rate`` the part of an input that shows ``component`` is blank, in training only."""
 
     kind: ClassVar[str] = "component-dropout"
@@ -84,7 +61,7 @@ class ComponentDropout(_Around):
         return torch.where(keep.reshape(shape), inputs, inputs * mask), targets
 
 
-class GroupBalanced(_Around):
+class GroupBalanced(_Shown):
     """Training draws every combination of the train support alike, however rare it is in the data."""
 
     kind: ClassVar[str] = "group-balanced"
@@ -95,7 +72,7 @@ class GroupBalanced(_Around):
         return self.task.trained_examples(chosen, draws)
 
 
-class Charged(_Around):
+class Charged(_Shown):
     """The task as a model that charges is trained on it: random numbers beside the input, its charge in the loss.
 
     ``numbers`` is how many the model asks for, ``outputs`` how many columns its answers have. A column beyond those

@@ -146,7 +146,7 @@ def _numbers(values: Tensor, shape: tuple[int, int]) -> np.ndarray:
 def settings(size: str, starts: int | None) -> dict[str, Setting]:
     """The map at a scale: transitive equivalence, which only rich networks solve."""
     widths, each, rates, steps, usual = {
-        "smoke": ((8, 16), 3, (0.02, 0.32), 32, 3),
+        "smoke": ((8, 16), 3, (0.02, 0.32), 128, 3),
         "quick": ((16, 64, 256), 6, (0.02, 0.32, 0.64), 1536, 8),
         "paper": ((16, 64, 256), 24, tuple(rounded(0.02 * 2 ** (k / 4)) for k in range(24)), 2048, 640),
     }[size]

@@ -10,7 +10,7 @@ this shows how tasks differ, not networks (Simpson's paradox).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,8 +57,9 @@ LOOKS = 22
 """Claims that are judged by the same networks: one in twenty of them would hold by chance."""
 SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
           "networks": pl.Int64}  # fmt: skip
-Statistic = Callable[[pl.DataFrame, str], float | None]
 FloatArray = NDArray[np.float64]
+Columns = Mapping[str, FloatArray]
+Statistic = Callable[[Columns, str], float | None]
 
 
 def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
@@ -69,9 +70,9 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
     rows = []
     for run, task, split in settings.iter_rows():
         part = fitted.filter(pl.col("run") == run)
-        enough = len(part) >= FEWEST_NETWORKS
+        enough, columns = len(part) >= FEWEST_NETWORKS, _columns(part)
         rows += [{"kind": kind, "lens": lens, "task": task, "split": split, "networks": len(part),
-                  "rho": rho(part, lens) if enough else None}
+                  "rho": rho(columns, lens) if enough else None}
                  for kind, rho in ((SAME_ROWS, _rho), (GIVEN_MADE, _given(*MADE))) for lens in ALL]  # fmt: skip
     kinds: dict[str, tuple[Statistic, list[str]]] = {
         ACROSS: (_rho, list(ALL)),
@@ -92,8 +93,8 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
 def _pseudo(
     kind: str, lens: str, networks: pl.DataFrame, settings: pl.DataFrame, statistic: Statistic
 ) -> list[dict[str, object]]:
-    runs = networks["run"].to_list()
-    values = jackknife(lambda rows: statistic(networks[rows.tolist()], lens), runs) or {}
+    runs, columns = networks["run"].to_list(), _columns(networks)
+    values = jackknife(lambda rows: statistic({name: of[rows] for name, of in columns.items()}, lens), runs) or {}
     return [
         {"kind": kind, "lens": lens, "task": task, "split": split, "rho": values.get(run), "networks": runs.count(run)}
         for run, task, split in settings.iter_rows()
@@ -143,12 +144,18 @@ def two_way(values: pl.DataFrame, level: float = 0.95) -> float | None:
     return t_quantile(level, fewest - 1) * math.sqrt(max(by_task + by_split - alone, by_task, by_split))
 
 
-def _known(networks: pl.DataFrame, *lenses: str) -> pl.DataFrame:
-    """The networks that have a value of every one of these lenses."""
-    return networks.filter(pl.all_horizontal(pl.col(*lenses, "error").is_finite().fill_null(False)))
+def _columns(networks: pl.DataFrame) -> Columns:
+    """What correlations are made of, as arrays: they are made a thousand times."""
+    return {name: networks[name].cast(pl.Float64).to_numpy() for name in (*ALL, *MADE, "error")}
 
 
-def _rho(networks: pl.DataFrame, lens: str) -> float | None:
+def _known(networks: Columns, *names: str) -> Columns:
+    """The networks that have a value of every one of these columns, and an error."""
+    known = np.isfinite([networks[name] for name in (*names, "error")]).all(0)
+    return {name: networks[name][known] for name in (*names, "error")}
+
+
+def _rho(networks: Columns, lens: str) -> float | None:
     kept = _known(networks, lens)
     return _turned(spearman(kept[lens], kept["error"]), lens)
 
@@ -156,19 +163,19 @@ def _rho(networks: pl.DataFrame, lens: str) -> float | None:
 def _given(*names: str) -> Statistic:
     """Partial correlations, these columns held still; none of networks too few for them."""
 
-    def rho(networks: pl.DataFrame, lens: str) -> float | None:
+    def rho(networks: Columns, lens: str) -> float | None:
         kept = _known(networks, lens, *names)
-        if len(kept) < FEWEST_NETWORKS + len(names) - 1:
+        if len(kept["error"]) < FEWEST_NETWORKS + len(names) - 1:
             return None
-        return _turned(partial_spearman(kept[lens], kept["error"], kept.select(names).to_numpy()), lens)
+        return _turned(partial_spearman(kept[lens], kept["error"], np.column_stack([kept[n] for n in names])), lens)
 
     return rho
 
 
-def _given_others(networks: pl.DataFrame, lens: str) -> float | None:
+def _given_others(networks: Columns, lens: str) -> float | None:
     kept = _known(networks, *LENSES)
-    others = kept.select(name for name in LENSES if name != lens).to_numpy()
-    enough = len(kept) > len(LENSES) + 2
+    others = np.column_stack([kept[name] for name in LENSES if name != lens])
+    enough = len(kept["error"]) > len(LENSES) + 2
     return _turned(partial_spearman(kept[lens], kept["error"], others), lens) if enough else None
 
 
@@ -183,7 +190,8 @@ def forecasts(networks: pl.DataFrame) -> pl.DataFrame:
     A linear fit of ranks in the other settings of the task foretells those in the one left out. The single lens is the
     one that orders those others best, so neither forecast has seen the setting that it is judged on."""
     rows: list[dict[str, object]] = []
-    for (task,), mine in _known(networks.filter("fitted"), *LENSES).group_by("task", maintain_order=True):
+    known = pl.all_horizontal("fitted", pl.col(*LENSES, "error").is_finite().fill_null(False))
+    for (task,), mine in networks.filter(known).group_by("task", maintain_order=True):
         splits = mine["split"].unique(maintain_order=True).to_list()
         lenses, error = {lens: _ranks(mine[lens]) for lens in LENSES}, _ranks(mine["error"])
         for split in splits if len(splits) >= FEWEST_SETTINGS else []:
