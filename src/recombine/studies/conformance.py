@@ -37,8 +37,9 @@ def unfailing(study: Study[Any], tables: Tables, tries: int = TRIES) -> list[Unf
 
     ``tables`` are those that the study keeps; a claim that has no evidence in them cannot be tried."""
     base = {name: tables[name] for name in study.tables if name in tables}
-    whole = derived(study, base)
-    noise = cache(lambda seed: derived(study, dealt(base, seed)))
+    read = {name for claim in study.claims for name in claim.test.tables}
+    whole = derived(study, base, read)
+    noise = cache(lambda seed: derived(study, dealt(base, seed), read))
     found = []
     for claim in study.claims:
         evidence = claim.test.read(whole)

@@ -6,7 +6,7 @@ the old ones, and what is derived is derived again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import polars as pl
@@ -33,11 +33,14 @@ def kept(
     return {name: pl.concat(some, how="diagonal_relaxed") for name, some in parts.items() if some}
 
 
-def derived(study: Study[Any], tables: Tables) -> dict[str, pl.DataFrame]:
-    """The tables, and those that are made of them."""
+def derived(study: Study[Any], tables: Tables, only: Set[str] | None = None) -> dict[str, pl.DataFrame]:
+    """The tables, and those that are made of them, or ``only`` some of these and what they are made of."""
     found = dict(tables)
+    wanted = set(study.derived if only is None else only)
+    for name, (_, *needs) in reversed(study.derived.items()):
+        wanted |= set(needs) if name in wanted else set()
     for name, (make, *needs) in study.derived.items():
-        if all(need in found for need in needs):
+        if name in wanted and all(need in found for need in needs):
             found[name] = make(*(found[need] for need in needs))
     return found
 
