@@ -199,7 +199,7 @@ def test_per_cents_are_known_by_name_or_sign():
 
 
 def test_an_interval_that_tells_nothing_is_not_told():
-    said = Forecast("additive", 0.4, 0.0, 1.0, "error rate", 0.5, 0.2, (), 8, 3, True)
+    said = Forecast("additive", 0.4, 0.0, 1.0, "error rate", 0.5, 0.2, (), 8, 8, 3, None)
     assert "a share wrong of 0.4 (how near cannot be told from so few) on" in said.words
     assert "(90 %: 0.1 to 0.8)" in replace(said, low=0.1, high=0.8).words
 
