@@ -101,8 +101,10 @@ def plan_for(
     more = [train.codes, *([] if asked is None else [asked])]
     cells = considered(space, exclude, seed, *more)
     pool = cells[~cells_with(space, cells, forbid)]
-    # “pairs” fits noise as interactions where rows are few: what is left around it is too small.
-    adding = expected is None or (expected.rule == "pairs" and known.order == 1)
+    # “pairs” takes noise for interactions where no rows are repeated: what is left around it is too small.
+    target = train.target
+    alone = target is not None and int(target.count.sum()) - int((target.count > 0).sum()) < LEAST_FREEDOM
+    adding = expected is None or (expected.rule == "pairs" and known.order == 1 and alone)
     left = _noise(known, train.target) if adding or expected is None else expected.noise
     noise, error, typical = purpose.noise or left, purpose.error, None
     if scale is not None and train.target is not None and noise:

@@ -207,7 +207,7 @@ def _assumed(rules: Sequence[RuleError], order: int) -> RuleError | None:
 
 
 def _unseen(tried: int) -> float:
-    """The largest share wrong under which one time in twenty none of so many is (Clopper–Pearson): none seen is not none."""
+    """The share wrong at which one time in twenty none of so many is (Clopper–Pearson): none seen is not none."""
     return float(1 - TAILS[0] ** (1 / tried))
 
 

@@ -29,11 +29,7 @@ def outliers(target: Target | None) -> list[int]:
     y = target.mean[use]
     if len(y) < FEWEST:
         return []
-    if y.min() > 0:
-        logs = np.log(y)
-    else:
-        logs = np.arcsinh(y / (float(np.median(np.abs(y))) or 1.0))
-    also = _apart(logs)
+    also = _apart(np.log(y) if y.min() > 0 else np.arcsinh(y / (float(np.median(np.abs(y))) or 1.0)))
     return [int(use[i]) for i in _apart(y) if i in also]
 
 

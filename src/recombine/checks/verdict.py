@@ -255,7 +255,8 @@ class CheckResult(Result):
         how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "extrapolation":
             where = f"Some numbers asked about lie outside {self._ranges()}"
-            said = f", {DOUBT[self.doubt]} inside either ({self._against()})" if self.doubt else ""
+            even = "already" if self.doubt == "rejected" else "even inside"
+            said = f", {DOUBT[self.doubt]} {even} ({self._against()})" if self.doubt else ""
             return f"{where}: answers there hold only if {sums} that far out{said}."
         caveat = f" if {sums}" if self.doubt or self.worst == "unseen level" else ""
         caveat += f", {DOUBT[self.doubt]} ({self._against()})" if self.doubt else ""

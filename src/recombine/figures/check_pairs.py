@@ -17,6 +17,10 @@ from recombine.figures.data import Datasets
 if TYPE_CHECKING:
     from recombine.checks import CheckResult
 
+SHOWS = [
+    "Colour: the pair of levels was seen, or what most of the combinations asked with it are.",
+    "Sign: the worst of what is asked with it.",
+]
 GAP = 1.6
 """Between panels, in cells."""
 MARGIN, LABELS = 96, 64
@@ -63,7 +67,8 @@ def check_pairs(result: CheckResult, width: theme.Width | None = None) -> alt.To
             .mark_text(aria=False, **mark)
             .encode(x=x, y=y, text=alt.Text("text:N"))
         )
-    matrix = alt.layer(*layers).properties(width=total - 20, height=size * (sheet.down + 1) + LABELS)
+    told = alt.TitleParams(SHOWS, fontWeight="normal", anchor="start")
+    matrix = alt.layer(*layers).properties(width=total - 20, height=size * (sheet.down + 1) + LABELS, title=told)
     present = [name for name in FILL if name in {c["status"] for c in cells} | {"seen"}]
     key = legend(datasets, present, total, len(to_collect(result)) > 0)
     return theme.style(alt.vconcat(key, matrix, spacing=14), datasets)

@@ -165,7 +165,7 @@ def _caption(result: CheckResult) -> str:
             "determined (3/5: three of five)."
         )
     elif result.answers is not None:
-        words.append(f"In cells with room: the mean answer where seen, the answer of the rule “{result.rule}” elsewhere.")
+        words.append(f"In cells with room: the mean answer where seen, that of the rule “{result.rule}” elsewhere.")
     return " ".join([*words, left_out(result)]).strip()
 
 

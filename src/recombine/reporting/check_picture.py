@@ -32,7 +32,8 @@ def picture(result: CheckResult) -> dict[str, Any]:
     cells = {pair: drawn.grid_cells(result) if len(factors) <= 2 else drawn.pair_cells(result, *pair) for pair in pairs}
     used = {name for found in cells.values() for _, _, name, _ in found}
     ringed = any(ring for found in cells.values() for *_, ring in found)
-    key = [{"css": _css(name), "sign": SIGNS[name], "words": _key_words(result, name)} for name in SIGNS if name in used]
+    drawn_as = [name for name in SIGNS if name in used]
+    key = [{"css": _css(name), "sign": SIGNS[name], "words": _key_words(result, name)} for name in drawn_as]
     ring = [{"css": "collect", "sign": "", "words": "to collect"}] if ringed else []
     tell = _tell_cells(result) if len(factors) <= 2 else _tell_pairs(result)
     return {"key": key + ring, "panels": [_panel(result, *pair, cells[pair], tell(*pair)) for pair in pairs]}
@@ -83,7 +84,7 @@ def _answered(result: CheckResult, query: Query) -> str:
         return ""
     if result.by_sums:
         sums = "products" if result.adds_on == "log" else "sums"
-        return f"; the answer averages over all such {sums}" + (" and shrinks" if result.forecast else "")
+        return f"; the answer averages over all such {sums}" + (", shrunken" if result.forecast else "")
     return f"; the answer is not this but that of the rule “{result.rule}”"
 
 
