@@ -275,10 +275,8 @@ class CheckResult(Result):
         if tried is None or tried.error >= self.forecast.constant:
             return "on combinations left out it is no better than the same answer for all"
         errors = f"{shown(tried.error)} against {shown(self.forecast.constant)}"
-        return (
-            f"on combinations left out it errs less than the same answer for all ({errors}), but they are too few to "
-            "rule out chance"
-        )
+        few = f"which on {self.forecast.distinct:,} of them may be chance"
+        return f"on combinations left out it errs less than the same answer for all ({errors}), {few}"
 
     @property
     def _evidence(self) -> str:
@@ -319,7 +317,8 @@ class CheckResult(Result):
         return record
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a query: factor columns (as text where levels are of mixed kinds), then status and numbers."""
+        """One row per query: factor columns (as text where levels are of mixed kinds), then status and numbers. What a
+        network would say, which is no estimate, is in `queries` and the JSON alone."""
         import polars as pl
 
         columns: dict[str, Any] = {}
@@ -330,7 +329,7 @@ class CheckResult(Result):
             columns[factor.name] = [str(v) for v in values] if mixed else values
         for name, kind in _frame_types(pl).items():
             said: list[Any] = [self.in_words(q.status) if name == "words" else getattr(q, name) for q in self.queries]
-            texts = name in ("prediction", "network") and any(isinstance(v, str) for v in said)
+            texts = name == "prediction" and any(isinstance(v, str) for v in said)
             columns[name if name not in columns else f"check: {name}"] = pl.Series(
                 [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
             )
@@ -447,8 +446,6 @@ def _frame_types(pl: Any) -> dict[str, Any]:
         "prediction": pl.Float64,
         "low": pl.Float64,
         "high": pl.Float64,
-        "network": pl.Float64,
-        "shrinkage": pl.Float64,
     }
 
 
