@@ -117,9 +117,11 @@ def test_a_combination_is_a_line_and_its_numbers_are_explained(run, tmp_path, mo
     pl.DataFrame(rows, ["colour of it", "shape", "size", "camera"], orient="row").write_csv(path)
     _, out = run(path, "--factors", "colour of it,shape,size,camera")
     table = out.split("worst combinations asked, 10 of")[1].splitlines()
-    assert table[1].split() == ["colour", "of", "it", "shape", "size", "camera", "status", "leverage", "network"]
+    assert table[1].split() == ["colour", "of", "it", "shape", "size", "camera", "status", "leverage"]
     assert all(line.split()[4] == "determined" for line in table[2:12])
-    assert table[12] == "leverage: variance of the answer, in units of the noise of one row"
+    assert table[12].startswith("leverage: variance of the answer of a plain additive fit, in units of the noise")
+    _, out = run(path, "--factors", "colour of it,shape,size,camera", "--depth", "2")
+    assert "network: not an estimate" in out  # for who asks about a learner
     assert "  " not in out.split("training  ")[1].splitlines()[0]  # a single space between words, so nothing is cut
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
 from recombine.checks.forecast import Forecast, forecast
+from recombine.checks.outliers import outliers
 from recombine.checks.rules import Cells, Odds, scales
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
@@ -199,9 +200,40 @@ def test_per_cents_are_known_by_name_or_sign():
 
 
 def test_an_interval_that_tells_nothing_is_not_told():
-    said = Forecast("additive", 0.4, 0.0, 1.0, "error rate", 0.5, 0.2, (), 8, 3, True)
+    said = Forecast("additive", 0.4, 0.0, 1.0, "error rate", 0.5, 0.2, (), 8, 8, 3, None)
     assert "a share wrong of 0.4 (how near cannot be told from so few) on" in said.words
     assert "(90 %: 0.1 to 0.8)" in replace(said, low=0.1, high=0.8).words
+
+
+def test_no_error_seen_is_not_an_error_of_none():
+    """None wrong of n: the upper end is the share at which that happens one time in twenty."""
+    cells = [(a, b) for a in range(6) for b in range(5) if (a + 2 * b) % 4]
+    table = {"a": [a for a, _ in cells], "b": [b for _, b in cells]}
+    table["y"] = ["big" if a > 2 else "small" for a, _ in cells]
+    found = check(table, ["a", "b"], target="y").forecast
+    assert (found.error, found.low, found.metric) == (0, 0, "error rate")
+    assert found.distinct <= len(cells)
+    assert (1 - found.high) ** found.distinct == pytest.approx(0.05)
+    assert found.to_dict()["high"] == found.high
+    assert f"(90 %: 0 to {found.high:.3g})" in found.words
+
+
+def test_a_slip_of_the_decimal_point_is_named_and_plain_tables_have_none():
+    """Of normal and lognormal tables fewer than one in twenty has an answer said to be far off."""
+    rng = np.random.default_rng(0)
+    cells = np.array([(a, b) for a in range(5) for b in range(4)])
+    named = 0
+    for i in range(200):
+        codes = rng.permutation(cells)[:12]
+        z = rng.normal(size=5)[codes[:, 0]] + rng.normal(size=4)[codes[:, 1]] + 0.4 * rng.normal(size=12)
+        y = np.exp(3 + z) if i % 2 else 100 + 5 * z
+        named += bool(outliers(Target("y", None, np.ones(12, int), y, np.zeros(12))))
+        slipped = np.where(np.arange(12) == 7, 10, 1) * (100 + 5 * z)
+        assert outliers(Target("y", None, np.ones(12, int), slipped, np.zeros(12))) == [7]
+    assert named <= 10
+    table = {"a": codes[:, 0], "b": codes[:, 1], "y": slipped.round(1)}
+    (note,) = [n for n in check(table, ["a", "b"], target="y").notes if "far from all others" in n]
+    assert f"of ({codes[7, 0]}, {codes[7, 1]}) lies far from all others: look for a slip" in note
 
 
 def test_too_few_cells_to_try_adding_up_are_not_determined():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import re
 import xml.etree.ElementTree as ET
 from importlib.resources import files
@@ -77,7 +78,7 @@ def test_the_page_says_verdict_suggestion_and_reason():
     page = check(PIECES, ["shape", "colour"])._repr_html_()
     assert "Some combinations cannot be answered from this data" in page
     assert "1 further combination would determine all of them" in page
-    assert "= (disc, blue) − (disc, red) + (square, red)" in page
+    assert "any sum of effects gives (disc, blue) − (disc, red) + (square, red)<" in page
     assert "additive identifiability" in page
     assert "compositional support" not in page  # no level is unseen
 
@@ -122,10 +123,53 @@ def test_what_a_combination_to_collect_would_determine_unfolds():
 def test_a_cell_tells_its_sum_and_points_at_the_rows_of_it():
     page = check({**PIECES, "y": [1.0, 2.0, 4.0, 9.0]}, ["shape", "colour"], target="y")._repr_html_()
     cell = re.search(r'<td class="doubtful" data-at="0-1-1-0" title="([^"]+)" data-terms="([^"]+)">5</td>', page)
-    assert "square, blue: determined only if effects add up, which nothing here shows; answer 5" in cell[1]
-    assert cell[1].endswith("= (disc, blue) − (disc, red) + (square, red)")
+    assert "square, blue: determined only if effects add up, which is not shown; answer 5" in cell[1]
+    assert "gives (disc, blue) − (disc, red) + (square, red); the answer averages over all such sums" in cell[1]
     assert sorted(cell[2].split()) == ["+0-1-0-0", "+0-1-1-2", "-0-1-0-2"]
     assert 'title="disc, red: seen in 1 row; answer 1"' in page
+
+
+def _noisy(f, shape=(6, 6), seed=0):
+    """Two rows in most cells of a grid, with an answer and some noise, and a level that is only asked about."""
+    cells = [c for c in itertools.product(*map(range, shape)) if (c[0] + 2 * c[1] + sum(c[2:])) % 5] * 2
+    noise = np.random.default_rng(seed).normal(size=len(cells)) / 20
+    table = {name: [c[k] for c in cells] for k, name in enumerate("abc"[: len(shape)])}
+    return {**table, "y": np.array([f(*c) for c in cells]) + noise}
+
+
+def test_a_sum_is_not_given_for_the_answer_of_another_rule():
+    """× and ÷ where effects multiply; of a rule that does not add up the answer is said to be another."""
+    products = check({**_noisy(lambda a, b: 9 * 2.0**a * 1.7**b)}, ["a", "b"], target="y")
+    assert (products.scale, products.rule) == ("log", "additive on a log scale")
+    page = products._repr_html_()
+    assert re.search(r"any product of effects gives \(\d, \d\) ÷ \(\d, \d\) × \(\d, \d\); the answer averages", page)
+    assert 'class="cells times"' in page
+    assert products.to_dict()["queries"][0]["witness"]["scale"] == "log"
+    pairs = check(_noisy(lambda a, b, c: 3 * ((a * b) % 3) + c, (5, 5, 3)), ["a", "b", "c"], target="y")
+    assert pairs.rule == "pairs"
+    assert "the answer is not this but that of the rule “pairs”" in pairs._repr_html_()
+
+
+def test_a_worse_status_does_not_hide_that_adding_up_is_rejected():
+    rejected = check(
+        _noisy(lambda a, b: 10 * ((a * b) % 2)), ["a", "b"], target="y", test={"a": [0, 9], "b": [0, 0]}
+    )
+    assert (rejected.verdict, rejected.doubt) == ("unseen level", "rejected")
+    assert "if effects add up, which the seen combinations contradict (p" in rejected.sentence()
+    page = rejected._repr_html_()
+    assert "<h1>Some levels were never seen, and effects do not simply add up</h1>" in page
+    assert "is determined if effects add up, which the seen combinations contradict. No smaller" in page
+    fine = check(_noisy(lambda a, b: 3 * a + b), ["a", "b"], target="y", test={"a": [0, 9], "b": [0, 0]})
+    assert (fine.doubt, fine.beside) == (None, "")
+
+
+def test_a_pair_of_levels_that_was_seen_is_drawn_as_seen():
+    """Of three factors, whatever is asked with the pair; and how much of that is determined stands in it."""
+    table = {"a": [0, 0, 1, 0], "b": [0, 1, 0, 0], "c": [0, 0, 0, 1]}
+    page = check(table, ["a", "b", "c"], test={"a": [0, 1, 0], "b": [0, 1, 0], "c": [2, 0, 1]})._repr_html_()
+    cell = re.search(r'<td class="([^"]+)" data-at="0-1-0-0" title="([^"]+)">([^<]+)<', page)
+    assert (cell[1].split()[0], cell[3]) == ("seen", "0/2")
+    assert "asked with it: 1 unseen level, 1 seen" in cell[2]
 
 
 @pytest.mark.parametrize("contradicted", [False, True])

@@ -38,7 +38,8 @@ def test_the_json_object():
     query = data["queries"][-1]
     assert query["combination"] == {"shape": "square", "colour": "blue"}
     assert query["leverage"] == pytest.approx(3.0)
-    assert query["witness"] == {"sum": [["1", ["disc", "blue"]], ["-1", ["disc", "red"]], ["1", ["square", "red"]]]}
+    assert query["witness"] == {"sum": [["1", ["disc", "blue"]], ["-1", ["disc", "red"]], ["1", ["square", "red"]]],
+                                "scale": None}  # fmt: skip
     free = data["directions"][data["queries"][0]["witness"]["direction"]]
     assert {next(iter(effect.values())) for effect, _ in free} in ({"star", "green"}, {"disc", "square", "red", "blue"})
     assert all(set(s) == {"shape", "colour"} for s in data["suggestions"])

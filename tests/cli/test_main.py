@@ -111,8 +111,8 @@ def test_a_terminal_without_our_letters_still_gets_an_answer(tmp_path: Path) -> 
     assert rb'"gr\u00fcn"' in done.stdout  # for machines nothing is lost
 
 
-@pytest.mark.parametrize("more", [(), ("--json",)])
-def test_a_reader_who_has_gone_is_no_failure(tmp_path: Path, more: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("more", [(), ("--fail-on", "undetermined"), ("--json", "--fail-on", "undetermined")])
+def test_a_reader_who_has_gone_is_no_failure_and_hides_none(tmp_path: Path, more: tuple[str, ...]) -> None:
     (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
     words = [sys.executable, "-m", "recombine", "check", str(tmp_path / "t.csv"), "--factors", "shape,colour", *more]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
@@ -120,7 +120,7 @@ def test_a_reader_who_has_gone_is_no_failure(tmp_path: Path, more: tuple[str, ..
         assert child.stderr is not None
         child.stdout.close()
         said = child.stderr.read()
-    assert (child.returncode, said) == (0, b"")
+    assert (child.returncode, said) == ((1, b"failed on undetermined\n") if more else (0, b""))
 
 
 def test_the_version_is_known_without_what_is_installed() -> None:

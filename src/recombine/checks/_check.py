@@ -18,9 +18,10 @@ from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
 from recombine.checks.confounding import THIN, Confounding, confounding
 from recombine.checks.curves import Numeric, curves_of, shapes
-from recombine.checks.forecast import Forecast, forecast
+from recombine.checks.forecast import Forecast, forecast, shown
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.modular import Floats
+from recombine.checks.outliers import outliers
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import in_words, levels_only, not_asked, numbers_unseen, read, split_of, with_grid
@@ -32,6 +33,8 @@ from recombine.space import Level
 from recombine.support.table import Missing, Table, Target, factor_names
 
 MOST_QUERIES = 10_000
+SMALL = 15
+"""Seen combinations below which the forecast's interval held less often than it says."""
 WORTH_A_WORD = 0.1
 """Share of the asked pull from which a shortcut that does not win is mentioned."""
 
@@ -157,6 +160,8 @@ def check(
             *numbers_unseen(known, space, wanted),
             *why_not,
             *no_forecast,
+            *_far_off(train),
+            *_small(train, expected),
             *_warnings(answered, fit, rescaled, prediction, expected),
             *_bends(known, space.names, fit),
             *_long_sums(queries),
@@ -251,8 +256,8 @@ def _warnings(
     if fit is not None and fit.rejected and expected is not None and not (rescaled and rescaled.rejected is False):
         notes.append("“determined” rests on effects that add up, which is rejected here: trust the forecast's rule.")
     shortcut = prediction.shortcut if prediction else None
-    shown = expected is not None and expected.explains is not False
-    if shown and shortcut is not None and (shortcut.outweighs or shortcut.when_asked < -WORTH_A_WORD):
+    holds = expected is not None and expected.explains is not False
+    if holds and shortcut is not None and (shortcut.outweighs or shortcut.when_asked < -WORTH_A_WORD):
         strength = (
             "outweighs what points the right way" if shortcut.outweighs else "is weaker than what points the right way"
         )
@@ -264,6 +269,25 @@ def _warnings(
     if target is not None and prediction is not None and not (target.count > 0).all():
         notes.append("no kernel prediction of answers: some training combinations have no target.")
     return notes
+
+
+def _far_off(train: Table) -> list[str]:
+    """Answers that may be slips: one of them changes the forecast, the test and every answer."""
+    apart = outliers(train.target)
+    if train.target is None or not apart:
+        return []
+    named = [
+        f"{shown(float(train.target.mean[i]))} of ({', '.join(map(str, record.values()))})"
+        for i, record in zip(apart, train.space.decode(train.codes[apart]), strict=True)
+    ]
+    what = "the answer {} lies" if len(named) == 1 else "the answers {} lie"
+    return [f"{what.format(', '.join(named))} far from all others: look for a slip, it changes everything said here."]
+
+
+def _small(train: Table, expected: Forecast | None) -> list[str]:
+    if train.target is None or expected is None or expected.metric != "rmse" or (train.target.count > 0).sum() >= SMALL:
+        return []
+    return ["on tables this small the forecast's 90 % interval held about three times in four when tried."]
 
 
 def _bends(known: Identifiability, names: tuple[str, ...], fit: Additivity | None) -> list[str]:

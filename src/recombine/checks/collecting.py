@@ -101,7 +101,11 @@ def plan_for(
     more = [train.codes, *([] if asked is None else [asked])]
     cells = considered(space, exclude, seed, *more)
     pool = cells[~cells_with(space, cells, forbid)]
-    left = _noise(known, train.target) if expected is None else expected.noise
+    # “pairs” takes noise for interactions where no rows are repeated: what is left around it is too small.
+    target = train.target
+    alone = target is not None and int(target.count.sum()) - int((target.count > 0).sum()) < LEAST_FREEDOM
+    adding = expected is None or (expected.rule == "pairs" and known.order == 1 and alone)
+    left = _noise(known, train.target) if adding or expected is None else expected.noise
     noise, error, typical = purpose.noise or left, purpose.error, None
     if scale is not None and train.target is not None and noise:
         if scale.name == "log":
@@ -111,7 +115,7 @@ def plan_for(
         else:
             unit, noise, left = noise, None, None
         error = None if error is None else error / unit
-    rule = None if purpose.noise or not left else "additive" if expected is None else expected.rule
+    rule = None if purpose.noise or not left else "additive" if adding or expected is None else expected.rule
     whole = None if asked is None and len(pool) == len(cells) else cells if asked is None else asked
     return plan_rows(
         known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget, error=error,

@@ -30,7 +30,8 @@ FEWEST = 6
 """Distinct stand-ins without which nothing is forecast."""
 COVERED = 0.9
 SHOWN = (
-    "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "cells", "substitution",
+    "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
+    "substitution",
 )  # fmt: skip
 DRAWS = 2_000
 NOTHING_TOLD = 0.99
@@ -79,13 +80,20 @@ class Forecast:
     explained: float | None
     rules: tuple[RuleError, ...]
     stand_ins: int
+    distinct: int
+    """Seen cells of which the stand-ins were drawn, some of them for several asked cells."""
     cells: int
     """Asked cells that it is about."""
-    explains: bool | None
-    """Whether the rule that is assumed beats the constant beyond chance; None where it does not take part."""
+    assumed: RuleError | None
+    """The rule that “determined” rests on; None where it does not take part."""
     substitution: dict[str, float | None] | None = None
     _best: Rule | None = field(default=None, repr=False)
     _deviations: float = field(default=0.0, repr=False)
+
+    @property
+    def explains(self) -> bool | None:
+        """Whether the rule that is assumed beats the constant beyond chance."""
+        return None if self.assumed is None else self.assumed.beats
 
     @property
     def words(self) -> str:
@@ -168,7 +176,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         stood = max(1, min(stood, round(winner.effects.freedom)))
     low, high = _range(losses[best], stood, will, rng)
     if metric == "error rate":
-        low, high = min(low, 1.0), min(high, 1.0)
+        low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
     root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
     named = tuple(
@@ -180,7 +188,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     )  # fmt: skip
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
-        named[best].explained, named, len(groups), len(asked), _explains(named, assumed),
+        named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
         _substitution(entered, asked), winner, _deviations(winner, stood, cells),
     )  # fmt: skip
 
@@ -194,9 +202,13 @@ def _fewer(cells: Cells, rng: np.random.Generator) -> Cells:
     return cells.take(kept)
 
 
-def _explains(rules: Sequence[RuleError], assumed: int) -> bool | None:
-    name = {1: "additive", 2: "pairs"}.get(assumed)
-    return next((rule.beats for rule in rules if rule.rule == name), None)
+def _assumed(rules: Sequence[RuleError], order: int) -> RuleError | None:
+    return next((rule for rule in rules if rule.rule == {1: "additive", 2: "pairs"}.get(order)), None)
+
+
+def _unseen(tried: int) -> float:
+    """The share wrong at which one time in twenty none of so many is (Clopper–Pearson): none seen is not none."""
+    return float(1 - TAILS[0] ** (1 / tried))
 
 
 def _beats(loss: Floats, constant: Floats, few: int) -> bool:

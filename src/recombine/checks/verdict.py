@@ -20,7 +20,7 @@ from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
 from recombine.checks.confounding import Confounding
-from recombine.checks.forecast import Forecast
+from recombine.checks.forecast import Forecast, shown
 from recombine.checks.identifiability import STATUSES, Identifiability
 from recombine.checks.planning import Plan
 from recombine.checks.prediction import Prediction
@@ -49,6 +49,8 @@ WORDS = {
     "undetermined": "not determined by this data",
     "unseen level": "level never seen",
 }
+DOUBT = {"rejected": "which the seen combinations contradict", "unsupported": "which is not shown"}
+BESIDE = {"rejected": ", and effects do not simply add up", "unsupported": ", and that effects add up is not shown"}
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,11 @@ class CheckResult(Result):
         return "unsupported" if explains is False else None
 
     @property
+    def beside(self) -> str:
+        """What a verdict worse than “determined” would hide, for the end of a headline."""
+        return BESIDE[self.doubt] if self.doubt and not self.determined else ""
+
+    @property
     def scale(self) -> str | None:
         """The scale on which effects add up ("log", "log-odds", "rank") where in the answer's own units they do not."""
         return scale_of(self.rescaled)
@@ -143,6 +150,22 @@ class CheckResult(Result):
     def assumes(self) -> str:
         """What “determined” rests on."""
         return self.known.assumes(self.space.names, self.scale)
+
+    @property
+    def rests(self) -> str:
+        """What “determined” rests on, with what the table's answers say against it."""
+        return self.assumes + (f", {DOUBT[self.doubt]}" if self.doubt else "")
+
+    @property
+    def rule(self) -> str:
+        """The rule that answers: least squares where nothing was tried."""
+        return self.forecast.rule if self.forecast is not None else "additive"
+
+    @property
+    def by_sums(self) -> bool:
+        """Whether the rule that answers adds up what “determined” supposes to add up."""
+        assumed = "additive" if self.order == 1 else "pairs"
+        return self.rule == (f"{assumed} on a {self.scale} scale" if self.scale else assumed)
 
     def in_words(self, status: str) -> str:
         """What a status says of a combination."""
@@ -185,16 +208,23 @@ class CheckResult(Result):
         }
 
     def witness(self, combination: dict[str, Level]) -> dict[str, Any]:
-        """Why any combination is determined or not: {"sum": [[coefficient, levels], …]} or {"direction": [[effect,
-        value], …]}.
+        """Why any combination is determined or not: {"sum": [[coefficient, levels], …], "scale": where they add up}, or
+        {"direction": [[effect, value], …]}.
         """
         codes = self.space.encode([combination])
         if self.known.rows.contains(codes)[0]:
             terms = sums(self.known, codes, work=self.known.rank)[0]
-            return {
-                "sum": None if terms is None else [[str(c), list(self.combination(row).values())] for c, row in terms]
-            }
+            return self._sum(terms)
         return {"direction": self._direction(direction(self.known, codes[0]))}
+
+    def _sum(self, terms: Terms | None) -> dict[str, Any]:
+        listed = None if terms is None else [[str(c), list(self.combination(row).values())] for c, row in terms]
+        return {"sum": listed, "scale": self.adds_on}
+
+    @property
+    def adds_on(self) -> str | None:
+        """The scale on which the sums behind “determined” are taken; None: the answer's own."""
+        return "log-odds" if self.answers is not None and self.answers.classes is not None else self.scale
 
     def sentence(self) -> str:
         """The verdict in a sentence or two, the forecast first."""
@@ -221,20 +251,32 @@ class CheckResult(Result):
                 return f"{every}, which the seen combinations contradict ({self._evidence})."
             if self.verdict == "determined":
                 return f"{every}, and the seen combinations do not contradict that."
-            return f"{every}, but that is not shown: " + (
-                "it could not be tried on combinations left out (a note says why)."
-                if self.forecast is None
-                else "on combinations left out it is not clearly better than the same answer for all."
-            )
+            return f"{every}, but that is not shown: {self._not_shown()}."
         how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "extrapolation":
             where = f"Some numbers asked about lie outside {self._ranges()}"
-            rejected = self.doubt == "rejected"
-            said = f", which the seen combinations contradict already ({self._evidence})" if rejected else ""
+            even = "already" if self.doubt == "rejected" else "even inside"
+            said = f", {DOUBT[self.doubt]} {even} ({self._against()})" if self.doubt else ""
             return f"{where}: answers there hold only if {sums} that far out{said}."
+        caveat = f" if {sums}" if self.doubt or self.worst == "unseen level" else ""
+        caveat += f", {DOUBT[self.doubt]} ({self._against()})" if self.doubt else ""
         if self.worst == "undetermined":
-            return f"Some combinations are not determined by this data even if {sums}; {cells} {how}."
-        return f"Some combinations use levels that training never shows; {cells} {how} if {sums}."
+            return f"Some combinations are not determined by this data even if {sums}; {cells} {how}{caveat}."
+        return f"Some combinations use levels that training never shows; {cells} {how}{caveat}."
+
+    def _against(self) -> str:
+        return self._evidence if self.doubt == "rejected" else self._not_shown()
+
+    def _not_shown(self) -> str:
+        """Why nothing shows that effects add up: a test of few combinations may miss what is there."""
+        if self.forecast is None:
+            return "it could not be tried on combinations left out, a note says why"
+        tried = self.forecast.assumed
+        if tried is None or tried.error >= self.forecast.constant:
+            return "on combinations left out it is no better than the same answer for all"
+        errors = f"{shown(tried.error)} against {shown(self.forecast.constant)}"
+        few = f"which on {self.forecast.distinct:,} of them may be chance"
+        return f"on combinations left out it errs less than the same answer for all ({errors}), {few}"
 
     @property
     def _evidence(self) -> str:
@@ -260,7 +302,7 @@ class CheckResult(Result):
             "prediction": query.prediction,
             "low": query.low,
             "high": query.high,
-            "rule": None if query.prediction is None else self.forecast.rule if self.forecast else "additive",
+            "rule": None if query.prediction is None else self.rule,
             "network": query.network,
             "witness": None,
         }
@@ -269,13 +311,14 @@ class CheckResult(Result):
         if query.parts is not None:
             record["parts"] = query.parts
         if query.terms is not None:
-            record["witness"] = {"sum": [[str(c), list(self.combination(row).values())] for c, row in query.terms]}
+            record["witness"] = self._sum(query.terms)
         elif query.direction is not None:
             record["witness"] = {"direction": query.direction}
         return record
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a query: factor columns (as text where levels are of mixed kinds), then status and numbers."""
+        """One row per query: factor columns (as text where levels are of mixed kinds), then status and numbers. What a
+        network would say, which is no estimate, is in `queries` and the JSON alone."""
         import polars as pl
 
         columns: dict[str, Any] = {}
@@ -286,7 +329,7 @@ class CheckResult(Result):
             columns[factor.name] = [str(v) for v in values] if mixed else values
         for name, kind in _frame_types(pl).items():
             said: list[Any] = [self.in_words(q.status) if name == "words" else getattr(q, name) for q in self.queries]
-            texts = name in ("prediction", "network") and any(isinstance(v, str) for v in said)
+            texts = name == "prediction" and any(isinstance(v, str) for v in said)
             columns[name if name not in columns else f"check: {name}"] = pl.Series(
                 [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
             )
@@ -301,6 +344,7 @@ class CheckResult(Result):
         return {
             "schema": SCHEMA,
             "verdict": self.verdict,
+            "doubt": self.doubt,
             "sentence": self.sentence(),
             "asked": {"what": self.asked, "total": self.total},
             "order": self.order,
@@ -402,8 +446,6 @@ def _frame_types(pl: Any) -> dict[str, Any]:
         "prediction": pl.Float64,
         "low": pl.Float64,
         "high": pl.Float64,
-        "network": pl.Float64,
-        "shrinkage": pl.Float64,
     }
 
 

@@ -27,7 +27,7 @@ from recombine.cli.options import (
     words,
 )
 from recombine.cli.plan import plan_from_levels, print_plan
-from recombine.cli.printing import console, counted, print_facts, print_json, print_verdict, say, shown
+from recombine.cli.printing import console, counted, print_facts, print_json, print_verdict, say, shown, unread
 from recombine.cli.progress import waiting
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 
@@ -50,8 +50,8 @@ COLOURS = {
 }
 NUMBERS = {
     "answer": "by the forecast's rule, with the range that 9 of 10 numbers fall into, or the chance of the class",
-    "leverage": "variance of the answer, in units of the noise of one row",
-    "cut": "seen combinations that must be lost before the answer is",
+    "leverage": "variance of the answer of a plain additive fit, in units of the noise of one row",
+    "cut": "seen combinations that must be lost before it is no longer determined",
     "network": "not an estimate: what a wide network would give, as a share of the sum of seen effects",
 }
 """What the numbers of a combination are."""
@@ -169,10 +169,11 @@ def check(
     failed = result.fails(fail_on or [])
     if out is not None:
         result.save(out)
-    if json:
-        print_json(result.to_dict())
-    else:
-        _show(result, out)
+    with unread():
+        if json:
+            print_json(result.to_dict())
+        else:
+            _show(result, out)
     for text in failed:
         error = (
             f": {result.forecast.error:.3g} is expected" if result.forecast is not None else ": there is no forecast"
@@ -182,7 +183,7 @@ def check(
 
 
 def _show(result: CheckResult, out: Path | None) -> None:
-    print_verdict(result.verdict, COLOURS.get(result.verdict, "green"), result.sentence())
+    print_verdict(result.verdict + result.beside, COLOURS.get(result.verdict, "green"), result.sentence())
     say("")
     print_facts(_facts(result))
     if result.queries and result.verdict != "seen" and len(result.space) <= MOST_COLUMNS:
@@ -247,13 +248,15 @@ def _some(names: list[str]) -> str:
 
 
 def _print_queries(result: CheckResult) -> None:
-    listed = result.queries[:SHOWN]
+    listed, title = _listed(result)
     numbers = {
         "answer": ["" if q.prediction is None else _answer(q) for q in listed],
         "leverage": ["" if q.leverage is None else f"{q.leverage:.2f}" for q in listed],
         "cut": ["" if q.min_cut is None else str(q.min_cut) for q in listed],
-        "network": ["" if q.shrinkage is None or q.status != "determined" else f"× {q.shrinkage:.2f}" for q in listed],
     }
+    if result.settings["salience"] is not None or result.settings["depth"] != 1:  # somebody asked about a learner
+        shares = [q.shrinkage if q.status == "determined" else None for q in listed]
+        numbers["network"] = ["" if s is None else f"× {s:.2f}" for s in shares]
     numbers = {name: cells for name, cells in numbers.items() if any(cells)}
     table = _of_combinations(result, ["status", *numbers])
     for i, query in enumerate(listed):
@@ -262,16 +265,28 @@ def _print_queries(result: CheckResult) -> None:
         table.add_row(*levels, query.status + doubtful, *(cells[i] for cells in numbers.values()))
     of = f", {len(listed)} of {result.total:,} (--out FILE.csv has all)" if result.total > len(listed) else ""
     where = console()
-    where.print(shown(f"worst combinations asked{of}", style="bold"))
+    where.print(shown(f"{title}{of}", style="bold"))
     where.print(table)
     if result.doubt and any(q.status == "determined" for q in listed):
-        against = "which the seen combinations contradict" if result.doubt == "rejected" else "which is not shown"
-        where.print(shown(f"determined (?): only if {result.assumes}, {against}", style="dim"))
+        where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
+    if numbers.get("answer") and not result.by_sums:
+        said = f"“determined” is judged for effects that add up; the answers are those of the rule “{result.rule}”"
+        where.print(shown(said, style="dim"))
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
         where.print(shown(f"{name}: {what}{learner}", style="dim"))
+
+
+def _listed(result: CheckResult) -> tuple[list[Query], str]:
+    """The worst first; where those without an answer would fill the list, as many with one beside them."""
+    told = [q for q in result.queries if q.prediction is not None]
+    dark = [q for q in result.queries if q.prediction is None]
+    if not told or not dark:
+        return list(result.queries[:SHOWN]), "worst combinations asked"
+    first = dark[: max(SHOWN // 2, SHOWN - len(told))]
+    return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then the least certain answers"
 
 
 def _answer(query: Query) -> str:
@@ -290,6 +305,8 @@ def _print_suggestions(result: CheckResult) -> None:
         table.add_row(*[shown(str(v)) for v in record.values()])
     where.print(shown(f"collect {counted(len(advice.cells), 'combination')} ({advice.method})", style="bold"))
     where.print(table)
+    if result.doubt:
+        where.print(shown(f"this determines what is asked only if {result.rests}", style="dim"))
     if len(advice.cells) > SHOWN:
         say(f"… and {len(advice.cells) - SHOWN:,} more (--json lists them)")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import io
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,7 +11,7 @@ from contextlib import suppress
 import cyclopts
 
 from recombine.cli import check, dissect, measure, play, report, reproduce, runs, split, study
-from recombine.cli.printing import printable
+from recombine.cli.printing import printable, unread
 from recombine.errors import InputError
 
 LONGEST = 4000
@@ -54,9 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             with suppress(OSError):
                 stream.reconfigure(errors="replace")
+    code = None
     try:
-        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
-        sys.stdout.flush()  # Here it can be said what went wrong; at the end of the process nobody listens.
+        with unread():  # Here it can be said what went wrong; at the end of the process nobody listens.
+            code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except InputError as error:
         _say(str(error))
         sys.exit(2)
@@ -66,10 +66,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         _say(f"interrupted{_kept(arguments)}.")
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has gone (`recombine … | head`); that is no error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except OSError as error:
         where = f"{error.filename!r} cannot be read or written: " if error.filename else ""
         _say(f"{where}{error.strerror or error}{_kept(arguments)}.")

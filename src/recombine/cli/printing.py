@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from recombine.result import as_json
@@ -20,6 +21,17 @@ LONGEST = 1000
 def print_json(body: dict[str, Any]) -> None:
     """One line, with the schema's number first."""
     sys.stdout.write(as_json({"schema": 1} | body) + "\n")
+
+
+@contextmanager
+def unread() -> Iterator[None]:
+    """That the reader of our output has gone (`recombine … | head`) is no error of ours, and no reason to forget what
+    was found: nothing is printed any more, and the verb goes on to its exit code."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def console(*, cut: bool = True) -> Console:

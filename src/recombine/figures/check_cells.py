@@ -76,26 +76,35 @@ def grid_cells(result: CheckResult) -> list[tuple[int, int, str, bool]]:
     return found
 
 
+Counts = dict[tuple[int, int], dict[str, int]]
+
+
+def asked_with(result: CheckResult, row: int, column: int) -> Counts:
+    """For each pair of levels: how many of the combinations asked with it have each status, the worst first."""
+    found: Counts = {}
+    for query in result.queries:
+        counts = found.setdefault((query.codes[row], query.codes[column]), {})
+        counts[query.status] = counts.get(query.status, 0) + 1
+    return found
+
+
 def pair_cells(result: CheckResult, row: int, column: int) -> list[tuple[int, int, str, bool]]:
-    """(level down, level across, status, ringed) of each pair of levels; what is asked and unanswered outweighs what
-    was seen.
-    """
-    known = result.known
-    shape = (known.shape[row], known.shape[column])
-    seen = np.zeros(shape, dtype=bool)
-    seen[known.codes[:, row], known.codes[:, column]] = True
-    worst = np.full(shape, -1)
-    names = list(MARK)
-    if result.queries:
-        codes = np.array([q.codes for q in result.queries])
-        np.maximum.at(worst, (codes[:, row], codes[:, column]), [names.index(q.status) for q in result.queries])
+    """(level down, level across, status, ringed) of each pair of levels: seen, or what most of the combinations asked
+    with it are."""
+    seen = set(zip(*(result.known.codes[:, k].tolist() for k in (row, column)), strict=True))
+    asked = asked_with(result, row, column)
     ringed = {(int(c[row]), int(c[column])) for c in to_collect(result)}
     found = []
-    for a, b in itertools.product(shown(result, row), shown(result, column)):
-        bad = worst[a, b] >= names.index("extrapolation") or (worst[a, b] >= 0 and not seen[a, b])
-        name = names[worst[a, b]] if bad else "seen" if seen[a, b] else "not asked"
-        found.append((a, b, _doubted(result, name), (a, b) in ringed))
+    for pair in itertools.product(shown(result, row), shown(result, column)):
+        counts = asked.get(pair, {"not asked": 1})
+        name = "seen" if pair in seen else max(counts, key=counts.__getitem__)
+        found.append((*pair, _doubted(result, name), pair in ringed))
     return found
+
+
+def worst_mark(result: CheckResult, counts: dict[str, int] | None) -> str:
+    """The sign of the worst that is asked with a pair of levels."""
+    return MARK[_doubted(result, next(iter(counts)))] if counts else ""
 
 
 def _doubted(result: CheckResult, name: str) -> str:

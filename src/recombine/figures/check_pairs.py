@@ -10,13 +10,17 @@ import altair as alt
 import polars as pl
 
 from recombine.figures import theme
-from recombine.figures.check_cells import MARK, MOST_FACTORS, level, pair_cells, shown, to_collect
+from recombine.figures.check_cells import MOST_FACTORS, asked_with, level, pair_cells, shown, to_collect, worst_mark
 from recombine.figures.check_marks import FILL, RING, legend
 from recombine.figures.data import Datasets
 
 if TYPE_CHECKING:
     from recombine.checks import CheckResult
 
+SHOWS = [
+    "Colour: the pair of levels was seen, or what most of the combinations asked with it are.",
+    "Sign: the worst of what is asked with it.",
+]
 GAP = 1.6
 """Between panels, in cells."""
 MARGIN, LABELS = 96, 64
@@ -24,8 +28,8 @@ MARGIN, LABELS = 96, 64
 
 
 def check_pairs(result: CheckResult, width: theme.Width | None = None) -> alt.TopLevelMixin:
-    """Three or more factors: for each pair, which level pairs were seen, and the worst status of what is asked about
-    them.
+    """Three or more factors: the colour of a pair of levels says whether it was seen, or else what most of the
+    combinations asked with it are; its sign is that of the worst of them.
 
     A lower triangle in one coordinate system, cells as the unit, so that rows and columns of all panels line up.
     """
@@ -37,11 +41,12 @@ def check_pairs(result: CheckResult, width: theme.Width | None = None) -> alt.To
             "x": sheet.x0[j] + sheet.levels[j].index(b),
             "y": sheet.y0[k] + sheet.levels[k].index(a),
             "status": status,
-            "mark": MARK[status],
+            "mark": worst_mark(result, asked.get((a, b))),
             "ring": ring,
         }
         for k in sheet.rows
         for j in range(k)
+        for asked in [asked_with(result, k, j)]
         for a, b, status, ring in pair_cells(result, k, j)
     ]
     datasets = Datasets()
@@ -62,7 +67,8 @@ def check_pairs(result: CheckResult, width: theme.Width | None = None) -> alt.To
             .mark_text(aria=False, **mark)
             .encode(x=x, y=y, text=alt.Text("text:N"))
         )
-    matrix = alt.layer(*layers).properties(width=total - 20, height=size * (sheet.down + 1) + LABELS)
+    told = alt.TitleParams(SHOWS, fontWeight="normal", anchor="start")
+    matrix = alt.layer(*layers).properties(width=total - 20, height=size * (sheet.down + 1) + LABELS, title=told)
     present = [name for name in FILL if name in {c["status"] for c in cells} | {"seen"}]
     key = legend(datasets, present, total, len(to_collect(result)) > 0)
     return theme.style(alt.vconcat(key, matrix, spacing=14), datasets)
@@ -113,8 +119,10 @@ def _cell_layers(base: alt.Chart, x: alt.X, y: alt.Y, size: float) -> list[Any]:
         base.mark_rect(aria=False).encode(x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q"), color=colour)
     ]
     if size >= 9:
-        glyph = base.mark_text(aria=False, color=theme.OVER_MAP, fontSize=min(14, size - 3), baseline="middle")
-        layers.append(glyph.encode(x=alt.X("xm:Q", axis=None), y=alt.Y("ym:Q", axis=None), text=alt.Text("mark:N")))
+        ink = alt.condition("datum.status == 'seen'", alt.value("#ffffff"), alt.value(theme.OVER_MAP))
+        glyph = base.mark_text(aria=False, fontSize=min(14, size - 3), baseline="middle")
+        place = {"x": alt.X("xm:Q", axis=None), "y": alt.Y("ym:Q", axis=None)}
+        layers.append(glyph.encode(**place, text=alt.Text("mark:N"), color=ink))
     ring = base.transform_filter("datum.ring").mark_rect(
         aria=False, fillOpacity=0, stroke=RING, strokeWidth=2 if size >= 12 else 1.2, cornerRadius=size / 2
     )

@@ -69,6 +69,7 @@ def check_page(result: CheckResult) -> str:
         queries=[_query(result, q) for q in shown],
         levers=any(q.leverage is not None for q in shown),
         cuts=any(q.min_cut is not None for q in shown),
+        unanswered=any(q.prediction is None for q in shown),
         predicted=any(q.prediction is not None for q in shown),
         ranged=any(q.low is not None for q in shown),
         networks=any(q.network is not None for q in shown),
@@ -153,16 +154,18 @@ def _headline(result: CheckResult) -> str:
     """What is found; “determined” with what it rests on, on whatever scale."""
     if result.verdict.startswith("determined"):
         return HEADLINES["determined"] + result.assumes
-    return HEADLINES[result.verdict]
+    return HEADLINES[result.verdict] + result.beside
 
 
 def _caption(result: CheckResult) -> str:
     words = []
     if len(result.space) > 2:
-        words.append("For each pair of factors: seen, or the worst of what is asked with it.")
+        words.append(
+            "For each pair of factors: was the pair of levels seen, and of the combinations asked with it how many are "
+            "determined (3/5: three of five)."
+        )
     elif result.answers is not None:
-        rule = result.forecast.rule if result.forecast is not None else "additive"
-        words.append(f"In cells with room: the mean answer where seen, the answer of the rule “{rule}” elsewhere.")
+        words.append(f"In cells with room: the mean answer where seen, that of the rule “{result.rule}” elsewhere.")
     return " ".join([*words, left_out(result)]).strip()
 
 
@@ -197,7 +200,7 @@ def _advice(result: CheckResult) -> str:
         if advice.exact
         else f"A heuristic; no set can cost less than {number(advice.lower_bound)}"
     )
-    return f"{count} after which everything asked is determined. {proof} ({advice.method})."
+    return f"{count} after which everything asked is determined if {result.rests}. {proof} ({advice.method})."
 
 
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:

@@ -20,7 +20,7 @@ MOST_WRITTEN = 12
 LONGEST_WRITTEN = 8
 MOST_TERMS = 5
 SIGNS = {**drawn.MARK, "seen": "•", "determined": "="}
-DOUBT = {"rejected": "which the seen combinations contradict", "unsupported": "which nothing here shows"}
+SUMS = {None: "sum of effects", "log": "product of effects"}
 
 Cell = dict[str, str]
 
@@ -32,7 +32,8 @@ def picture(result: CheckResult) -> dict[str, Any]:
     cells = {pair: drawn.grid_cells(result) if len(factors) <= 2 else drawn.pair_cells(result, *pair) for pair in pairs}
     used = {name for found in cells.values() for _, _, name, _ in found}
     ringed = any(ring for found in cells.values() for *_, ring in found)
-    key = [{"css": _css(name), "sign": SIGNS[name], "words": _words(result, name)} for name in SIGNS if name in used]
+    drawn_as = [name for name in SIGNS if name in used]
+    key = [{"css": _css(name), "sign": SIGNS[name], "words": _key_words(result, name)} for name in drawn_as]
     ring = [{"css": "collect", "sign": "", "words": "to collect"}] if ringed else []
     tell = _tell_cells(result) if len(factors) <= 2 else _tell_pairs(result)
     return {"key": key + ring, "panels": [_panel(result, *pair, cells[pair], tell(*pair)) for pair in pairs]}
@@ -49,13 +50,8 @@ def places(result: CheckResult, codes: Codes) -> str:
 def why(result: CheckResult, query: Query) -> str:
     """What settles a combination, or what is free."""
     if query.terms is not None:
-        parts: list[str] = []
-        for coefficient, row in query.terms[:MOST_TERMS]:
-            sign = "−" if coefficient < 0 else "+" if parts else ""
-            size = "" if abs(coefficient) == 1 else f"{abs(coefficient)} "
-            parts.append(f"{sign} {size}({', '.join(label(v) for v in result.combination(row).values())})".strip())
-        more = f" … ({len(query.terms)} rows)" if len(query.terms) > MOST_TERMS else ""
-        return "= " + " ".join(parts) + more
+        sums = SUMS.get(result.adds_on) or f"sum of effects on the {result.adds_on} scale"
+        return f"any {sums} gives {_sum(result, query)}" + _answered(result, query)
     if query.direction is not None:
         effects = result.directions[query.direction]
         names = [_effect(result, levels, value) for levels, value in list(effects.items())[:4]]
@@ -68,6 +64,28 @@ def why(result: CheckResult, query: Query) -> str:
         ]
         return "new: " + ", ".join(new)
     return ""
+
+
+def _sum(result: CheckResult, query: Query) -> str:
+    """The seen combinations that settle one, joined by signs: × and ÷ where effects multiply."""
+    times, parts = result.adds_on == "log", list[str]()
+    for coefficient, row in (query.terms or ())[:MOST_TERMS]:
+        cell, size = ", ".join(label(v) for v in result.combination(row).values()), abs(coefficient)
+        first = "" if coefficient > 0 else "1 ÷ " if times else "− "
+        sign = first if not parts else ("÷ " if times else "− ") if coefficient < 0 else "× " if times else "+ "
+        much = "" if size == 1 else f"^{size}" if times else f"{size} "
+        parts.append(f"{sign}({cell}){much}" if times else f"{sign}{much}({cell})")
+    return " ".join(parts) + (f" … ({len(query.terms or ())} rows)" if len(query.terms or ()) > MOST_TERMS else "")
+
+
+def _answered(result: CheckResult, query: Query) -> str:
+    """What the answer has to do with the sum, which is one of many and not shrunk."""
+    if query.prediction is None:
+        return ""
+    if result.by_sums:
+        sums = "products" if result.adds_on == "log" else "sums"
+        return f"; the answer averages over all such {sums}" + (", shrunken" if result.forecast else "")
+    return f"; the answer is not this but that of the rule “{result.rule}”"
 
 
 def said(answer: float | str | None) -> str:
@@ -94,10 +112,15 @@ def status_words(result: CheckResult, status: str) -> str:
 
 def _words(result: CheckResult, name: str) -> str:
     if name == "doubtful" and result.doubt:
-        return f"determined only if {result.assumes}, {DOUBT[result.doubt]}"
-    if name == "seen" and len(result.space) > 2:
-        return "pair of levels seen in training"
+        return f"determined only if {result.rests}"
     return result.in_words(name) if name in ("seen", "determined", "undetermined", "unseen level") else name
+
+
+def _key_words(result: CheckResult, name: str) -> str:
+    """A colour of the picture in words; of three or more factors it is that of a pair."""
+    if len(result.space) <= 2 or name == "not asked":
+        return _words(result, name)
+    return "pair seen" if name == "seen" else f"pair not seen, most asked with it: {_words(result, name)}"
 
 
 def _at(j: int, k: int, a: int, b: int) -> str:
@@ -154,12 +177,13 @@ def _tell_cells(result: CheckResult) -> Any:
 
 
 def _tell_pairs(result: CheckResult) -> Any:
-    """For each pair of three or more factors: how often it was seen, and the worst that is asked with it."""
+    """For each pair of three or more factors: how often it was seen, what is asked with it, and the worst of that."""
 
     def of(j: int, k: int) -> Any:
         shape = (result.known.shape[j], result.known.shape[k])
         rows = np.zeros(shape, dtype=np.int64)
         np.add.at(rows, (result.known.codes[:, j], result.known.codes[:, k]), result.row_counts)
+        asked = drawn.asked_with(result, j, k)
         worst: dict[tuple[int, int], Query] = {}
         for query in result.queries:  # the worst first
             worst.setdefault((query.codes[j], query.codes[k]), query)
@@ -167,12 +191,16 @@ def _tell_pairs(result: CheckResult) -> Any:
         def tell(a: int, b: int, name: str) -> tuple[str, str, str]:
             where, query = f"{drawn.level(result, j, a)}, {drawn.level(result, k, b)}", worst.get((a, b))
             words = f"{where}: seen in {rows[a, b]:,} row{'s' if rows[a, b] != 1 else ''}"
+            sign = ""
             if query is not None:
+                counts = asked[a, b]
+                sign = f"{counts.get('determined', 0)}/{sum(counts.values())}"
+                words += "; asked with it: " + ", ".join(f"{n:,} {status}" for status, n in counts.items())
                 cell = ", ".join(label(v) for v in result.combination(query.codes).values())
                 reason = why(result, query)
-                words += f"; the worst asked with it is ({cell}): {status_words(result, query.status)}"
+                words += f"; the worst is ({cell}): {status_words(result, query.status)}"
                 words += _is("answer", said(query.prediction)) + (f". {reason}" if reason else "")
-            return "", words, ""
+            return sign, words, ""
 
         return tell
 
