@@ -134,10 +134,10 @@ class CombinationSplit:
                 if best is not None and not best.back:
                     break
             if best is None:
+                tried = f"each of the {len(order):,} combinations" if len(order) != 1 else "the one combination"
                 raise InputError(
-                    f"nothing can be held out: each of the {len(order):,} combinations tried is needed to determine "
-                    "the others, or has no row that group and time allow; or too many levels are needed at once, and "
-                    "fewer combinations can be held out."
+                    f"nothing can be held out: {tried} tried is needed to determine the others, or has no row that "
+                    "group and time allow; or too many are asked for at once."
                 )
             folds.append(best)
         return sorted(folds, key=lambda fold: float(np.median(fold.leverage))) if self.graded else folds

@@ -20,7 +20,7 @@ from recombine.mechanisms.baselines import ADDING
 from recombine.mechanisms.comparing import Comparison, average, compare, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
-from recombine.mechanisms.names import NOTHING, share
+from recombine.mechanisms.names import NOTHING, ranged, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follows, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
@@ -60,10 +60,12 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     why = f"its error there is {share(own)}, "
     if not own >= bound:
         return keep, f"{why}more than {most}"
-    if floor >= LITTLE * constant and best >= LITTLE * constant:
+    much = LITTLE * constant
+    if best >= much and (floor >= much or comparison.floor.high >= much):
         return keep, (
-            f"{why}and as far as the rows tell there is nothing to learn: the noise is {share(floor)}, where always "
-            f"giving the same answer costs {share(constant)} and no simple rule much less"
+            f"{why}and as far as the rows tell there is {'nothing' if floor >= much else 'hardly anything'} to learn: "
+            f"the noise is {ranged(comparison.floor)}, where always giving the same answer costs {share(constant)} and "
+            "no simple rule much less"
         )
     hardly = "" if own >= constant else "and not clearly less, "
     return keep, f"{why}{hardly}where always giving the same answer costs {share(constant)}"
@@ -123,7 +125,7 @@ def judge(
         noise=(float(noise[at].mean()), float(noise[away].mean())) if at.any() and away.any() else (0.0, 0.0),
         training=_training(answers, seed).within(0, most),
         comparison=comparison,
-        evidence=_named(found, verdict in FAILING),
+        evidence=_named(found, verdict),
         left_out=missing,
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
@@ -263,7 +265,8 @@ def _evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) -
         for rule in tried:
             outcome = follows(asked, rule, over, len(tried), seed)
             if rule.id == "additive" and not isinstance(outcome, str) and not _knows_more(answers, comparison):
-                outcome = replace(outcome, speaks=False)
+                why = outcome.why or "it may be the true rule, and what is left of the error the noise"
+                outcome = replace(outcome, speaks=False, why=why)
             _sort(rule.mechanism, outcome, found, silent)
     _sort("memorization leak", shrunk(asked, over), found, silent)
     return found, silent
@@ -283,11 +286,20 @@ def _sort(name: str, outcome: Finding | str, found: list[Finding], silent: dict[
         found.append(outcome)
 
 
-def _named(found: Sequence[Finding], fails: bool) -> tuple[Finding, ...]:
-    """The same evidence with the mechanisms named that it speaks for, the simplest of the rules alone."""
+def _named(found: Sequence[Finding], verdict: str) -> tuple[Finding, ...]:
+    """The same evidence with the mechanisms named that it speaks for, the simplest of the rules alone; and why others
+    are not."""
     chosen = _simplest([e for e in found if e.speaks and e.id.split()[0] in RULES])
     own = [e.id for e in found if e.speaks and e.id.split()[0] not in RULES]
-    marked = [replace(e, named=fails and (e.id == chosen or e.id in own)) for e in found]
+    marked = []
+    for e in found:
+        named, why = verdict in FAILING and (e.id == chosen or e.id in own), e.why
+        if e.speaks and not named:
+            first = next((other.mechanism for other in found if other.id == chosen), "")
+            why = f"{first} accounts for as much, and the two cannot be told apart here" if verdict in FAILING else (
+                f"mechanisms are named where the learner fails, and the verdict is {verdict!r}"
+            )  # fmt: skip
+        marked.append(replace(e, named=named, why=why))
     return tuple(sorted(marked, key=lambda e: not e.named))
 
 
