@@ -1,15 +1,16 @@
 # make run   install, run every study at quick scale on all cores, write the page
-# make test  install the tools and run everything
+# make test  install the tools and run every check but the longest; make test-all: those too
 # make docs  run every page of docs/ and build the site of them: site/index.html
 # make package  build wheel and source archive, install each in an empty environment and try it
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
+LONG := -m "not long"
 # Tests start dozens of processes: what one has compiled, the next need not.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test docs package lint clean
+.PHONY: run test test-all docs package lint clean
 
 $(BIN)/recombine: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -23,10 +24,11 @@ $(VENV)/dev: $(BIN)/recombine
 run: $(BIN)/recombine
 	$(BIN)/recombine reproduce --on processes
 
-test: $(VENV)/dev
+test-all: LONG :=
+test test-all: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/mypy > $(VENV)/types & types=$$!; $(BIN)/python -m pytest -n $(WORKERS); tests=$$?; \
+	$(BIN)/mypy > $(VENV)/types & types=$$!; $(BIN)/python -m pytest -n $(WORKERS) $(LONG); tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/types; exit $$((tests + types))
 
 docs: $(VENV)/dev

@@ -31,6 +31,9 @@ def load(name: str) -> ModuleType:
 
 pages = load("pages")
 PAGES = {str(page.relative_to(DOCS)): page for page in pages.pages()}
+LONG = {"scale.md", "together.md", "tutorials/a-published-claim.md", "tutorials/taking-a-network-apart.md",
+        "concepts/subroutine.md", "concepts/superposition.md"}  # fmt: skip
+"""They train for a while, and `make docs` runs them too."""
 CONCEPTS = sorted((DOCS / "concepts").glob("*.md"))
 
 
@@ -40,7 +43,9 @@ def sixteen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("sixteen")
 
 
-@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=name, marks=[pytest.mark.long] * (name in LONG)) for name, page in PAGES.items()]
+)
 def test_a_page_prints_what_it_shows_and_draws_its_pictures(page: Path, tmp_path: Path, sixteen: Path) -> None:
     if page.stem == "a-published-claim":
         (tmp_path / "store").symlink_to(sixteen)

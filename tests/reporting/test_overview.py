@@ -114,7 +114,7 @@ def test_what_failed_is_explained_once_and_what_was_run_is_said(page: str, two: 
     assert page.count("<summary>What did not replicate or could not be judged, and why: 2 of 5 claims") == len(two)
     (explained,) = (claim for claim in failed if claim.explanation)
     assert page.count(str(escape(explained.explanation))) == page.count(str(escape(explained.settles))) == len(two)
-    assert page.count("512 members in 2 runs on cpu (2 cores), 81.0 s of computing.") == len(two)
+    assert page.count("2 runs of 256 members on cpu (2 cores), 81.0 s of computing.") == len(two)
 
 
 def test_the_picture_of_a_card_is_the_lead_figure_in_short(result: StudyResult) -> None:

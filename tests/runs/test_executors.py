@@ -107,6 +107,7 @@ def test_processes_give_the_same_bytes_and_tell_of_every_run(store: Store, here:
     assert "loky" not in found["looped"].provenance["command"]  # what was typed, not how a worker was started
 
 
+@pytest.mark.long
 def test_ray_gives_the_same_bytes(store: Store, here: Store, cluster: Any) -> None:
     found = get_or_compute(store, trainings(), device="cpu", on="ray")
     assert table_bytes(store) == table_bytes(here)
@@ -114,6 +115,7 @@ def test_ray_gives_the_same_bytes(store: Store, here: Store, cluster: Any) -> No
     assert "worker" not in found["looped"].provenance["command"]
 
 
+@pytest.mark.long
 def test_two_workers_on_one_run_end_with_one(store: Store, here: Store, cluster: Any) -> None:
     piece = Piece(looped(), "cpu")
     with executor("ray", "cpu") as crew:
@@ -124,6 +126,7 @@ def test_two_workers_on_one_run_end_with_one(store: Store, here: Store, cluster:
     assert table_bytes(store) == wanted
 
 
+@pytest.mark.long
 def test_a_run_that_fails_on_a_worker_keeps_its_reason_and_the_others_finish(store: Store, cluster: Any) -> None:
     bad = Sums(n=3, fail="the moon is full")
     runs = {"one": Sums(n=2), "bad": bad, "odd": Bad(n=5), "two": Sums(n=4)}
@@ -168,6 +171,7 @@ try is allowed | outcome: given up with the reason, the same command completes, 
 
 
 @pytest.mark.fault
+@pytest.mark.long
 def test_a_killed_ray_worker_loses_nothing(store: Store, marks: Path, cluster: Any) -> None:
     """fault: SIGKILL of a Ray worker | injected: the worker kills itself in the middle of a run, once | outcome: Ray \
 begins the piece again, the run continues from its workspace, tables equal an undisturbed run"""
@@ -210,6 +214,7 @@ middle | outcome: it ends at once, no process is left behind, finished steps are
 
 
 @pytest.mark.fault
+@pytest.mark.long
 def test_a_killed_ray_node_loses_nothing(store: Store, here: Store, marks: Path, cluster: Any) -> None:
     """fault: a Ray node is lost | injected: one of two nodes on this machine is killed while both compute | outcome: \
 Ray begins its pieces again on the other, tables equal an undisturbed run"""

@@ -7,6 +7,7 @@ import polars as pl
 from recombine.studies.break_it_down.figures import _searches_show
 from recombine.studies.first_principles.figures import PROMISED, _foretold_shows, _pictures_show, _widths_show
 from recombine.studies.forced_rendering.figures import SETS, _need_shows
+from recombine.studies.kernel_theory.plane import _map_shows
 from recombine.studies.study import Figure
 from recombine.studies.together.figures import _networks_show
 
@@ -50,10 +51,25 @@ def test_examples_are_counted_from_where_the_mean_stays_above_the_line() -> None
     assert _need_shows(rows.filter(pl.col("set") == SETS[0.0])) == ""
 
 
+def test_starts_of_a_map_are_not_taken_for_its_networks() -> None:
+    rows = pl.DataFrame({"network": ["a", "a", "b", "b"], "rate": 1.0, "sigma": [0.0, 1.0] * 2, "networks": 4,
+                         "fit": [4, 4, 4, 0]})  # fmt: skip
+    assert _map_shows(rows).endswith("4 starts per width at 2 places, 16 networks of which 75% fit")
+
+
 def test_masks_and_lenses_are_counted() -> None:
     masks = pl.DataFrame({"kind of mask": ["trained", "trained", "untrained"], "d_abl": [-0.5, 0.0, 0.0]})
-    assert _searches_show(masks).endswith("D_abl is below −0.1 for 1 of 2 trained, 0 of 1 untrained")
-    lens = {"good": [1.0, 2.0, 3.0], "bad": [1.0, 3.0, 2.0]}
-    rows = pl.DataFrame([{"lens": name, "task": "t", "value": v, "error": float(i)}
-                         for name, values in lens.items() for i, v in enumerate(values)])  # fmt: skip
-    assert "good orders networks by their unseen error best (mean |ρ| 1.00), bad worst (0.50)" in _networks_show(rows)
+    told = "Of trained networks' masks 1 of 2 remove their subroutine alone (D_abl below −0.1), beside 0 of 1 untrained"
+    assert _searches_show(masks) == told
+    assert _searches_show(masks.tail(1)) == ""
+    # Support should fall where the error rises, influence rise; structure does so perfectly, on one task of two.
+    lens = {"influence": ([1, 2, 3], [1, 3, 2]), "support": ([3, 1, 2], [3, 1, 2]), "structure": ([1, 2, 3], [3, 2, 1]),
+            "kernel": ([3, 2, 1], [3, 2, 1])}  # fmt: skip
+    rows = pl.DataFrame([{"lens": name, "task": task, "value": float(v), "error": float(i)}
+                         for name, both in lens.items() for task, values in zip("ab", both, strict=True)
+                         for i, v in enumerate(values)])  # fmt: skip
+    right = "Across splits, these point the right way on every task (mean ρ): influence 0.75, support 0.50"
+    assert _networks_show(rows) == right
+    assert _networks_show(rows.filter(pl.col("lens") == "kernel")) == ""
+    wrong = rows.filter(pl.col("lens").is_in(["kernel", "structure"]))
+    assert _networks_show(wrong) == "Across splits, nothing points the right way on every task"

@@ -180,6 +180,8 @@ def test_a_tail_is_told_from_a_bell_curve() -> None:
     rare = np.append(drawn, [0.4] * 6)
     assert status(rare) == "holds"
     assert status(rare, rare > 0.5) == "fails", "what did not learn is no evidence"
+    lost = np.append(rare, [0.0] * 2000)
+    assert status(lost, lost > 0) == "holds", "nor does it widen what is expected"
 
 
 @pytest.mark.parametrize("members", [-1, 0, 1])

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import ttest_ind
 
 from recombine.checks.elsewhere import FILE, elsewhere
 from recombine.checks.rules import Cells
@@ -18,7 +19,7 @@ from recombine.studies.real_tables.claims import CLAIMS, JUDGED
 from recombine.studies.real_tables.closer import _median, closer
 from recombine.studies.real_tables.collecting import _plans
 from recombine.studies.real_tables.contest import FOREST, ONE, _Kind
-from recombine.studies.real_tables.halves import readings
+from recombine.studies.real_tables.halves import _welch, readings
 from recombine.studies.real_tables.holes import BEYOND, HOLES, Holes, hold_out, indicators
 from recombine.studies.real_tables.networks import _judged, _kernel
 from recombine.studies.real_tables.summaries import each, for_check
@@ -261,3 +262,20 @@ def test_closer_looks_are_means_shares_and_medians_of_the_tables_they_name() -> 
     told = {row["look"]: (row["tables"], row["value"]) for row in found.iter_rows(named=True)}
     assert told == {"median-adding-up": (10, pytest.approx(0.45)), "above-half-in-time": (8, 0.25),
                     "above-half-elsewhere": (2, 1.0)}  # fmt: skip
+
+
+def test_the_chance_of_a_difference_is_welchs_and_is_multiplied_by_holm() -> None:
+    first, second = np.array([0.1, 0.4, 0.2, 0.9]), np.array([0.7, 1.1, 0.8, 2.0, 1.3])
+    errors = [(float(some.var(ddof=1)) / len(some), len(some) - 1) for some in (first, second)]
+    told = ttest_ind(second, first, equal_var=False).pvalue
+    assert _welch(float(second.mean() - first.mean()), errors) == pytest.approx(told)
+    chances, read = (pl.read_parquet(RESULTS / "real-tables" / "tables" / f"{name}.parquet")
+                     for name in ("chances", "readings"))  # fmt: skip
+    found = chances.join(read.filter(half="locked", families="all"), on="claim").sort("p")
+    assert len(found) == len(CLAIMS)
+    assert found["holm"][0] == pytest.approx(len(CLAIMS) * found["p"][0])
+    assert found["holm"].is_sorted()
+    assert (found["holm"] >= found["p"]).all()
+    # The interval is an exact or a resampled one, so at its edge the two may differ a little.
+    sure = found.filter(~pl.col("claim").str.starts_with("forecast"), (pl.col("p") - 0.05).abs() > 0.005)
+    assert ((sure["p"] < 0.05) == (sure["status"] == "holds")).all()

@@ -89,10 +89,12 @@ def _chapter(result: StudyResult, view: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ran(result: StudyResult) -> str:
-    """Members, device and computing time in one sentence."""
+    """Runs, device and computing time in one sentence."""
     runs = list(result.provenance.values())
-    members = sum(int(run.get("members") or 0) for run in runs)
+    sizes = sorted({int(run["members"]) for run in runs if run.get("members")})
     devices = sorted({str(run.get("device")) for run in runs if run.get("device")})
-    trained = f"{members} members in {len(runs)} runs" if members else f"{len(runs)} runs"
+    # No sum: the same starts may be in several runs.
+    many = " to ".join(str(size) for size in sizes[:1] + sizes[1:][-1:])
+    trained = f"{len(runs)} runs of {many} members" if sizes else f"{len(runs)} runs"
     where = f" on {' and '.join(devices)}" if devices else ""
     return f"{trained}{where}, {computing(result.provenance)} of computing."

@@ -28,8 +28,8 @@ STUDY: Study[Scale] = Study(
     title="Forced rendering: what makes a decoder compose",
     question="Given the coordinates of a bump, perfectly disentangled, will a decoder draw a combination of them that "
     "it has not seen — and what must be true inside it if it does?",
-    says="Disentangled inputs are not enough: a decoder mixes them again and superposes what it saw, unless each "
-    "factor is rendered into the picture's own space.",
+    says="The paper: disentangled inputs are not enough, because a decoder mixes them again unless each factor is "
+    "rendered into the picture's own space.",
     paper=Paper(
         title="Compositional Generalization via Forced Rendering of Disentangled Latents",
         authors="Qiyao Liang, Daoyuan Qian, Liu Ziyin, Ila Fiete", year=2025, venue="ICML 2025",

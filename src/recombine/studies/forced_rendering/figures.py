@@ -133,7 +133,7 @@ FIGURES = (
            x_title="layer: 0 input, 1 first hidden, 2 last hidden, 3 output",
            names={"score": {"additive": "share of a sum over factors", "released": "the released score",
                             "multiplicative": "share of a product of kernels"}}),
-    dots("superposition", "Memorization as superposition", table="networks", group="kind", value="nonnegative",
+    dots("superposition", "Memorization as superposition?", table="networks", group="kind", value="nonnegative",
          prepare=_aside, fitted=False, axis="share of an unseen output that is a sum of seen outputs", domain=(0, 1)),
     dots("scores", "Which score predicts composition", table="replicates", group="label", value="rho",
          prepare=_strongest, fitted=False, axis="Spearman's ρ with the unseen error, over kinds", domain=(-1, 1),

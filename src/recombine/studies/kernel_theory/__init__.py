@@ -13,8 +13,8 @@ from recombine.studies.study import Paper, Study
 
 STUDY = Study(
     name="kernel-theory",
-    says="A network with compositional inputs can only add up what it learned for parts and for seen combinations, and "
-    "its kernel says beforehand where that goes wrong.",
+    says="A lazy network with compositional inputs can only add up what it learned for parts and for seen "
+    "combinations, and its kernel says beforehand where that goes wrong.",
     lead="slopes",
     title="When does compositional structure yield compositional generalization?",
     question="What will a kernel machine, and a network, answer on combinations it has not seen — and can the answer "

@@ -22,7 +22,7 @@ STUDY = Study(
     "foretells, whether it is a sum of parts, what moves the answers, and whether the network comes apart. Which of "
     "them tells who will compose, before any unseen answer is looked at?",
     says="Among networks trained on the same rows, what their representation foretells and what moves their answers "
-    "tell who composes; what the rows determine on paper tells less than how many there are.",
+    "tell who composes on two of three tasks; what the rows determine on paper tells less than how many there are.",
     paper=None,
     scales=networks.SIZES,
     settings=networks.settings,

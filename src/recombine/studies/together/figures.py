@@ -47,19 +47,19 @@ def _fitted(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _through(table: pl.DataFrame) -> pl.DataFrame:
-    long = _fitted(table).unpivot(list(of.LENSES), index=["task", "error"], variable_name="lens")
+    long = _fitted(table).unpivot([*of.LENSES, "share_seen"], index=["task", "error"], variable_name="lens")
     return long.with_columns(LENS.replace_strict(LABELS))
 
 
 def _networks_show(rows: pl.DataFrame) -> str:
-    """The lens that orders the networks of a task best, and the one that orders them worst."""
+    """What points the way it should on every task, whatever the rows that networks were trained on."""
+    signs = {about.label: about.sign for about in of.ALL.values()}
     within = rows.group_by("lens", "task").agg(pl.corr("value", "error", method="spearman").alias("rho"))
-    found = within.filter(pl.col("rho").is_finite()).group_by("lens").agg(pl.col("rho").abs().mean()).sort("rho").rows()
-    if len(found) < 2:
-        return ""
-    (worst, low), (best, high) = found[0], found[-1]
-    return (f"Within a task, {best} orders networks by their unseen error best (mean |ρ| {high:.2f}), {worst} worst "
-            f"({low:.2f})")  # fmt: skip
+    signed = pl.col("rho") * LENS.replace_strict(signs, return_dtype=pl.Int8)
+    found = within.filter(pl.col("rho").is_finite()).group_by("lens").agg(signed.mean(), signed.min().alias("least"))
+    right = [f"{lens} {rho:.2f}" for lens, rho, least in found.sort("rho", descending=True).iter_rows() if least > 0]
+    told = f"these point the right way on every task (mean ρ): {', '.join(right)}"
+    return f"Across splits, {told if right else 'nothing points the right way on every task'}" if len(found) > 1 else ""
 
 
 def _counted(table: pl.DataFrame) -> pl.DataFrame:

@@ -136,7 +136,7 @@ def two_way(values: pl.DataFrame, level: float = 0.95) -> float | None:
     """Half of the interval of a mean over settings that share tasks and splits: the variance by tasks and that by
     splits less that by settings (Cameron, Gelbach and Miller 2011), t with one fewer than the fewer of both."""
     kept = values.drop_nulls("rho").with_columns(pl.col("rho") - pl.col("rho").mean())
-    both = [kept.group_by(name).agg(pl.col("rho").sum())["rho"] for name in ("task", "split")]
+    both = [kept.group_by(name, maintain_order=True).agg(pl.col("rho").sum())["rho"] for name in ("task", "split")]
     fewest = min(map(len, both))
     if fewest < 2:
         return None
