@@ -100,7 +100,7 @@ def test_noise_of_classes_is_what_two_thirds_of_the_rows_miss_of_the_others():
 def test_the_best_answers_to_noisy_classes_are_not_found_wanting():
     """One of two classes with a probability of its own per combination, answered with the likelier: few new rows of
     seen combinations must not look noisier than many of unseen ones."""
-    beyond = []
+    beyond, verdicts = [], []
     for seed in range(12):
         rng = np.random.default_rng(seed)
         own = 1 / (1 + np.exp(-(rng.normal(0, 1.5, 6)[:, None] + rng.normal(0, 1.5, 6))))
@@ -110,8 +110,10 @@ def test_the_best_answers_to_noisy_classes_are_not_found_wanting():
         part = np.where(seen & (np.tile(np.arange(30), 36) < 24), "train", "test")
         table = {"a": a, "b": b, "y": y.astype(int), "p": p.astype(int), "part": part}
         found = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
-        assert found.verdict not in ("fails", "partly")
+        verdicts.append(found.verdict)
         beyond.append(found.gap.mean)
+    assert set(verdicts) <= {"composes", "unclear"}
+    assert verdicts.count("composes") >= 6
     assert abs(np.mean(beyond)) < 0.015
 
 

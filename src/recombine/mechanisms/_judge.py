@@ -114,7 +114,9 @@ def judge(
     speaks = any(e.speaks for e in found)
     verdict, why = "not fitted", unfit
     if fits:
-        verdict, why = _verdict(usable, seen, unseen, gap, comparison, margin, fitted, speaks)
+        excess = average(usable, over, (1.0, beyond, away))
+        lost = float(noise[away].mean()) if away.any() else 0.0
+        verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, margin, fitted, speaks)
     return MeasureResult(
         answers=usable,
         verdict=verdict,
@@ -148,12 +150,14 @@ def _verdict(
     seen: Interval,
     unseen: Interval,
     gap: Interval,
+    beyond: tuple[Interval, float],
     comparison: Comparison,
     margin: float,
     fitted: float,
     speaks: bool,
 ) -> tuple[str, str]:
-    """The verdict, and in a clause what decided it where numbers alone do not say."""
+    """The verdict, and in a clause what decided it where numbers alone do not say. ``beyond``: the error on unseen
+    combinations beyond the noise, and that noise."""
     if not answers.unseen.any():
         return "nothing unseen", ""
     if not answers.seen.any():
@@ -161,7 +165,11 @@ def _verdict(
     if not gap.bounded:
         return "unclear", "the gap has no interval"
     constant, best = comparison.constant, comparison.best
-    informed = constant is None or unseen.high < constant.error.mean / 2 or constant.difference.high < 0
+    excess, lost = beyond
+    informed = constant is None or constant.difference.high < 0
+    if constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
+        # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
+        informed |= excess.high < (constant.error.mean - lost) / 2
     low, high, like = gap.low, gap.high, answers.like
     if not like and comparison.floor.bounded:
         # Trained rows may be answered better than anyone could answer new ones.
@@ -169,7 +177,7 @@ def _verdict(
         low, high = low - favoured, high - favoured
     if high <= margin:
         if not informed:
-            return "unclear", "always giving the same answer does as well there"
+            return "unclear", "always giving the same answer is not clearly worse there"
         return ("overfits", "") if _overfits(answers, seen, comparison, margin, fitted) else ("composes", "")
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
