@@ -52,6 +52,56 @@ def test_every_promise_on_random_tables(shape, rows, seed, graded, hold_out):
         assert len(tests) == len(set(tests))
 
 
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 5), st.integers(2, 5), st.integers(4, 30), st.integers(0, 999), st.integers(1, 30))
+def test_as_many_as_asked_for_or_as_can_go(a, b, rows, seed, asked):
+    data = table((a, b), rows, seed)
+    cells = np.unique(data, axis=0)
+    design = np.concatenate([np.eye(a)[cells[:, 0]], np.eye(b)[cells[:, 1]]], axis=1)
+    most = len(cells) - int(np.linalg.matrix_rank(design))
+    splitter = CombinationSplit(n_splits=1, hold_out=asked, seed=seed)
+    if not most:
+        with pytest.raises(InputError, match="nothing can be held out"):
+            list(splitter.split(data))
+        return
+    (fold,) = splitter.folds(splitter.rows(data))
+    assert len(fold.held_out) == min(asked, most)
+    assert fold.back == asked - len(fold.held_out)
+
+
+def test_rows_without_an_answer_are_on_neither_side():
+    frame = pl.DataFrame({"a": list("xxxyyyzzz"), "b": list("uvw" * 3), "y": [1, 2, 3, 4, 5, None, 7, None, 9]})
+    splitter = CombinationSplit(["a", "b"], n_splits=1, hold_out=9, target="y")
+    (fold,) = splitter.folds(splitter.rows(frame))
+    assert sorted([*fold.train, *fold.test]) == [0, 1, 2, 3, 4, 6, 8]
+    assert len(fold.held_out) == 2  # Seven answered cells, of which five span three and three levels.
+    with pytest.raises(InputError, match="factor and the target at once"):
+        CombinationSplit(["a", "b"], target="a").rows(frame)
+
+
+def test_each_single_cell_is_held_out_where_setting_its_groups_aside_leaves_it_determined():
+    rng = np.random.default_rng(3)
+    cells = table((4, 4), 26, 5)
+    frame = pl.DataFrame({"a": cells[:, 0], "b": cells[:, 1], "who": rng.integers(14, size=26)})
+    rows = frame.rows()
+    possible = 0
+    for cell in sorted({row[:2] for row in rows}):
+        own = {row[2] for row in rows if row[:2] == cell}
+        left = np.array([row[:2] for row in rows if row[:2] != cell and row[2] not in own])
+        known = Identifiability(np.unique(left, axis=0), (4, 4)).status(np.array([cell]))[0] == DETERMINED
+        splitter = CombinationSplit(["a", "b"], hold_out=[dict(zip("ab", cell, strict=True))], group="who")
+        try:
+            (fold,) = splitter.folds(splitter.rows(frame))
+        except InputError:
+            assert not known
+            continue
+        possible += known
+        who = frame["who"].to_numpy()
+        assert not set(who[fold.train]) & set(who[fold.test])
+        assert not known or len(fold.test) == sum(row[:2] == cell for row in rows)
+    assert possible > 5
+
+
 def test_graded_folds_go_from_easy_to_hard():
     rng = np.random.default_rng(0)
     data = np.minimum(rng.geometric(0.35, size=(600, 2)) - 1, 7)  # Some levels are common, some rare.

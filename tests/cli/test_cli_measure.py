@@ -43,7 +43,9 @@ def test_people_get_the_verdict_the_mechanism_and_the_worst(run):
     assert code == 0
     assert out.startswith("fails — It fails on unseen combinations")
     assert "shortcut by place" in out
-    assert "left out  shortcut by animal" in out
+    assert "left out   shortcut by animal" in out
+    assert "not named  memorization: a copied answer: " in out
+    assert "Intervals are 95 %" in out
     assert "camel   beach" in out
 
 

@@ -29,11 +29,28 @@ def test_a_share_is_written_and_checked(capsys, grid, tmp_path):
     code, said = run(capsys, "split", grid, "--factors", "site,device", "--hold-out", "20%", "--out", out)
     assert code == 0
     assert "every level stays seen" in said.out
+    assert "every row counts as answered" in said.out
     frame = pl.read_csv(out)
     assert frame["split"].value_counts().sort("split").rows() == [("test", 8), ("train", 32)]
     assert frame.filter(split="train")["leverage"].null_count() == 32
     code, said = run(capsys, "check", out, "--factors", "site,device", "--split", "split=test", "--json")
     assert json.loads(said.out)["counts"] == {"seen": 0, "determined": 4, "undetermined": 0, "unseen level": 0}
+
+
+def test_blank_answers_are_no_training(capsys, tmp_path):
+    path, out = tmp_path / "half.csv", tmp_path / "split.csv"
+    path.write_text("a,b,y\nx,u,1\nx,v,2\nx,w,3\ny,u,4\ny,v,5\ny,w,\nz,u,7\nz,v,\nz,w,9\n Z,u,7\n")
+    code, said = run(
+        capsys, "split", path, "--factors", "a,b", "--target", "y", "--hold-out", "4", "--merge-alike", "--out", out
+    )
+    assert code == 0
+    assert "2 rows without an answer" in said.out
+    assert "fewer are held out than asked for (2 of 4 combinations)" in said.out
+    assert pl.read_csv(out)["split"].value_counts().sort("split").rows()[0] == ("blank", 2)
+    _, said = run(capsys, "check", out, "--factors", "a,b", "--target", "y", "--split", "split=test", "--merge-alike",
+                  "--json")  # fmt: skip
+    assert json.loads(said.out)["counts"]["determined"] == 4  # Two held out, two blank.
+    assert json.loads(said.out)["counts"]["unseen level"] == 0
 
 
 def test_folds_have_a_column_each(capsys, grid, tmp_path):

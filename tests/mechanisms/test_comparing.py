@@ -3,6 +3,7 @@ rows."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -16,7 +17,8 @@ from recombine.checks.effects import Effects
 from recombine.errors import InputError
 from recombine.mechanisms import Answers, Trained, measure_predictions
 from recombine.mechanisms.baselines import ADDING, CONSTANT, PAIRS, baselines
-from recombine.mechanisms.comparing import noise
+from recombine.mechanisms.comparing import _left_out, noise
+from recombine.mechanisms.names import ranged
 from recombine.space import FactorSpace
 from recombine.statistics import Over, over_combinations
 
@@ -78,6 +80,43 @@ def test_noise_is_the_variance_within_combinations_or_how_often_the_other_rows_s
     assert math.isnan(noise(single).mean)
 
 
+def test_noise_of_classes_is_what_two_thirds_of_the_rows_miss_of_the_others():
+    for own, more in (((5, 3, 1), (0, 0, 0)), ((2, 1, 0), (2, 4, 0)), ((1, 1, 0), (0, 0, 0)), ((3, 3, 0), (0, 0, 0))):
+        rows = [(k, mine) for k in range(3) for mine in [True] * own[k] + [False] * more[k]]
+        missed = [
+            1 - tops.count(k) / len(tops)
+            for drawn in itertools.combinations(range(len(rows)), round(2 * len(rows) / 3))
+            for counts in [[sum(rows[i][0] == c for i in drawn) for c in range(3)]]
+            for tops in [[c for c in range(3) if counts[c] == max(counts)]]
+            for i, (k, mine) in enumerate(rows)
+            if mine and i not in drawn
+        ]
+        found = _left_out(np.array([own], float), np.array([more], float))
+        assert found[0] == pytest.approx(np.mean(missed), abs=0.06), (own, more)
+    pure, clear = _left_out(np.array([[4.0, 0.0], [27.0, 3.0]]), np.zeros((2, 2)))
+    assert (pure, clear) == (0.0, pytest.approx(0.1))
+
+
+def test_the_best_answers_to_noisy_classes_are_not_found_wanting():
+    """One of two classes with a probability of its own per combination, answered with the likelier: few new rows of
+    seen combinations must not look noisier than many of unseen ones."""
+    beyond, verdicts = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        own = 1 / (1 + np.exp(-(rng.normal(0, 1.5, 6)[:, None] + rng.normal(0, 1.5, 6))))
+        a, b = np.indices((6, 6)).reshape(2, -1).repeat(30, axis=1)
+        y, p = rng.random(len(a)) < own[a, b], own[a, b] > 0.5
+        seen = (a * b + a + b) % 3 != 1
+        part = np.where(seen & (np.tile(np.arange(30), 36) < 24), "train", "test")
+        table = {"a": a, "b": b, "y": y.astype(int), "p": p.astype(int), "part": part}
+        found = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+        verdicts.append(found.verdict)
+        beyond.append(found.gap.mean)
+    assert set(verdicts) <= {"composes", "unclear"}
+    assert verdicts.count("composes") >= 6
+    assert abs(np.mean(beyond)) < 0.015
+
+
 def test_means_over_combinations_are_those_of_any_statistic():
     rng = np.random.default_rng(2)
     for size in (10, 60):
@@ -124,11 +163,12 @@ def test_what_keeps_a_learner_from_counting_as_fitted_is_what_is_said():
     words = np.array(["cat", "dog", "owl"])
     noise = words[rng.integers(3, size=len(A))]
     nothing = judged(noise, words[rng.integers(3, size=len(A))])
-    floor, constant = nothing.comparison.floor.mean, nothing.comparison.trained_constant
+    floor, constant = nothing.comparison.floor, nothing.comparison.trained_constant
     assert nothing.verdict == "not fitted"
-    assert f"nothing to learn: the noise is {floor:.2f}, where always giving the same answer costs {constant:.2f}" in (
-        nothing.why
-    )
+    said = f"to learn: the noise is {ranged(floor)}, where always giving the same answer costs {constant:.2f}"
+    assert f"nothing {said}" in nothing.why
+    rare = judged(np.where(rng.random(len(A)) < 0.06, "fraud", "fine"), np.full(len(A), "fine"))
+    assert "to learn: the noise is" in rare.why  # Noise above what always saying "fine" costs, by chance or not.
     mostly = A + B + 0.1 * rng.normal(size=len(A))
     blurred = mostly + 1.2 * rng.normal(size=len(A))  # learnt something, but less than it may
     found = judged(mostly, blurred)
@@ -150,7 +190,7 @@ def test_the_gap_follows_from_the_errors_and_the_noise_beside_them():
     seen, unseen = found.noise
     assert unseen > seen > 0
     assert found.gap.mean == pytest.approx((found.unseen.mean - unseen) - (found.seen.mean - seen))
-    assert f" beyond the noise of {unseen:.2f} on unseen and {seen:.2f} on seen ones" in found.sentence()
+    assert f" beyond the noise of each ({unseen:.2f} on unseen, {seen:.2f} on seen ones)" in found.sentence()
     assert found.to_dict()["noise"] == {"seen": seen, "unseen": unseen}
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,8 +14,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from recombine.errors import InputError
-from recombine.mechanisms import measure_predictions
+from recombine.mechanisms import Finding, measure_predictions
 from recombine.mechanisms.result import _silent
+from recombine.statistics import Interval
 
 SIDE = 8
 GRID = np.array([(a, b) for a in range(SIDE) for b in range(SIDE)])
@@ -269,4 +271,49 @@ def test_any_small_table_gives_errors_between_none_and_all(rows):
     ],
 )
 def test_what_named_no_mechanism_is_counted_in_words(taken: int, said: str) -> None:
-    assert _silent(taken) == said
+    quiet = Finding("copy", "a copy", "copied answers", Interval(0.1), p=0.5, why="chance may give as much")
+    assert _silent([quiet] * taken) == said
+    close = replace(quiet, p=0.001, why="it accounts for little")
+    assert not taken or _silent([quiet] * (taken - 1) + [close]).endswith(", p = 0.001): it accounts for little")
+
+
+def shortcut_of_ties(wrong):
+    """Five animals, each seen at two places of five, so that every place has two animals equally often; what is said of
+    unseen ones is ``wrong(animal, place)``."""
+    rows = [
+        (i, j, "train" if (j - i) % 5 in (0, 1) and k < 9 else "test", i, i if (j - i) % 5 in (0, 1) else wrong(i, j))
+        for i in range(5) for j in range(5) for k in range(12)
+    ]  # fmt: skip
+    table = {name: [f"{name}{row[c]}" for row in rows] for c, name in enumerate(("animal", "place"))}
+    table |= {name: [f"a{row[c]}" for row in rows] for c, name in ((3, "y"), (4, "p"))}
+    table["part"] = [row[2] for row in rows]
+    return measure_predictions(table, ["animal", "place"], target="y", prediction="p", split="part=test")
+
+
+def test_a_shortcut_by_levels_with_two_answers_equally_often_is_named():
+    found = shortcut_of_ties(lambda i, j: j)
+    assert found.mechanisms == ("shortcut by place",)
+    (by_place,) = (e for e in found.evidence if e.named)
+    assert by_place.value.mean == 1.0
+    assert by_place.chance == pytest.approx(0.2)  # Each animal is said at one place of five.
+    copied = next(e for e in found.evidence if e.id == "copy")
+    assert copied.speaks
+    assert "cannot be told apart" in copied.why
+    rng = np.random.default_rng(0)
+    assert shortcut_of_ties(lambda i, j: (i + rng.integers(1, 5)) % 5).mechanisms == ()
+    neighbour = rng.integers(2, size=(5, 5))  # One of the two, but not one per place: a copy.
+    assert shortcut_of_ties(lambda i, j: (j - neighbour[i, j]) % 5).mechanisms == ("memorization: a copied answer",)
+
+
+def test_answers_one_of_which_is_right_are_no_shortcut():
+    # Two classes, equally often at every level: any wrong answer is one of the two.
+    rows = [(a, b, (a + b) % 2, k) for a in range(6) for b in range(6) for k in range(6)]
+    unseen = [(a // 2 + b // 2) % 3 == 0 for a, b, *_ in rows]
+    table = {name: [row[c] for row in rows] for c, name in enumerate(("a", "b"))}
+    table["part"] = ["test" if u or row[3] == 5 else "train" for u, row in zip(unseen, rows, strict=True)]
+    table["y"] = [f"c{row[2]}" for row in rows]
+    table["p"] = [f"c{1 - row[2] if u else row[2]}" for u, row in zip(unseen, rows, strict=True)]
+    found = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert found.verdict == "fails"
+    assert not any(m.startswith("shortcut") for m in found.mechanisms)
+    assert "at 12 training has several answers equally often: which" in found.left_out["shortcut by a"]

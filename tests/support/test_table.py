@@ -327,6 +327,12 @@ def test_spaces_around_names_of_columns(tmp_path):
     assert table.rows == 1
 
 
+def test_a_decimal_comma_among_points_is_told(tmp_path):
+    path = _file(tmp_path, "mixed.csv", 'a,y\n1,2.5\n2,3.5\n3,4.1\n4,5.2\n5,6.3\n6,"97,1"\n')
+    with pytest.raises(InputError, match=r"row 6 below the header\); write a decimal comma .*\(97\.1 for 97,1\)"):
+        read_tables([path], ["a"], target="y")
+
+
 def test_decimal_commas_are_not_taken_for_classes(tmp_path):
     path = _file(tmp_path, "commas.csv", "a;y\n1;2,5\n2;3\n")
     (table,) = read_tables([path], ["a"], target="y")

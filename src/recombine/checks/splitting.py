@@ -2,6 +2,8 @@
 
 A set F of combinations can be held out iff training without it has the same row space, so every level is seen and every
 held-out answer is determined. Where it has not, the fewest members of F that repair it go back to training (`advise`).
+Such sets are the independent sets of a matroid (the dual of the training rows'), so taking further combinations in any
+order, as long as they can go, ends with as many as can be held out at all.
 How hard a combination is, is its leverage given training: the variance of its answer in units of one row's noise.
 """
 
@@ -38,7 +40,7 @@ class Fold:
     leverage: Floats
     """Of each held-out combination; NaN where there are too many effects to compute it."""
     back: int
-    """Combinations that were to be held out and are not: the others need them, or they have no row to test on."""
+    """How many fewer than asked for: the others need them, or they have no row to test on."""
 
 
 class CombinationSplit:
@@ -46,10 +48,12 @@ class CombinationSplit:
     every held-out answer is determined by training.
 
     ``factors`` are columns of X (None: all). ``hold_out`` None cuts the combinations into ``n_splits`` folds; a share
-    or a number draws so many afresh for each split; a list of (partial) combinations holds out those, once.
+    or a number draws so many afresh for each split; a list of (partial) combinations holds out those, once. Every row
+    counts as answered unless ``target`` names the column of answers: rows where it is blank are in neither part.
     ``graded``: the first fold holds out what the other rows support best (low leverage), the last what they support
     least. Rows of one ``group`` (a column, or scikit-learn's ``groups``) never lie on both sides, and with ``time`` no
-    training row is later than a test row; rows that this excludes are in neither part.
+    training row is later than a test row; rows that this excludes are in neither part. ``merge_alike`` takes texts that
+    differ only in spaces or capitals for one level.
 
     Examples:
         >>> import numpy as np
@@ -65,11 +69,13 @@ class CombinationSplit:
         *,
         n_splits: int = 5,
         hold_out: float | Sequence[Mapping[str, Level]] | None = None,
+        target: str | None = None,
         graded: bool = False,
         group: str | None = None,
         time: str | None = None,
         bins: Mapping[str, int] | None = None,
         missing: Missing = "error",
+        merge_alike: bool = False,
         seed: int = 0,
     ) -> None:
         given = not isinstance(hold_out, (int, float)) and hold_out is not None
@@ -81,8 +87,9 @@ class CombinationSplit:
             raise InputError(
                 f"hold_out is {hold_out:g}; give a share between 0 and 1, or a whole number of combinations."
             )
-        self.factors, self.hold_out, self.graded = factors, hold_out, graded
+        self.factors, self.hold_out, self.target, self.graded = factors, hold_out, target, graded
         self.group, self.time, self.bins, self.missing, self.seed = group, time, bins, missing, seed
+        self.merge_alike = merge_alike
         self.n_splits = 1 if given else n_splits
 
     def __repr__(self) -> str:
@@ -99,52 +106,77 @@ class CombinationSplit:
     def rows(self, table: Any, **limits: int | None) -> Rows:
         names = None if self.factors is None else [str(name) for name in self.factors]
         others = [name for name in (self.group, self.time) if name is not None]
-        return read_rows(table, names, others=others, bins=self.bins, missing=self.missing, **limits)
+        return read_rows(
+            table, names, others=others, target=self.target, bins=self.bins, missing=self.missing,
+            merge_alike=self.merge_alike, **limits,
+        )  # fmt: skip
 
     def folds(self, rows: Rows, groups: Any = None) -> list[Fold]:
         """The hold-outs with what is known about them."""
+        rows = rows.with_answer()
         if self.group is not None:
             groups = rows.frame[self.group].to_numpy()
         elif groups is not None:
             groups = np.asarray(groups)[rows.index]
         later = None if self.time is None else _order(rows, self.time)
         folds = []
-        tested = self._tested_groups(rows, groups) if groups is not None else None
-        for number, chosen in enumerate(self._choices(rows)):
-            may_train, may_test = np.ones((2, len(rows.index)), dtype=bool)
-            share = len(chosen) / len(rows.combinations)
-            if tested is not None:
-                may_train, may_test = ~tested[number], tested[number]
-            if later is not None:
-                cut = min(np.quantile(later, 1 - share, method="lower"), later.max() - 1)
-                may_train, may_test = may_train & (later <= cut), may_test & (later > cut)
-            folds.append(_fold(rows, chosen, may_train, may_test))
+        for number, (order, size) in enumerate(self._choices(rows)):
+            best: Fold | None = None
+            for tested in self._tested(rows, groups, number, order[:size]):
+                may_train, may_test = np.ones((2, len(rows.index)), dtype=bool) if tested is None else (~tested, tested)
+                if later is not None:
+                    share = min(1.0, size / len(rows.combinations))
+                    cut = min(np.quantile(later, 1 - share, method="lower"), later.max() - 1)
+                    may_train, may_test = may_train & (later <= cut), may_test & (later > cut)
+                found = _fold(rows, order, size, may_train, may_test)
+                if found is not None and (best is None or found.back < best.back):
+                    best = found
+                if best is not None and not best.back:
+                    break
+            if best is None:
+                tried = f"each of the {len(order):,} combinations" if len(order) != 1 else "the one combination"
+                raise InputError(
+                    f"nothing can be held out: {tried} tried is needed to determine the others, or has no row that "
+                    "group and time allow; or too many are asked for at once."
+                )
+            folds.append(best)
         return sorted(folds, key=lambda fold: float(np.median(fold.leverage))) if self.graded else folds
 
-    def _tested_groups(self, rows: Rows, groups: NDArray[Any]) -> list[Mask] | None:
-        """For each split the rows of the groups that it may test on; None where each group lies in one combination, so
-        that whole combinations are whole groups already."""
+    def _tested(self, rows: Rows, groups: NDArray[Any] | None, number: int, chosen: Ints) -> Iterator[Mask | None]:
+        """Rows of the groups that a split may test on, one attempt after the other; None: all rows. Folds test on each
+        group in turn. Else groups are drawn; and then all those of the combinations to hold out, half of them, …: what
+        they have elsewhere is set aside, and the fewer they are, the more is left to train on."""
+        if groups is None:
+            yield None
+            return
         names, place = np.unique(groups.astype(str), return_inverse=True)
         pairs = np.unique(np.stack([place, rows.combination]), axis=1)
         if np.bincount(pairs[0]).max() == 1:
-            return None
+            yield None  # Whole combinations are whole groups already.
+            return
         if len(names) < 2:
             raise InputError("all rows are of one group, so none can be left for testing.")
-        orders = [np.random.default_rng([self.seed, i]).permutation(len(names)) for i in range(self.n_splits)]
+        order = np.random.default_rng([self.seed, 0 if self.hold_out is None else number]).permutation(len(names))
         if self.hold_out is None:
-            parts = np.array_split(orders[0], min(self.n_splits, len(names)))
-            return [np.isin(place, parts[i % len(parts)]) for i in range(self.n_splits)]
-        share = self.hold_out if isinstance(self.hold_out, float) and self.hold_out < 1 else 0.2
-        return [np.isin(place, order[: max(1, round(share * len(names)))]) for order in orders]
+            parts = np.array_split(order, min(self.n_splits, len(names)))
+            yield np.isin(place, parts[number % len(parts)])
+            return
+        if isinstance(self.hold_out, (int, float)):
+            yield np.isin(place, order[: max(1, round(len(chosen) / len(rows.combinations) * len(names)))])
+        there = order[np.isin(order, place[np.isin(rows.combination, chosen)])]
+        while len(there):
+            yield np.isin(place, there)
+            there = there[: len(there) // 2]
 
-    def _choices(self, rows: Rows) -> list[Ints]:
-        """The combinations that each split would hold out, before any goes back."""
+    def _choices(self, rows: Rows) -> list[tuple[Ints, int]]:
+        """For each split the combinations that may be held out, the first ones first, and how many."""
         count = len(rows.combinations)
         if self.hold_out is not None and not isinstance(self.hold_out, (int, float)):
             chosen = np.flatnonzero(cells_with(rows.space, rows.combinations, self.hold_out))
             if not len(chosen):
-                raise InputError("no row has one of the combinations to hold out.")
-            return [chosen]
+                answer = "" if self.target is None else " and an answer"
+                raise InputError(f"no row has one of the combinations to hold out{answer}.")
+            return [(chosen, len(chosen))]
         orders = [np.random.default_rng([self.seed, i]).permutation(count) for i in range(self.n_splits)]
         if self.graded:
             hard = _difficulty(rows)[
@@ -152,38 +184,51 @@ class CombinationSplit:
             ]  # Equally hard ones stay in random order: neighbours share their levels.
             orders = [orders[0][np.argsort(hard, kind="stable")][: int(np.isfinite(hard).sum())]] * self.n_splits
         if self.hold_out is None:
-            return np.array_split(orders[0], self.n_splits)
-        size = min(count, int(self.hold_out) if self.hold_out >= 1 else max(1, round(self.hold_out * count)))
+            return [(part, len(part)) for part in np.array_split(orders[0], self.n_splits)]
+        size = int(self.hold_out) if self.hold_out >= 1 else max(1, round(self.hold_out * count))
         if not self.graded:
-            return [order[:size] for order in orders]
+            return [(order, size) for order in orders]
+        # What a window of difficulty lacks comes from the next harder ones, then from the next easier.
         starts = np.linspace(0, max(0, len(orders[0]) - size), self.n_splits).astype(int)
-        return [orders[0][start : start + size] for start in starts]
+        return [(np.concatenate([orders[0][start:], orders[0][:start][::-1]]), size) for start in starts]
 
 
-def _fold(rows: Rows, chosen: Ints, may_train: Mask, may_test: Mask) -> Fold:
-    out = np.zeros(len(rows.combinations), dtype=bool)
-    out[chosen] = True
-    for _ in range(len(chosen) + 1):
-        test = out[rows.combination] & may_test
-        train = ~out[rows.combination] & may_train
-        seen = np.bincount(rows.combination[train], minlength=len(out))
-        asked = np.unique(rows.combination[test])
-        if not len(asked) or not train.any():
-            break
-        known = Identifiability(rows.combinations[seen > 0], rows.space.shape)
-        advice = advise(known, rows.combinations[asked])
+def _fold(rows: Rows, order: Ints, size: int, may_train: Mask, may_test: Mask) -> Fold | None:
+    """The first ``size`` combinations of the order that can be held out together, later ones in place of those that
+    training needs; None where there are none."""
+    held, taken = order[:0], 0
+    while len(held) < size and taken < len(order):
+        more = max(size - len(held), taken)
+        kept = _without_needed(rows, np.concatenate([held, order[taken : taken + more]]), may_train, may_test)
+        held, taken = kept[:size] if len(kept) > len(held) else held, taken + more
+    if not len(held):
+        return None
+    out = np.isin(np.arange(len(rows.combinations)), held)[rows.combination]
+    train, test = ~out & may_train, out & may_test
+    seen, asked = np.bincount(rows.combination[train], minlength=len(rows.combinations)), np.sort(held)
+    known = Identifiability(rows.combinations[seen > 0], rows.space.shape)
+    found = leverage(known, seen[seen > 0], rows.combinations[asked])
+    hard = np.full(len(asked), np.nan) if found is None else found
+    sides = [rows.index[part] for part in (train, test, ~train & ~test)]
+    return Fold(sides[0], sides[1], sides[2], asked, hard, size - len(asked))
+
+
+def _without_needed(rows: Rows, chosen: Ints, may_train: Mask, may_test: Mask) -> Ints:
+    """Those of the chosen that have a row to test on and that training determines; the fewest go back to it."""
+    held = chosen[np.isin(chosen, rows.combination[may_test])]
+    while len(held):
+        train = np.isin(rows.combination, held, invert=True) & may_train
+        if not train.any():
+            held = held[:-1]
+            continue
+        known = Identifiability(rows.combinations[np.unique(rows.combination[train])], rows.space.shape)
+        advice = advise(known, rows.combinations[held])
         if not advice.listed:
-            raise InputError("too little is left to train on; hold out fewer combinations.")
+            return held[:0]
         if not len(advice.cells):
-            found = leverage(known, seen[seen > 0], rows.combinations[asked])
-            hard = np.full(len(asked), np.nan) if found is None else found
-            sides = [rows.index[part] for part in (train, test, ~train & ~test)]
-            return Fold(sides[0], sides[1], sides[2], asked, hard, len(chosen) - len(asked))
-        out[asked[Members(advice.cells, rows.space.shape).contains(rows.combinations[asked])]] = False
-    raise InputError(
-        f"nothing can be held out: each of the {len(chosen):,} combinations tried is needed to determine the others, "
-        "or has no row that group and time allow."
-    )
+            break
+        held = held[~Members(advice.cells, rows.space.shape).contains(rows.combinations[held])]
+    return held
 
 
 def _difficulty(rows: Rows) -> Floats:

@@ -147,9 +147,9 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     print_facts(
         [
             *((name, f"error {figure}{_scores(result, name)}") for name, figure in errors.items()),
-            ("gap", f"      {result.gap}{result.beyond().replace(' ', ', ', 1)}"),
+            ("gap", f"      {result.gap}: unseen less seen{result.beyond().replace(' ', ', ', 1)}"),
             ("noise", noise_words(result)),
-            ("", ERROR_WORDS[result.answers.kind]),
+            ("", f"{ERROR_WORDS[result.answers.kind]} Intervals are 95 %."),
             *(("note", note) for note in result.notes),
         ]
     )
@@ -159,8 +159,10 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     if result.evidence:
         say("")
         where.print(_evidence(result, Table))
-    if result.left_out:
-        print_facts([("left out", f"{name}: {why}") for name, why in result.left_out.items()])
+    silent = [("not named", f"{e.mechanism}: {e.why}") for e in result.evidence if e.puzzles]
+    silent += [("left out", f"{name}: {why}") for name, why in result.left_out.items()]
+    if silent:
+        print_facts(silent)
     level = result.worst_level
     if level is not None and result.verdict != "composes":
         from recombine.mechanisms.names import brief, share
@@ -168,8 +170,10 @@ def _show(result: MeasureResult, page: Path | None) -> None:
         say("")
         name = shown(f"{brief(level['factor'])} = {brief(level['level'])}", style="bold")
         where.print("worst level ", name, shown(
-            f": error {share(level['unseen'])} on its {level['unseen_count']:,} unseen combinations"
-            + ("" if level["seen"] is None else f", {share(level['seen'])} on its {level['seen_count']:,} seen ones")
+            f": error {share(level['unseen'])} on its {level['unseen_count']:,} unseen "
+            f"combination{'s' * (level['unseen_count'] != 1)}"
+            + ("" if level["seen"] is None else f", {share(level['seen'])} on its {level['seen_count']:,} seen "
+               f"one{'s' * (level['seen_count'] != 1)}")
         ), sep="")  # fmt: skip
     if result.worst and result.verdict != "composes":
         say("")
@@ -181,7 +185,7 @@ def _show(result: MeasureResult, page: Path | None) -> None:
 
 def _beside(result: MeasureResult, table_type: Any) -> Any:
     """The learner and what it is compared with, on the same unseen rows."""
-    from recombine.mechanisms.names import brief, ranged
+    from recombine.mechanisms.names import NOTHING, brief, ranged
 
     table = table_type(box=None, pad_edge=False)
     for name in ("on the same unseen rows", "error", "this model is"):
@@ -191,7 +195,8 @@ def _beside(result: MeasureResult, table_type: Any) -> Any:
         apart = other.difference
         word = "better by" if apart.high < 0 else "worse by" if apart.low > 0 else "not clearly apart:"
         apart = replace(apart, mean=-apart.mean, low=-apart.high, high=-apart.low) if apart.high < 0 else apart
-        said = f"{word} {ranged(apart)}" if apart.bounded else ""
+        same = apart.bounded and max(-apart.low, apart.high) < NOTHING
+        said = "the same" if same else f"{word} {ranged(apart)}" if apart.bounded else ""
         table.add_row(shown(brief(other.name)), shown(ranged(other.error)), shown(said))
     return table
 

@@ -94,6 +94,9 @@ Missing = Annotated[
     Literal["error", "drop", "level"],
     Parameter(help="Missing values: refuse the table, leave the rows out, or a level of its own."),
 ]
+MergeAlike = Annotated[
+    bool, Parameter(help="Levels that differ only in spaces or capitals are one.", negative=(), show_default=False)
+]
 OutFile = Annotated[
     Path | None,
     Parameter(help="Write the result as this file: .html (page), .json .csv .parquet, .svg .pdf .png."),

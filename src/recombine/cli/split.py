@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from recombine.cli.options import Bins, Factors, Json, MaxBytes, MaxRows, Missing, Seed, bin_counts, pairs, words
+from recombine.cli.options import (
+    Bins,
+    Factors,
+    Json,
+    MaxBytes,
+    MaxRows,
+    MergeAlike,
+    Missing,
+    Seed,
+    bin_counts,
+    pairs,
+    words,
+)
 from recombine.cli.printing import counted, print_json, print_table, say
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 
@@ -34,6 +46,10 @@ def split(
         ),
     ] = None,
     folds: Annotated[int | None, Parameter(help="Cut the combinations into this many folds instead.")] = None,
+    target: Annotated[
+        str | None,
+        Parameter(help="Column with the answer: rows where it is blank are neither held out nor trained on."),
+    ] = None,
     graded: Annotated[
         bool,
         Parameter(
@@ -44,6 +60,7 @@ def split(
     time: Annotated[str | None, Parameter(help="Column of times: no training row is later than a test row.")] = None,
     bins: Bins = None,
     missing: Missing = "error",
+    merge_alike: MergeAlike = False,
     max_rows: MaxRows = MAX_ROWS,
     max_bytes: MaxBytes = MAX_BYTES,
     seed: Seed = 0,
@@ -54,9 +71,9 @@ def split(
 
     For example:
 
-        recombine split all.csv --factors shape,colour --hold-out 0.2 --out split.csv
+        recombine split all.csv --factors shape,colour --target y --hold-out 0.2 --out split.csv
 
-        recombine check split.csv --factors shape,colour --split split=test
+        recombine check split.csv --factors shape,colour --target y --split split=test
 
         recombine split all.csv --factors site,device --folds 5 --graded --out folds.csv
 
@@ -71,17 +88,20 @@ def split(
 
     chosen = _hold_out(hold_out or ([] if folds else ["0.2"]))
     splitter = CombinationSplit(
-        words(factors), n_splits=folds or 1, hold_out=chosen, graded=graded, group=group, time=time,
-        bins=bin_counts(bins or []), missing=missing, seed=seed,
+        words(factors), n_splits=folds or 1, hold_out=chosen, target=target, graded=graded, group=group, time=time,
+        bins=bin_counts(bins or []), missing=missing, merge_alike=merge_alike, seed=seed,
     )  # fmt: skip
     rows = splitter.rows(table, max_rows=max_rows, max_bytes=max_bytes)
-    found = splitter.folds(rows)
+    found, answered = splitter.folds(rows), rows.with_answer()
     if out is not None:
         _write(_labelled(rows, found, folds), out)
     if json:
-        print_json({"folds": [_plain(rows, fold) for fold in found], "notes": list(rows.notes)})
+        print_json({
+            "folds": [_plain(answered, fold) for fold in found],
+            "blank_rows": int((~rows.answered).sum()), "notes": list(rows.notes),
+        })  # fmt: skip
     else:
-        _show(rows, found, out)
+        _show(answered, found, target, int((~rows.answered).sum()), out)
     return 0
 
 
@@ -101,7 +121,8 @@ def _hold_out(texts: list[str]) -> Any:
 
 
 def _labelled(rows: Rows, found: list[Fold], folds: int | None) -> pl.DataFrame:
-    """The table with a column for each fold: train, test, or apart (in neither)."""
+    """The table with a column for each fold: train, test, blank (no answer) or apart (in neither); of a single split,
+    without the rows that are apart."""
     import numpy as np
     import polars as pl
 
@@ -109,10 +130,10 @@ def _labelled(rows: Rows, found: list[Fold], folds: int | None) -> pl.DataFrame:
     place = np.empty(int(rows.index.max()) + 1, dtype=np.int64)
     place[rows.index] = np.arange(len(rows.index))
     for i, fold in enumerate(found):
-        label = np.full(len(rows.index), "apart", dtype=object)
+        label = np.where(rows.answered, "apart", "blank").astype(object)
         label[place[fold.train]], label[place[fold.test]] = "train", "test"
         hard = np.full(len(rows.combinations), np.nan)
-        hard[fold.held_out] = fold.leverage
+        hard[np.unique(rows.combination[rows.answered])[fold.held_out]] = fold.leverage
         lever = pl.Series(np.where(label == "test", hard[rows.combination], np.nan)).fill_nan(None)
         end = f"_{i + 1}" if folds else ""
         frame = frame.with_columns(
@@ -151,7 +172,7 @@ def _plain(rows: Rows, fold: Fold) -> dict[str, Any]:
     }
 
 
-def _show(rows: Rows, found: list[Fold], out: Path | None) -> None:
+def _show(rows: Rows, found: list[Fold], target: str | None, blank: int, out: Path | None) -> None:
     import numpy as np
 
     total = len(rows.combinations)
@@ -159,6 +180,10 @@ def _show(rows: Rows, found: list[Fold], out: Path | None) -> None:
         f"{counted(len(rows.index), 'row')}, {counted(total, 'combination')} of {' × '.join(rows.space.names)}; whole "
         "combinations are held out, every level stays seen, every held-out answer is determined."
     )
+    if target is None:
+        say("every row counts as answered: if some answers are blank, name their column with --target")
+    elif blank:
+        say(f"{counted(blank, 'row')} without an answer in {target!r}: neither held out nor trained on")
     lines = []
     for i, fold in enumerate(found):
         hard = fold.leverage[np.isfinite(fold.leverage)]
@@ -175,9 +200,12 @@ def _show(rows: Rows, found: list[Fold], out: Path | None) -> None:
         )
     print_table("", ["fold", "held out", "test rows", "training rows", "in neither", "leverage"], lines, one_line=True)
     say("leverage: variance of a held-out answer in units of one row's noise, median (lowest … highest)")
-    back = sum(fold.back for fold in found)
-    if back:
-        say(f"combinations drawn that stay in training, because others need them: {back:,}")
+    short = [f"{len(fold.held_out):,} of {len(fold.held_out) + fold.back:,}" for fold in found if fold.back]
+    if short:
+        say(
+            f"fewer are held out than asked for ({', '.join(short)} combinations): the others are needed to determine "
+            "the rest, or have no row that group and time allow"
+        )
     tested = len(np.unique(np.concatenate([fold.held_out for fold in found])))
     if len(found) > 1 and tested < total:
         say(f"combinations that are in training every time: {total - tested:,}")

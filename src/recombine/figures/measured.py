@@ -23,6 +23,8 @@ LABELS = 130
 SHADES = ("#f2f4f6", "#f3c79a", "#dd8232", "#9c3f00")
 """From no error to all wrong; the page's own ink is written on them in two lightnesses."""
 DARK = 0.75
+FRAME = 0.86
+"""Side of the frame around an unseen combination, as a share of its cell's."""
 
 
 def measured_figure(result: MeasureResult, width: theme.Width | None = None) -> alt.TopLevelMixin:
@@ -84,10 +86,12 @@ def error_map(result: MeasureResult, width: theme.Width | None = None) -> alt.To
             offset=28,
         ),
     )
+    # Inside its own cell: on the border, frames of unseen cells would frame a seen one between them.
+    inside: dict[str, Any] = {"width": alt.RelativeBandSize(FRAME), "height": alt.RelativeBandSize(FRAME)}
     layers: list[alt.Chart] = [
         base.mark_rect(aria=False).encode(x=x, y=y, color=colour),
         base.transform_filter("datum.side == 'unseen'")
-        .mark_rect(aria=False, fillOpacity=0, stroke=theme.OVER_MAP, strokeWidth=1.6 if cell > 12 else 1.0)
+        .mark_rect(aria=False, fillOpacity=0, stroke=theme.OVER_MAP, strokeWidth=1.6 if cell > 12 else 1.0, **inside)
         .encode(x=x, y=y),
     ]
     if cell >= 24:

@@ -20,7 +20,7 @@ from recombine.mechanisms.baselines import ADDING
 from recombine.mechanisms.comparing import Comparison, average, compare, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
-from recombine.mechanisms.names import NOTHING, share
+from recombine.mechanisms.names import NOTHING, ranged, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follows, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
@@ -60,10 +60,12 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     why = f"its error there is {share(own)}, "
     if not own >= bound:
         return keep, f"{why}more than {most}"
-    if floor >= LITTLE * constant and best >= LITTLE * constant:
+    much = LITTLE * constant
+    if best >= much and (floor >= much or comparison.floor.high >= much):
         return keep, (
-            f"{why}and as far as the rows tell there is nothing to learn: the noise is {share(floor)}, where always "
-            f"giving the same answer costs {share(constant)} and no simple rule much less"
+            f"{why}and as far as the rows tell there is {'nothing' if floor >= much else 'hardly anything'} to learn: "
+            f"the noise is {ranged(comparison.floor)}, where always giving the same answer costs {share(constant)} and "
+            "no simple rule much less"
         )
     hardly = "" if own >= constant else "and not clearly less, "
     return keep, f"{why}{hardly}where always giving the same answer costs {share(constant)}"
@@ -112,7 +114,9 @@ def judge(
     speaks = any(e.speaks for e in found)
     verdict, why = "not fitted", unfit
     if fits:
-        verdict, why = _verdict(usable, seen, unseen, gap, comparison, margin, fitted, speaks)
+        excess = average(usable, over, (1.0, beyond, away))
+        lost = float(noise[away].mean()) if away.any() else 0.0
+        verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, margin, fitted, speaks)
     return MeasureResult(
         answers=usable,
         verdict=verdict,
@@ -123,7 +127,7 @@ def judge(
         noise=(float(noise[at].mean()), float(noise[away].mean())) if at.any() and away.any() else (0.0, 0.0),
         training=_training(answers, seed).within(0, most),
         comparison=comparison,
-        evidence=_named(found, verdict in FAILING),
+        evidence=_named(found, verdict),
         left_out=missing,
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
@@ -146,12 +150,14 @@ def _verdict(
     seen: Interval,
     unseen: Interval,
     gap: Interval,
+    beyond: tuple[Interval, float],
     comparison: Comparison,
     margin: float,
     fitted: float,
     speaks: bool,
 ) -> tuple[str, str]:
-    """The verdict, and in a clause what decided it where numbers alone do not say."""
+    """The verdict, and in a clause what decided it where numbers alone do not say. ``beyond``: the error on unseen
+    combinations beyond the noise, and that noise."""
     if not answers.unseen.any():
         return "nothing unseen", ""
     if not answers.seen.any():
@@ -159,7 +165,11 @@ def _verdict(
     if not gap.bounded:
         return "unclear", "the gap has no interval"
     constant, best = comparison.constant, comparison.best
-    informed = constant is None or unseen.high < constant.error.mean / 2 or constant.difference.high < 0
+    excess, lost = beyond
+    informed = constant is None or constant.difference.high < 0
+    if constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
+        # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
+        informed |= excess.high < (constant.error.mean - lost) / 2
     low, high, like = gap.low, gap.high, answers.like
     if not like and comparison.floor.bounded:
         # Trained rows may be answered better than anyone could answer new ones.
@@ -167,7 +177,7 @@ def _verdict(
         low, high = low - favoured, high - favoured
     if high <= margin:
         if not informed:
-            return "unclear", "always giving the same answer does as well there"
+            return "unclear", "always giving the same answer is not clearly worse there"
         return ("overfits", "") if _overfits(answers, seen, comparison, margin, fitted) else ("composes", "")
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
@@ -263,7 +273,8 @@ def _evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) -
         for rule in tried:
             outcome = follows(asked, rule, over, len(tried), seed)
             if rule.id == "additive" and not isinstance(outcome, str) and not _knows_more(answers, comparison):
-                outcome = replace(outcome, speaks=False)
+                why = outcome.why or "it may be the true rule, and what is left of the error the noise"
+                outcome = replace(outcome, speaks=False, why=why)
             _sort(rule.mechanism, outcome, found, silent)
     _sort("memorization leak", shrunk(asked, over), found, silent)
     return found, silent
@@ -283,11 +294,20 @@ def _sort(name: str, outcome: Finding | str, found: list[Finding], silent: dict[
         found.append(outcome)
 
 
-def _named(found: Sequence[Finding], fails: bool) -> tuple[Finding, ...]:
-    """The same evidence with the mechanisms named that it speaks for, the simplest of the rules alone."""
+def _named(found: Sequence[Finding], verdict: str) -> tuple[Finding, ...]:
+    """The same evidence with the mechanisms named that it speaks for, the simplest of the rules alone; and why others
+    are not."""
     chosen = _simplest([e for e in found if e.speaks and e.id.split()[0] in RULES])
     own = [e.id for e in found if e.speaks and e.id.split()[0] not in RULES]
-    marked = [replace(e, named=fails and (e.id == chosen or e.id in own)) for e in found]
+    marked = []
+    for e in found:
+        named, why = verdict in FAILING and (e.id == chosen or e.id in own), e.why
+        if e.speaks and not named:
+            first = next((other.mechanism for other in found if other.id == chosen), "")
+            why = f"{first} accounts for as much, and the two cannot be told apart here" if verdict in FAILING else (
+                f"mechanisms are named where the learner fails, and the verdict is {verdict!r}"
+            )  # fmt: skip
+        marked.append(replace(e, named=named, why=why))
     return tuple(sorted(marked, key=lambda e: not e.named))
 
 

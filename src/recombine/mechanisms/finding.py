@@ -40,8 +40,15 @@ class Finding:
     """Whether the number is strong enough to speak for the mechanism."""
     named: bool = False
     """Whether it does, and nothing simpler accounts for the same answers."""
+    why: str = ""
+    """Why it is not named, in a clause."""
     limit: str = ""
     """What the number cannot say."""
+
+    @property
+    def puzzles(self) -> bool:
+        """Whether it is not named though chance would rarely give it, so that a reader asks why."""
+        return bool(self.why) and not self.named and (self.speaks or (self.p is not None and self.p <= LEVEL))
 
     def numbers(self) -> str:
         """The number behind the mechanism, in one phrase."""
@@ -59,7 +66,6 @@ class Finding:
             name: None if value is None or not math.isfinite(value) else value
             for name, value in (("chance", self.chance), ("p", self.p), ("explains", self.explains))
         }
-        words = {
-            name: getattr(self, name) for name in ("id", "mechanism", "what", "reference", "named", "speaks", "limit")
-        }
+        names = ("id", "mechanism", "what", "reference", "named", "speaks", "why", "limit")
+        words = {name: getattr(self, name) for name in names}
         return {**words, "value": self.value.to_dict(), **plain}

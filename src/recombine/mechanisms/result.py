@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = 2
+LEVEL_WORDS = " (95 %)"
 LISTED = 1_000
 """Unseen combinations that are listed, the worst first."""
 ERROR_WORDS = {
@@ -104,8 +106,8 @@ class MeasureResult(Result):
             )
         rows = "new rows of seen ones" if self.answers.like else "the training rows of seen ones"
         numbers = (
-            f"error {ranged(self.unseen)} on unseen combinations against {ranged(self.seen)} on {rows}, a gap of "
-            f"{ranged(self.gap)}{self.beyond()}"
+            f"error {ranged(self.unseen)}{LEVEL_WORDS * self.unseen.bounded} on unseen combinations against "
+            f"{ranged(self.seen)} on {rows}, a gap of {ranged(self.gap)}{self.beyond()}"
         )
         if self.verdict == "composes":
             return f"It answers unseen combinations as it answers seen ones: {numbers}.{self._beside()}"
@@ -117,7 +119,7 @@ class MeasureResult(Result):
         if self.verdict == "unclear":
             return f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{self._beside()}"
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
-        how = f"Mechanism: {'; '.join(named)}." if named else f"No mechanism is named: {_silent(len(self.evidence))}."
+        how = f"Mechanism: {'; '.join(named)}." if named else f"No mechanism is named: {_silent(self.evidence)}."
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         return f"{start}: {numbers}.{self._beside()} {how}"
 
@@ -126,7 +128,7 @@ class MeasureResult(Result):
         seen, unseen = self.noise
         if max(self.noise) <= 0:
             return ""
-        return f" beyond the noise of {share(unseen)} on unseen and {share(seen)} on seen ones"
+        return f" beyond the noise of each ({share(unseen)} on unseen, {share(seen)} on seen ones)"
 
     def _aside(self) -> str:
         """How many members were left out, in a sentence; none where all diverged."""
@@ -291,10 +293,13 @@ def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
     return list(mean[:, 0].tolist()) if mean.shape[1] == 1 else [None] * len(mean)
 
 
-def _silent(measures: int) -> str:
-    if measures < 2:
-        return "the one measure taken does not speak for one" if measures else "no measure of one could be taken"
-    return f"none of the {measures} measures taken speaks for one"
+def _silent(evidence: Sequence[Finding]) -> str:
+    if not evidence:
+        return "no measure of one could be taken"
+    close = "".join(f"; {e.mechanism} is not ({e.numbers()}): {e.why}" for e in evidence if e.puzzles)
+    if len(evidence) == 1:
+        return f"the one measure taken does not speak for one{close}"
+    return f"none of the {len(evidence)} measures taken speaks for one{close}"
 
 
 def _plain(value: Any) -> Any:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers, Trained, distance
 from recombine.mechanisms.finding import FEWEST, LEVEL, LIFT, MOST_OF, Finding
-from recombine.mechanisms.names import brief
+from recombine.mechanisms.names import NOTHING, brief
 from recombine.statistics import FloatArray, Over, over_examples, permutation, share_apart_from
 
 AS_GOOD = 0.8
@@ -68,7 +68,7 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
 
 def follows(asked: Answers, rule: Rule, over: Over, tried: int, seed: int = 0) -> Finding | str:
     """How far the answers follow the rule, or in a sentence why that cannot be said."""
-    allowed, options = _wrong_options(asked, rule)
+    allowed, options, open_ = _wrong_options(asked, rule)
     at = np.flatnonzero(allowed.any(axis=1))
     few = len(at) < FEWEST
     # Two groups answered by one factor alone are a textbook shortcut; one group could as well get one fixed answer.
@@ -77,8 +77,9 @@ def follows(asked: Answers, rule: Rule, over: Over, tried: int, seed: int = 0) -
         and len(np.unique(allowed[at], axis=0)) > 1
     ):  # fmt: skip
         return (
-            f"it gives a wrong answer at {len(at)} of {len(allowed)} unseen combinations; {FEWEST} are needed "
-            "to tell it from chance"
+            f"it gives a wrong answer at {len(at)} of {len(allowed)} unseen combinations"
+            + f", and at {open_} training has several answers equally often: which it gives is open" * (open_ > 0)
+            + f"; {FEWEST} are needed to tell it from chance"
         )
     together = np.zeros((len(at), len(at)))
     share = np.zeros(asked.error.shape)
@@ -98,30 +99,52 @@ def follows(asked: Answers, rule: Rule, over: Over, tried: int, seed: int = 0) -
     explains = float(np.minimum(share, asked.wrong()).sum() / wrong) if wrong > 0 else 0.0
     lift = (value.mean - chance) / max(1 - chance, 1e-9)
     scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " if few else ""
-    clear = p <= LEVEL / tried and explains >= MOST_OF and lift >= LIFT
+    why = ""
+    if p > LEVEL / tried:
+        why = f"chance may give as much: p = {p:.2g}, and with {tried} rules tried {LEVEL / tried:.2g} is needed"
+    elif explains < MOST_OF:
+        why = f"it accounts for {explains:.0%} of the wrong answers; {MOST_OF:.0%} are needed"
+    elif lift < LIFT:
+        why = f"it is followed little more often than chance gives ({value.mean:.2f} against {chance:.2f})"
+    elif rule.id == "copy" and not value.low >= COPIED:
+        why = (
+            f"a neighbour can have any of several answers, so {COPIED:g} of them have to be copies at least, and the "
+            f"interval begins at {value.low:.2f}"
+        )
     return Finding(
-        rule.id, rule.mechanism, rule.what, value, chance=chance, p=p, explains=explains,
-        speaks=clear and (rule.id != "copy" or value.low >= COPIED), limit=scarce + BEHAVIOUR,
+        rule.id, rule.mechanism, rule.what, value, chance=chance, p=p, explains=explains, speaks=not why, why=why,
+        limit=scarce + BEHAVIOUR,
     )  # fmt: skip
 
 
 def _usual(asked: Answers, trained: Trained, rows: NDArray[np.bool_]) -> FloatArray:
-    """The mean answer over training rows; of classes, the most frequent one, and none where two are as frequent."""
+    """The mean answer over training rows; of classes the most frequent one, or each of those that are as frequent."""
     mean = np.average(trained.answers[rows], axis=0, weights=trained.weights[rows])
     if asked.classes is None:
         return np.asarray(mean)
-    top = mean >= mean.max() - 1e-9
-    return np.asarray(top.astype(np.float64) * (top.sum() == 1))
+    return np.asarray((mean >= mean.max() - 1e-9).astype(np.float64))
 
 
-def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], FloatArray]:
-    """(unseen × options) without what is right there; classes themselves are the options of a classifier."""
+def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], FloatArray, int]:
+    """(unseen × options) without what is right there; classes themselves are the options of a classifier. And at how
+    many combinations it is open which of several answers one factor gives: one of them is right, so that any wrong one
+    would seem to follow it; or the learner's answers elsewhere at the same level do not agree on one."""
     if asked.classes is None:
         apart = np.stack([distance(rule.options, target[None]) for target in asked.target])
-        return rule.mask & (apart > asked.tolerance), rule.options
+        return rule.mask & (apart > asked.tolerance), rule.options, 0
     usual = rule.options >= rule.options.max(axis=1, keepdims=True) - 1e-9
     allowed = (rule.mask.astype(np.float32) @ (usual & (rule.options > 0)).astype(np.float32)) > 0
-    return allowed & (asked.target <= 0), np.eye(len(asked.classes))
+    wrong = allowed & (asked.target <= 0)
+    open_ = np.zeros(len(wrong), dtype=bool)
+    if rule.id.startswith("factor"):
+        open_ = wrong.any(axis=1) & (allowed != wrong).any(axis=1)
+        level, said = rule.mask.argmax(axis=1), asked.predicted.mean(axis=0)
+        given = np.stack([said[rule.mask[:, k]].sum(axis=0) for k in range(rule.mask.shape[1])])
+        for u in np.flatnonzero((wrong.sum(axis=1) > 1) & ~open_):
+            others = np.where(wrong[u], given[level[u]] - said[u], 0.0)
+            wrong[u] = others >= max(others.max() - NOTHING, NOTHING)
+            open_[u] = wrong[u].sum() != 1
+    return wrong & ~open_[:, None], np.eye(len(asked.classes)), int(open_.sum())
 
 
 def _given(

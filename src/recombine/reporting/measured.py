@@ -181,7 +181,9 @@ def _evidence(evidence: Finding) -> dict[str, str]:
         "p": "–" if evidence.p is None else f"{evidence.p:.2g}",
         "explains": "–" if evidence.explains is None else f"{evidence.explains:.0%}",
         "named": "yes" if evidence.named else "no",
-        "limit": evidence.limit.replace(BEHAVIOUR, "").strip(),
+        "limit": " ".join(
+            [*([f"Not named: {evidence.why}."] if evidence.puzzles else []), evidence.limit.replace(BEHAVIOUR, "")]
+        ).strip(),
     }
 
 
