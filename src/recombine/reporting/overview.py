@@ -59,7 +59,8 @@ def overall(results: Sequence[StudyResult]) -> str:
         counts = {status: sum(result.counts(whose)[status] for result in results) for status in SIGN}
         told += [sentence.replace("the paper", "the papers") for sentence in counted(counts, whose)]
         held = [c for result in results for c in result.claims if c.claim.whose == whose and c.status == "holds"]
-        if beside := sum(claim.claim.published is not None for claim in held):
+        beside = sum(claim.claim.published is not None for claim in held)
+        if whose == "paper" and beside:  # ours stand beside a published figure by exception
             matched = sum(claim.how == "value matched" for claim in held)
             told.append(f"{matched} of the {beside} that hold beside a published figure match its value.")
     return " ".join(told)

@@ -230,7 +230,8 @@ class StudyResult(Result):
         for whose in WHOSE:
             told += counted(self.counts(whose), whose)
             mine = [claim for claim in self.claims if claim.claim.whose == whose and claim.status == "holds"]
-            if beside := [claim for claim in mine if claim.claim.published is not None]:
+            beside = [claim for claim in mine if claim.claim.published is not None]
+            if whose == "paper" and beside:  # ours stand beside a published figure by exception
                 matched = sum(claim.how == "value matched" for claim in beside)
                 told.append(f"{matched} of the {len(beside)} that hold beside a published figure match its value.")
         return " ".join(told) or "This study declares no claims."

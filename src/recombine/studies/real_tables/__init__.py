@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import polars as pl
+
 from recombine.studies.notes import read_notes
 from recombine.studies.real_tables.claims import CLAIMS
 from recombine.studies.real_tables.closer import closer
@@ -85,4 +87,5 @@ STUDY = Study(
     figures=FIGURES,
     notes=read_notes(__file__),
     lead="how-much",
+    in_short=lambda rows: rows.filter(pl.col("kind").str.ends_with(" half")),
 )
