@@ -37,7 +37,7 @@ def derived(study: Study[Any], tables: Tables, only: Set[str] | None = None) -> 
     """The tables, and those that are made of them, or ``only`` some of these and what they are made of."""
     found = dict(tables)
     wanted = set(study.derived if only is None else only)
-    for name, (_, *needs) in reversed(study.derived.items()):
+    for name, (_, *needs) in reversed(list(study.derived.items())):
         wanted |= set(needs) if name in wanted else set()
     for name, (make, *needs) in study.derived.items():
         if name in wanted and all(need in found for need in needs):
