@@ -114,7 +114,7 @@ def test_painting_by_mouse_keyboard_and_touch(browser: Any, file: Path) -> None:
         assert tab.evaluate("document.activeElement.dataset.cell") == "40"
         assert cell(tab, 40).get_attribute("aria-selected") == "false"
         tab.keyboard.press("Space")
-        assert cell(tab, 40).get_attribute("aria-selected") == "true"
+        tab.wait_for_selector('[data-cell="40"][aria-selected="true"]')
         assert "seen" in tab.inner_text("#readout")
 
 

@@ -74,7 +74,7 @@ BOX = (6.0, 22.0)
 LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-raw")
 SMALL = [name for name in KINDS if name not in LARGE]
 TRAININGS: dict[Scale, dict[str, Training]] = {
-    "smoke": dict.fromkeys(SMALL, Training(8, 4, 30, 1e-2, 16, 2)),
+    "smoke": dict.fromkeys(SMALL, Training(8, 4, 12, 1e-2, 16, 2)),
     "quick": {
         **dict.fromkeys(("pixel", "pixel-variance", "pixel-stripes"), Training(16, 10, 1000, 1e-2, 16)),
         "stripe-decoder": Training(16, 10, 1000, 2e-2, 16),

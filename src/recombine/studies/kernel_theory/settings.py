@@ -66,8 +66,8 @@ class Size:
 SOME: dict[Loss, tuple[int, ...]] = {"squared error": (3,), "logistic": (3, 1)}
 SIZES: dict[Scale, Size] = {
     "smoke": Size(
-        (64, 64, 64), (1.0, 0.1, 1e-3), 2, (3, 8), {"squared error": 400, "logistic": 32}, SOME, ("equivalence",),
-        (1, 2), 3e-3, 32, (0, 6), (2, 2), (10, 10, 10), per_class=30, examples=500, count=4, small=True, thin=True,
+        (64, 64, 64), (1.0, 0.1, 1e-3), 2, (3, 8), {"squared error": 400, "logistic": 10}, SOME, ("equivalence",),
+        (1, 2), 3e-3, 10, (0, 6), (2, 2), (10, 10, 10), per_class=30, examples=500, count=4, small=True, thin=True,
     ),
     "quick": Size(
         (500, 1000, 300), (1.0, 0.1, 0.01, 1e-6), 3, (12, 160), {"squared error": 4000, "logistic": 1000}, SOME,
