@@ -44,6 +44,7 @@ def browser() -> Iterator[Any]:
 
 LONGEST = (
     "test_executors.py", "test_docs.py", "faults", "test_conformance.py", "test_gpu_rules.py", "examples",
+    "test_playground_page.py", "test_training_equality.py", "test_browser.py", "test_hostile_texts.py",
     "test_overview.py", "test_cli_study.py", "test_check_forecast.py",
 )  # fmt: skip
 """Files and folders that take long, the longest first: the last one should not be the one that all wait for."""
