@@ -170,8 +170,12 @@ LEARNED = QUARTER.filter(pl.col("fitted").fill_null(True))
 
 
 
+ENOUGH = 10_000
+
+
 def _rare(run: str, which: pl.Expr) -> Cells:
-    return cells(which.cast(pl.Float64), "ends", run=run, counted=True)
+    """Fewer networks than `ENOUGH` cannot tell what one in a thousand does, and say nothing."""
+    return cells(pl.when(pl.len().over("run") >= ENOUGH).then(which.cast(pl.Float64)), "ends", run=run, counted=True)
 
 
 CLAIMS = (
