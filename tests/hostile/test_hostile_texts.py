@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -195,33 +194,29 @@ def test_an_error_is_one_printable_line_of_bounded_length(tmp_path: Path, capsys
         assert len(err) < 20_000
 
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no browser is installed")
 def test_in_a_browser_nothing_runs_and_nothing_is_loaded(
-    checked: CheckResult, measured: MeasureResult, dissection: Dissection, study: StudyResult, tmp_path: Path
+    browser: Any,
+    checked: CheckResult,
+    measured: MeasureResult,
+    dissection: Dissection,
+    study: StudyResult,
+    tmp_path: Path,
 ) -> None:
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     results: dict[str, Any] = {"check": checked, "measure": measured, "dissect": dissection}
     files = [result.save(tmp_path / f"{name}.html") for name, result in results.items()]
     files.append(checked.save(tmp_path / "check.svg"))
     files.append(write_study(study, tmp_path / "study"))
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        for file in files:
-            tab = browser.new_page()
-            happened: list[str] = []
-            tab.on("dialog", lambda dialog, seen=happened: (seen.append(dialog.message), dialog.dismiss()))
-            tab.on("pageerror", lambda error, seen=happened: seen.append(str(error)))
-            tab.on("request", lambda request, seen=happened, at=file: seen.append(request.url) if request.url != at.as_uri() else None)  # fmt: skip  # noqa: E501
-            tab.goto(file.as_uri())
-            for cell in tab.locator(".cells td").all()[:: len(LEVELS) + 1]:
-                cell.hover()
-                assert ":" in tab.locator(".said").inner_text()
-            assert tab.title() != "owned"
-            assert [event for event in happened if not event.startswith("data:image/")] == [], file.name
-            tab.close()
-        browser.close()
+    for file in files:
+        tab = browser.new_page()
+        happened: list[str] = []
+        tab.on("dialog", lambda dialog, seen=happened: (seen.append(dialog.message), dialog.dismiss()))
+        tab.on("pageerror", lambda error, seen=happened: seen.append(str(error)))
+        tab.on("request", lambda request, seen=happened, at=file: seen.append(request.url) if request.url != at.as_uri() else None)  # fmt: skip  # noqa: E501
+        tab.goto(file.as_uri())
+        for cell in tab.locator(".cells td").all()[:: len(LEVELS) + 1]:
+            cell.hover()
+            assert ":" in tab.locator(".said").inner_text()
+        assert tab.title() != "owned"
+        assert [event for event in happened if not event.startswith("data:image/")] == [], file.name
+        tab.close()
     assert "owned" not in sys.modules
