@@ -14,12 +14,13 @@ from scipy.stats import ttest_ind
 from recombine.checks.elsewhere import FILE, elsewhere
 from recombine.checks.rules import Cells
 from recombine.errors import InputError
+from recombine.studies.chances import welch
 from recombine.studies.real_tables import STUDY, registry as tables
 from recombine.studies.real_tables.claims import CLAIMS, JUDGED
 from recombine.studies.real_tables.closer import _median, closer
 from recombine.studies.real_tables.collecting import _plans
 from recombine.studies.real_tables.contest import FOREST, ONE, _Kind
-from recombine.studies.real_tables.halves import _welch, readings
+from recombine.studies.real_tables.halves import readings
 from recombine.studies.real_tables.holes import BEYOND, HOLES, Holes, hold_out, indicators
 from recombine.studies.real_tables.networks import _judged, _kernel
 from recombine.studies.real_tables.summaries import each, for_check
@@ -268,7 +269,7 @@ def test_the_chance_of_a_difference_is_welchs_and_is_multiplied_by_holm() -> Non
     first, second = np.array([0.1, 0.4, 0.2, 0.9]), np.array([0.7, 1.1, 0.8, 2.0, 1.3])
     errors = [(float(some.var(ddof=1)) / len(some), len(some) - 1) for some in (first, second)]
     told = ttest_ind(second, first, equal_var=False).pvalue
-    assert _welch(float(second.mean() - first.mean()), errors) == pytest.approx(told)
+    assert welch(float(second.mean() - first.mean()), errors) == pytest.approx(told)
     chances, read = (pl.read_parquet(RESULTS / "real-tables" / "tables" / f"{name}.parquet")
                      for name in ("chances", "readings"))  # fmt: skip
     found = chances.join(read.filter(half="locked", families="all"), on="claim").sort("p")

@@ -11,7 +11,13 @@ from recombine.statistics.combinations import (
     over_combinations as over_combinations,
     over_examples as over_examples,
 )
-from recombine.statistics.means import difference as difference, interval as interval, summarise as summarise
+from recombine.statistics.means import (
+    crossed_error as crossed_error,
+    crossed_interval as crossed_interval,
+    difference as difference,
+    interval as interval,
+    summarise as summarise,
+)
 from recombine.statistics.permutations import (
     by_base as by_base,
     permutation as permutation,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +38,36 @@ def interval(values: ArrayLike | Sequence[float], level: float = 0.95, seed: int
     means = data[rng.integers(count, size=(RESAMPLES, count))].mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Interval(mean, float(low), float(high), points)
+
+
+def crossed_interval(
+    values: ArrayLike | Sequence[float], places: Sequence[tuple[Hashable, Hashable]], level: float = 0.95
+) -> Interval:
+    """The mean of values that stand in rows and columns (``places``), such as tasks and splits, as if both were drawn.
+
+    Its variance is that by rows plus that by columns less that by cells, no smaller than any of them (Cameron, Gelbach
+    and Miller 2011), each g/(g − 1) times what its g parts show; Student's t has one degree of freedom fewer than the
+    fewer of rows and columns. No interval of a single row or column."""
+    found, error, freedom = crossed_error(values, places)
+    half = t_quantile(level, freedom) * error if freedom > 0 else math.nan
+    return Interval(found, found - half, found + half, tuple(np.asarray(values, dtype=np.float64).tolist()))
+
+
+def crossed_error(
+    values: ArrayLike | Sequence[float], places: Sequence[tuple[Hashable, Hashable]]
+) -> tuple[float, float, int]:
+    """The mean of values in rows and columns, its standard error and degrees of freedom; see `crossed_interval`."""
+    data = np.asarray(values, dtype=np.float64)
+    if not len(data):
+        return math.nan, math.nan, 0
+    mean = float(data.mean())
+    clusters = [np.unique([str(place[axis]) for place in places], return_inverse=True)[1] for axis in (0, 1)]
+    parts = []
+    for of in (*clusters, np.arange(len(data))):
+        sums = np.bincount(of, data - mean)
+        parts.append(float(np.square(sums).sum()) / len(data) ** 2 * len(sums) / max(len(sums) - 1, 1))
+    rows, columns, alone = parts
+    return mean, math.sqrt(max(rows + columns - alone, *parts)), int(min(of.max() for of in clusters))
 
 
 def difference(first: ArrayLike, second: ArrayLike, paired: bool = False, level: float = 0.95) -> Interval:

@@ -64,8 +64,12 @@ def _ranks(values: ArrayLike) -> FloatArray:
     numbers = np.asarray(values, dtype=np.float64)
     if np.isnan(numbers).any():
         return np.full(len(numbers), np.nan)
-    ordered = np.sort(numbers)
-    return np.asarray((np.searchsorted(ordered, numbers, "left") + np.searchsorted(ordered, numbers, "right") + 1) / 2)
+    order = numbers.argsort()
+    ordered, ranks = numbers[order], np.empty(len(numbers))
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(numbers)])
+    ends = np.append(starts[1:], len(numbers))[: len(starts)]
+    ranks[order] = np.repeat((starts + ends + 1) / 2, ends - starts)
+    return ranks
 
 
 def _correlation(first: FloatArray, second: FloatArray) -> float | None:

@@ -37,6 +37,8 @@ class Quantity(ABC):
     """The columns that tell units apart."""
     counted: bool
     limits: tuple[float, float]
+    crossed: bool
+    """Whether both columns of the unit are taken as drawn, not units one by one."""
 
     @property
     @abstractmethod
@@ -81,6 +83,7 @@ class Cells(Quantity):
     asked: Cells | None = None
     counted: bool = False
     limits: tuple[float, float] = NO_LIMITS
+    crossed: bool = False
 
     @property
     def tables(self) -> frozenset[str]:
@@ -118,6 +121,7 @@ class Difference(Quantity):
     unit: tuple[str, ...]
     counted: bool = False
     limits: tuple[float, float] = NO_LIMITS
+    crossed: bool = False
 
     @property
     def tables(self) -> frozenset[str]:
@@ -141,13 +145,15 @@ def cells(
     asked: Cells | None = None,
     counted: bool = False,
     limits: tuple[float, float] = NO_LIMITS,
+    crossed: bool = False,
     **labels: Any,
 ) -> Cells:
     """One value per ``unit`` of a table: rows where every label has its value (or one of a list), and ``where`` holds.
 
     Rows of a unit are averaged (``take``: or added up, or the smallest or largest counts), first ``within`` other
     columns. ``asked`` names the units that there were, where a table lacks those that gave nothing. ``counted``: values
-    are 0 or 1, and the figure is a share of units. ``fitted=False``: whether a network fitted does not matter here."""
+    are 0 or 1, and the figure is a share of units. ``crossed``: both columns of the unit were drawn, such as tasks and
+    splits, and the interval is over both. ``fitted=False``: whether a network fitted does not matter here."""
     named = tuple(
         pl.col(name).is_in(list(wanted))
         if isinstance(wanted, (list, tuple, set, frozenset))
@@ -156,7 +162,8 @@ def cells(
         else pl.col(name) == wanted
         for name, wanted in labels.items()
     )
-    return Cells(value, table, (*named, *where), _names(unit), _names(within), take, fitted, asked, counted, limits)
+    of_units = (_names(unit), _names(within), take, fitted, asked, counted, limits, crossed)
+    return Cells(value, table, (*named, *where), *of_units)
 
 
 def rising(*quantities: Quantity, names: Sequence[str], pair: Names | None = None) -> Test:

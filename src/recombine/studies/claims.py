@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from recombine.statistics import Interval, difference, interval, share_interval
+from recombine.statistics import Interval, crossed_interval, difference, interval, share_interval
 from recombine.studies.faithful import Shares
 from recombine.studies.readings import Tables, paired
 
@@ -61,6 +61,8 @@ class Evidence:
     counted: bool = False
     limits: tuple[float, float] = (-math.inf, math.inf)
     runs: frozenset[str] = frozenset()
+    crossed: tuple[tuple[Any, Any], ...] = ()
+    """The row and column of each unit, where these are taken as drawn and not the units one by one."""
 
     @property
     def fitted(self) -> int:
@@ -82,7 +84,10 @@ class _OfOne:
 
     def figure(self, evidence: Evidence) -> Interval:
         values = evidence.groups[0]
-        found = share_interval(values) if evidence.counted else interval(values)
+        if evidence.crossed:
+            found = crossed_interval(values, evidence.crossed)
+        else:
+            found = share_interval(values) if evidence.counted else interval(values)
         least, most = evidence.limits
         return replace(found, low=max(found.low, least), high=min(found.high, most))
 
@@ -113,7 +118,11 @@ class Order:
         return "order: " + " < ".join(self.names)
 
     def figure(self, evidence: Evidence) -> Interval:
-        steps = [difference(a, b, evidence.paired) for a, b in pairwise(evidence.groups)]
+        if evidence.crossed:
+            apart = [[y - x for x, y in zip(a, b, strict=True)] for a, b in pairwise(evidence.groups)]
+            steps = [crossed_interval(values, evidence.crossed) for values in apart]
+        else:
+            steps = [difference(a, b, evidence.paired) for a, b in pairwise(evidence.groups)]
         # One that has no interval cannot be told from zero, so it decides.
         return min(steps, key=lambda step: -math.inf if math.isnan(step.low) else step.low)
 
@@ -179,6 +188,7 @@ class Test:
             first.counted,
             first.limits,
             frozenset().union(*(reading.runs for reading in readings)),
+            tuple(readings[0].found.select(first.unit).iter_rows()) if first.crossed else (),
         )
 
     @property
@@ -275,7 +285,7 @@ class ClaimResult:
             "low": _number(self.figure.low),
             "high": _number(self.figure.high),
             "unit": claim.unit,
-            "over": ", ".join(claim.test.unit),
+            "over": (" × " if claim.test.quantities[0].crossed else ", ").join(claim.test.unit),
             "fitted": self.fitted,
             "members": self.members,
             "everyone": [_number(v) for v in (self.everyone.mean, self.everyone.low, self.everyone.high)],

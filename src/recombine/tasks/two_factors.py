@@ -1,7 +1,18 @@
-"""Three tasks of one form: two factors with ten levels each, and an answer that has one part per factor.
+"""Six tasks of one form: two factors with ten levels each, and an answer off which the level of each can be read.
 
-Levels a and b are seen together where b − a is one of some offsets (mod 10), so every task has the same splits. What
-an answer says of each factor can be read off it: the level with the highest score in its part.
+Tasks differ in what is shown, codes or noisy signals, in what is asked, classes or numbers, and in how answers are
+made. The *main-effect share* is how much of an answer's variance over the grid is a sum of one part per factor:
+
+            shown     asked     made by                             main-effect share
+    digits  images    classes   one class per factor                1
+    signals signals   classes   one class per factor                1
+    sums    codes     numbers   adding vectors                      1
+    stripes signals   numbers   “or” of a column and a row          14/17
+    bumps   codes     numbers   multiplying profiles                .49
+    signs   codes     numbers   multiplying signs                   0
+
+Levels a and b are seen together where b − a is one of some offsets (mod 10), or where the pair is listed, so every task
+has the same splits.
 """
 
 from __future__ import annotations
@@ -9,7 +20,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar
+from itertools import count
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -17,6 +29,7 @@ from pydantic import Field
 from torch import Tensor
 
 from recombine.description import Description
+from recombine.errors import InputError
 from recombine.space import FactorSpace, categorical
 from recombine.support import Explicit
 from recombine.tasks.bumps import BumpTask
@@ -27,12 +40,24 @@ from recombine.tasks.task import Task
 
 LEVELS = 10
 SHARP = 8.0
+"""By how much a right answer's score of its level is above that of the next, about: as good as certain."""
+SIGNAL, NOISE, TRAINED = 24, 0.5, 100
+"""Numbers of a signal, the deviation of its noise where prototypes have 1, and signals per level that are trained on."""
+STRIPE, WORD = 3, 5
+"""How wide a stripe is, and how many signs stand for a level."""
 
 
 class TwoFactors(Description, Task):
-    """Combinations (a, b) with b − a in ``offsets`` are trained on, all others asked for."""
+    """Combinations (a, b) with b − a in ``offsets``, or those in ``pairs``, are trained on, all others asked for."""
 
-    offsets: tuple[int, ...] = Field(min_length=1)
+    offsets: tuple[int, ...] = ()
+    pairs: tuple[tuple[int, int], ...] = Field(default=())
+    noisy: ClassVar[bool] = False
+    """Whether a combination has many inputs; it is then asked with some that were never trained on."""
+
+    def model_post_init(self, _context: Any) -> None:
+        if bool(self.offsets) == bool(self.pairs):
+            raise InputError("give the combinations that are seen as offsets or as pairs, one of the two.")
 
     @cached_property
     def space(self) -> FactorSpace:
@@ -40,6 +65,8 @@ class TwoFactors(Description, Task):
 
     @cached_property
     def train(self) -> Explicit:
+        if self.pairs:
+            return Explicit(self.space, self.pairs)
         grid = self.space.grid()
         return Explicit(self.space, grid[np.isin((grid[:, 1] - grid[:, 0]) % LEVELS, self.offsets)])
 
@@ -49,67 +76,108 @@ class TwoFactors(Description, Task):
         return Explicit(self.space, grid[~self.train.contains(grid)])
 
     @property
-    @abstractmethod
     def numbers(self) -> tuple[int, int]:
         """How many numbers an input and an answer have."""
+        return self._shown, self._answered
+
+    @property
+    @abstractmethod
+    def _shown(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def _answered(self) -> int: ...
 
     @abstractmethod
     def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
         """Scores (examples × levels) of each factor, read off answers."""
 
     @abstractmethod
-    def part(self, component: int) -> slice:
-        """The places of an input's last dimension that show a factor."""
-
-    def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
-        """``error``: 1 for a learner that always says the same, whatever it is shown."""
-        return {"error": self.error(outputs, targets)}
-
-    @abstractmethod
     def error(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """The error of each example over that of the best constant answer."""
 
+    @abstractmethod
+    def answers(self, points: Tensor) -> Tensor:
+        """What is to be said."""
 
-class DigitTask(TwoFactors):
-    """Two handwritten digits side by side: which two? Asked with images that were never trained on."""
-
-    kind: ClassVar[str] = "together-digits"
-
-    @cached_property
-    def _pairs(self) -> DigitPairs:
-        return DigitPairs()
-
-    @property
-    def numbers(self) -> tuple[int, int]:
-        return 2 * self._pixels, 2 * LEVELS
+    @abstractmethod
+    def shown(self, points: Tensor, draws: Draws, trained: bool) -> Tensor:
+        """Inputs: numbers of the first factor, then as many of the second; of those ``trained`` on, or others."""
 
     def part(self, component: int) -> slice:
-        return slice(component * self._pixels, (component + 1) * self._pixels)
-
-    def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
-        return outputs[..., :LEVELS], outputs[..., LEVELS:]
+        """The places of an input's last dimension that show a factor."""
+        each = self._shown // 2
+        return slice(component * each, (component + 1) * each)
 
     def examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
-        return self._flat(self._pairs.compose(points, draws, "held out")), points
+        return self.shown(points, draws, trained=False), self.answers(points)
 
     def trained_examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
-        """Examples of any points, made of training images."""
-        return self._flat(self._pairs.compose(points, draws, "train")), points
+        return self.shown(points, draws, trained=True), self.answers(points)
 
     def batch(self, draws: Draws, size: int) -> tuple[Tensor, Tensor]:
         points = self._train_points(draws.keys.device)
         chosen = draws("combination").integers(len(points), (*draws.lead, size))
         return self.trained_examples(points[chosen], draws)
 
-    @cached_property
-    def _pixels(self) -> int:
-        """Of one digit."""
-        channels, height, width = self._pairs.shape
-        return channels * height * width // 2
+    def scores(self, outputs: Tensor, targets: Tensor) -> Mapping[str, Tensor]:
+        """``error``: 1 for a learner that always says the same, whatever it is shown."""
+        return {"error": self.error(outputs, targets)}
 
-    def _flat(self, images: Tensor) -> Tensor:
-        """The pixels of the first digit, then those of the second."""
-        return torch.cat([images[..., self._pairs.part(k)].flatten(-3) for k in (0, 1)], -1)
+
+class _Codes(TwoFactors):
+    """One-hot codes of both levels are shown."""
+
+    def shown(self, points: Tensor, draws: Draws, trained: bool) -> Tensor:
+        return torch.nn.functional.one_hot(points, LEVELS).flatten(-2).to(torch.get_default_dtype())
+
+    @property
+    def _shown(self) -> int:
+        return 2 * LEVELS
+
+
+class _Signals(TwoFactors):
+    """Each level of each factor has a prototype of its own, which is shown with noise."""
+
+    noisy: ClassVar[bool] = True
+
+    def shown(self, points: Tensor, draws: Draws, trained: bool) -> Tensor:
+        factors = torch.arange(2, device=points.device)
+        signals = self._prototypes.to(points.device)[factors, points]
+        if trained:
+            chosen = draws("signal").integers(TRAINED, points.shape)
+            noise = self._trained_noise.to(points.device)[factors, points, chosen]
+        else:
+            noise = draws("noise").normal((*points.shape, SIGNAL), signals.dtype)
+        return (signals + NOISE * noise).flatten(-2)
+
+    @property
+    def _shown(self) -> int:
+        return 2 * SIGNAL
+
+    @cached_property
+    def _prototypes(self) -> Tensor:
+        """(factors × levels × numbers)"""
+        return Draws.single(0, "prototypes").normal((2, LEVELS, SIGNAL), torch.get_default_dtype())
+
+    @cached_property
+    def _trained_noise(self) -> Tensor:
+        """(factors × levels × signals × numbers)"""
+        return Draws.single(0, "trained noise").normal((2, LEVELS, TRAINED, SIGNAL), torch.get_default_dtype())
+
+
+class _Classes(TwoFactors):
+    """Both levels are asked for."""
+
+    @property
+    def _answered(self) -> int:
+        return 2 * LEVELS
+
+    def answers(self, points: Tensor) -> Tensor:
+        return points
+
+    def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
+        return outputs[..., :LEVELS], outputs[..., LEVELS:]
 
     def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
         return cross_entropy(outputs.unflatten(-1, (2, LEVELS)), targets).sum(-1)
@@ -120,19 +188,11 @@ class DigitTask(TwoFactors):
         return share
 
 
-class _Drawn(TwoFactors):
-    """One-hot codes of both levels, and an answer that is a table of numbers."""
+class _Numbers(TwoFactors):
+    """A row of numbers is asked for."""
 
-    @property
-    def numbers(self) -> tuple[int, int]:
-        return 2 * LEVELS, self._table.shape[-1]
-
-    def part(self, component: int) -> slice:
-        return slice(component * LEVELS, (component + 1) * LEVELS)
-
-    def examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
-        hot = torch.nn.functional.one_hot(points, LEVELS).flatten(-2).to(torch.get_default_dtype())
-        return hot, self._table.to(points.device)[points[..., 0], points[..., 1]]
+    def answers(self, points: Tensor) -> Tensor:
+        return self._table.to(points.device)[points[..., 0], points[..., 1]]
 
     def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
         return (outputs - targets).square().sum(-1) / self._spread
@@ -145,6 +205,10 @@ class _Drawn(TwoFactors):
     def _table(self) -> Tensor:
         """The right answers (levels × levels × numbers)."""
 
+    @property
+    def _answered(self) -> int:
+        return self._table.shape[-1]
+
     @cached_property
     def _spread(self) -> float:
         """The squared error of the mean answer, mean over the grid."""
@@ -152,24 +216,33 @@ class _Drawn(TwoFactors):
         return float((answers - answers.mean(0)).square().sum(-1).mean())
 
 
-class BumpsTask(_Drawn):
-    """A bump drawn at column a and row b of a picture: what each factor draws is multiplied."""
+class DigitTask(_Classes):
+    """Two handwritten digits side by side: which two?"""
 
-    kind: ClassVar[str] = "together-bumps"
+    kind: ClassVar[str] = "together-digits"
+    noisy: ClassVar[bool] = True
 
     @cached_property
-    def _table(self) -> Tensor:
-        levels = torch.arange(LEVELS)
-        points = torch.cartesian_prod(levels, levels)
-        return BumpTask(side=LEVELS, holdout="none").pictures(points).reshape(LEVELS, LEVELS, -1)
+    def _images(self) -> DigitPairs:
+        return DigitPairs()
 
-    def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
-        """Sums over rows say the column, sums over columns the row; sharpened, so that a right answer is certain."""
-        picture = outputs.unflatten(-1, (LEVELS, LEVELS))
-        return SHARP * picture.sum(-2), SHARP * picture.sum(-1)
+    @cached_property
+    def _shown(self) -> int:
+        channels, height, width = self._images.shape
+        return channels * height * width
+
+    def shown(self, points: Tensor, draws: Draws, trained: bool) -> Tensor:
+        images = self._images.compose(points, draws, "train" if trained else "held out")
+        return torch.cat([images[..., self._images.part(k)].flatten(-3) for k in (0, 1)], -1)
 
 
-class SumsTask(_Drawn):
+class SignalsTask(_Signals, _Classes):
+    """Two noisy signals one after the other: of which two levels?"""
+
+    kind: ClassVar[str] = "together-signals"
+
+
+class SumsTask(_Codes, _Numbers):
     """Each level of each factor has a vector of its own, all at right angles; the answer is the sum of the two."""
 
     kind: ClassVar[str] = "together-sums"
@@ -187,6 +260,84 @@ class SumsTask(_Drawn):
         return table
 
     def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
-        """How far the answer points along the vector of each level; sharpened, so that a right answer is certain."""
+        """How far the answer points along the vector of each level."""
         first, second = self._vectors.to(outputs)
         return SHARP * (outputs @ first.T), SHARP * (outputs @ second.T)
+
+
+class StripesTask(_Signals, _Numbers):
+    """A picture, black where the column a or the row b passes, each three wide and going round at the edge.
+
+    A pixel is c + r − c r; with p = 3/10 the share of pixels in a stripe, 2 (1 − p) / (2 − p) of the variance adds
+    up."""
+
+    kind: ClassVar[str] = "together-stripes"
+
+    @cached_property
+    def _stripes(self) -> Tensor:
+        """(levels × places)"""
+        levels = torch.arange(LEVELS)
+        return ((levels[None, :] - levels[:, None]) % LEVELS < STRIPE).to(torch.get_default_dtype())
+
+    @cached_property
+    def _table(self) -> Tensor:
+        column, row = self._stripes[:, None, None, :], self._stripes[None, :, :, None]
+        return torch.maximum(column, row).flatten(-2)
+
+    def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
+        """How much of the stripe of each level is there, in sums over rows and over columns."""
+        picture = outputs.unflatten(-1, (LEVELS, LEVELS))
+        there = SHARP / (LEVELS - STRIPE) * self._stripes.to(outputs).T
+        return picture.sum(-2) @ there, picture.sum(-1) @ there
+
+
+class BumpsTask(_Codes, _Numbers):
+    """A bump drawn at column a and row b of a picture: what each factor draws is multiplied."""
+
+    kind: ClassVar[str] = "together-bumps"
+
+    @cached_property
+    def _table(self) -> Tensor:
+        levels = torch.arange(LEVELS)
+        points = torch.cartesian_prod(levels, levels)
+        return BumpTask(side=LEVELS, holdout="none").pictures(points).reshape(LEVELS, LEVELS, -1)
+
+    def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
+        """Sums over rows say the column, sums over columns the row."""
+        picture = outputs.unflatten(-1, (LEVELS, LEVELS))
+        return SHARP * picture.sum(-2), SHARP * picture.sum(-1)
+
+
+class SignsTask(_Codes, _Numbers):
+    """Each level of each factor has a word of five signs; the answer is the product of every sign of the one with every
+    sign of the other. In each place as many levels have + as −: without the other factor, nothing is known of any
+    product."""
+
+    kind: ClassVar[str] = "together-signs"
+
+    @cached_property
+    def _table(self) -> Tensor:
+        first, second = (_words(Draws.single(0, f"signs of the {name} factor")) for name in ("first", "second"))
+        return torch.einsum("ai,bj->abij", first, second).flatten(2)
+
+    @cached_property
+    def _sharp(self) -> float:
+        """What makes the score of a pair that of the most alike less `SHARP`."""
+        answers = self._table.flatten(0, 1)
+        alike = (answers @ answers.T).fill_diagonal_(-torch.inf)
+        return SHARP / (WORD**2 - float(alike.max()))
+
+    def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
+        """How alike the answer is to that of each pair, over all levels of the other factor."""
+        pairs = (self._sharp * outputs @ self._table.to(outputs).flatten(0, 1).T).unflatten(-1, (LEVELS, LEVELS))
+        return pairs.logsumexp(-1), pairs.logsumexp(-2)
+
+
+def _words(draws: Draws) -> Tensor:
+    """(levels × signs), no two of them equal or opposite, since opposite words of both factors have equal products."""
+    for attempt in count():
+        places = draws(f"{attempt}").uniform((WORD, LEVELS)).argsort(-1)
+        words = torch.where(places < LEVELS // 2, 1.0, -1.0).to(torch.get_default_dtype()).T
+        if (words @ words.T).fill_diagonal_(0).abs().max() < WORD:
+            break
+    return words

@@ -1,8 +1,8 @@
 """What the five say together: the same networks through the lens of each paper, against what they do on unseen
 combinations.
 
-`tasks` has three tasks of one form, `networks` what is trained on them, `lenses` how well each lens orders networks and
-whether five do better than one.
+`tasks.two_factors` has six tasks of one form, `splits` what of them is seen, `networks` what is trained on them,
+`lenses` how well each lens orders networks and whether five do better than one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import polars as pl
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Study
 from recombine.studies.together import lenses, networks
-from recombine.studies.together.claims import CLAIMS
+from recombine.studies.together.claims import CLAIMS, looks
 from recombine.studies.together.figures import FIGURES
 
 STUDY = Study(
@@ -28,7 +28,8 @@ STUDY = Study(
     settings=networks.settings,
     tables={"networks": networks.networks, "training": networks.training},
     derived={"by_setting": (lenses.by_setting, "networks"), "summary": (lenses.summary, "by_setting"),
-             "forecasts": (lenses.forecasts, "networks")},
+             "forecasts": (lenses.forecasts, "networks"),
+             "looks": (looks, "networks", "by_setting", "forecasts")},
     claims=CLAIMS,
     figures=FIGURES,
     notes=read_notes(__file__),

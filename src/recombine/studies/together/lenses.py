@@ -4,22 +4,22 @@ across the splits of a task, pooled over tasks, and beyond what other lenses say
 ρ is Spearman's, turned so that +1 is the way the lens should point. Only fitted networks enter. *Same rows* has one ρ
 per setting. For the others a setting stands for its networks by a jackknife pseudo-value (`statistics.ranks`): of the ρ
 of its own task (*across splits*), or of all networks with tasks ignored (*pooled*) — where tasks differ in both numbers
-this shows how tasks differ, not networks (Simpson's paradox).
+this shows how tasks differ, not networks (Simpson's paradox). *Chosen elsewhere*: the lens that tells most on the same
+rows of half of the tasks, on the same rows of the others, for every such half.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 from numpy.typing import NDArray
 
-from recombine.statistics import interval, jackknife, partial_spearman, spearman
-from recombine.statistics._interval import t_quantile
+from recombine.statistics import crossed_interval, interval, jackknife, partial_spearman, spearman
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ LENSES = {
 ALL = LENSES | {
     "share_seen": Lens("combinations seen", -1, "share of all combinations that training saw"),
     "kernel_start": Lens("kernel, untrained", 1, "the kernel lens on the same network before training"),
+    "init_scale": Lens("first weights", 1, "size of the first weights, which we set"),
 }
 """With what a lens should be better than: a count, and what could be said before training."""
 
@@ -50,13 +51,12 @@ FEWEST_NETWORKS, FEWEST_SETTINGS = 5, 3
 """A setting with fewer fitted networks has no order to speak of, nor can fewer settings foretell one."""
 
 SAME_ROWS, ACROSS, POOLED = "same rows", "across splits", "pooled"
-GIVEN_SUPPORT, GIVEN_OTHERS, ELSEWHERE = "given support", "given the others", "chosen on the other tasks"
+GIVEN_SUPPORT, GIVEN_OTHERS, ELSEWHERE = "given support", "given the others", "chosen elsewhere"
 GIVEN_COUNT, GIVEN_MADE = "given the number seen", "given how networks were made"
-MADE, ENDS = ("init_scale", "lr", "weight_decay"), ("low", "high")
-LOOKS = 22
-"""Claims that are judged by the same networks: one in twenty of them would hold by chance."""
+MADE = ("init_scale", "lr", "weight_decay")
 SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
-          "networks": pl.Int64}  # fmt: skip
+          "networks": pl.Int64, "half": pl.String}  # fmt: skip
+"""``half``: the tasks on which a lens was chosen."""
 FloatArray = NDArray[np.float64]
 Columns = Mapping[str, FloatArray]
 Statistic = Callable[[Columns, str], float | None]
@@ -76,7 +76,7 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
                  for kind, rho in ((SAME_ROWS, _rho), (GIVEN_MADE, _given(*MADE))) for lens in ALL]  # fmt: skip
     kinds: dict[str, tuple[Statistic, list[str]]] = {
         ACROSS: (_rho, list(ALL)),
-        GIVEN_SUPPORT: (_given("support"), list(ALL)),
+        GIVEN_SUPPORT: (_given("support"), list(LENSES)),
         GIVEN_COUNT: (_given("share_seen"), list(LENSES)),
         GIVEN_OTHERS: (_given_others, list(LENSES)),
     }
@@ -87,7 +87,8 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
     for lens in ALL:
         rows += _pseudo(POOLED, lens, fitted, settings, _rho)
     found = pl.DataFrame(rows, schema=SCHEMA)
-    return pl.concat([found, *(_elsewhere(found, str(task)) for task in tasks)])
+    halves = combinations(tasks, len(tasks) // 2)
+    return pl.concat([found, *(_elsewhere(found, [str(task) for task in half]) for half in halves)])
 
 
 def _pseudo(
@@ -101,47 +102,36 @@ def _pseudo(
     ]
 
 
-def _elsewhere(values: pl.DataFrame, task: str) -> pl.DataFrame:
-    """The lens that tells most on the same rows of the other tasks, in the settings of a task that had no say in it."""
+def _elsewhere(values: pl.DataFrame, half: list[str]) -> pl.DataFrame:
+    """The lens that tells most on the same rows of some tasks, in the settings of those that had no say in it."""
     same = values.filter((pl.col("kind") == SAME_ROWS) & pl.col("lens").is_in(list(LENSES)))
-    others = same.filter(pl.col("task") != task).group_by("task", "lens").agg(pl.col("rho").mean())
-    best = others.group_by("lens").agg(pl.col("rho").mean()).drop_nulls().sort("rho", "lens", descending=True)
-    mine = same.filter(pl.col("task") == task).join(best.head(1), on="lens", how="semi", maintain_order="left")
-    return mine.with_columns(kind=pl.lit(ELSEWHERE))
+    mine = pl.col("task").is_in(half)
+    by_task = same.filter(mine).group_by("task", "lens").agg(pl.col("rho").mean())
+    best = by_task.group_by("lens").agg(pl.col("rho").mean()).drop_nulls().sort("rho", "lens", descending=True)
+    judged = same.filter(~mine).join(best.head(1), on="lens", how="semi", maintain_order="left")
+    return judged.with_columns(kind=pl.lit(ELSEWHERE), half=pl.lit(", ".join(half)))
 
 
 def summary(values: pl.DataFrame) -> pl.DataFrame:
-    """Mean and interval over settings, for each task and over all of them: as if settings were drawn one by one; such
-    that all of `LOOKS` looks hold together (``strict``); and as if tasks and splits were drawn (``wide``)."""
+    """Mean and interval of each kind and lens. Over all tasks: as if tasks and splits were drawn, and (``one_``) as if
+    settings were, one by one; of one task: as if splits were."""
     rows = []
     for (kind, lens), part in values.group_by("kind", "lens", maintain_order=True):
         own = [] if kind == POOLED else [(task, rows) for (task,), rows in part.group_by("task", maintain_order=True)]
         for task, some in [(ALL_TASKS, part), *own]:
-            # A bootstrap hangs on the order of its values: this is the one in which claims read them.
-            found = some.sort("task", "split")["rho"].drop_nulls()
-            figure, strict = interval(found), interval(found, level=1 - 0.05 / LOOKS)
-            wide = two_way(some) if task == ALL_TASKS else None
-            ends = {"": (figure.low, figure.high), "strict_": (strict.low, strict.high),
-                    "wide_": (figure.mean - wide, figure.mean + wide) if wide else (None, None)}  # fmt: skip
-            rows.append({"kind": kind, "lens": lens, "task": task, "rho": figure.mean,
-                         **{f"{of}{end}": pair[i] for of, pair in ends.items() for i, end in enumerate(ENDS)},
-                         "settings": len(found), "networks": some["networks"].sum()})  # fmt: skip
+            # A setting that several halves judge a lens by counts once. A bootstrap hangs on the order of its values:
+            # this is the one in which claims read them.
+            each = some.group_by("task", "split").agg(pl.col("rho").mean(), pl.col("networks").first())
+            found = each.sort("task", "split").drop_nulls("rho")
+            one = interval(found["rho"])
+            figure = crossed_interval(found["rho"], found.select("task", "split").rows()) if task == ALL_TASKS else one
+            ends = {"low": figure.low, "high": figure.high, "one_low": one.low, "one_high": one.high}
+            rows.append({"kind": kind, "lens": lens, "task": task, "rho": figure.mean, **ends,
+                         "settings": len(found), "networks": each["networks"].sum()})  # fmt: skip
     # A correlation lies between −1 and 1, and so does its interval.
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(
         cs.matches("^rho$|low$|high$").cast(pl.Float64).fill_nan(None).clip(-1.0, 1.0)
     )
-
-
-def two_way(values: pl.DataFrame, level: float = 0.95) -> float | None:
-    """Half of the interval of a mean over settings that share tasks and splits: the variance by tasks and that by
-    splits less that by settings (Cameron, Gelbach and Miller 2011), t with one fewer than the fewer of both."""
-    kept = values.drop_nulls("rho").with_columns(pl.col("rho") - pl.col("rho").mean())
-    both = [kept.group_by(name, maintain_order=True).agg(pl.col("rho").sum())["rho"] for name in ("task", "split")]
-    fewest = min(map(len, both))
-    if fewest < 2:
-        return None
-    by_task, by_split, alone = (float((of**2).sum()) / len(kept) ** 2 for of in (*both, kept["rho"]))
-    return t_quantile(level, fewest - 1) * math.sqrt(max(by_task + by_split - alone, by_task, by_split))
 
 
 def _columns(networks: pl.DataFrame) -> Columns:

@@ -1,10 +1,11 @@
-"""The networks: three tasks × seven splits, in each several networks that were trained on the same rows, and what is
+"""The networks: six tasks × sixteen splits, in each several networks that were trained on the same rows, and what is
 kept of them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 
 import polars as pl
 import torch
@@ -14,21 +15,29 @@ from recombine.models import Perceptron
 from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.study import Scale, Setting
+from recombine.studies.together.splits import REGULAR, SPLITS
 from recombine.studies.verification import EARLY
 from recombine.tasks import Draws
-from recombine.tasks.two_factors import LEVELS, BumpsTask, DigitTask, SumsTask, TwoFactors
+from recombine.tasks.two_factors import (
+    LEVELS,
+    BumpsTask,
+    DigitTask,
+    SignalsTask,
+    SignsTask,
+    StripesTask,
+    SumsTask,
+    TwoFactors,
+)
 from recombine.training import AdamW, Cosine
 
-TASKS: dict[str, type[TwoFactors]] = {"digits": DigitTask, "bumps": BumpsTask, "sums": SumsTask}
-SPLITS: dict[str, tuple[int, ...]] = {
-    "0": (0,), "05": (0, 5), "02468": (0, 2, 4, 6, 8), "02": (0, 2), "01": (0, 1), "012": (0, 1, 2),
-    "01247": (0, 1, 2, 4, 7),
+TASKS: dict[str, type[TwoFactors]] = {
+    "digits": DigitTask, "signals": SignalsTask, "sums": SumsTask, "stripes": StripesTask, "bumps": BumpsTask,
+    "signs": SignsTask,
 }  # fmt: skip
-"""Offsets that are seen. Half of all combinations can leave every unseen one open (02468: even and odd levels never
-meet), and a fifth can determine them all (01), so what is determined is not how much is seen."""
+"""The more of an answer is a sum of one part per factor, the earlier."""
 
 MADE = {"init_scale": (0.4, 2.5), "lr": (2e-3, 8e-3), "weight_decay": (0.01, 1.0)}
-"""From which members draw the size of their first weights, their learning rate and their weight decay."""
+"""From which members draw, anew in each setting, the size of their first weights, their learning rate and their weight decay."""
 
 PENALTIES = "5,20"
 """Of masks. With these a planted network of two separate halves reads −.65 to −.9 on every split; with 1, 0 to −.9."""
@@ -36,7 +45,7 @@ PENALTIES = "5,20"
 
 @dataclass(frozen=True)
 class Size:
-    """What the scales differ in; ``examples`` are the images of each pair of digits that a lens looks at."""
+    """What the scales differ in; ``examples`` are the noisy inputs of each combination that a lens looks at."""
 
     members: int
     width: int
@@ -47,30 +56,31 @@ class Size:
 
 
 SIZES: dict[Scale, Size] = {
-    "smoke": Size(members=5, width=12, steps=32, examples=2, epochs=1, splits=("05", "01", "01247")),
-    "quick": Size(members=8, width=48, steps=800, examples=16, epochs=40),
+    "smoke": Size(members=5, width=12, steps=32, examples=2, epochs=1, splits=("05", "01247", "r20-50")),
+    "quick": Size(members=8, width=48, steps=800, examples=16, epochs=40, splits=REGULAR),
     "paper": Size(members=32, width=256, steps=4000, examples=32, epochs=100),
 }
 
 
 def settings(size: Size, members: int | None) -> dict[str, Setting]:
-    """One run per task and split."""
-    made = design(members or size.members)
-    return {
-        f"{task}-{split}": Setting(_run(of(offsets=SPLITS[split]), size, made), {"task": task, "split": split, **made})
-        for task, of in TASKS.items()
-        for split in size.splits
-    }
+    """One run per task and split, each with members and a seed of its own: given task and split they are independent."""
+    found = {}
+    for seed, (task, split) in enumerate(product(TASKS, SPLITS)):
+        if split in size.splits:
+            made = design(members or size.members, f"{task} {split}")
+            run = _run(TASKS[task](**SPLITS[split]), size, made, seed)
+            found[f"{task}-{split}"] = Setting(run, {"task": task, "split": split, **made})
+    return found
 
 
-def _run(task: TwoFactors, size: Size, made: dict[str, tuple[float, ...]]) -> TrainingRun:
+def _run(task: TwoFactors, size: Size, made: dict[str, tuple[float, ...]], seed: int) -> TrainingRun:
     inputs, outputs = task.numbers
-    count = size.examples if isinstance(task, DigitTask) else 1
+    count = size.examples if task.noisy else 1
     early = max(1, min(EARLY, size.steps // 50))
     schedule = Cosine(steps=size.steps, floor=0.02)
     return TrainingRun(
         task=task, model=Perceptron(widths=(inputs, size.width, size.width, outputs)), members=len(made["lr"]),
-        steps=size.steps, batch_size=32, init_scale=made["init_scale"],
+        steps=size.steps, batch_size=32, seed=seed, init_scale=made["init_scale"],
         optimizer=AdamW(lr=made["lr"], weight_decay=made["weight_decay"], schedule=schedule),
         measured=(
             Measured(measure="per_combination", at=(early, size.steps // 4, -1), arguments={"count": count}),
@@ -80,11 +90,11 @@ def _run(task: TwoFactors, size: Size, made: dict[str, tuple[float, ...]]) -> Tr
     )  # fmt: skip
 
 
-def design(members: int) -> dict[str, tuple[float, ...]]:
-    """How each member is made: a Latin hypercube, even on a logarithmic scale.
+def design(members: int, setting: str) -> dict[str, tuple[float, ...]]:
+    """How each member of a setting is made: a Latin hypercube, even on a logarithmic scale, dealt anew for each.
 
     The three are dealt independently, so that no lens can stand for one of them alone."""
-    draws, found = Draws.single(0, "members of together"), {}
+    draws, found = Draws.single(0, f"members of together {setting}"), {}
     for name, of in zip(MADE, ("scale", "rate", "decay"), strict=True):
         low, high = MADE[name]
         places = torch.argsort(draws(of).uniform((members,))).tolist()
@@ -111,7 +121,7 @@ def networks(run: StoredRun, setting: Setting) -> pl.DataFrame:
     start = lenses.filter(step == 0).select("member", kernel_start="kernel")
     for part in (lenses.filter(step == step.max()).drop("step"), start, masks):
         table = table.join(part, on="member", how="left", maintain_order="left")
-    share = len(setting.run.task.offsets) / LEVELS  # type: ignore[attr-defined]
+    share = len(setting.run.task.train) / LEVELS**2  # type: ignore[attr-defined]
     return table.with_columns(share_seen=pl.lit(share)).select(
         "member", "fitted", "seen_error", "error", "support", "kernel", "factorization", "influence", "structure",
         "share_seen", "kernel_start", "passed", "density", "d_sub",

@@ -1,0 +1,64 @@
+"""Which combinations are seen: seven regular splits, and nine drawn at random.
+
+Regular ones are offsets b − a. Half of all combinations can leave every unseen one open (02468: even and odd levels
+never meet), and a fifth can determine them all (01), so what is determined is not how much is seen. In those drawn at
+random the number of pairs and the share of the others that they determine, if factors add up, are crossed.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import numpy as np
+
+from recombine.tasks.two_factors import LEVELS
+
+COUNTS, DETERMINED = (20, 30, 45), (0.1, 0.5, 1.0)
+NEAR = 0.05
+"""How far the determined share of a drawn split may lie from the one that is stated."""
+Pairs = tuple[tuple[int, int], ...]
+
+
+class Seen(TypedDict, total=False):
+    """What a task is told of its split."""
+
+    offsets: tuple[int, ...]
+    pairs: Pairs
+
+
+def drawn(count: int, determined: float, seed: int = 0) -> Pairs:
+    """``count`` pairs that show every level of both factors and determine about so much of the others.
+
+    Levels are dealt into groups at random, and pairs are seen within groups only. A forest hangs the levels of each
+    group together, so that a pair is determined if it lies within a group; what else is seen is drawn from these."""
+    rng = np.random.default_rng([count, round(100 * determined), seed])
+    while True:
+        groups = int(rng.integers(1, LEVELS)) if determined < 1 else 1
+        first, second = rng.integers(groups, size=(2, LEVELS))
+        if len(np.unique(first)) < groups or len(np.unique(second)) < groups:
+            continue
+        inside = rng.permutation(np.argwhere(first[:, None] == second[None, :]))
+        share = (len(inside) - count) / (LEVELS**2 - count)
+        if share < 0 or abs(share - determined) > NEAR or 2 * LEVELS - groups > count:
+            continue
+        joins = _forest(inside)
+        seen = np.concatenate([inside[joins], inside[~joins]])[:count]
+        return tuple(sorted((int(a), int(b)) for a, b in seen))
+
+
+def _forest(pairs: np.typing.NDArray[np.int64]) -> np.typing.NDArray[np.bool_]:
+    """Which pairs, one after the other, join what did not hang together before."""
+    names = np.arange(2 * LEVELS)
+    joins = []
+    for a, b in pairs:
+        one, other = names[a], names[LEVELS + b]
+        joins.append(one != other)
+        names[names == other] = one
+    return np.array(joins)
+
+
+REGULAR = ("0", "05", "02468", "02", "01", "012", "01247")
+SPLITS: dict[str, Seen] = {
+    **{name: {"offsets": tuple(map(int, name))} for name in REGULAR},
+    **{f"r{count}-{100 * share:.0f}": {"pairs": drawn(count, share)} for count in COUNTS for share in DETERMINED},
+}
