@@ -64,7 +64,7 @@ from recombine.tasks import (
 )
 from recombine.tasks.odd_one_out.problems import Source
 from recombine.tasks.sprites.compose import Addition, Over, SoftOcclusion
-from recombine.tasks.two_factors import BumpsTask, DigitTask, SumsTask
+from recombine.tasks.two_factors import BumpsTask, DigitTask, SignalsTask, SignsTask, StripesTask, SumsTask
 from recombine.training.remedies import (
     Charged,
     ComponentDropout,
@@ -134,12 +134,15 @@ TASKS: dict[str, tuple[Task, ...]] = {
     "ScanTask": tuple(
         ScanTask(longest=8, pairs=False, words=words) for words in ("given", "uniform", "apart", "without")
     ),
+    "SignalsTask": (SignalsTask(pairs=((0, 0), (0, 1), (1, 1))),),
+    "SignsTask": (SignsTask(offsets=(0, 1)),),
     "SpriteTask": (
         SPRITES,
         SpriteTask(side=8, samples=None, support="normal", raster="centre", composition=Over()),
         SpriteTask(side=8, samples=8, support="diagonal", raster="smooth", composition=SoftOcclusion()),
         SpriteTask(side=12, samples=16, support="gap", composition=Addition()),
     ),
+    "StripesTask": (StripesTask(offsets=(0, 1)),),
     "SumsTask": (SumsTask(offsets=(0, 1)),),
     "SymbolicTask": (SUMS,),
     "ToyBoth": (BOTH,),

@@ -41,8 +41,8 @@ from recombine.tasks.task import Task
 LEVELS = 10
 SHARP = 8.0
 """By how much a right answer's score of its level is above that of the next, about: as good as certain."""
-SIGNAL, NOISE, TRAINED = 24, 0.5, 100
-"""Numbers of a signal, the deviation of its noise where prototypes have 1, and signals per level that are trained on."""
+SIGNAL, NOISE, TRAINED = 24, 0.4, 100
+"""Numbers of a signal, the deviation of its noise where prototypes have 1, and signals of a level to train on."""
 STRIPE, WORD = 3, 5
 """How wide a stripe is, and how many signs stand for a level."""
 

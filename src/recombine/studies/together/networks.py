@@ -37,7 +37,7 @@ TASKS: dict[str, type[TwoFactors]] = {
 """The more of an answer is a sum of one part per factor, the earlier."""
 
 MADE = {"init_scale": (0.4, 2.5), "lr": (2e-3, 8e-3), "weight_decay": (0.01, 1.0)}
-"""From which members draw, anew in each setting, the size of their first weights, their learning rate and their weight decay."""
+"""From which members draw, anew in each setting, the size of their first weights, their learning rate and decay."""
 
 PENALTIES = "5,20"
 """Of masks. With these a planted network of two separate halves reads −.65 to −.9 on every split; with 1, 0 to −.9."""
@@ -63,7 +63,7 @@ SIZES: dict[Scale, Size] = {
 
 
 def settings(size: Size, members: int | None) -> dict[str, Setting]:
-    """One run per task and split, each with members and a seed of its own: given task and split they are independent."""
+    """One run per task and split, with members and a seed of its own: given these two they are independent."""
     found = {}
     for seed, (task, split) in enumerate(product(TASKS, SPLITS)):
         if split in size.splits:
