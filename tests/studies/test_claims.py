@@ -201,7 +201,9 @@ def test_the_interval_of_a_correlation_ends_where_correlations_do() -> None:
 def test_rows_and_columns_that_were_drawn_decide_a_claim() -> None:
     """Twelve units in three tasks: sure where units are drawn one by one, not where tasks are; so of a difference."""
     rows = [(task, split, [0.1, 0.5, 1.6][task] + 0.01 * split) for task in range(3) for split in range(4)]
-    tables = {"t": pl.DataFrame(rows, ["task", "split", "x"], orient="row").with_columns(run=pl.lit("r"), y=pl.lit(0.0))}
+    tables = {
+        "t": pl.DataFrame(rows, ["task", "split", "x"], orient="row").with_columns(run=pl.lit("r"), y=pl.lit(0.0))
+    }
     for crossed, status in ((False, "holds"), (True, "fails")):
         x, y = (cells(name, "t", unit=("task", "split"), crossed=crossed) for name in "xy")
         for test in (x.above(), rising(y, x, names="yx", pair=("task", "split"))):

@@ -10,8 +10,8 @@ import polars as pl
 from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
 
-ROW, GAP = 15, 12
-"""Pixels per mark, and between two rows of marks."""
+ROW, CLOSE, MANY, GAP = 15, 11, 5, 12
+"""Pixels per mark, of more than so many per row of marks closer, and between two rows of marks."""
 
 
 def forest(
@@ -53,7 +53,8 @@ def forest(
     key = alt.Legend(title=None, symbolOpacity=1, columns=beside) if len(names) > 1 else None
     colour = alt.Color("group:N", legend=key, scale=alt.Scale(domain=names, range=colours))
     shape = alt.Shape("group:N", legend=key, scale=alt.Scale(domain=names, range=shapes))
-    height = alt.Step(GAP + ROW * len(names), **{"for": "position"})
+    step = GAP + (CLOSE if len(names) > MANY else ROW) * len(names)
+    height = alt.Step(step, **{"for": "position"})
     datasets = Datasets()
     drawn = data.drop_nulls("value")
     everything = alt.Chart(datasets.add(drawn))
@@ -62,7 +63,7 @@ def forest(
         y = alt.Y(
             "row:N",
             title=None,
-            scale=alt.Scale(domain=rows, paddingInner=GAP / (GAP + ROW * len(names)), paddingOuter=0.1),
+            scale=alt.Scale(domain=rows, paddingInner=GAP / step, paddingOuter=0.1),
             axis=alt.Axis(labelColor=theme.INK, labelLimit=label, labelPadding=8),
         )
         layers: list[Any] = [

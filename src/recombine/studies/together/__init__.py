@@ -21,8 +21,7 @@ STUDY = Study(
     question="Look at the same networks through five lenses: what the rows determine, what the representation "
     "foretells, whether it is a sum of parts, what moves the answers, and whether the network comes apart. Which of "
     "them tells who will compose, before any unseen answer is looked at?",
-    says="Among networks trained on the same rows, what their representation foretells and what moves their answers "
-    "tell who composes on two of three tasks; what the rows determine on paper tells less than how many there are.",
+    says="TODO-FIGURE: one sentence of what holds over six tasks, and what does not.",
     paper=None,
     scales=networks.SIZES,
     settings=networks.settings,

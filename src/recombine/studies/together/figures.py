@@ -14,7 +14,9 @@ LABELS = {lens: about.label for lens, about in of.ALL.items()}
 TASK, KIND, LENS = pl.col("task"), pl.col("kind"), pl.col("lens")
 
 
-def _forest(id: str, title: str, kinds: dict[str, str], axis: str) -> Figure:
+def _forest(
+    id: str, title: str, kinds: dict[str, str], *where: pl.Expr, by: str, facet: str | None, axis: str
+) -> Figure:
     """Lenses and tasks in the order in which the study names them, the figure over all tasks last."""
 
     def rows(table: pl.DataFrame) -> pl.DataFrame:
@@ -25,9 +27,9 @@ def _forest(id: str, title: str, kinds: dict[str, str], axis: str) -> Figure:
         from recombine.figures import forest
 
         named = rows.with_columns(KIND.replace(kinds))
-        return forest(named, "lens", "rho", "task", facet="kind", title=axis, domain=(-1, 1), reference=0.0)
+        return forest(named, "lens", "rho", by, facet=facet, title=axis, domain=(-1, 1), reference=0.0)
 
-    return drawn(id, title, KIND.is_in(list(kinds)), table="summary", draw=draw, prepare=rows)
+    return drawn(id, title, KIND.is_in(list(kinds)), *where, table="summary", draw=draw, prepare=rows)
 
 
 def _wide(table: pl.DataFrame) -> pl.DataFrame:
@@ -41,13 +43,17 @@ def _wide(table: pl.DataFrame) -> pl.DataFrame:
     return wide.drop("lens").rename({"named": "lens"})
 
 
-def _fitted(table: pl.DataFrame) -> pl.DataFrame:
-    """Only networks that fitted are drawn, unless none has: then all are, as after a few steps."""
-    return table.filter("fitted") if table["fitted"].any() else table
+def _settings(table: pl.DataFrame) -> pl.DataFrame:
+    """One row per task and split: the mean of its networks that fitted, or of all where none has in any, as after a few
+    steps."""
+    fitted = table.filter("fitted") if table["fitted"].any() else table
+    means = pl.col(*of.LENSES, "share_seen", "error").mean()
+    return fitted.group_by("task", "split", maintain_order=True).agg(means)
 
 
 def _through(table: pl.DataFrame) -> pl.DataFrame:
-    long = _fitted(table).unpivot([*of.LENSES, "share_seen"], index=["task", "error"], variable_name="lens")
+    index = ["task", "split", "error"]
+    long = _settings(table).unpivot([*of.LENSES, "share_seen"], index=index, variable_name="lens")
     return long.with_columns(LENS.replace_strict(LABELS))
 
 
@@ -63,27 +69,29 @@ def _networks_show(rows: pl.DataFrame) -> str:
 
 
 def _counted(table: pl.DataFrame) -> pl.DataFrame:
-    verdict = pl.format("{} % determined", (100 * pl.col("support")).round().cast(pl.Int64))
+    support = pl.col("support")
+    some = pl.when(support < 0.75).then(pl.lit("about half determined")).otherwise(pl.lit("all determined"))
+    verdict = pl.when(support < 0.25).then(pl.lit("at most a tenth determined")).otherwise(some)
     # Splits with as many combinations stand beside one another.
-    beside = pl.col("share_seen") + 0.035 * (pl.col("support") - 0.5)
-    return _fitted(table).sort("support", maintain_order=True).with_columns(verdict=verdict, beside=beside)
+    beside = pl.col("share_seen") + 0.035 * (support - 0.5)
+    return _settings(table).sort("support", maintain_order=True).with_columns(verdict=verdict, beside=beside)
 
 
 FIGURES = (
     _forest("lenses", "Which lens tells networks that compose from networks that fail",
-            {of.ACROSS: "across the splits of a task", of.SAME_ROWS: "networks trained on the same rows"}, "ρ"),
+            {of.ACROSS: "across the splits of a task", of.SAME_ROWS: "networks trained on the same rows"},
+            by="task", facet="kind", axis="ρ"),
     drawn("table", "The lenses, and how well each orders networks", table="summary", prepare=_wide,
           draw=chart("verdict_table", "lens", (),
                      {"same_rows": "same rows", "across": "across splits", "pooled": "pooled"})),
-    scatter("networks", "Every network through every lens", table="networks", x="value", y="error", by="task",
+    scatter("networks", "Every setting through every lens", table="networks", x="value", y="error", by="task",
             facet="lens", prepare=_through, fitted=False, finding=_networks_show, diagonal=False,
             own_x=True, x_title="what the lens says", y_title="unseen error"),
     scatter("counts", "How much was seen, and how much that determines", table="networks", x="beside", y="error",
             by="verdict", facet="task", prepare=_counted, fitted=False, diagonal=False,
             x_title="share of combinations seen", y_title="unseen error"),
     _forest("beyond", "What a lens adds to the others",
-            {of.GIVEN_SUPPORT: "across splits, the support verdict held still",
-             of.GIVEN_COUNT: "across splits, the number seen held still",
-             of.GIVEN_OTHERS: "across splits, the other four held still",
-             of.GIVEN_MADE: "same rows, how networks were made held still"}, "partial ρ"),
+            {of.GIVEN_SUPPORT: "support verdict", of.GIVEN_COUNT: "number seen", of.GIVEN_OTHERS: "other lenses",
+             of.GIVEN_MADE: "making (same rows)"},
+            TASK == of.ALL_TASKS, LENS.is_in(list(of.LENSES)), by="kind", facet=None, axis="ρ with that held still"),
 )  # fmt: skip
