@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from typing import Any, ClassVar
 
@@ -317,7 +317,7 @@ class SignsTask(_Codes, _Numbers):
 
     @cached_property
     def _table(self) -> Tensor:
-        first, second = (_words(Draws.single(0, f"signs of the {name} factor")) for name in ("first", "second"))
+        first, second = (_words(name).to(torch.get_default_dtype()) for name in ("first", "second"))
         return torch.einsum("ai,bj->abij", first, second).flatten(2)
 
     @cached_property
@@ -333,11 +333,13 @@ class SignsTask(_Codes, _Numbers):
         return pairs.logsumexp(-1), pairs.logsumexp(-2)
 
 
-def _words(draws: Draws) -> Tensor:
+@cache
+def _words(factor: str) -> Tensor:
     """(levels × signs), no two of them equal or opposite, since opposite words of both factors have equal products."""
+    draws = Draws.single(0, f"signs of the {factor} factor")
     for attempt in count():
         places = draws(f"{attempt}").uniform((WORD, LEVELS)).argsort(-1)
-        words = torch.where(places < LEVELS // 2, 1.0, -1.0).to(torch.get_default_dtype()).T
+        words = torch.where(places < LEVELS // 2, 1.0, -1.0).T
         if (words @ words.T).fill_diagonal_(0).abs().max() < WORD:
             break
     return words

@@ -18,6 +18,7 @@ from recombine.studies.study import Scale, Setting
 from recombine.studies.together.splits import REGULAR, SPLITS
 from recombine.studies.verification import EARLY
 from recombine.tasks import Draws
+from recombine.tasks.draws import key
 from recombine.tasks.two_factors import (
     LEVELS,
     BumpsTask,
@@ -65,11 +66,10 @@ SIZES: dict[Scale, Size] = {
 def settings(size: Size, members: int | None) -> dict[str, Setting]:
     """One run per task and split, with members and a seed of its own: given these two they are independent."""
     found = {}
-    for seed, (task, split) in enumerate(product(TASKS, SPLITS)):
-        if split in size.splits:
-            made = design(members or size.members, f"{task} {split}")
-            run = _run(TASKS[task](**SPLITS[split]), size, made, seed)
-            found[f"{task}-{split}"] = Setting(run, {"task": task, "split": split, **made})
+    for task, split in product(TASKS, size.splits):
+        made = design(members or size.members, f"{task} {split}")
+        run = _run(TASKS[task](**SPLITS[split]), size, made, key("together", task, split) % 2**31)
+        found[f"{task}-{split}"] = Setting(run, {"task": task, "split": split, **made})
     return found
 
 
