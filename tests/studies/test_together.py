@@ -149,6 +149,17 @@ def test_answers_are_as_sure_as_each_other_and_no_two_are_alike(kind: type[SumsT
         assert float((first - second).min()) > 5
 
 
+@pytest.mark.parametrize("kind", [SumsTask, StripesTask, BumpsTask, SignsTask])
+def test_what_answers_are_read_by_is_moved_to_a_device_once(kind: type[SumsTask]) -> None:
+    """A step of masks that is captured on a GPU reads levels, and may move nothing there."""
+    task = kind(offsets=(0, 3))
+    there = task.answers(torch.zeros(1, 2, dtype=torch.int64, device="meta"))
+    assert there.device.type == "meta"
+    assert task._reader_at(there).device.type == "meta"
+    assert task._reader_at(there) is task._reader_at(there)
+    assert [scores.shape for scores in task.says(there)] == [(1, LEVELS)] * 2
+
+
 def test_how_much_of_an_answer_adds_up() -> None:
     """From how answers are made: two profiles with mean m and variance v add up in m² v of a product's variance each
     and not in v² of it, and an “or” of stripes is 1 less a product of what they leave white."""

@@ -192,7 +192,22 @@ class _Numbers(TwoFactors):
     """A row of numbers is asked for."""
 
     def answers(self, points: Tensor) -> Tensor:
-        return self._table.to(points.device)[points[..., 0], points[..., 1]]
+        if points.device not in self._kept:
+            self._kept[points.device] = self._table.to(points.device), self._reader.to(points.device)
+        return self._kept[points.device][0][points[..., 0], points[..., 1]]
+
+    @cached_property
+    def _kept(self) -> dict[torch.device, tuple[Tensor, Tensor]]:
+        """The table and the reader where they are used: a step that is captured on a GPU can move nothing there."""
+        return {}
+
+    def _reader_at(self, outputs: Tensor) -> Tensor:
+        return (self._kept[outputs.device][1] if outputs.device in self._kept else self._reader).to(outputs)
+
+    @cached_property
+    def _reader(self) -> Tensor:
+        """What levels are read off answers by, where that takes more than adding numbers up."""
+        return torch.zeros(0)
 
     def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
         return (outputs - targets).square().sum(-1) / self._spread
@@ -255,13 +270,17 @@ class SumsTask(_Codes, _Numbers):
         return turned.to(torch.get_default_dtype()).reshape(2, LEVELS, 2 * LEVELS)
 
     @cached_property
+    def _reader(self) -> Tensor:
+        return self._vectors
+
+    @cached_property
     def _table(self) -> Tensor:
         table: Tensor = self._vectors[0][:, None] + self._vectors[1][None, :]
         return table
 
     def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
         """How far the answer points along the vector of each level."""
-        first, second = self._vectors.to(outputs)
+        first, second = self._reader_at(outputs)
         return SHARP * (outputs @ first.T), SHARP * (outputs @ second.T)
 
 
@@ -280,6 +299,10 @@ class StripesTask(_Signals, _Numbers):
         return ((levels[None, :] - levels[:, None]) % LEVELS < STRIPE).to(torch.get_default_dtype())
 
     @cached_property
+    def _reader(self) -> Tensor:
+        return SHARP / (LEVELS - STRIPE) * self._stripes.T
+
+    @cached_property
     def _table(self) -> Tensor:
         column, row = self._stripes[:, None, None, :], self._stripes[None, :, :, None]
         return torch.maximum(column, row).flatten(-2)
@@ -287,7 +310,7 @@ class StripesTask(_Signals, _Numbers):
     def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
         """How much of the stripe of each level is there, in sums over rows and over columns."""
         picture = outputs.unflatten(-1, (LEVELS, LEVELS))
-        there = SHARP / (LEVELS - STRIPE) * self._stripes.to(outputs).T
+        there = self._reader_at(outputs)
         return picture.sum(-2) @ there, picture.sum(-1) @ there
 
 
@@ -321,15 +344,15 @@ class SignsTask(_Codes, _Numbers):
         return torch.einsum("ai,bj->abij", first, second).flatten(2)
 
     @cached_property
-    def _sharp(self) -> float:
-        """What makes the score of a pair that of the most alike less `SHARP`."""
+    def _reader(self) -> Tensor:
+        """(numbers × pairs), such that the score of a right pair is that of the most alike and `SHARP`"""
         answers = self._table.flatten(0, 1)
         alike = (answers @ answers.T).fill_diagonal_(-torch.inf)
-        return SHARP / (WORD**2 - float(alike.max()))
+        return SHARP / (WORD**2 - float(alike.max())) * answers.T
 
     def says(self, outputs: Tensor) -> tuple[Tensor, ...]:
         """How alike the answer is to that of each pair, over all levels of the other factor."""
-        pairs = (self._sharp * outputs @ self._table.to(outputs).flatten(0, 1).T).unflatten(-1, (LEVELS, LEVELS))
+        pairs = (outputs @ self._reader_at(outputs)).unflatten(-1, (LEVELS, LEVELS))
         return pairs.logsumexp(-1), pairs.logsumexp(-2)
 
 
