@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,46 @@ def browser() -> Iterator[Any]:
         opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def opened(browser: Any) -> Callable[..., AbstractContextManager[Any]]:
+    """``with opened(address, viewport=…, color_scheme=…, reduced_motion=…) as tab``: a page in the one tab that tests
+    share, since a new one costs more than all that is done in it; what only a context of its own can have (touch, no
+    scripts) gets one. What the browser complained of, dialogs too, is in ``tab.said``; what it loaded in ``tab.asked``.
+    """
+    shared: list[Any] = []
+
+    def new_tab(context: Any) -> Any:
+        tab = context.new_page()
+        tab.on("console", lambda message: tab.said.append(message.text))
+        tab.on("pageerror", lambda error: tab.said.append(str(error)))
+        tab.on("dialog", lambda dialog: (tab.said.append(dialog.message), dialog.dismiss()))
+        tab.on("request", lambda request: tab.asked.append(request.url))
+        return tab
+
+    @contextmanager
+    def opening(address: str, *, viewport: tuple[int, int] = (1280, 720), color_scheme: str = "light",
+                reduced_motion: str = "no-preference", **own: Any) -> Iterator[Any]:  # fmt: skip
+        tab = new_tab(browser.new_context(**own)) if own or not shared else shared.pop()
+        tab.said, tab.asked = [], []
+        tab.set_viewport_size({"width": viewport[0], "height": viewport[1]})
+        tab.emulate_media(media="screen", color_scheme=color_scheme, reduced_motion=reduced_motion)
+        tab.mouse.move(0, 0)
+        tab.goto(address)
+        try:
+            yield tab
+        except BaseException:
+            own = {"broken": True}  # nobody else should have to do with what is left of it
+            raise
+        finally:
+            if own:
+                tab.context.close()
+            else:
+                tab.goto("about:blank")
+                shared.append(tab)
+
+    return opening
 
 
 LONGEST = (
