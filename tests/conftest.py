@@ -117,10 +117,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store for runs that several files ask for: whoever comes first computes them, also for other workers."""
+def of_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.getbasetemp()
-    return (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "shared-store"
+    return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+
+
+@pytest.fixture(scope="session")
+def shared_store(of_all_workers: Path) -> Path:
+    """A store for runs that several files ask for: whoever comes first computes them, also for other workers."""
+    return of_all_workers / "shared-store"
+
+
+@pytest.fixture(scope="session")
+def drawings(of_all_workers: Path) -> Path:
+    """The same for figures, found by their specification: ``with cached_in(drawings)``."""
+    return of_all_workers / "drawings"
 
 
 @pytest.fixture(scope="module")

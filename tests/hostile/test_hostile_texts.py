@@ -195,7 +195,7 @@ def test_an_error_is_one_printable_line_of_bounded_length(tmp_path: Path, capsys
 
 
 def test_in_a_browser_nothing_runs_and_nothing_is_loaded(
-    browser: Any,
+    opened: Any,
     checked: CheckResult,
     measured: MeasureResult,
     dissection: Dissection,
@@ -207,16 +207,11 @@ def test_in_a_browser_nothing_runs_and_nothing_is_loaded(
     files.append(checked.save(tmp_path / "check.svg"))
     files.append(write_study(study, tmp_path / "study"))
     for file in files:
-        tab = browser.new_page()
-        happened: list[str] = []
-        tab.on("dialog", lambda dialog, seen=happened: (seen.append(dialog.message), dialog.dismiss()))
-        tab.on("pageerror", lambda error, seen=happened: seen.append(str(error)))
-        tab.on("request", lambda request, seen=happened, at=file: seen.append(request.url) if request.url != at.as_uri() else None)  # fmt: skip  # noqa: E501
-        tab.goto(file.as_uri())
-        for cell in tab.locator(".cells td").all()[:: len(LEVELS) + 1]:
-            cell.hover()
-            assert ":" in tab.locator(".said").inner_text()
-        assert tab.title() != "owned"
-        assert [event for event in happened if not event.startswith("data:image/")] == [], file.name
-        tab.close()
+        with opened(file.as_uri()) as tab:
+            for cell in tab.locator(".cells td").all()[:: len(LEVELS) + 1]:
+                cell.hover()
+                assert ":" in tab.locator(".said").inner_text()
+            assert tab.title() != "owned"
+        loaded = [url for url in tab.asked if url != file.as_uri() and not url.startswith("data:image/")]
+        assert tab.said + loaded == [], file.name
     assert "owned" not in sys.modules
