@@ -38,9 +38,10 @@ CONCEPTS = sorted((DOCS / "concepts").glob("*.md"))
 
 
 @pytest.fixture(scope="module")
-def sixteen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sixteen(of_all_workers: Path) -> Path:
     """A store for the study that README and tutorial run alike, with sixteen members: the second finds it."""
-    return tmp_path_factory.mktemp("sixteen")
+    (store := of_all_workers / "sixteen").mkdir(exist_ok=True)
+    return store
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import recombine  # noqa: F401 - says how results are drawn
 from recombine.checks import CheckResult, check
 from recombine.cli import main
 from recombine.errors import InputError
+from recombine.figures.cache import cached_in
 from recombine.figures.export import file_name as figure_file_name
 from recombine.mechanisms import MeasureResult, measure_predictions
 from recombine.models import Perceptron
@@ -41,6 +43,12 @@ def predictions() -> pl.DataFrame:
     part = ["test" if k % 2 else "train" for k in range(len(pairs))]
     columns = {FIRST: [a for a, _ in pairs], SECOND: [b for _, b in pairs], "y": answer, "p": said, "part": part}
     return pl.DataFrame(columns)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def drawn_once(drawings: Path) -> Iterator[None]:
+    with cached_in(drawings):
+        yield
 
 
 @pytest.fixture(scope="module")
