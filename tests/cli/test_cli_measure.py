@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import cyclopts
@@ -113,14 +111,3 @@ def test_what_is_read_is_never_written_over(run, tmp_path):
 def test_help_shows_examples(run):
     _, text = run("--help")
     assert "recombine measure predictions.csv --factors shape,colour" in text
-
-
-def test_a_table_does_not_wait_for_torch():
-    words = ["measure", str(EXAMPLE), *WORDS, "--split", "part=test", "--json"]
-    code = (
-        "import sys, contextlib\nfrom recombine.cli import main\n"
-        f"with contextlib.suppress(SystemExit): main({words!r})\n"
-        "print([m for m in ('torch', 'altair') if m in sys.modules], file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "[]"

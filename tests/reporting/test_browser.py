@@ -121,9 +121,8 @@ def test_the_overview_fits_and_neighbouring_cards_share_their_rows(opened: Any, 
 def test_the_page_prints(opened: Any, page: Path) -> None:
     with opened(page.as_uri(), color_scheme="dark") as tab:
         tab.emulate_media(media="print")
-        assert (
-            tab.evaluate("getComputedStyle(document.querySelector('.recombine')).backgroundColor") == "rgb(255, 255, 255)"
-        )
+        paper = tab.evaluate("getComputedStyle(document.querySelector('.recombine')).backgroundColor")
+        assert paper == "rgb(255, 255, 255)"
         assert not tab.is_visible("nav")
         printed = tab.pdf(format="A4")
         assert printed.startswith(b"%PDF")
