@@ -15,7 +15,8 @@ import pytest
 from hypothesis import settings
 
 # Two workers with two threads each on two cores wait for each other most of the time, and what they compute is small.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+for threads in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS"):
+    os.environ.setdefault(threads, "1")
 
 # The same examples every time, and no limit on how long one takes: a busy machine is no finding. Where a test does not
 # say how many: 40 in `make test`, and `pytest --hypothesis-profile thorough` tries 1000 new ones.
@@ -86,8 +87,8 @@ def opened(browser: Any) -> Callable[..., AbstractContextManager[Any]]:
 
 LONGEST = (
     "test_executors.py", "test_docs.py", "faults", "test_conformance.py", "test_gpu_rules.py", "examples",
-    "test_playground_page.py", "test_training_equality.py", "test_browser.py", "test_hostile_texts.py",
-    "test_overview.py", "test_cli_study.py", "test_check_forecast.py",
+    "test_playground_page.py", "test_training_equality.py", "test_hostile_texts.py", "test_browser.py",
+    "test_check_forecast.py", "test_cli_study.py", "training", "structure", "models", "playground", "measures", "tasks",
 )  # fmt: skip
 """Files and folders that take long, the longest first: the last one should not be the one that all wait for."""
 

@@ -54,7 +54,7 @@ def test_a_page_prints_what_it_shows_and_draws_its_pictures(page: Path, tmp_path
         if isinstance(step, pages.Picture):
             assert step.alt
             assert (DOCS / "pictures" / f"{step.name}.svg").is_file(), "run `make docs` to draw it"
-            assert step.draw().to_dict(validate=False)
+            assert step.chart.to_dict(validate=False)
         else:
             assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints\n{step.printed}"
 
