@@ -35,7 +35,7 @@ STUDY = Study(
     settings=settings,
     tables={
         "bases": "bases", "masks": tables.masks, "matrix": "matrix", "overlap": "overlap", "truth": "truth",
-        "along": tables.along, "alike": partial(tables.along, task="digit pairs, one size"),
+        "along": (tables.along, "along"), "alike": (partial(tables.along, task="digit pairs, one size"), "along"),
     },
     derived={
         "parts": (tables.parts, "bases"), "summary": (tables.by_run(summarise_masks), "masks"),

@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 
 from recombine.studies.break_it_down.settings import COMPRESSED
-from recombine.studies.break_it_down.tables import PREDICTORS, SCORES, last
+from recombine.studies.break_it_down.tables import PREDICTORS, SCORES
 from recombine.studies.charts import chart, curves, dots, drawn, scatter
+from recombine.studies.tables import last
 
 LAYERS = {
     "layers": "all layers", r"layers\.[23]\.": "upper half", r"layers\.3\.": "last layer",

@@ -8,6 +8,7 @@ import polars as pl
 
 from recombine.studies.charts import chart, drawn, scatter
 from recombine.studies.study import Figure
+from recombine.studies.tables import beside
 from recombine.studies.together import lenses as of
 
 LABELS = {lens: about.label for lens, about in of.ALL.items()}
@@ -37,7 +38,7 @@ def _wide(table: pl.DataFrame) -> pl.DataFrame:
     for name, kind in (("same_rows", of.SAME_ROWS), ("across", of.ACROSS), ("pooled", of.POOLED)):
         found = table.filter((TASK == of.ALL_TASKS) & KIND.eq(kind))
         figure = found.select("lens", pl.col("rho").alias(name), **{f"{name}_{end}": end for end in ("low", "high")})
-        wide = wide.join(figure, on="lens", how="left", maintain_order="left")
+        wide = beside(wide, figure, on="lens")
     return wide.drop("lens").rename({"named": "lens"})
 
 
