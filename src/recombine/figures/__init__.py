@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recombine.figures._scatter import scatter as scatter
     from recombine.figures._strips import strips as strips
     from recombine.figures._verdict_table import verdict_table as verdict_table
+    from recombine.figures.dissection import parts as parts
     from recombine.figures.export import save_figure as save_figure, specification as specification, to_svg as to_svg
     from recombine.figures.member_lines import lines_of_members as lines_of_members
     from recombine.figures.regions import Region as Region
@@ -29,6 +30,7 @@ if not TYPE_CHECKING:  # type checkers read the imports above instead
     __getattr__, __dir__, __all__ = on_demand(__name__, {
         "_claims": ["claims"], "_column": ["column"], "_curves": ["curves"], "_forest": ["forest"], "_maps": ["maps"],
         "_members": ["members"], "_phase": ["phase"], "_scatter": ["scatter"], "_strips": ["strips"],
-        "_verdict_table": ["verdict_table"], "export": ["save_figure", "specification", "to_svg"],
-        "member_lines": ["lines_of_members"], "regions": ["Region"], "theme": ["drawn_for"],
+        "_verdict_table": ["verdict_table"], "dissection": ["parts"],
+        "export": ["save_figure", "specification", "to_svg"], "member_lines": ["lines_of_members"],
+        "regions": ["Region"], "theme": ["drawn_for"],
     })  # fmt: skip

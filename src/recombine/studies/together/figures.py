@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from recombine.studies.charts import chart, drawn, scatter
@@ -22,13 +20,9 @@ def _forest(id: str, title: str, kinds: dict[str, str], axis: str) -> Figure:
         order = KIND.cast(pl.Enum(list(kinds))), LENS.cast(pl.Enum(list(of.ALL))), TASK == of.ALL_TASKS
         return table.sort(*order, maintain_order=True).with_columns(LENS.replace_strict(LABELS))
 
-    def draw(rows: pl.DataFrame) -> Any:
-        from recombine.figures import forest
-
-        named = rows.with_columns(KIND.replace(kinds))
-        return forest(named, "lens", "rho", "task", facet="kind", title=axis, domain=(-1, 1), reference=0.0)
-
-    return drawn(id, title, KIND.is_in(list(kinds)), table="summary", draw=draw, prepare=rows)
+    forest = chart("forest", "lens", "rho", "task", facet="kind", title=axis, domain=(-1, 1), reference=0.0)
+    return drawn(id, title, KIND.is_in(list(kinds)), table="summary", prepare=rows,
+                 draw=lambda rows: forest(rows.with_columns(KIND.replace(kinds))))  # fmt: skip
 
 
 def _wide(table: pl.DataFrame) -> pl.DataFrame:
