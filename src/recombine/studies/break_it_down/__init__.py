@@ -4,8 +4,6 @@
 with the package were made, `tables` what is kept and derived, `claims` what is asked of it, `figures` what is drawn.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import polars as pl

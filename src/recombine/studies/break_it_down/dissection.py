@@ -67,16 +67,8 @@ class DissectionRun(Run):
         found = self.dissected(context)
         tables = {"bases": found.bases, "masks": found.masks, "matrix": found.matrix, "overlap": found.overlap}
         plans = found.notes["searches"]
-        first = plans[0] if plans else {}
-        notes = {
-            "members": self.bases,
-            "steps": self.steps,
-            "strategy": first.get("strategy"),
-            "stack": first.get("stack"),
-            "reason": first.get("reason"),
-            "searches": plans,
-            "settings": self.resolved(),
-        }
+        how = {name: plans[0].get(name) if plans else None for name in ("strategy", "stack", "reason")}
+        notes = {"members": self.bases, "steps": self.steps, **how, "searches": plans, "settings": self.resolved()}
         return Outcome({name: table for name, table in tables.items() if table.width}, {}, notes)
 
     def dissected(self, context: Context) -> Findings:
