@@ -42,7 +42,7 @@ def ends(low: float, high: float, **title: Any) -> alt.Axis:
     """Both ends and the middle where they are round, else a few round places between: all the ticks a small panel has
     room for."""
     values = [low, (low + high) / 2, high]
-    if any(float(f"{value:.2g}") != value for value in (low, high)):
+    if any(value not in (round(value), float(f"{value:.2g}")) for value in (low, high)):
         values = _round_places(low, high)
     # Without a precision of its own, the scale's is taken, and 12 is drawn as 1e+1.
     look: dict[str, Any] = {"grid": False, "domain": False, "ticks": False, "labelPadding": 3}
