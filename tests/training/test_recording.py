@@ -50,4 +50,4 @@ def test_what_vmap_cannot_batch_is_recorded_at_once() -> None:
     runner: Any = object.__new__(Stacked)
     runner._recorded, runner._step, runner._record = None, step, lambda arguments: lambda *_: "recorded"
     assert runner._gradients((), 0) == "recorded"
-    assert (runner.recorded_after, Stacked.recorded_after) == (0, 32)
+    assert runner.recorded_after == 0 < Stacked.recorded_after
