@@ -37,10 +37,12 @@ def test_a_few_steps_are_not_recorded_and_more_are_to_the_same_bits(
     model = rc.Perceptron(widths=(2, 8, 2))
     trained(model, Stacked.recorded_after)
     assert recorded == []
-    late = trained(model, Stacked.recorded_after + 8)
+    more = Stacked.recorded_after + 8
+    late = trained(model, more)
     assert recorded == [2]
     monkeypatch.setattr(Stacked, "recorded_after", 0)
-    assert torch.equal(trained(model, 40), late)
+    assert torch.equal(trained(model, more), late)
+    assert recorded == [2, 2]
 
 
 def test_what_vmap_cannot_batch_is_recorded_at_once() -> None:

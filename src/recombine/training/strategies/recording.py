@@ -39,7 +39,7 @@ class Recorder(TorchDispatchMode):
     """Writes down what is computed while it is active, below vmap and autograd."""
 
     def __init__(self, given: list[Tensor]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.graph = fx.Graph()
         self.constants: dict[str, Tensor] = {}
         self._nodes = WeakTensorKeyDictionary()
