@@ -359,5 +359,5 @@ def convolving() -> nn.Module:
 @pytest.mark.parametrize("batch_size", [32, None])
 def test_a_member_alone_comes_to_the_bits_it_has_among_others(model: Any, batch_size: int | None) -> None:
     task = TOY if batch_size else fixed_task()
-    how = {"task": task, "batch_size": batch_size, "steps": 40, "dtype": torch.float32, "strategy": "stacked"}
+    how = {"task": task, "batch_size": batch_size, "steps": 16, "dtype": torch.float32, "strategy": "stacked"}
     assert_same(short(model, members=5, **how), short(model, members=[3], **how), [3], 0)

@@ -141,6 +141,6 @@ def assert_bitwise(first: Ensemble, second: Ensemble) -> None:
 
 
 def short(model: Any = NET, task: Any = TOY, **more: Any) -> Ensemble:
-    """A training of 50 steps in float64 unless said otherwise."""
-    settings: Mapping[str, Any] = {"members": 4, "steps": 50, "batch_size": 8, "dtype": torch.float64, "device": "cpu"}
+    """A training of 20 steps, of which most are replayed from a record, in float64 unless said otherwise."""
+    settings: Mapping[str, Any] = {"members": 4, "steps": 20, "batch_size": 8, "dtype": torch.float64, "device": "cpu"}
     return train(model, task, **{**settings, **more})
