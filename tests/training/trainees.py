@@ -18,6 +18,8 @@ from recombine.training import Ensemble, train
 TOY = ToyTask()
 NET = Perceptron(widths=(2, 8, 8, 2), activation="tanh")
 SPACE = FactorSpace.of(a=3, b=4)
+STEPS = 20
+"""Most of them are replayed from a record of one."""
 
 
 class Normed(nn.Module):
@@ -141,6 +143,6 @@ def assert_bitwise(first: Ensemble, second: Ensemble) -> None:
 
 
 def short(model: Any = NET, task: Any = TOY, **more: Any) -> Ensemble:
-    """A training of 20 steps, of which most are replayed from a record, in float64 unless said otherwise."""
-    settings: Mapping[str, Any] = {"members": 4, "steps": 20, "batch_size": 8, "dtype": torch.float64, "device": "cpu"}
+    """A training of a few steps in float64 unless said otherwise."""
+    settings: Mapping[str, Any] = {"members": 4, "steps": STEPS, "batch_size": 8, "dtype": torch.float64, "device": "cpu"}
     return train(model, task, **{**settings, **more})
