@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -144,5 +144,5 @@ def assert_bitwise(first: Ensemble, second: Ensemble) -> None:
 
 def short(model: Any = NET, task: Any = TOY, **more: Any) -> Ensemble:
     """A training of a few steps in float64 unless said otherwise."""
-    settings: Mapping[str, Any] = {"members": 4, "steps": STEPS, "batch_size": 8, "dtype": torch.float64, "device": "cpu"}
-    return train(model, task, **{**settings, **more})
+    usual = {"members": 4, "steps": STEPS, "batch_size": 8, "dtype": torch.float64, "device": "cpu"}
+    return train(model, task, **{**usual, **more})
