@@ -75,7 +75,7 @@ def test_an_estimate_is_start_steps_and_measures() -> None:
     scaled = bench.estimate(run, plan)
     assert scaled is not None
     # Twice the bytes of what was timed: 0.5 s per step, in two units.
-    assert scaled.seconds == pytest.approx(2 * (1.0 + 256 * 0.5 + records * 0.5))
+    assert scaled.seconds == pytest.approx(2 * (1.0 + 20 * 0.5 + records * 0.5))
     assert scaled.basis == "scaled"
     other = bench.estimate(like, RunPlan(1, "loop", 4, touched=100))
     assert other is not None
