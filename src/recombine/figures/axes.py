@@ -54,4 +54,4 @@ def _round_places(low: float, high: float) -> list[float]:
     """Multiples of 1, 2 or 5 times a power of ten, of which at most four lie from low to high."""
     size = 10.0 ** math.floor(math.log10((high - low) / 4))
     step = next(size * k for k in (1, 2, 5, 10, 20) if math.floor(high / (size * k)) - math.ceil(low / (size * k)) < 4)
-    return [float(f"{k * step:.9g}") for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return [float(f"{k * step:.12g}") for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
