@@ -315,12 +315,11 @@ def test_the_range_of_normal_errors_is_that_of_f_and_rare_large_ones_widen_it():
     normal, wild = (stdtrit(nu, (np.arange(200) + 0.5) / 200) ** 2 for nu in (1e6, 2.5))
     rng = np.random.default_rng(0)
     found = _range(normal, 200, 20, 10, rng, squared=True)
-    assert found == pytest.approx(fdtri(10, 20, [0.05, 0.5, 0.95]), rel=0.12)
+    assert found == pytest.approx(fdtri(10, 20, [0.05, 0.95]), rel=0.12)
     one, heavy = (_range(losses, 200, 200, 1, rng, squared=True) for losses in (normal, wild))
-    assert one[1] == pytest.approx(fdtri(1, 1e6, 0.5), rel=0.15)  # of one cell the middle is less than half of the mean
-    assert heavy[1] < one[1]
-    assert heavy[2] / heavy[0] > one[2] / one[0]
-    assert _range(np.zeros(9), 9, 9, 9, rng, squared=True).tolist() == [1, 1, 1]
+    assert one[1] == pytest.approx(fdtri(1, 200, 0.95), rel=0.15)
+    assert heavy[1] / heavy[0] > one[1] / one[0]
+    assert _range(np.zeros(9), 9, 9, 9, rng, squared=True).tolist() == [1, 1]
     assert _range(np.full(9, 0.3), 9, 9, 9, rng, squared=False) == pytest.approx(1)
 
 

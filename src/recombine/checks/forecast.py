@@ -4,10 +4,8 @@
     left out with the cells around it (`stand_ins`)
 
 ``low``–``high`` is a 90 % interval for the error that will be seen: the stand-ins are few, the asked cells are few,
-errors of cells that are left out together go together, and large errors are rare. Of numbers the error is the middle of
-what will be seen: of few cells most have a smaller one than all would have, since the largest are seldom among them. Of
-classes it is the mean: the middle of a share of one cell would be none. The interval of one cell is as many standard
-deviations wide as 90 % of the stand-ins need.
+errors of cells that are left out together go together, and large errors are rare. The interval of one cell is as many
+standard deviations wide as 90 % of the stand-ins need.
 """
 
 from __future__ import annotations
@@ -181,9 +179,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     winner = entered[best]
     freedom = winner.effects.freedom if isinstance(winner, Adding) else np.inf
     stood, will = _independent(losses[best], places, drawn, asked, freedom)
-    low, middle, high = _range(losses[best], few, stood, will, rng, cells.numeric)
-    means = [float(loss.mean()) * (middle if cells.numeric else 1.0) for loss in losses]
-    low, high = low * losses[best].mean(), high * losses[best].mean()
+    means = [float(loss.mean()) for loss in losses]
+    low, high = _range(losses[best], few, stood, will, rng, cells.numeric) * means[best]
     if metric == "error rate":
         low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
     root = np.sqrt if metric == "rmse" else np.asarray
@@ -264,18 +261,18 @@ def _choose(losses: list[Floats], few: int) -> int:
 
 
 def _range(losses: Floats, few: int, stood: int, will: int, rng: np.random.Generator, squared: bool) -> Floats:
-    """5, 50 and 95 % of the mean loss of as many cells as are asked, over that of as many stand-ins. Squared errors are
+    """5 and 95 % of the mean loss of as many cells as are asked, over that of as many stand-ins. Squared errors are
     drawn as t has them, for stand-ins seldom show the largest; of other losses the stand-ins' are drawn, one fewer,
     since they vary around a mean of their own."""
     if losses.max() <= 0:
-        return np.ones(3)
+        return np.ones(2)
     chance = _tails(losses, few) if squared else np.ones(1)
     ratios, stood, will = [], stood if squared else max(1, stood - 1), min(will, MOST_DRAWN)
     for degrees, turns in zip(DEGREES, np.round(DRAWS * chance).astype(int), strict=False):
         pool = stdtrit(degrees, QUANTILES) ** 2 if squared and turns else losses
         means = [rng.choice(pool, (turns, count)).mean(axis=1) for count in (will, stood)]
         ratios.append(means[0] / np.maximum(means[1], 1e-3 * pool.mean()))
-    return np.asarray(np.quantile(np.concatenate(ratios), [TAILS[0], 0.5, TAILS[1]]))
+    return np.asarray(np.quantile(np.concatenate(ratios), TAILS))
 
 
 def _tails(squares: Floats, few: int) -> Floats:
