@@ -94,7 +94,7 @@ class MeasureResult(Result):
     def sentence(self) -> str:
         """The verdict in one or two sentences, each mechanism with its number."""
         if self.verdict == "not fitted":
-            after = "What it does elsewhere says nothing about how it composes."
+            after = "What it does elsewhere says little about how it composes."
             return f"The learner did not fit its training data: {self.why}.{self._aside()} {after}"
         if self.verdict == "nothing unseen":
             told = f"Every combination asked about was seen in training; the error on them is {ranged(self.seen)}."
@@ -121,7 +121,8 @@ class MeasureResult(Result):
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
         how = f"Mechanism: {'; '.join(named)}." if named else f"No mechanism is named: {_silent(self.evidence)}."
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
-        return f"{start}: {numbers}.{self._beside()} {how}"
+        part = f" It fitted its training data in part alone: {self.why}." if self.why else ""
+        return f"{start}: {numbers}.{self._beside()}{part} {how}"
 
     def beyond(self) -> str:
         """The noise that was taken off the errors before they were compared, in words."""
