@@ -22,7 +22,7 @@ from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members
 from recombine.mechanisms.names import NOTHING
 from recombine.mechanisms.result import MeasureResult
-from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follows, rules
+from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
 
 MOST_ASKED, MOST_TRAINED = 1_000, 4_000
@@ -235,8 +235,7 @@ def _evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) -
         trained = _some(answers.trained, MOST_TRAINED, rng)
         adding = comparison.rules.get(ADDING)
         tried = rules(asked, trained, [] if adding is None else [adding.answers[rows], adding.plain[rows]])
-        for rule in tried:
-            outcome = follows(asked, rule, over, len(tried), seed)
+        for rule, outcome in zip(tried, follow(asked, tried, over, seed), strict=True):
             if rule.id == "additive" and not isinstance(outcome, str) and not _knows_more(answers, comparison):
                 why = outcome.why or "it may be the true rule, and what is left of the error the noise"
                 outcome = replace(outcome, speaks=False, why=why)
