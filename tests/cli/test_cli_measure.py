@@ -72,6 +72,17 @@ def test_out_holds_page_figures_and_tables(run, tmp_path):
     assert "shortcut by place" in (out / "index.html").read_text(encoding="utf-8")
 
 
+def test_new_rows_of_seen_combinations_are_not_called_training(run, tmp_path):
+    table = pl.read_csv(EXAMPLE)
+    table.filter(part="train").select("animal", "place").unique().write_csv(tmp_path / "seen.csv")
+    words = (EXAMPLE, *WORDS, "--train", tmp_path / "seen.csv")
+    assert "\ntraining  error" not in run(*words)[1]
+    assert json.loads(run(*words, "--json")[1])["error"]["training"]["mean"] is None
+    page = run(*words, "--out", tmp_path / "page.html") and (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "what was trained on" not in page
+    assert "\ntraining  error 0" in run(EXAMPLE, *WORDS, "--split", "part=test")[1]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

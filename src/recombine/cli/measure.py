@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -143,7 +144,8 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     where = console()
     print_verdict(result.verdict, COLOURS.get(result.verdict, "default"), result.sentence())
     say("")
-    errors = {"training": result.training, "seen": result.seen, "unseen": result.unseen}
+    errors = {"training": result.training} if isfinite(result.training.mean) else {}
+    errors |= {"seen": result.seen, "unseen": result.unseen}
     print_facts(
         [
             *((name, f"error {figure}{_scores(result, name)}") for name, figure in errors.items()),

@@ -186,7 +186,7 @@ def _overfits(answers: Answers, seen: Interval, comparison: Comparison, margin: 
 
 
 def _training(answers: Answers, seed: int) -> Interval:
-    values = answers.training_error[np.isfinite(answers.training_error)]
+    values = answers.training_error[np.isfinite(answers.training_error) & answers.trained_rows]
     if len(values) < 2:
         return Interval(float(values.mean()) if len(values) else float("nan"), count=len(values))
     return interval(values, seed=seed)

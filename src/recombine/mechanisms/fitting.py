@@ -37,7 +37,8 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     if keep.any() or not finite.any():
         return keep, "" if keep.any() else "its answers are not finite numbers, and count as wrong"
     own = float(np.nanmean(error[finite]))
-    why = f"its error there is {share(own)}, "
+    there = "there" if answers.trained_rows else "on new rows of seen combinations"
+    why = f"its error {there} is {share(own)}, "
     if not own >= bound:
         return keep, f"{why}more than {most}"
     much = LITTLE * constant

@@ -48,7 +48,7 @@ class MeasureResult(Result):
     noise: tuple[float, float]
     """What the gap took off as noise, of seen and of unseen combinations; 0 where nothing was."""
     training: Interval
-    """Error of all members on what they were trained on."""
+    """Error of all members on what they were trained on; not a number where none of that was asked about."""
     comparison: Comparison = field(repr=False)
     """Simple rules and other learners on the same unseen rows, and the noise."""
     evidence: tuple[Finding, ...] = field(repr=False)

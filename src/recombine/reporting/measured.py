@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,8 +119,8 @@ def write_measured(result: MeasureResult, out: Path) -> Path:
 
 def error_rows(result: MeasureResult) -> list[tuple[str, ...]]:
     """Errors on training, seen and unseen combinations and the gap, for reading."""
-    found = {
-        "what was trained on": result.training,
+    found = {"what was trained on": result.training} if isfinite(result.training.mean) else {}
+    found |= {
         f"seen combinations, {'new' if result.answers.like else 'training'} rows": result.seen,
         "unseen combinations": result.unseen,
         "the gap, unseen − seen": result.gap,
