@@ -41,15 +41,14 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     why = f"its error {there} is {share(own)}, "
     if not own >= bound:
         return keep, f"{why}more than {most}"
-    much = LITTLE * constant
-    if best >= much and (floor >= much or comparison.floor.high >= much):
+    if own < constant:
+        return keep, f"{why}not clearly less than the {share(constant)} that always giving the same answer costs"
+    if comparison.floor.high >= LITTLE * comparison.floor_constant and best >= LITTLE * constant:
         return keep, (
-            f"{why}and as far as the rows tell there is {'nothing' if floor >= much else 'hardly anything'} to learn: "
-            f"the noise is {ranged(comparison.floor)}, where always giving the same answer costs {share(constant)} and "
-            "no simple rule much less"
+            f"{why}and as far as the rows tell there is hardly anything to learn: the noise is "
+            f"{ranged(comparison.floor)}, where always giving the same answer costs {share(comparison.floor_constant)}"
         )
-    hardly = "" if own >= constant else "and not clearly less, "
-    return keep, f"{why}{hardly}where always giving the same answer costs {share(constant)}"
+    return keep, f"{why}where always giving the same answer costs {share(constant)}"
 
 
 def fails_though_unfitted(
