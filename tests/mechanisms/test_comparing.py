@@ -201,6 +201,20 @@ def test_the_gap_follows_from_the_errors_and_the_noise_beside_them():
     assert found.to_dict()["noise"] == {"seen": seen, "unseen": unseen}
 
 
+def test_answers_as_good_as_the_noise_allows_do_not_fail_however_errors_on_seen_combinations_vary():
+    rng = np.random.default_rng(3)
+    unseen = (A + 2 * B) % 5 == 0
+    y = 3.0 * A + B + 0.8 * rng.normal(size=len(A))
+    y[np.flatnonzero((PART == "test") & ~unseen)[:1]] += 30  # One new row of a seen combination is far off.
+    found = judged(y, 3.0 * A + B)
+    assert found.gap.mean < 0 < 0.05 < found.gap.high
+    assert (found.verdict, found.why) == ("composes", "as well as the noise allows")
+    assert found.sentence().startswith("It answers unseen combinations as well as the noise allows: error 0.0")
+    assert "<h1>It answers unseen combinations as well as the noise allows</h1>" in found._repr_html_()
+    worse = judged(y, 3.0 * A + B + 1.5 * np.where(unseen, np.where(A % 2, 1, -1), 0))
+    assert worse.verdict == "unclear"
+
+
 def test_noise_is_taken_off_the_errors_of_no_one_who_is_told_more_than_the_factors():
     rng = np.random.default_rng(0)
     y = A + 0.5 * B + np.where((A + 2 * B) % 5 == 0, 1.0, 5.0) * rng.normal(size=len(A))  # noisier where it is seen

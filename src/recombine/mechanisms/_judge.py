@@ -144,13 +144,15 @@ def _verdict(
         if not informed:
             return "unclear", "always giving the same answer is not clearly worse there"
         return ("overfits", "") if _overfits(answers, seen, comparison, margin, fitted) else ("composes", "")
+    worse = best is not None and best.difference.bounded and best.difference.low > 0
+    if low <= margin and excess.high <= margin and constant is not None and constant.difference.high < 0 and not worse:
+        return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
     if low <= margin and not (speaks and gap.mean > margin and _larger(answers)):
         if like and _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
         return "unclear", f"the gap reaches across the margin of {margin:g}"
-    worse = best is not None and best.difference.bounded and best.difference.low > 0
     adding = comparison.adding or best
     beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
     nothing = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])

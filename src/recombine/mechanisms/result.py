@@ -110,7 +110,8 @@ class MeasureResult(Result):
             f"{ranged(self.seen)} on {rows}, a gap of {ranged(self.gap)}{self.beyond()}"
         )
         if self.verdict == "composes":
-            return f"It answers unseen combinations as it answers seen ones: {numbers}.{self._beside()}"
+            how = self.why or "as it answers seen ones"
+            return f"It answers unseen combinations {how}: {numbers}.{self._beside()}"
         if self.verdict == "overfits":
             return (
                 f"It overfits, and not composing is not what fails: {numbers}, where the error on training rows is "

@@ -57,6 +57,9 @@ def measured_page(result: MeasureResult) -> str:
     )
     sentence = result.sentence()
     answer, _, how = sentence.partition(". ")
+    headline = HEADLINES[result.verdict]
+    if result.verdict == "composes" and result.why:
+        headline = answer.partition(": ")[0]
     if result.verdict in SAID:
         # The headline has said the rest.
         answer = answer.partition(": ")[2][:1].upper() + answer.partition(": ")[2][1:]
@@ -64,7 +67,7 @@ def measured_page(result: MeasureResult) -> str:
         "measured.html.j2",
         result=result,
         names=names,
-        headline=HEADLINES[result.verdict],
+        headline=headline,
         answer=answer.rstrip(".") + ".",
         how=how,
         picture=picture,
