@@ -265,16 +265,17 @@ def test_any_small_table_gives_errors_between_none_and_all(rows):
 @pytest.mark.parametrize(
     ("taken", "said"),
     [
-        (0, "no measure of one could be taken"),
-        (1, "the one measure taken does not speak for one"),
-        (4, "none of the 4 measures taken speaks for one"),
+        (0, "No mechanism is named: no measure of one could be taken."),
+        (1, "No mechanism is named: the one measure taken does not speak for one."),
+        (4, "No mechanism is named: none of the 4 measures taken speaks for one."),
     ],
 )
 def test_what_named_no_mechanism_is_counted_in_words(taken: int, said: str) -> None:
     quiet = Finding("copy", "a copy", "copied answers", Interval(0.1), p=0.5, why="chance may give as much")
     assert _silent([quiet] * taken) == said
-    close = replace(quiet, p=0.001, why="it accounts for little")
-    assert not taken or _silent([quiet] * (taken - 1) + [close]).endswith(", p = 0.001): it accounts for little")
+    close = replace(quiet, value=Interval(0.5, 0.4, 0.6), chance=0.2, p=0.001, why="it is rare")
+    near = "No mechanism is named. Most like: a copy (0.50 [0.40, 0.60] follow it, chance 0.20), but it is rare."
+    assert not taken or _silent([replace(close, explains=0.1, mechanism="other"), replace(close, explains=0.5)]) == near
 
 
 def shortcut_of_ties(wrong):

@@ -145,7 +145,7 @@ def _verdict(
             return "unclear", "always giving the same answer is not clearly worse there"
         return ("overfits", "") if _overfits(answers, seen, comparison, margin, fitted) else ("composes", "")
     worse = best is not None and best.difference.bounded and best.difference.low > 0
-    if low <= margin and excess.high <= margin and constant is not None and constant.difference.high < 0 and not worse:
+    if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
@@ -247,10 +247,11 @@ def _evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) -
 
 
 def _knows_more(answers: Answers, comparison: Comparison) -> bool:
-    """Whether the learner answers seen combinations much better than adding up does: else that may be the true rule,
-    and what is left of its error the noise."""
+    """Whether the learner answers seen combinations much better than adding up does, or the noise is much less than
+    adding up leaves: else that may be the true rule, and what is left of its error the noise."""
     adding = next((c.seen for c in comparison.others if c.name == ADDING), np.nan)
-    return bool(answers.compared.any()) and float(answers.error[:, answers.compared].mean()) < KNOWS_MORE * adding
+    own = float(answers.error[:, answers.compared].mean()) if answers.compared.any() else np.inf
+    return bool(np.fmin(own, comparison.floor.high) < KNOWS_MORE * adding)
 
 
 def _sort(name: str, outcome: Finding | str, found: list[Finding], silent: dict[str, str]) -> None:

@@ -120,7 +120,7 @@ class MeasureResult(Result):
         if self.verdict == "unclear":
             return f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{self._beside()}"
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
-        how = f"Mechanism: {'; '.join(named)}." if named else f"No mechanism is named: {_silent(self.evidence)}."
+        how = f"Mechanism: {'; '.join(named)}." if named else _silent(self.evidence)
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         part = f" It fitted its training data in part alone: {self.why}." if self.why else ""
         return f"{start}: {numbers}.{self._beside()}{part} {how}"
@@ -296,12 +296,17 @@ def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
 
 
 def _silent(evidence: Sequence[Finding]) -> str:
+    """That no mechanism is named and, where one comes near, which and what it lacks."""
     if not evidence:
-        return "no measure of one could be taken"
-    close = "".join(f"; {e.mechanism} is not ({e.numbers()}): {e.why}" for e in evidence if e.puzzles)
-    if len(evidence) == 1:
-        return f"the one measure taken does not speak for one{close}"
-    return f"none of the {len(evidence)} measures taken speaks for one{close}"
+        return "No mechanism is named: no measure of one could be taken."
+    near = max((e for e in evidence if e.puzzles), key=lambda e: (e.explains or 0.0, e.value.mean), default=None)
+    if near is None:
+        taken = "the one measure taken does not speak" if len(evidence) == 1 else (
+            f"none of the {len(evidence)} measures taken speaks"
+        )  # fmt: skip
+        return f"No mechanism is named: {taken} for one."
+    numbers = f"{ranged(near.value)} follow it" + ("" if near.chance is None else f", chance {share(near.chance)}")
+    return f"No mechanism is named. Most like: {near.mechanism} ({numbers}), but {near.why}."
 
 
 def _plain(value: Any) -> Any:

@@ -123,7 +123,7 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     elif several and chance > HALF:
         why = f"its levels give so many answers that {chance:.2f} of any would follow it"
     elif (several or rule.id == "copy") and not value.low >= COPIED:
-        why = f"it allows several answers, so at least {COPIED:g} is needed, and the interval begins at {value.low:.2f}"
+        why = f"where several answers would do, the interval has to begin at {COPIED:g} or above"
     return Finding(
         rule.id, rule.mechanism, rule.what, value, chance=chance, p=p, explains=explains, speaks=not why, why=why,
         limit=scarce + BEHAVIOUR,
