@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,18 @@ def test_people_get_the_verdict_the_mechanism_and_the_worst(run):
 def test_findings_count_only_when_asked_to(run):
     assert run(EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "fails", "--json")[0] == 1
     assert run(EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "not fitted", "--json")[0] == 0
+
+
+def test_a_finding_counts_though_nobody_reads_the_output(monkeypatch):
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w", encoding="utf-8") as gone:
+        monkeypatch.setattr(sys, "stdout", gone)
+        code = measure(
+            EXAMPLE, factors="animal,place", target="label", prediction=["prediction"], split="part=test",
+            fail_on=["fails"], json=True,
+        )  # fmt: skip
+    assert code == 1
 
 
 def test_out_holds_page_figures_and_tables(run, tmp_path):

@@ -22,7 +22,7 @@ from recombine.cli.options import (
     check_file,
     words,
 )  # fmt: skip
-from recombine.cli.printing import console, print_facts, print_json, print_verdict, say, shown
+from recombine.cli.printing import console, print_facts, print_json, print_verdict, say, shown, unread
 from recombine.cli.progress import waiting
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 
@@ -117,10 +117,11 @@ def measure(
             seed=seed,
         )
     page = None if out is None else _write(result, out)
-    if json:
-        print_json(result.to_dict() | ({} if page is None else {"page": str(page)}))
-    else:
-        _show(result, page)
+    with unread():
+        if json:
+            print_json(result.to_dict() | ({} if page is None else {"page": str(page)}))
+        else:
+            _show(result, page)
     return int(result.verdict in (fail_on or ()))
 
 
