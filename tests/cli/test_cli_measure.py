@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import cyclopts
@@ -52,6 +55,18 @@ def test_findings_count_only_when_asked_to(run):
     assert run(EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "not fitted", "--json")[0] == 0
 
 
+def test_a_finding_counts_though_nobody_reads_the_output(monkeypatch):
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w", encoding="utf-8") as gone:
+        monkeypatch.setattr(sys, "stdout", gone)
+        code = measure(
+            EXAMPLE, factors="animal,place", target="label", prediction=["prediction"], split="part=test",
+            fail_on=["fails"], json=True,
+        )  # fmt: skip
+    assert code == 1
+
+
 def test_out_holds_page_figures_and_tables(run, tmp_path):
     table = pl.read_csv(EXAMPLE)
     table.write_parquet(tmp_path / "p.parquet")
@@ -68,6 +83,17 @@ def test_out_holds_page_figures_and_tables(run, tmp_path):
     assert "| shortcut by place |" in (out / "tables/evidence.md").read_text()
     assert pl.read_csv(out / "tables/combinations.csv").height == 36
     assert "shortcut by place" in (out / "index.html").read_text(encoding="utf-8")
+
+
+def test_new_rows_of_seen_combinations_are_not_called_training(run, tmp_path):
+    table = pl.read_csv(EXAMPLE)
+    table.filter(part="train").select("animal", "place").unique().write_csv(tmp_path / "seen.csv")
+    words = (EXAMPLE, *WORDS, "--train", tmp_path / "seen.csv")
+    assert "\ntraining  error" not in run(*words)[1]
+    assert json.loads(run(*words, "--json")[1])["error"]["training"]["mean"] is None
+    page = run(*words, "--out", tmp_path / "page.html") and (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "what was trained on" not in page
+    assert "\ntraining  error 0" in run(EXAMPLE, *WORDS, "--split", "part=test")[1]
 
 
 @pytest.mark.parametrize(
