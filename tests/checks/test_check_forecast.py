@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
 from recombine.checks.forecast import Forecast, forecast
-from recombine.checks.outliers import outliers
 from recombine.checks.learners import learners
+from recombine.checks.outliers import outliers
 from recombine.checks.rules import Cells, Odds, scales
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution

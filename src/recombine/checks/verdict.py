@@ -231,7 +231,14 @@ class CheckResult(Result):
         said = self._verdict_words()
         if self.forecast is None:
             return said
-        return f"{self.forecast.words} {said}" + (LIKE_THE_SEEN if self.doubt else "")
+        of = f"This is of {self.of_means}. " if self.of_means else ""
+        return f"{self.forecast.words} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+
+    @property
+    def of_means(self) -> str:
+        """What forecast and ranges are of, where it is not single rows."""
+        scatter = self.answers.scatter if self.answers is not None else None
+        return "" if scatter is None else f"means of combinations, around which single rows scatter by {shown(scatter)}"
 
     def _verdict_words(self) -> str:
         missing = self.rank_needed - self.rank_train
@@ -376,7 +383,9 @@ class CheckResult(Result):
                 "thin": self.confounding.thin,
                 "combinations": self.confounding.combinations,
             },
-            "forecast": None if self.forecast is None else self.forecast.to_dict(),
+            "forecast": None
+            if self.forecast is None
+            else {**self.forecast.to_dict(), "scatter": self.answers.scatter if self.answers is not None else None},
             "additivity": None if self.additivity is None else _plain(vars(self.additivity)),
             "rescaled": None if self.rescaled is None else _plain(vars(self.rescaled)),
             "scale": self.scale,

@@ -274,6 +274,8 @@ def _print_queries(result: CheckResult) -> None:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
+        if name == "answer" and result.of_means and not untried:
+            what = what.partition(" numbers")[0] + f" fall into; both are of {result.of_means}"
         where.print(shown(f"{name}: {what}{learner}", style="dim"))
 
 

@@ -76,7 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except Exception:
         traceback.print_exc()
-        _say(f"this is a fault of recombine, not of what it was given; please report the lines above{_kept(arguments)}.")
+        ours = "this is a fault of recombine, not of what it was given; please report the lines above"
+        _say(f"{ours}{_kept(arguments)}.")
         sys.exit(FAULT)
     sys.exit(code if isinstance(code, int) else 0)
 
