@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from recombine.checks import check
+from recombine.checks import Purpose, check
 from recombine.reporting.check import check_page
 
 
@@ -39,3 +39,36 @@ def test_where_combinations_have_several_rows_it_is_said_how_far_single_ones_sca
     alone = check(additive((6, 6), 0), ["a", "b"], target="y")
     assert alone.to_dict()["forecast"]["scatter"] is None
     assert "means" not in alone.sentence()
+
+
+def test_nothing_to_collect_only_where_effects_may_add_up():
+    fine = check(additive((6, 6), 0), ["a", "b"], target="y")
+    assert fine.doubt is None
+    assert "Nothing: training determines everything that was asked if effects add up." in check_page(fine)
+    cells = grid(6, 6)[6 * [True] + 5 * [True, False, True, True, True, True]]
+    y = np.random.default_rng(1).normal(0, 10, len(cells)).repeat(3) + np.tile([-0.1, 0.0, 0.1], len(cells))
+    wrong = check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y", purpose=Purpose(budget=3))
+    assert wrong.doubt == "rejected"
+    assert "if effects add up, which the seen combinations contradict, the typical standard error" in wrong.plan.words
+    assert "Nothing" not in check_page(check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("constant", ", and no rule that was tried beats the same answer for all."),
+        ("additive", "; no rule that was tried does better, so the answers are sums all the same"),
+        ("pairs", ": the answers are those of the rule “pairs” instead."),
+    ],
+)
+def test_where_adding_up_is_rejected_it_is_said_what_answers_instead(rule, words):
+    rng, cells = np.random.default_rng(3), grid(6, 6, 4)
+    cells = cells[rng.random(len(cells)) < 0.7]
+    joint = 10 * rng.standard_normal((6, 6))
+    parity = 10 * (-1.0) ** cells.sum(axis=1)
+    y = {"constant": parity, "additive": parity + 9 * cells[:, 0], "pairs": joint[cells[:, 0], cells[:, 1]]}[rule]
+    y = (np.repeat(y, 3) + np.tile([-0.1, 0.0, 0.1], len(cells))).tolist()
+    said = check(table(cells.repeat(3, axis=0), y), ["a", "b", "c"], target="y")
+    assert said.forecast.rule == rule
+    assert said.additivity.rejected
+    assert any("which is rejected here" + words in note for note in said.notes)

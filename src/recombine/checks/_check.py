@@ -121,7 +121,7 @@ def check(
     if questions is not None and test is None and pair is None and not grid:
         besides, unasked = not_asked(known, space, questions.codes.astype(np.int64), exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, expected, answered)
-    return CheckResult(
+    result = CheckResult(
         space=space,
         order=order,
         known=known,
@@ -167,7 +167,6 @@ def check(
             *_long_sums(queries),
             *shared,
         ),
-        plan=plan,
         settings={
             "factors": list(space.names),
             "target": target,
@@ -187,6 +186,8 @@ def check(
             "seed": seed,
         },
     )
+    # What its errors rest on may be contradicted, which is known only now.
+    return result if plan is None else replace(result, plan=replace(plan, assumes=result.rests))
 
 
 def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:
@@ -254,7 +255,7 @@ def _warnings(
 ) -> list[str]:
     notes = []
     if fit is not None and fit.rejected and expected is not None and not (rescaled and rescaled.rejected is False):
-        notes.append("“determined” rests on effects that add up, which is rejected here: trust the forecast's rule.")
+        notes.append(f"“determined” rests on effects that add up, which is rejected here{_instead(expected)}.")
     shortcut = prediction.shortcut if prediction else None
     holds = expected is not None and expected.explains is not False
     if holds and shortcut is not None and (shortcut.outweighs or shortcut.when_asked < -WORTH_A_WORD):
@@ -269,6 +270,15 @@ def _warnings(
     if target is not None and prediction is not None and not (target.count > 0).all():
         notes.append("no kernel prediction of answers: some training combinations have no target.")
     return notes
+
+
+def _instead(expected: Forecast) -> str:
+    """What answers come from where effects do not add up."""
+    if expected.rule == "constant":
+        return ", and no rule that was tried beats the same answer for all"
+    if expected.assumed is not None and expected.rule == expected.assumed.rule:
+        return "; no rule that was tried does better, so the answers are sums all the same, as wrong as the forecast says"
+    return f": the answers are those of the rule “{expected.rule}” instead"
 
 
 def _far_off(train: Table) -> list[str]:

@@ -57,6 +57,7 @@ def check_page(result: CheckResult) -> str:
         script=script("check.js"),
         plan=_plan(result.space, result.plan) if result.plan is not None else None,
         advice_words=_advice(result),
+        nothing=_nothing(result),
         suggestions=[
             {"levels": [label(v) for v in record.values()], "cost": number(float(cost)), **(opens[i] if opens else {})}
             for i, (record, cost) in enumerate(zip(result.suggestions[:SHOWN], result.advice.costs, strict=False))
@@ -180,6 +181,17 @@ def _statuses(result: CheckResult) -> list[dict[str, str]]:
             shown = f"{(result.share or {}).get(status, 0.0):.1%} of a sample"
         rows.append({"status": status, "number": shown, "words": status_words(result, status), "theory": theory})
     return rows
+
+
+def _nothing(result: CheckResult) -> str:
+    """What to collect where no row is missing for effects that add up: nothing only as far as they do."""
+    if result.worst == "seen":
+        return "Nothing: every combination that was asked about was seen."
+    if result.worst == "extrapolation":
+        return f"Rows at the numbers asked about outside the seen range; inside, training suffices if {result.rests}."
+    if result.doubt is None:
+        return f"Nothing: training determines everything that was asked if {result.assumes}."
+    return f"Training determines everything that was asked only if {result.rests}: collect what you must be sure of."
 
 
 def _advice(result: CheckResult) -> str:
