@@ -72,3 +72,13 @@ def test_where_adding_up_is_rejected_it_is_said_what_answers_instead(rule, words
     assert said.forecast.rule == rule
     assert said.additivity.rejected
     assert any("which is rejected here" + words in note for note in said.notes)
+
+
+def test_all_that_is_asked_is_counted_even_where_a_part_is_listed():
+    said = check(additive((6, 6), 0), ["a", "b"], target="y", max_queries=5)
+    total = said.total
+    assert total > len(said.to_frame()) == 5
+    assert said.to_dict()["asked"] | {"what": ""} == {"what": "", "total": total, "listed": 5}
+    assert said.forecast.cells == said.counts["determined"] == total
+    assert f"5 of the {total} combinations asked about are listed, here and in files" in " ".join(said.notes)
+    assert "are listed" not in " ".join(check(additive((6, 6), 0), ["a", "b"], target="y").notes)

@@ -24,12 +24,12 @@ from recombine.checks.modular import Floats
 from recombine.checks.outliers import outliers
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
-from recombine.checks.reading import in_words, levels_only, not_asked, numbers_unseen, read, split_of, with_grid
+from recombine.checks.reading import MOST_WRITTEN, in_words, levels_only, not_asked, numbers_unseen, read, split_of, with_grid
 from recombine.checks.rules import Cells, scaled
 from recombine.checks.tables import pair_tables
 from recombine.checks.verdict import CheckResult, Query, scale_of
 from recombine.errors import InputError
-from recombine.space import Level
+from recombine.space import Level, about
 from recombine.support.table import Missing, Table, Target, factor_names
 
 MOST_QUERIES = 10_000
@@ -165,6 +165,7 @@ def check(
             *_warnings(answered, fit, rescaled, prediction, expected),
             *_bends(known, space.names, fit),
             *_long_sums(queries),
+            *_part(asked),
             *shared,
         ),
         settings={
@@ -224,7 +225,10 @@ def _forecast(
     found = forecast(
         cells, asked.codes[asked.status == DETERMINED].astype(np.int64), assumed=known.order, more=rules, seed=seed
     )
-    return (None, [found]) if isinstance(found, str) else (found, [])
+    if isinstance(found, str):
+        return None, [found]
+    # Of very many asked cells a part was passed on, which stands for all of them.
+    return found if asked.counts is None else replace(found, cells=asked.counts["determined"]), []
 
 
 def _additivity(known: Identifiability, train: Table, expected: Forecast | None) -> Additivity | None:
@@ -314,6 +318,14 @@ def _long_sums(queries: Sequence[Query]) -> list[str]:
         "some sums behind “determined” have long fractions and are not written out; ask "
         ".witness(combination) for any of them."
     ]
+
+
+def _part(asked: Asked) -> list[str]:
+    if len(asked.codes) >= asked.total:
+        return []
+    many = f"{asked.total:,}" if asked.total < MOST_WRITTEN else about(asked.total)
+    listed = f"{len(asked.codes):,} of the {many} combinations asked about are listed, here and in files"
+    return [f"{listed}; for others name them with --test."]
 
 
 def _asked_answers(asked: Asked, table: Table | None) -> Floats | None:

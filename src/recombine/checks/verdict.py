@@ -353,7 +353,7 @@ class CheckResult(Result):
             "verdict": self.verdict,
             "doubt": self.doubt,
             "sentence": self.sentence(),
-            "asked": {"what": self.asked, "total": self.total},
+            "asked": {"what": self.asked, "total": self.total, "listed": len(self.queries)},
             "order": self.order,
             "rank": {"train": self.rank_train, "needed": self.rank_needed},
             "counts": self.counts,

@@ -261,7 +261,8 @@ def _print_queries(result: CheckResult) -> None:
         levels = [shown(str(v)) for v in result.combination(query.codes).values()]
         doubtful = " (?)" if query.status == "determined" and result.doubt else ""
         table.add_row(*levels, query.status + doubtful, *(cells[i] for cells in numbers.values()))
-    of = f", {len(listed)} of {result.total:,} (--out FILE.csv has all)" if result.total > len(listed) else ""
+    many, whole = len(result.queries), len(result.queries) == result.total
+    of = f", {len(listed)} of {many:,} (--out FILE.csv has {'all' if whole else 'these'})" if many > len(listed) else ""
     where = console()
     where.print(shown(f"{title}{of}", style="bold"))
     where.print(table)
