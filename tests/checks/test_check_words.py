@@ -82,3 +82,16 @@ def test_all_that_is_asked_is_counted_even_where_a_part_is_listed():
     assert said.forecast.cells == said.counts["determined"] == total
     assert f"5 of the {total} combinations asked about are listed, here and in files" in " ".join(said.notes)
     assert "are listed" not in " ".join(check(additive((6, 6), 0), ["a", "b"], target="y").notes)
+
+
+@pytest.mark.parametrize("effective", [2, 1])
+def test_effects_of_opposite_signs_and_of_none_are_no_shortcut(effective):
+    named = []
+    for seed in range(10):
+        rng, cells = np.random.default_rng(seed), grid(4, 6)
+        effects = [size * rng.standard_normal(n) for size, n in ((4, 4), (8, 6))][:effective]
+        y = 20 + sum(e[c] for e, c in zip(effects, cells.T, strict=False)) + rng.standard_normal(24)
+        y[rng.choice(24, 1)] = np.nan
+        said = check(table(cells, [None if np.isnan(v) else v for v in y]), ["a", "b"], target="y", draws=9)
+        named += [note for note in said.notes if note.startswith("Shortcut")]
+    assert not named

@@ -98,7 +98,7 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
         return Additivity("lack of fit", True, 0.0, None, f"additivity is rejected: {why}.", why)
     noise = (pure, rows - cells) if rows > cells else None
     found = [
-        _interaction(pair, basis, columns, left, np.sqrt(count), noise, rounding) for pair, columns in named.items()
+        interaction(pair, basis, columns, left, np.sqrt(count), noise, rounding) for pair, columns in named.items()
     ]
     tests = [f for f in found if f is not None]
     if noise is not None:
@@ -136,16 +136,17 @@ def _pairs(codes: Ints, known: Identifiability, cells: int) -> dict[tuple[int, i
     return found
 
 
-def _interaction(
+def interaction(
     name: str,
     basis: Floats,
     columns: Floats,
     left: Floats,
     root: Floats,
-    noise: tuple[float, float] | None,
-    rounding: float,
+    noise: tuple[float, float] | None = None,
+    rounding: float = 0.0,
 ) -> _Found | None:
-    """F test of one pair of factors on top of all single effects; what it leaves is no less than ``rounding``."""
+    """F test of columns (of a pair of factors) on top of a basis (all single effects); what it leaves is no less than
+    ``rounding``."""
     extra = columns * root[:, None]
     extra = orth(extra - basis @ (basis.T @ extra), rcond=1e-9)
     size, freedom = extra.shape[1], len(left) - basis.shape[1] - extra.shape[1]
