@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from recombine.checks import Purpose, check
+from recombine.checks.additivity import _Found, _verdict
 from recombine.reporting.check import check_page
 
 
@@ -95,3 +96,40 @@ def test_effects_of_opposite_signs_and_of_none_are_no_shortcut(effective):
         said = check(table(cells, [None if np.isnan(v) else v for v in y]), ["a", "b"], target="y", draws=9)
         named += [note for note in said.notes if note.startswith("Shortcut")]
     assert not named
+
+
+def test_a_p_value_that_looks_small_is_said_to_be_above_the_threshold():
+    tests = [_Found("interaction", 0.008, "F test of a × b"), _Found("interaction", 0.5, "F test of a × c")]
+    words = "not rejected on the seen combinations (p = 0.016, F test of a × b, the smallest of 2 tests; rejected below 0.01)"
+    assert words in _verdict(tests).words
+    assert "below" not in _verdict(tests[1:]).words + _verdict([_Found("interaction", 0.001, "F")]).words
+
+
+def test_the_scale_on_which_adding_up_does_best_is_named():
+    rng, cells = np.random.default_rng(0), grid(8, 7)
+    z = sum(size * rng.standard_normal(n)[c] for size, n, c in zip((2, 1.5), (8, 7), cells.T, strict=True))
+    y = [None if rng.random() < 0.3 else f"{v:.1f} %" for v in 100 / (1 + np.exp(-z - 1))]
+    said = check(table(cells, y), ["a", "b"], target="y")
+    assert said.forecast.rule == "additive on a log-odds scale"
+    assert "log-odds scale" in said.sentence().split(";")[-1]
+
+
+def test_what_was_not_tested_is_not_said_to_hold():
+    rng, cells = np.random.default_rng(0), grid(10, 10)
+    z = sum(rng.standard_normal(10)[c] for c in cells.T)
+    y = [None if rng.random() < 0.3 else "yes" if v > 0 else "no" for v in z]
+    said = check(table(cells, y), ["a", "b"], target="y")
+    assert (said.verdict, said.additivity.rejected) == ("determined", None)
+    assert "do not contradict" not in said.sentence()
+    assert f"nothing here tests that: {said.additivity.words}" in said.sentence()
+
+
+def test_answers_by_substitution_are_not_said_to_rest_on_adding_up():
+    cells = grid(6, 6)
+    asked = np.isin(np.arange(36), [0, 8, 15, 22, 29])
+    y = [None if q else "even" if (a + b) % 2 == 0 else "odd" for (a, b), q in zip(cells, asked, strict=True)]
+    said = check(table(cells, y), ["a", "b"], target="y")
+    assert said.rule == "substitution"
+    words = "replace each other, whether or not effects add up"
+    assert words in said.sentence()
+    assert "answered by substitution, which does not suppose that" in check_page(said)

@@ -27,7 +27,8 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.support.table import Target
 
-LEVEL = 0.01
+LEVEL, NOTICED = 0.01, 0.05
+"""p-values below which adding up is rejected, and below which it is said where that begins."""
 SMALLEST = 1e-300
 """Below it no p-value is told: it may be 0 because numbers end there."""
 MOST_DIGITS = 7
@@ -119,6 +120,7 @@ def _verdict(tests: list[_Found], what: str = "additivity") -> Additivity:
     p = min(1.0, best.p_value * len(tests))
     value = f"p = {p:.2g}" if p > SMALLEST else f"p < {SMALLEST:g}"
     said = f"{value}, {best.words}" + (f", the smallest of {len(tests)} tests" if len(tests) > 1 else "")
+    said += f"; rejected below {LEVEL:g}" if LEVEL <= p < NOTICED else ""
     word = "rejected" if p < LEVEL else "not rejected"
     return Additivity(best.test, p < LEVEL, p, None, f"{what} is {word} on the seen combinations ({said}).", said)
 

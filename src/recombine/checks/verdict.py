@@ -49,6 +49,7 @@ WORDS = {
     "undetermined": "not determined by this data",
     "unseen level": "level never seen",
 }
+REPLACED = "levels that answered alike wherever both were seen replace each other, whether or not effects add up"
 DOUBT = {"rejected": "which the seen combinations contradict", "unsupported": "which is not shown"}
 BESIDE = {"rejected": ", and effects do not simply add up", "unsupported": ", and that effects add up is not shown"}
 
@@ -232,6 +233,7 @@ class CheckResult(Result):
         if self.forecast is None:
             return said
         of = f"This is of {self.of_means}. " if self.of_means else ""
+        of += f"Substitution: {REPLACED}. " if self.rule == "substitution" else ""
         return f"{self.forecast.words} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
 
     @property
@@ -257,7 +259,11 @@ class CheckResult(Result):
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self._evidence})."
             if self.verdict == "determined":
-                return f"{every}, and the seen combinations do not contradict that."
+                if self.additivity.rejected is None:
+                    return f"{every}; nothing here tests that: {self.additivity.words}"
+                best = self.forecast.scale if self.forecast is not None else None
+                on = f"; adding up does best on a {best.name} scale" if best is not None else ""
+                return f"{every}, and the seen combinations do not contradict that{on}."
             return f"{every}, but that is not shown: {self._not_shown()}."
         how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "extrapolation":

@@ -270,6 +270,10 @@ def _print_queries(result: CheckResult) -> None:
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
     if numbers.get("answer") and not result.by_sums:
         said = f"“determined” is judged for effects that add up; the answers are those of the rule “{result.rule}”"
+        swaps = result.forecast.substitution if result.rule == "substitution" and result.forecast is not None else None
+        if swaps is not None:
+            asked = sum(q.status == "determined" for q in result.queries)
+            said += f", which does not suppose it and covers {swaps['covered']:,} of {asked:,}"
         where.print(shown(said, style="dim"))
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
