@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import polars as pl
 import pytest
 
 from recombine.checks import Purpose, check
 from recombine.checks.additivity import _Found, _verdict
+from recombine.cli.check import check as show
 from recombine.reporting.check import check_page
 
 
@@ -58,8 +60,8 @@ def test_nothing_to_collect_only_where_effects_may_add_up():
     ("rule", "words"),
     [
         ("constant", ", and no rule that was tried beats the same answer for all."),
-        ("additive", "; no rule that was tried does better, so the answers are sums all the same"),
-        ("pairs", ": the answers are those of the rule “pairs” instead."),
+        ("additive", "; no rule that was tried does better, so the answers are sums, as"),
+        ("pairs", ": the answers are those of the rule “pairs” instead; --order 2 tells"),
     ],
 )
 def test_where_adding_up_is_rejected_it_is_said_what_answers_instead(rule, words):
@@ -100,8 +102,8 @@ def test_effects_of_opposite_signs_and_of_none_are_no_shortcut(effective):
 
 def test_a_p_value_that_looks_small_is_said_to_be_above_the_threshold():
     tests = [_Found("interaction", 0.008, "F test of a × b"), _Found("interaction", 0.5, "F test of a × c")]
-    words = "not rejected on the seen combinations (p = 0.016, F test of a × b, the smallest of 2 tests; rejected below 0.01)"
-    assert words in _verdict(tests).words
+    words = "not rejected on the seen combinations (p = 0.016, F test of a × b, the smallest of 2 tests; "
+    assert f"{words}rejected below 0.01)" in _verdict(tests).words
     assert "below" not in _verdict(tests[1:]).words + _verdict([_Found("interaction", 0.001, "F")]).words
 
 
@@ -112,6 +114,9 @@ def test_the_scale_on_which_adding_up_does_best_is_named():
     said = check(table(cells, y), ["a", "b"], target="y")
     assert said.forecast.rule == "additive on a log-odds scale"
     assert "log-odds scale" in said.sentence().split(";")[-1]
+    plain = check(table(cells, [v and float(v[:-2]) for v in y]), ["a", "b"], target="y")
+    assert "y lies between 0 and 100: if these are per cents, a % sign lets log-odds" in " ".join(plain.notes)
+    assert "per cents" not in " ".join(said.notes)
 
 
 def test_what_was_not_tested_is_not_said_to_hold():
@@ -133,3 +138,19 @@ def test_answers_by_substitution_are_not_said_to_rest_on_adding_up():
     words = "replace each other, whether or not effects add up"
     assert words in said.sentence()
     assert "answered by substitution, which does not suppose that" in check_page(said)
+
+
+def test_the_only_pair_that_was_never_seen_is_named(tmp_path, capsys):
+    cells = grid(4, 4, 3)
+    y = [None if (a, b) == (3, 2) else float(a + b + c) for a, b, c in cells]
+    file = tmp_path / "t.csv"
+    pl.DataFrame(table(cells, y)).write_csv(file)
+    show(file, factors="a,b,c", target="y")
+    assert "1 asked for and missing (a=a3 × b=b2)" in " ".join(capsys.readouterr().out.split())
+
+
+def test_rows_without_a_priced_level_cost_one():
+    result = check(additive((4, 4), 0), ["a", "b"], cost={"a": {"a1": 5.0}}, purpose=Purpose(budget=4))
+    rows = result.space.decode(result.plan.cells)
+    assert rows
+    assert result.plan.costs.tolist() == [5.0 if row["a"] == "a1" else 1.0 for row in rows]

@@ -24,7 +24,16 @@ from recombine.checks.modular import Floats
 from recombine.checks.outliers import outliers
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
-from recombine.checks.reading import MOST_WRITTEN, in_words, levels_only, not_asked, numbers_unseen, read, split_of, with_grid
+from recombine.checks.reading import (
+    MOST_WRITTEN,
+    in_words,
+    levels_only,
+    not_asked,
+    numbers_unseen,
+    read,
+    split_of,
+    with_grid,
+)
 from recombine.checks.rules import Cells, scaled
 from recombine.checks.tables import pair_tables
 from recombine.checks.verdict import CheckResult, Query, scale_of
@@ -35,6 +44,8 @@ from recombine.support.table import Missing, Table, Target, factor_names
 MOST_QUERIES = 10_000
 SMALL = 15
 """Seen combinations below which the forecast's interval held less often than it says."""
+NEAR = 5
+"""How near to 0 and 100 answers come that may be per cents."""
 WORTH_A_WORD = 0.1
 """Share of the asked pull from which a shortcut that does not win is mentioned."""
 
@@ -163,6 +174,7 @@ def check(
             *_far_off(train),
             *_small(train, expected),
             *_warnings(answered, fit, rescaled, prediction, expected),
+            *_per_cent(train.target, expected),
             *_bends(known, space.names, fit),
             *_long_sums(queries),
             *_part(asked),
@@ -281,8 +293,9 @@ def _instead(expected: Forecast) -> str:
     if expected.rule == "constant":
         return ", and no rule that was tried beats the same answer for all"
     if expected.assumed is not None and expected.rule == expected.assumed.rule:
-        return "; no rule that was tried does better, so the answers are sums all the same, as wrong as the forecast says"
-    return f": the answers are those of the rule “{expected.rule}” instead"
+        return "; no rule that was tried does better, so the answers are sums, as wrong as the forecast says"
+    pairs = "; --order 2 tells what is determined if pairs act together" if expected.rule == "pairs" else ""
+    return f": the answers are those of the rule “{expected.rule}” instead{pairs}"
 
 
 def _far_off(train: Table) -> list[str]:
@@ -302,6 +315,16 @@ def _small(train: Table, expected: Forecast | None) -> list[str]:
     if train.target is None or expected is None or expected.metric != "rmse" or (train.target.count > 0).sum() >= SMALL:
         return []
     return ["on tables this small the forecast's 90 % interval held about three times in four when tried."]
+
+
+def _per_cent(target: Target | None, expected: Forecast | None) -> list[str]:
+    """What to try where another rule than adding up is best and the answers may be per cents that nothing calls so."""
+    if target is None or not target.numeric or target.share or expected is None or expected.rule == "additive":
+        return []
+    y = target.mean[target.count > 0]
+    if not (0 <= y.min() <= NEAR and 100 - NEAR <= y.max() <= 100):
+        return []
+    return [f"{target.name} lies between 0 and 100: if these are per cents, a % sign lets log-odds be tried."]
 
 
 def _bends(known: Identifiability, names: tuple[str, ...], fit: Additivity | None) -> list[str]:

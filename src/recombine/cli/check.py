@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from recombine.checks import CheckResult, Query
 
 SHOWN = 10
+FEW = 3
+"""Interactions up to which those that are missing are named."""
 MOST_COLUMNS = 20
 """Factors up to which combinations are shown as rows of a table."""
 COLOURS = {
@@ -80,7 +82,9 @@ def check(
     merge_alike: MergeAlike = False,
     forbid: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())] = None,
     exclude: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot exist.", negative=())] = None,
-    cost: Annotated[list[str] | None, Parameter(help="a=x:5: what a level adds to the price.", negative=())] = None,
+    cost: Annotated[
+        list[str] | None, Parameter(help="a=x:5: what a level adds to the price; rows without one cost 1.", negative=())
+    ] = None,
     budget: Annotated[float | None, Parameter(help="The best rows to collect for this many (or this price).")] = None,
     until_error: Annotated[float | None, Parameter(help="Rows until every asked standard error is below this.")] = None,
     noise: Annotated[float | None, Parameter(help="Standard deviation of one row; estimated if not given.")] = None,
@@ -219,7 +223,8 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
     for t in (2, 3):
         possible, seen, missing = result.coverage.total(t)
         if possible:
-            facts.append((f"{t}-way", f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"))
+            words = f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"
+            facts.append((f"{t}-way", words + (_named(result, t) if missing <= FEW and t < len(names) else "")))
     if result.forecast is not None:
         from recombine.checks.elsewhere import elsewhere
         from recombine.checks.forecast import shown as rounded
@@ -233,6 +238,19 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
     if result.rescaled is not None:
         facts.append(("rescaled", f"on the {result.rescaled.scale} scale {result.rescaled.words}"))
     return facts + [("note", note) for note in result.notes]
+
+
+def _named(result: CheckResult, t: int) -> str:
+    """The few interactions that are asked for and were never seen."""
+    from recombine.space import quoted
+
+    factors = result.space.factors
+    named = [
+        " × ".join(f"{quoted(factors[k].name)}={quoted((factors[k].levels or ())[c])}" for k, c in pairs)
+        for found in result.coverage.strength(t)
+        for pairs in (list(zip(found.factors, example, strict=True)) for example in found.examples)
+    ]
+    return f" ({', '.join(named)})" if named else ""
 
 
 def _count(number: int) -> str:
