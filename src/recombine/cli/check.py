@@ -186,17 +186,17 @@ def check(
 
 def _show(result: CheckResult, out: Path | None) -> None:
     print_verdict(result.verdict + result.beside, COLOURS.get(result.verdict, "green"), result.sentence())
+    if result.plan is not None:  # somebody asked for it
+        print_plan(result.space, result.plan, SHOWN)
     say("")
     print_facts(_facts(result))
     if result.queries and result.verdict != "seen" and len(result.space) <= MOST_COLUMNS:
         say("")
         _print_queries(result)
-    if result.plan is not None:
-        print_plan(result.space, result.plan, SHOWN)
-    elif len(result.advice.cells):
+    if result.plan is None and len(result.advice.cells):
         say("")
         _print_suggestions(result)
-    elif result.advice.needed and result.advice.enough:
+    elif result.plan is None and result.advice.needed and result.advice.enough:
         say(f"\ncollect {counted(result.advice.needed, 'combination')} ({result.advice.method})")
     if out is not None:
         say(f"\nwritten to {out}")
