@@ -10,7 +10,7 @@ that of its effect given all others (F test): what a strong factor leaves hides 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ WORK = 4_000_000
 """Cells × draws spent on all pairs together, unless that leaves fewer than 99 draws."""
 LARGEST_DRAWN = 4_000_000
 """Cells × draws up to which tables are drawn."""
-SMALL_TABLE, ENOUGH = 1_000, 5
+SMALL_TABLE, ENOUGH = 3_000, 5
 """Cells up to which tables are drawn cell by cell; of a larger one with this many expected rows in each cell the χ² is
 as good, and drawing needs scipy.stats, which takes a second to import."""
 KEPT = 100_000
@@ -91,8 +91,8 @@ def confounding(train: Table, tables: Pairs, draws: int, seed: int) -> Confoundi
             conditional, given = (None, None)
             if len(shape) ** 2 * answers.shape[1] <= MOST_CONDITIONED:
                 conditional, given = cubes.left_with_answer(k, names)
-            found = _associate(names[k], answer_name, table, conditional, given, draws, total, seed)
-            pairs.append(found if effects is None else replace(found, p_value=effects[k], method=EFFECT))
+            told = None if effects is None else (effects[k], EFFECT)
+            pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, total, seed, told))
     pairs.sort(key=lambda a: -a.cramers_v)
     return Confounding(tuple(pairs), int((train.counts < THIN).sum()), len(train.counts))
 
@@ -209,15 +209,16 @@ def chi_square(table: Floats) -> Floats:
 
 
 def _associate(
-    one: str, two: str, table: Floats, conditional: float | None, given: str | None, draws: int, pairs: int, seed: int
-) -> Association:
+    one: str, two: str, table: Floats, conditional: float | None, given: str | None, draws: int, pairs: int, seed: int,
+    told: tuple[float | None, str] | None = None,
+) -> Association:  # fmt: skip
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0] if table.size else table
     rank = min(table.shape) - 1
     if rank < 1:
         return Association(one, two, 0.0, 0.0, conditional, given, 1.0, "one level only")
     observed = float(chi_square(table))
     v = float(np.sqrt(observed / (table.sum() * rank)))
-    p, method = _p_value(table, observed, draws, pairs, seed)
+    p, method = told or _p_value(table, observed, draws, pairs, seed)
     return Association(one, two, min(1.0, v), information(table), conditional, given, p, method)
 
 
