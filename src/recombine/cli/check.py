@@ -199,7 +199,12 @@ def _show(result: CheckResult, out: Path | None) -> None:
     elif result.plan is None and result.advice.needed and result.advice.enough:
         say(f"\ncollect {counted(result.advice.needed, 'combination')} ({result.advice.method})")
     if out is not None:
-        say(f"\nwritten to {out}")
+        part = (
+            f" ({len(result.queries):,} of {_count(result.total)} combinations)"
+            if len(result.queries) < result.total
+            else ""
+        )
+        say(f"\nwritten to {out}{part}")
 
 
 def _facts(result: CheckResult) -> list[tuple[str, str]]:
