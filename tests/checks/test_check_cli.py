@@ -96,7 +96,7 @@ def test_bins_split_missing_and_bans_reach_the_check(run, table):
         (["--factors", "shap"], "did you mean 'shape'"),
         (["--factors", "shape", "--bins", "dose"], "write column=value"),
         (["--factors", "shape", "--bins", "dose=x"], "whole number"),
-        (["--factors", "shape", "--out", "x.doc"], "unknown ending"),
+        (["--factors", "shape", "--out", "x.doc"], "ending must be one of"),
         (["--factors", "shape", "--out", "/nowhere/x.html"], "no folder"),
         (["--factors", "shape", "--fail-on", "undetermind"], "did you mean 'undetermined'"),
         (["--factors", " , "], "at least one factor"),

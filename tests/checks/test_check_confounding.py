@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import fdtrc
 from scipy.stats import chi2_contingency, random_table
 
 from recombine.checks import check
@@ -160,3 +161,17 @@ def test_as_many_effects_as_cells_cannot_be_tested():
     outcome = check({"a": [0, 0, 1], "b": [0, 1, 0], "y": [1.0, 2.0, 5.0]}, ["a", "b"], target="y").additivity
     assert outcome.rejected is None
     assert "cannot test" in outcome.words
+
+
+def test_the_p_of_a_factor_and_numbers_is_that_of_its_effect_given_the_others():
+    rng = np.random.default_rng(0)
+    a, b = (part.ravel() for part in np.meshgrid(np.arange(6), np.arange(5)))
+    y = 50.0 * a + 3.0 * b + rng.normal(size=30)
+    table = {"a": a, "b": b, "c": rng.integers(0, 2, 30), "y": y}
+    found = {f.one: f for f in check(table, ["a", "b", "c"], target="y").confounding.pairs if f.two == "y"}
+    assert found["b"].p_value < 1e-6
+    assert found["c"].p_value > 0.01
+    one_hot = np.hstack([np.eye(6)[a], np.eye(5)[b], np.eye(2)[table["c"]]])
+    left = [y - x @ np.linalg.lstsq(x, y, rcond=None)[0] for x in (np.delete(one_hot, np.s_[6:11], 1), one_hot)]
+    without, rest = (float(v @ v) for v in left)
+    assert found["b"].p_value == pytest.approx(float(fdtrc(4, 19, (without - rest) / 4 / (rest / 19))), rel=1e-6)

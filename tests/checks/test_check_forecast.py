@@ -13,6 +13,7 @@ from scipy.stats import t
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
 from recombine.checks.forecast import DEGREES, SCALES, Forecast, _independent, _range, _tails, forecast
+from recombine.checks.learners import learners
 from recombine.checks.outliers import outliers
 from recombine.checks.rules import Cells, Odds, scales
 from recombine.checks.stand_ins import StandIns, stand_ins
@@ -352,6 +353,16 @@ def test_learners_join_the_contest():
     assert {r.rule for r in found.rules} >= {"constant", "additive", "forest"}
     with pytest.raises(InputError, match="forests"):
         forecast(cells, asked, more=["forests"])
+
+
+@pytest.mark.parametrize("name", ["forest", "networks"])
+def test_a_learner_of_numbers_answers_the_same_before_and_after_it_was_tried(name, monkeypatch):
+    monkeypatch.setattr("recombine.checks.learners.FOLDS", 2)
+    seen, asked = seen_part((4, 3), 1)
+    (rule,) = learners([name], Cells(seen, (4, 3), np.ones(len(seen)), 100 + additive(seen, (4, 3), 0), None))
+    before = rule.answer(asked)
+    rule.left_out([np.array([0]), np.array([1])])
+    assert (rule.answer(asked) == before).all()
 
 
 def test_real_tables_are_named():

@@ -49,6 +49,7 @@ WORDS = {
     "undetermined": "not determined by this data",
     "unseen level": "level never seen",
 }
+REPLACED = "levels that answered alike wherever both were seen replace each other, whether or not effects add up"
 DOUBT = {"rejected": "which the seen combinations contradict", "unsupported": "which is not shown"}
 BESIDE = {"rejected": ", and effects do not simply add up", "unsupported": ", and that effects add up is not shown"}
 
@@ -231,7 +232,15 @@ class CheckResult(Result):
         said = self._verdict_words()
         if self.forecast is None:
             return said
-        return f"{self.forecast.words} {said}" + (LIKE_THE_SEEN if self.doubt else "")
+        of = f"This is of {self.of_means}. " if self.of_means else ""
+        of += f"Substitution: {REPLACED}. " if self.rule == "substitution" else ""
+        return f"{self.forecast.words} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+
+    @property
+    def of_means(self) -> str:
+        """What forecast and ranges are of, where it is not single rows."""
+        scatter = self.answers.scatter if self.answers is not None else None
+        return "" if scatter is None else f"means of combinations, around which single rows scatter by {shown(scatter)}"
 
     def _verdict_words(self) -> str:
         missing = self.rank_needed - self.rank_train
@@ -250,7 +259,11 @@ class CheckResult(Result):
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self._evidence})."
             if self.verdict == "determined":
-                return f"{every}, and the seen combinations do not contradict that."
+                if self.additivity.rejected is None:
+                    return f"{every}; nothing here tests that: {self.additivity.words}"
+                best = self.forecast.scale if self.forecast is not None else None
+                on = f"; adding up does best on a {best.name} scale" if best is not None else ""
+                return f"{every}, and the seen combinations do not contradict that{on}."
             return f"{every}, but that is not shown: {self._not_shown()}."
         how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "extrapolation":
@@ -346,7 +359,7 @@ class CheckResult(Result):
             "verdict": self.verdict,
             "doubt": self.doubt,
             "sentence": self.sentence(),
-            "asked": {"what": self.asked, "total": self.total},
+            "asked": {"what": self.asked, "total": self.total, "listed": len(self.queries)},
             "order": self.order,
             "rank": {"train": self.rank_train, "needed": self.rank_needed},
             "counts": self.counts,
@@ -376,7 +389,9 @@ class CheckResult(Result):
                 "thin": self.confounding.thin,
                 "combinations": self.confounding.combinations,
             },
-            "forecast": None if self.forecast is None else self.forecast.to_dict(),
+            "forecast": None
+            if self.forecast is None
+            else {**self.forecast.to_dict(), "scatter": self.answers.scatter if self.answers is not None else None},
             "additivity": None if self.additivity is None else _plain(vars(self.additivity)),
             "rescaled": None if self.rescaled is None else _plain(vars(self.rescaled)),
             "scale": self.scale,

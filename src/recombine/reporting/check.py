@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.checks.confounding import EFFECT
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
@@ -57,6 +58,7 @@ def check_page(result: CheckResult) -> str:
         script=script("check.js"),
         plan=_plan(result.space, result.plan) if result.plan is not None else None,
         advice_words=_advice(result),
+        nothing=_nothing(result),
         suggestions=[
             {"levels": [label(v) for v in record.values()], "cost": number(float(cost)), **(opens[i] if opens else {})}
             for i, (record, cost) in enumerate(zip(result.suggestions[:SHOWN], result.advice.costs, strict=False))
@@ -77,6 +79,7 @@ def check_page(result: CheckResult) -> str:
         learner=result.prediction.learner if result.prediction else None,
         coverage=_coverage(result),
         pairs=[_pair(a) for a in result.confounding.pairs[:SHOWN]],
+        p_of=_p_of(result),
     )
 
 
@@ -182,6 +185,17 @@ def _statuses(result: CheckResult) -> list[dict[str, str]]:
     return rows
 
 
+def _nothing(result: CheckResult) -> str:
+    """What to collect where no row is missing for effects that add up: nothing only as far as they do."""
+    if result.worst == "seen":
+        return "Nothing: every combination that was asked about was seen."
+    if result.worst == "extrapolation":
+        return f"Rows at the numbers asked about outside the seen range; inside, training suffices if {result.rests}."
+    if result.doubt is None:
+        return f"Nothing: training determines everything that was asked if {result.assumes}."
+    return f"Training determines everything that was asked only if {result.rests}: collect what you must be sure of."
+
+
 def _advice(result: CheckResult) -> str:
     advice = result.advice
     if not advice.enough:
@@ -256,6 +270,15 @@ def _coverage(result: CheckResult) -> list[dict[str, str]]:
     return rows
 
 
+def _p_of(result: CheckResult) -> str:
+    """What the p-values are of: two factors, and a factor with the answer."""
+    ways = dict.fromkeys(a.method for a in result.confounding.pairs if a.method != "one level only")
+    if EFFECT not in ways:
+        return "".join(f"p: {way}" for way in list(ways)[:1])
+    others = "".join(f"of two factors {way}; " for way in ways if way != EFFECT)
+    return f"p: {others}of a factor and the answer {EFFECT}"
+
+
 def _pair(association: Any) -> dict[str, str]:
     given = f"{number(association.conditional)} | {association.given}" if association.conditional is not None else ""
     return {
@@ -263,6 +286,6 @@ def _pair(association: Any) -> dict[str, str]:
         "v": number(association.cramers_v, 2),
         "information": number(association.information, 3),
         "given": given,
-        "p": f"{association.p_value:.2g}",
+        "p": "" if association.p_value is None else f"{association.p_value:.2g}",
         "method": association.method,
     }

@@ -112,7 +112,8 @@ def status_words(result: CheckResult, status: str) -> str:
 
 def _words(result: CheckResult, name: str) -> str:
     if name == "doubtful" and result.doubt:
-        return f"determined only if {result.rests}"
+        beside = ", answered by substitution, which does not suppose that" if result.rule == "substitution" else ""
+        return f"determined only if {result.rests}{beside}"
     return result.in_words(name) if name in ("seen", "determined", "undetermined", "unseen level") else name
 
 
