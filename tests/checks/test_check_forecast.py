@@ -7,16 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.special import fdtri, stdtrit
-from scipy.stats import t
 
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
-from recombine.checks.forecast import DEGREES, SCALES, Forecast, _independent, _range, _tails, forecast
+from recombine.checks.forecast import Forecast, forecast
 from recombine.checks.learners import learners
 from recombine.checks.outliers import outliers
 from recombine.checks.rules import Cells, Odds, scales
-from recombine.checks.stand_ins import StandIns, stand_ins
+from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 from recombine.errors import InputError
 from recombine.support.table import Target, read_tables
@@ -298,41 +296,6 @@ def test_ranges_hold_in_tables_of_eight_cells(monkeypatch):
     assert len(held) >= 30
     assert np.mean(held) > 0.8
     assert np.mean(inside) > 0.82
-
-
-def test_levels_on_both_sides_cancel_and_clusters_do_not():
-    places = grid(2, 10)
-    each, hard = np.arange(20), places[:, 0].astype(float)
-    apart = StandIns([], each, np.arange(20))
-    assert _independent(hard, places, apart, places, np.inf) == (20, 20)
-    assert _independent(hard, places, apart, places, 8.0) == (8, 20)
-    one_level = np.repeat(places[10:], 2, axis=0)  # Σ (share − share)² = ½, and each its own: 1 / (½ + 1/20)
-    assert _independent(hard, places, apart, one_level, np.inf) == (2, 20)
-    clusters = StandIns([], places[:, 0], np.array([0, 0, 0, 1]))
-    assert _independent(hard, places, clusters, places[[0, 1, 2, 10]], np.inf) == (2, 2)  # 1 / Σ share² = 16 / 10
-
-
-def test_the_range_of_normal_errors_is_that_of_f_and_rare_large_ones_widen_it():
-    normal, wild = (stdtrit(nu, (np.arange(200) + 0.5) / 200) ** 2 for nu in (1e6, 2.5))
-    rng = np.random.default_rng(0)
-    found = _range(normal, 200, 20, 10, rng, squared=True)
-    assert found == pytest.approx(fdtri(10, 20, [0.05, 0.95]), rel=0.12)
-    one, heavy = (_range(losses, 200, 200, 1, rng, squared=True) for losses in (normal, wild))
-    assert one[1] == pytest.approx(fdtri(1, 200, 0.95), rel=0.15)
-    assert heavy[1] / heavy[0] > one[1] / one[0]
-    assert _range(np.zeros(9), 9, 9, 9, rng, squared=True).tolist() == [1, 1]
-    assert _range(np.full(9, 0.3), 9, 9, 9, rng, squared=False) == pytest.approx(1)
-
-
-def test_how_likely_tails_are_is_their_likelihood():
-    errors = np.random.default_rng(1).standard_t(4, 60)
-    scales = np.sqrt(np.median(errors**2) * SCALES)
-    fits = [max(float(t.logpdf(errors, nu, scale=scale).sum()) for scale in scales) for nu in DEGREES]
-    chance = np.exp(np.array(fits) - max(fits))
-    assert _tails(errors**2, 60) == pytest.approx(chance / chance.sum())
-    half = np.sqrt(chance)  # each cell drawn twice tells no more
-    assert _tails(np.repeat(errors**2, 2), 60) == pytest.approx(chance / chance.sum())
-    assert _tails(errors**2, 30) == pytest.approx(half / half.sum())
 
 
 def test_conditions_that_fail_a_check():

@@ -1,11 +1,11 @@
 """How wrong will the answers to asked combinations be? A contest of rules on seen cells that stand in for them.
 
-    loss = e² (numbers; the root of a mean is shown), share of rows wrong or −log p (classes), of the stand-ins, each
-    left out with the cells around it (`stand_ins`)
+    error = √ mean e²  (numbers), mean share of rows wrong or mean −log p (classes), over the stand-ins, each left out
+    with the cells around it (`stand_ins`)
 
-``low``–``high`` is a 90 % interval for the error that will be seen: the stand-ins are few, the asked cells are few,
-errors of cells that are left out together go together, and large errors are rare. The interval of one cell is as many
-standard deviations wide as 90 % of the stand-ins need.
+``low``–``high`` is a 90 % interval for the error that will be seen: the stand-ins are few, the asked cells are few, and
+errors of cells that share levels go together. The interval of one cell is as many standard deviations wide as 90 % of
+the stand-ins need.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
 from recombine.checks.learners import learners
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import PLAIN, Adding, Cells, Odds, Rule, Scale
-from recombine.checks.stand_ins import StandIns, stand_ins
+from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 
 STAND_INS = 200
@@ -43,13 +43,6 @@ ONE_SIDED = 2.576
 FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
 """Cells that are used in any case; cells × effects above which no more are."""
 TAILS = np.array([0.05, 0.95])
-DEGREES = 1 / np.maximum(np.arange(10) / 20, 1e-3)
-"""Degrees of freedom of errors, from normal ones to such whose squares hardly have a mean."""
-SCALES = np.exp(np.linspace(-2.4, 2.4, 41)) / ndtri(0.75) ** 2
-"""Squared scales that are tried, over the median square: that of normal errors is in the middle."""
-QUANTILES = 0.5 + (np.arange(4_000) + 0.5) / 8_000
-MOST_DRAWN = 1_000
-"""Asked cells of which a mean is drawn; that of more varies little in comparison."""
 
 
 @dataclass(frozen=True)
@@ -176,19 +169,23 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
     best = _choose(losses if cells.numeric else seen, few)
+    together = _together(losses[best], places, drawn.cluster)
+    stood, will = _independent(places, drawn.cluster, together), _independent(asked, drawn.asked, together)
     winner = entered[best]
-    freedom = winner.effects.freedom if isinstance(winner, Adding) else np.inf
-    stood, will = _independent(losses[best], places, drawn, asked, freedom)
-    means = [float(loss.mean()) for loss in losses]
-    low, high = _range(losses[best], few, stood, will, rng, cells.numeric) * means[best]
+    if isinstance(winner, Adding):  # of eight cells and six effects, two errors are independent
+        stood = max(1, min(stood, round(winner.effects.freedom)))
+    low, high = _range(losses[best], stood, will, rng)
     if metric == "error rate":
         low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
     root = np.sqrt if metric == "rmse" else np.asarray
-    constant = means[0]
+    constant = float(losses[0].mean())
     named = tuple(
-        RuleError(rule.name, float(root(m)), 1 - m / constant if constant > 0 else None, _beats(p, proof[0], few))
-        for rule, m, p in zip(entered, means, proof, strict=True)
-    )
+        RuleError(
+            rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
+            _beats(told, proof[0], few),
+        )
+        for rule, loss, told in zip(entered, losses, proof, strict=True)
+    )  # fmt: skip
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
@@ -260,61 +257,37 @@ def _choose(losses: list[Floats], few: int) -> int:
     return best
 
 
-def _range(losses: Floats, few: int, stood: int, will: int, rng: np.random.Generator, squared: bool) -> Floats:
-    """5 and 95 % of the mean loss of as many cells as are asked, over that of as many stand-ins. Squared errors are
-    drawn as t has them, for stand-ins seldom show the largest; of other losses the stand-ins' are drawn, one fewer,
-    since they vary around a mean of their own."""
+def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> tuple[float, float]:
+    """5 % and 95 % of the mean loss of as many cells as are asked, drawn anew, over that of as many stand-ins."""
     if losses.max() <= 0:
-        return np.ones(2)
-    chance = _tails(losses, few) if squared else np.ones(1)
-    ratios, stood, will = [], stood if squared else max(1, stood - 1), min(will, MOST_DRAWN)
-    for degrees, turns in zip(DEGREES, np.round(DRAWS * chance).astype(int), strict=False):
-        pool = stdtrit(degrees, QUANTILES) ** 2 if squared and turns else losses
-        means = [rng.choice(pool, (turns, count)).mean(axis=1) for count in (will, stood)]
-        ratios.append(means[0] / np.maximum(means[1], 1e-3 * pool.mean()))
-    return np.asarray(np.quantile(np.concatenate(ratios), TAILS))
+        return 0.0, 0.0
+    seen = np.maximum(rng.choice(losses, (DRAWS, stood)).mean(axis=1), 1e-3 * losses.mean())
+    low, high = np.quantile(rng.choice(losses, (DRAWS, will)).mean(axis=1) / seen, TAILS) * losses.mean()
+    return float(low), float(high)
 
 
-def _tails(squares: Floats, few: int) -> Floats:
-    """How likely each number of degrees of freedom is that errors have with these squares, if at first all are; the
-    scale is the likeliest."""
-    scale = np.median(squares[squares > 0]) * SCALES[:, None, None]
-    nu = DEGREES[:, None]
-    fit = -0.5 * np.log(scale) - (nu + 1) / 2 * np.log1p(squares / (nu * scale))
-    constant = gammaln((DEGREES + 1) / 2) - gammaln(DEGREES / 2) - np.log(DEGREES) / 2
-    told = fit.sum(axis=2).max(axis=0) + len(squares) * constant
-    chance = np.exp((told - told.max()) * min(1.0, few / len(squares)))
-    return np.asarray(chance / chance.sum())
+def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[float, float]:
+    """Correlation of the losses of two stand-ins that share a level, or a cluster.
 
-
-def _independent(losses: Floats, places: Ints, drawn: StandIns, asked: Ints, freedom: float) -> tuple[int, int]:
-    """As how many independent cells the stand-ins and the asked ones are.
-
-        1 / stood = Σ_k ρ_k Σ_l (share of level l among stand-ins − among asked)² + ρ_c Σ (share of a cluster)² + …
-
-    with the correlations ρ of losses of one level or cluster: what a level makes large is as large on both sides, so
-    only levels that one side has more of count; clusters are others on either side. What is left is each cell's own,
-    of as many as are distinct and the fit leaves free (of eight cells and six effects, two errors are independent)."""
+    Of the factors' correlations the largest is too large by chance, the mean too small for the factor that matters:
+    halfway between, intervals hold (`benchmarks/forecast.py`)."""
     centred = (losses - losses.mean()) / (losses.std() or 1.0)
-    cell = np.unique(places, axis=0, return_inverse=True)[1].ravel()
 
-    def correlation(kind: Ints, same: Ints) -> float:
-        """Of two stand-ins of one kind that are not the same."""
-        (pairs, alone), (sums, own) = (
-            [float((np.bincount(of, weights) ** 2).sum()) for of in (kind, same)] for weights in (None, centred)
-        )
-        return float(np.clip((sums - own) / (pairs - alone), 0.0, 1.0)) if pairs > alone else 0.0
+    def correlation(kind: Ints) -> float:
+        sums, counts, squares = np.bincount(kind, centred), np.bincount(kind), np.bincount(kind, centred**2)
+        pairs = float((counts * (counts - 1)).sum())
+        return float(np.clip((sums**2 - squares).sum() / pairs, 0.0, 1.0)) if pairs else 0.0
 
-    whole = correlation(drawn.cluster, np.arange(len(losses)))
-    own = 1 / min(len(np.unique(cell)), max(freedom, 1.0))
-    levels = 0.0
-    for have, want in zip(places.T, asked.T, strict=True):
-        most = max(int(have.max()), int(want.max())) + 1
-        apart = np.bincount(have, minlength=most) / len(have) - np.bincount(want, minlength=most) / len(want)
-        levels += correlation(have, cell) * float((apart**2).sum())
-    stood = max(own, levels + whole * _sharing(drawn.cluster) + (1 - whole) * own)
-    will = whole * _sharing(drawn.asked) + (1 - whole) / len(asked)
-    return max(1, round(1 / stood)), max(1, round(1 / will))
+    by_factor = [correlation(level) for level in places.T]
+    return (max(by_factor) + sum(by_factor) / len(by_factor)) / 2, correlation(cluster)
+
+
+def _independent(places: Ints, cluster: Ints, together: tuple[float, float]) -> int:
+    """So many independent cells tell as much about a mean as these, of which some go together."""
+    by_level = max(_sharing(level) for level in places.T)
+    distinct = 1 / len(np.unique(places, axis=0))
+    level, whole = together[0], max(together[1] - together[0], 0.0)
+    return max(1, round(1 / (level * by_level + whole * _sharing(cluster) + max(1 - level - whole, 0.0) * distinct)))
 
 
 def _sharing(kind: Ints) -> float:

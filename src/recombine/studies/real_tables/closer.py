@@ -8,8 +8,7 @@ import polars as pl
 
 from recombine.statistics import interval, share_interval
 from recombine.studies.real_tables.collecting import ADVISED, FEW, RANDOM
-from recombine.studies.real_tables.contest import FOREST, ONE, RECOMMENDED, WIDTH
-from recombine.studies.real_tables.holes import HOLES
+from recombine.studies.real_tables.contest import FOREST, ONE, RECOMMENDED
 from recombine.studies.real_tables.networks import BETWEEN, FIRST, RICH
 from recombine.studies.real_tables.summaries import wide
 
@@ -41,7 +40,6 @@ MEDIANS: dict[str, tuple[pl.Expr, pl.Expr]] = {
     "median-beyond-noise": (BEYOND_NOISE, BEYOND_NOISE.is_not_null()),
     "median-off-forecast": (OFF, EVERY),
     "median-factor-off-forecast": (OFF.exp(), EVERY),
-    **{f"median-high-over-low-{holes}": (pl.col(f"{holes}//{WIDTH}").exp(), EVERY) for holes in HOLES[:3]},
     "median-ahead-of-forest": (-CATCHES_UP, EVERY),
     "median-gain-pairs": (_less("random/additive", "random/pairs"), MORE),
     "median-gain-recommended": (_less("random/additive", f"random/{RECOMMENDED}"), EVERY),
@@ -78,7 +76,6 @@ AFTER_OPENING = frozenset({
     "median-off-forecast", "median-factor-off-forecast", "median-ahead-of-forest", "median-gain-pairs", "kernel-rich",
     "kernel-in-between", "kernel-adding-up", "ahead-of-forest-unless-exact", "forecast-interval-random",
     "forecast-interval-structured", "structured-harder", "structured-harder-as-first-asked",
-    *(f"median-high-over-low-{holes}" for holes in HOLES[:3]),
 })  # fmt: skip
 
 

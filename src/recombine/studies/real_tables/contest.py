@@ -37,14 +37,14 @@ SHOWN = 60
 """Held-out cells of a table that are kept to be drawn."""
 NOISE_AT_MOST = 0.8
 """Share of what varies that may be noise within cells for the rest to be spoken of."""
-LEAST, WIDTH = 1e-12, "log of high over low"
+LEAST = 1e-12
 
 
 class ContestRun(Run):
     """Hold cells of a table out ``draws`` times in each way and answer them by every rule."""
 
     kind: ClassVar[str] = "real table contest"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 2
     source: Source
     draws: int = 3
     learners: bool = True
@@ -126,8 +126,6 @@ class _Kind:
         if real > LEAST and told.error > LEAST:
             self.of["log of forecast over realised error"].append(math.log(told.error / real))
         self.of["forecast interval holds"].append(float(told.low <= real <= told.high))
-        if told.low > LEAST:
-            self.of[WIDTH].append(math.log(told.high / told.low))
         if said.low is not None and said.high is not None:
             inside = (said.low <= asked.answers) & (asked.answers <= said.high)
             self.of["cell intervals hold"].append(float(inside.mean()))
