@@ -150,7 +150,7 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     print_facts(
         [
             *((name, f"error {figure}{_scores(result, name)}") for name, figure in errors.items()),
-            ("gap", f"      {result.gap}: unseen less seen{result.beyond().replace(' ', ', ', 1)}"),
+            ("gap", f"      {result.gap}: unseen less seen{', ' * bool(result.beyond())}{result.beyond()}"),
             ("noise", noise_words(result)),
             ("", f"{ERROR_WORDS[result.answers.kind]} Intervals are 95 %."),
             *(("note", note) for note in result.notes),

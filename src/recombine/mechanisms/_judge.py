@@ -20,7 +20,7 @@ from recombine.mechanisms.comparing import Comparison, average, compare, noise_w
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members
-from recombine.mechanisms.names import NOTHING
+from recombine.mechanisms.names import NOTHING, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
@@ -68,7 +68,7 @@ def judge(
     gap = average(usable, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
     verdict, why = "not fitted", unfit
     if not fits and finite.any() and fails_though_unfitted(usable, comparison, gap, beyond, margin):
-        verdict, keep = "fails", finite
+        verdict, keep, why = "fails", finite, f"it fitted its training data in part alone: {unfit}"
         if usable.classes is None:
             no_rules = no_rules or "numbers that were fitted in part alone lie near those of any rule"
     found: list[Finding] = []
@@ -78,8 +78,9 @@ def judge(
         missing = {**silent, **(left_out or {})}
         found += extra
     if fits:
-        excess = average(usable, over, (1.0, beyond, away))
-        lost = float(noise[away].mean()) if away.any() else 0.0
+        known = float(noise[away].mean()) if away.any() else 0.0
+        lost = min(known, comparison.reached(usable, away)) if away.any() else 0.0
+        excess = average(usable, over, (1.0, beyond + (known - lost), away))
         speaks = any(e.speaks for e in found)
         verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, margin, fitted, speaks)
     return MeasureResult(
@@ -107,7 +108,13 @@ def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
     floor = comparison.floor.mean
     told = answers.like and answers.compared.any() and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
     each = noise_within(answers) if floor > 0 and not told else None
-    return np.zeros(len(answers.codes)) if each is None else each
+    if each is None:
+        return np.zeros(len(answers.codes))
+    if answers.classes is None:
+        return each
+    # Few rows of a combination miss its usual class, and so tell too much noise of unseen and seen ones alike.
+    sides = [at for at in (answers.unseen, answers.compared & answers.like) if each[at].any()]
+    return each * min([1.0, *(comparison.reached(answers, at) / float(each[at].mean()) for at in sides)])
 
 
 def _verdict(
@@ -140,26 +147,38 @@ def _verdict(
         # Trained rows may be answered better than anyone could answer new ones.
         favoured = max(0.0, comparison.floor.mean - seen.mean)
         low, high = low - favoured, high - favoured
-    if high <= margin:
+    worse = best is not None and best.difference.bounded and best.difference.low > 0
+    allowed = excess.high <= margin
+    if high <= margin and (gap.high <= margin or allowed):
         if not informed:
             return "unclear", "always giving the same answer is not clearly worse there"
-        return ("overfits", "") if _overfits(answers, seen, comparison, margin, fitted) else ("composes", "")
-    worse = best is not None and best.difference.bounded and best.difference.low > 0
-    if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
+        if _overfits(answers, seen, comparison, margin, fitted):
+            return "overfits", ""
+        return "composes", "" if gap.high <= margin else "as well as the noise allows"
+    if low <= margin and allowed and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
-    # much errors vary.
-    if low <= margin and not (speaks and gap.mean > margin and _larger(answers)):
+    # much errors vary; but on training rows errors are smaller one by one anyway.
+    if low <= margin and not (speaks and gap.mean > margin and (like or gap.low > 0) and _larger(answers)):
         if like and _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
+        if gap.low > margin:
+            return "unclear", (
+                "seen combinations were measured on training rows, where its error is less than the noise of "
+                f"{share(comparison.floor.mean)}, so that it may overfit: hold some of their rows out to tell"
+            )
         return "unclear", f"the gap reaches across the margin of {margin:g}"
+    ground = "" if gap.low > margin else (
+        f"the gap reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
+        "ones (p < 0.01), and there is evidence of a mechanism"
+    )  # fmt: skip
     adding = comparison.adding or best
     beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
     nothing = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
     if beaten and unseen.mean - seen.mean < nothing - unseen.mean:
-        return "partly", ""
+        return "partly", ground
     if like or speaks:
-        return "fails", ""
+        return "fails", ground
     # A rule that knows something and is no worse speaks for noise that nobody could foretell; without one it fails.
     helps = best is not None and constant is not None and best.error.mean < constant.error.mean - margin
     if best is not None and helps and not worse:

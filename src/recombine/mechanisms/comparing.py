@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
+from recombine.mechanisms.names import NOTHING
 from recombine.statistics import FEW, FloatArray, Interval, Over
 
 DRAWS = 400
@@ -71,6 +72,11 @@ class Comparison:
     def best_on_seen(self) -> float:
         return min((c.seen for c in self.others if c.rule), default=float("nan"))
 
+    def reached(self, answers: Answers, at: NDArray[np.bool_]) -> float:
+        """The least mean error of the learner and of simple rules on rows nobody trained on: no noise is more."""
+        rules = [float(answers.errors_of(rule.answers)[at].mean()) for rule in self.rules.values()]
+        return min([float(answers.error[:, at].mean()), *rules])
+
 
 Term = tuple[float, FloatArray, NDArray[np.bool_]]
 """A sign, errors (members or 1 × combinations) and the combinations they are averaged over."""
@@ -90,7 +96,9 @@ def average(answers: Answers, over: Over, *terms: Term) -> Interval:
             masks.append(mask)
         else:
             parts[same] = parts[same] + sign * errors[:, mask]
-    return over.mean(*parts, counts=[answers.counts[mask] for mask in masks] if answers.classes is not None else ())
+    found = over.mean(*parts, counts=[answers.counts[mask] for mask in masks] if answers.classes is not None else ())
+    low, high = (0.0 if abs(bound) < NOTHING else bound for bound in (found.low, found.high))
+    return replace(found, low=low, high=high)  # A bound that is nothing but rounding lies on no side of 0.
 
 
 def compare(answers: Answers, over: Over, others: Mapping[str, Answers], seed: int = 0) -> Comparison:

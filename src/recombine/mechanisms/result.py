@@ -107,7 +107,7 @@ class MeasureResult(Result):
         rows = "new rows of seen ones" if self.answers.like else "the training rows of seen ones"
         numbers = (
             f"error {ranged(self.unseen)}{LEVEL_WORDS * self.unseen.bounded} on unseen combinations against "
-            f"{ranged(self.seen)} on {rows}, a gap of {ranged(self.gap)}{self.beyond()}"
+            f"{ranged(self.seen)} on {rows}{'; ' * bool(self.beyond())}{self.beyond()}, a gap of {ranged(self.gap)}"
         )
         if self.verdict == "composes":
             how = self.why or "as it answers seen ones"
@@ -122,7 +122,7 @@ class MeasureResult(Result):
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
         how = f"Mechanism: {'; '.join(named)}." if named else _silent(self.evidence)
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
-        part = f" It fitted its training data in part alone: {self.why}." if self.why else ""
+        part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
         return f"{start}: {numbers}.{self._beside()}{part} {how}"
 
     def beyond(self) -> str:
@@ -130,7 +130,7 @@ class MeasureResult(Result):
         seen, unseen = self.noise
         if max(self.noise) <= 0:
             return ""
-        return f" beyond the noise of each ({share(unseen)} on unseen, {share(seen)} on seen ones)"
+        return f"each less its noise ({share(unseen)} on unseen, {share(seen)} on seen ones)"
 
     def _aside(self) -> str:
         """How many members were left out, in a sentence; none where all diverged."""
@@ -282,7 +282,8 @@ def noise_words(result: MeasureResult) -> str:
     floor = result.comparison.floor
     if not np.isfinite(floor.mean):
         return "unknown, as few rows share a combination"
-    return f"error {floor}: rows of one combination {'differ in their answer' if floor.mean > 0 else 'agree'}"
+    weighed = "; the gap weighs combinations alike, this figure examples" * (max(result.noise) > 0)
+    return f"error {floor}: rows of one combination {'differ in their answer' if floor.mean > 0 else 'agree'}{weighed}"
 
 
 def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:

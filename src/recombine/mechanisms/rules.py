@@ -92,7 +92,8 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         and len(np.unique(allowed[at], axis=0)) > 1
     ):  # fmt: skip
         return (
-            f"it gives a wrong answer at {len(at)} of {len(allowed)} unseen combinations"
+            f"at {len(at)} of {len(allowed)} unseen combinations it gives "
+            + ("a wrong answer" if asked.classes is None else "an answer that no example there has")
             + f", and at {open_} training has several answers equally often: which it gives is open" * (open_ > 0)
             + f"; {FEWEST} are needed to tell it from chance"
         )
