@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ import pytest
 
 from recombine.checks import Purpose, check
 from recombine.checks.additivity import _Found, _verdict
+from recombine.checks.forecast import Forecast, RuleError
 from recombine.cli.check import check as show
 from recombine.reporting.check import check_page
 
@@ -154,3 +156,25 @@ def test_rows_without_a_priced_level_cost_one():
     rows = result.space.decode(result.plan.cells)
     assert rows
     assert result.plan.costs.tolist() == [5.0 if row["a"] == "a1" else 1.0 for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("error", "constant", "head", "less"),
+    [
+        (6.89, 7.84, "6.89 (90 %: 1 to 20) … errs by 7.84, ", "less than the same answer for all (6.89 against 7.84)"),
+        (10.18, 10.2, "10.18 (90 %: 1 to 20) … errs by 10.20, ", "the same answer for all (10.18 against 10.20)"),
+        (10.2, 10.2001, "10.2 (90 %: 1 to 20) … errs by 10.2, hardly different, ", "errs hardly less than the same"),
+    ],
+)
+def test_errors_that_look_the_same_are_told_apart_and_a_gain_that_may_be_chance_is_said_to(error, constant, head, less):
+    tried = RuleError("additive", error, 0.1, beats=False)
+    said = Forecast("additive", error, 1, 20, "rmse", constant, 0.1, (tried,), 43, 43, 44, tried)
+    before, after = head.split(" … ")
+    assert f"error of {before} on the 44" in said.words
+    assert said.words.endswith(f"the same answer for all {after}and the difference may be chance.")
+    result = replace(check(additive((6, 6), 0), ["a", "b"], target="y"), forecast=said)
+    assert less in result.sentence()
+    assert "10% (may be chance)" in check_page(result)
+    beaten = replace(said, rules=(replace(tried, beats=True),))
+    assert "chance" not in beaten.words
+    assert "may be chance" not in check_page(replace(result, forecast=replace(beaten, assumed=beaten.rules[0])))

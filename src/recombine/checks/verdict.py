@@ -20,7 +20,7 @@ from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
 from recombine.checks.confounding import Confounding
-from recombine.checks.forecast import Forecast, shown
+from recombine.checks.forecast import Forecast, apart, shown
 from recombine.checks.identifiability import STATUSES, Identifiability
 from recombine.checks.planning import Plan
 from recombine.checks.prediction import Prediction
@@ -287,9 +287,10 @@ class CheckResult(Result):
         tried = self.forecast.assumed
         if tried is None or tried.error >= self.forecast.constant:
             return "on combinations left out it is no better than the same answer for all"
-        errors = f"{shown(tried.error)} against {shown(self.forecast.constant)}"
+        one, two = apart(tried.error, self.forecast.constant)
+        errors = f"{'hardly ' if one == two else ''}less than the same answer for all ({one} against {two})"
         few = f"which on {self.forecast.distinct:,} of them may be chance"
-        return f"on combinations left out it errs less than the same answer for all ({errors}), {few}"
+        return f"on combinations left out it errs {errors}, {few}"
 
     @property
     def _evidence(self) -> str:

@@ -140,9 +140,9 @@ def _rules(result: CheckResult) -> list[dict[str, str]]:
     if result.forecast is None:
         return []
     return [
-        {"name": r.rule, "error": number(r.error), "explained": "" if r.explained is None else f"{r.explained:.0%}"}
-        for r in result.forecast.rules
-    ]
+        {"name": r.rule, "error": number(r.error), "explained": "" if r.explained is None else f"{r.explained:.0%}"
+         + (" (may be chance)" if r.explained > 0 and not r.beats else "")} for r in result.forecast.rules
+    ]  # fmt: skip
 
 
 def _of(result: CheckResult, status: str) -> list[Query]:
