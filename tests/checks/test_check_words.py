@@ -178,3 +178,16 @@ def test_errors_that_look_the_same_are_told_apart_and_a_gain_that_may_be_chance_
     beaten = replace(said, rules=(replace(tried, beats=True),))
     assert "chance" not in beaten.words
     assert "may be chance" not in check_page(replace(result, forecast=replace(beaten, assumed=beaten.rules[0])))
+
+
+@pytest.mark.parametrize("doubt", ["which is not shown", "which the seen combinations contradict"])
+def test_files_hold_the_doubt_that_the_page_shows(tmp_path, doubt):
+    rng, cells = np.random.default_rng(1), grid(6, 6)[6 * [True] + 5 * [True, False, True, True, True, True]]
+    y = rng.normal(0, 10, len(cells)).repeat(3) + np.tile([-0.1, 0.0, 0.1], len(cells))
+    y = rng.permutation(y) if doubt == "which is not shown" else y
+    result = check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y")
+    words = f"determined only if effects add up, {doubt}"
+    assert words in check_page(result)
+    assert {query["words"] for query in result.to_dict()["queries"]} == {words}
+    result.save(tmp_path / "check.csv")
+    assert set(pl.read_csv(tmp_path / "check.csv")["words"]) == {words}

@@ -169,8 +169,11 @@ class CheckResult(Result):
         return self.rule == (f"{assumed} on a {self.scale} scale" if self.scale else assumed)
 
     def in_words(self, status: str) -> str:
-        """What a status says of a combination."""
-        return WORDS.get(status) or f"determined if {self.assumes}"
+        """What a status says of a combination, with what speaks against it."""
+        if status in WORDS or not self.doubt:
+            return WORDS.get(status) or f"determined if {self.assumes}"
+        beside = ", answered by substitution, which does not suppose that" if self.rule == "substitution" else ""
+        return f"determined only if {self.rests}{beside}"
 
     @property
     def determined(self) -> bool:

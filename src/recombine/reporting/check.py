@@ -10,7 +10,7 @@ from recombine.checks.confounding import EFFECT
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
-from recombine.reporting.check_picture import picture, places, said, status_words, why, within
+from recombine.reporting.check_picture import picture, places, said, why, within
 from recombine.reporting.page import render, script
 from recombine.space import quoted
 
@@ -181,7 +181,7 @@ def _statuses(result: CheckResult) -> list[dict[str, str]]:
             shown = f"{result.counts[status]:,}"
         else:
             shown = f"{(result.share or {}).get(status, 0.0):.1%} of a sample"
-        rows.append({"status": status, "number": shown, "words": status_words(result, status), "theory": theory})
+        rows.append({"status": status, "number": shown, "words": result.in_words(status), "theory": theory})
     return rows
 
 
@@ -220,7 +220,7 @@ def _advice(result: CheckResult) -> str:
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
     return {
         "levels": [label(v) for v in result.combination(query.codes).values()],
-        "words": status_words(result, query.status),
+        "words": result.in_words(query.status),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
         "prediction": said(query.prediction),

@@ -105,16 +105,9 @@ def _css(name: str) -> str:
     return name.replace(" ", "-")
 
 
-def status_words(result: CheckResult, status: str) -> str:
-    """A status in words, with what speaks against it."""
-    return _words(result, "doubtful") if status == "determined" and result.doubt else result.in_words(status)
-
-
 def _words(result: CheckResult, name: str) -> str:
-    if name == "doubtful" and result.doubt:
-        beside = ", answered by substitution, which does not suppose that" if result.rule == "substitution" else ""
-        return f"determined only if {result.rests}{beside}"
-    return result.in_words(name) if name in ("seen", "determined", "undetermined", "unseen level") else name
+    told = {"seen", "determined", "doubtful", "undetermined", "unseen level"}
+    return result.in_words(name) if name in told else name
 
 
 def _key_words(result: CheckResult, name: str) -> str:
@@ -199,7 +192,7 @@ def _tell_pairs(result: CheckResult) -> Any:
                 words += "; asked with it: " + ", ".join(f"{n:,} {status}" for status, n in counts.items())
                 cell = ", ".join(label(v) for v in result.combination(query.codes).values())
                 reason = why(result, query)
-                words += f"; the worst is ({cell}): {status_words(result, query.status)}"
+                words += f"; the worst is ({cell}): {result.in_words(query.status)}"
                 words += _is("answer", said(query.prediction)) + (f". {reason}" if reason else "")
             return sign, words, ""
 
