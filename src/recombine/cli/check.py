@@ -311,10 +311,12 @@ def _listed(result: CheckResult) -> tuple[list[Query], str]:
     """The worst first; where those without an answer would fill the list, as many with one beside them."""
     told = [q for q in result.queries if q.prediction is not None]
     dark = [q for q in result.queries if q.prediction is None]
+    levered = ", by leverage" if any(q.leverage is not None for q in result.queries) else ""
     if not told or not dark:
-        return list(result.queries[:SHOWN]), "worst combinations asked"
+        mixed = result.queries[0].status != "determined"
+        return list(result.queries[:SHOWN]), "combinations asked" + (", the worst status first" if mixed else levered)
     first = dark[: max(SHOWN // 2, SHOWN - len(told))]
-    return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then the least certain answers"
+    return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then answers" + levered
 
 
 def _answer(query: Query) -> str:

@@ -192,7 +192,7 @@ def _tell_pairs(result: CheckResult) -> Any:
                 words += "; asked with it: " + ", ".join(f"{n:,} {status}" for status, n in counts.items())
                 cell = ", ".join(label(v) for v in result.combination(query.codes).values())
                 reason = why(result, query)
-                words += f"; the worst is ({cell}): {result.in_words(query.status)}"
+                words += f"; {'one' if query.status == 'determined' else 'the worst'} is ({cell}): {result.in_words(query.status)}"
                 words += _is("answer", said(query.prediction)) + (f". {reason}" if reason else "")
             return sign, words, ""
 
