@@ -191,3 +191,20 @@ def test_files_hold_the_doubt_that_the_page_shows(tmp_path, doubt):
     assert {query["words"] for query in result.to_dict()["queries"]} == {words}
     result.save(tmp_path / "check.csv")
     assert set(pl.read_csv(tmp_path / "check.csv")["words"]) == {words}
+
+
+def classes_of_rows():
+    """Two classes about which rows of a combination disagree."""
+    rng, cells = np.random.default_rng(0), grid(5, 4, 2)
+    codes = cells[rng.random(len(cells)) < 0.7].repeat(8, axis=0)
+    chance = 1 / (1 + np.exp(-1.5 * (codes[:, 0] + codes[:, 1] - 3.5)))
+    return table(codes, np.where(rng.random(len(codes)) < chance, "high", "low"))
+
+
+def test_the_page_shows_the_chance_of_a_class():
+    result = check(classes_of_rows(), ["a", "b", "c"], target="y")
+    query = next(q for q in result.queries if q.probabilities)
+    answer = f"{query.prediction} ({max(query.probabilities.values()):.0%})"
+    page = check_page(result)
+    assert f'<td class="number" data-label="Answer">{answer}</td>' in page
+    assert f"; answer {answer}" in page  # of a cell that is pointed at

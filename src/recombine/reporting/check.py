@@ -10,7 +10,7 @@ from recombine.checks.confounding import EFFECT
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
-from recombine.reporting.check_picture import picture, places, said, why, within
+from recombine.reporting.check_picture import answer_of, picture, places, said, why, within
 from recombine.reporting.page import render, script
 from recombine.space import quoted
 
@@ -73,6 +73,7 @@ def check_page(result: CheckResult) -> str:
         cuts=any(q.min_cut is not None for q in shown),
         unanswered=any(q.prediction is None for q in shown),
         predicted=any(q.prediction is not None for q in shown),
+        chances=any(q.probabilities for q in shown),
         ranged=any(q.low is not None for q in shown),
         networks=any(q.network is not None for q in shown),
         rules=_rules(result),
@@ -223,7 +224,7 @@ def _query(result: CheckResult, query: Query) -> dict[str, Any]:
         "words": result.in_words(query.status),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
-        "prediction": said(query.prediction),
+        "prediction": answer_of(query),
         "range": within(query),
         "network": said(query.network),
         "why": why(result, query),
