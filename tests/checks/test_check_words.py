@@ -208,3 +208,14 @@ def test_the_page_shows_the_chance_of_a_class():
     page = check_page(result)
     assert f'<td class="number" data-label="Answer">{answer}</td>' in page
     assert f"; answer {answer}" in page  # of a cell that is pointed at
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes):
+    rows = classes_of_rows() if classes else additive((6, 6), 0)
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    show(tmp_path / "t.csv", factors="a,b,c" if classes else "a,b", target="y")
+    told = " ".join(capsys.readouterr().out.split())
+    assert ("the chance of the class" in told) is classes
+    assert ("9 of 10 numbers" in told) is not classes
+    assert ("This log loss is that of one row, averaged over combinations" in told) is classes

@@ -50,6 +50,7 @@ WORDS = {
     "unseen level": "level never seen",
 }
 REPLACED = "levels that answered alike wherever both were seen replace each other, whether or not effects add up"
+PER_ROW = "This log loss is that of one row, averaged over combinations that count alike."
 DOUBT = {"rejected": "which the seen combinations contradict", "unsupported": "which is not shown"}
 BESIDE = {"rejected": ", and effects do not simply add up", "unsupported": ", and that effects add up is not shown"}
 
@@ -236,6 +237,7 @@ class CheckResult(Result):
         if self.forecast is None:
             return said
         of = f"This is of {self.of_means}. " if self.of_means else ""
+        of += f"{PER_ROW} " if self.forecast.metric == "log loss" else ""
         of += f"Substitution: {REPLACED}. " if self.rule == "substitution" else ""
         return f"{self.forecast.words} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
 

@@ -52,7 +52,7 @@ COLOURS = {
     "unseen level": "red",
 }
 NUMBERS = {
-    "answer": "by the forecast's rule, with the range that 9 of 10 numbers fall into, or the chance of the class",
+    "answer": "by the forecast's rule",
     "leverage": "variance of the answer of a plain additive fit, in units of the noise of one row",
     "cut": "seen combinations that must be lost before it is no longer determined",
     "network": "not an estimate: what a wide network would give, as a share of the sum of seen effects",
@@ -302,8 +302,11 @@ def _print_queries(result: CheckResult) -> None:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
-        if name == "answer" and result.of_means and not untried:
-            what = what.partition(" numbers")[0] + f" fall into; both are of {result.of_means}"
+        if name == "answer" and not untried:
+            ranged = any(q.low is not None for q in listed)
+            what += ", with the range that 9 of 10 numbers fall into" if ranged else ""
+            what += ", with the chance of the class" if any(q.probabilities for q in listed) else ""
+            what += f"; {'both are' if ranged else 'it is'} of {result.of_means}" if result.of_means else ""
         where.print(shown(f"{name}: {what}{learner}", style="dim"))
 
 
