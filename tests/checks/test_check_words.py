@@ -219,3 +219,11 @@ def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes
     assert ("the chance of the class" in told) is classes
     assert ("9 of 10 numbers" in told) is not classes
     assert ("This log loss is that of one row, averaged over combinations" in told) is classes
+
+
+def test_what_is_supposed_of_pairs_of_effects_is_said_of_pairs(tmp_path, capsys):
+    pl.DataFrame(additive((4, 4, 3), 0, kept=0.8)).write_csv(tmp_path / "t.csv")
+    show(tmp_path / "t.csv", factors="a,b,c", target="y", order=2, out=tmp_path / "t.html")
+    words = "etermined” supposes that effects of up to 2 factors at once add up; the answers"
+    assert words in " ".join(capsys.readouterr().out.split())
+    assert words in (tmp_path / "t.html").read_text()

@@ -258,9 +258,9 @@ class CheckResult(Result):
             if self.additivity is None:
                 return f"{every}."
             if self.rescaled is not None and self.scale is not None:
-                plain = f"({self.additivity.evidence})" if self.additivity.rejected else "as far as is shown"
                 scaled = f"on the {self.scale} scale ({self.rescaled.evidence or self.rescaled.test})"
-                return f"{every}: adding up holds {scaled}, not in the answer's own units {plain}."
+                plain = f"in the answer's own units it is ({self._evidence})"
+                return f"{every}: adding up is not rejected {scaled}; {plain}."
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self._evidence})."
             if self.verdict == "determined":

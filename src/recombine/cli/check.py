@@ -292,11 +292,11 @@ def _print_queries(result: CheckResult) -> None:
     if result.doubt and any(q.status == "determined" for q in listed):
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
     if numbers.get("answer") and not result.by_sums:
-        said = f"“determined” is judged for effects that add up; the answers are those of the rule “{result.rule}”"
+        said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
         swaps = result.forecast.substitution if result.rule == "substitution" and result.forecast is not None else None
         if swaps is not None:
             asked = sum(q.status == "determined" for q in result.queries)
-            said += f", which does not suppose it and covers {swaps['covered']:,} of {asked:,}"
+            said += f", which does not suppose that and covers {swaps['covered']:,} of {asked:,}"
         where.print(shown(said, style="dim"))
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
