@@ -169,7 +169,8 @@ def _tell_cells(result: CheckResult) -> Any:
         if query is None:
             return "", words, ""
         answer, reason = said(query.prediction), why(result, query)
-        words += _is("answer", answer_of(query)) + _is("9 of 10 within", within(query)) + (f". {reason}" if reason else "")
+        words += _is("answer", answer_of(query)) + _is("9 of 10 within", within(query))
+        words += f". {reason}" if reason else ""
         terms = [f"{'-' if c < 0 else '+'}{places(result, np.array([row]))}" for c, row in query.terms or ()]
         return answer, words, " ".join(terms)
 
@@ -198,7 +199,8 @@ def _tell_pairs(result: CheckResult) -> Any:
                 words += "; asked with it: " + ", ".join(f"{n:,} {status}" for status, n in counts.items())
                 cell = ", ".join(label(v) for v in result.combination(query.codes).values())
                 reason = why(result, query)
-                words += f"; {'one' if query.status == 'determined' else 'the worst'} is ({cell}): {result.in_words(query.status)}"
+                which = "one" if query.status == "determined" else "the worst"
+                words += f"; {which} is ({cell}): {result.in_words(query.status)}"
                 words += _is("answer", answer_of(query)) + (f". {reason}" if reason else "")
             return sign, words, ""
 
