@@ -68,7 +68,7 @@ def test_people_get_the_verdict_first(run, table):
     _, out = run(table, "--factors", "shape,colour")
     assert out.startswith("undetermined — ")
     assert "rank      4 of 5 needed" in out
-    assert "worst combinations asked" in out
+    assert "combinations asked, the worst status first" in out
     assert "collect 1 combination" in out
     assert "[bold]green" in out
 
@@ -113,9 +113,11 @@ def test_a_combination_is_a_line_and_its_numbers_are_explained(run, tmp_path, mo
     rows = [(c, s, z, k) for c in range(3) for s in range(3) for z in range(3) for k in range(3) if c + s + z + k < 5]
     pl.DataFrame(rows, ["colour of it", "shape", "size", "camera"], orient="row").write_csv(path)
     _, out = run(path, "--factors", "colour of it,shape,size,camera")
-    table = out.split("worst combinations asked, 10 of")[1].splitlines()
+    table = out.split("combinations asked, by leverage, 10 of")[1].splitlines()
     assert table[1].split() == ["colour", "of", "it", "shape", "size", "camera", "status", "leverage"]
     assert all(line.split()[4] == "determined" for line in table[2:12])
+    levers = [float(line.split()[5]) for line in table[2:12]]
+    assert levers == sorted(levers, reverse=True)
     assert table[12].startswith("leverage: variance of the answer of a plain additive fit, in units of the noise")
     _, out = run(path, "--factors", "colour of it,shape,size,camera", "--depth", "2")
     assert "network: not an estimate" in out  # for who asks about a learner

@@ -168,7 +168,7 @@ def test_where_effects_multiply_that_is_said(noise, rows):
     table = {"a": codes[:, 0], "b": codes[:, 1], "y": y}
     result = check(table, ["a", "b"], target="y", purpose=Purpose(budget=4))
     assert (result.verdict, result.scale, result.additivity.rejected) == ("determined on a log scale", "log", True)
-    assert "determined if effects multiply: adding up holds on the log scale" in result.sentence()
+    assert "determined if effects multiply: adding up is not rejected on the log scale (" in result.sentence()
     assert result.fails(["assumption"]) == []
     told = result.to_dict()
     assert (told["scale"], told["rescaled"]["scale"], told["rescaled"]["rejected"]) == ("log", "log", False)

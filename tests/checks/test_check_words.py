@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ import pytest
 
 from recombine.checks import Purpose, check
 from recombine.checks.additivity import _Found, _verdict
+from recombine.checks.forecast import Forecast, RuleError
 from recombine.cli.check import check as show
 from recombine.reporting.check import check_page
 
@@ -154,3 +156,74 @@ def test_rows_without_a_priced_level_cost_one():
     rows = result.space.decode(result.plan.cells)
     assert rows
     assert result.plan.costs.tolist() == [5.0 if row["a"] == "a1" else 1.0 for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("error", "constant", "head", "less"),
+    [
+        (6.89, 7.84, "6.89 (90 %: 1 to 20) … errs by 7.84, ", "less than the same answer for all (6.89 against 7.84)"),
+        (10.18, 10.2, "10.18 (90 %: 1 to 20) … errs by 10.20, ", "the same answer for all (10.18 against 10.20)"),
+        (10.2, 10.2001, "10.2 (90 %: 1 to 20) … errs by 10.2, hardly different, ", "errs hardly less than the same"),
+    ],
+)
+def test_errors_that_look_the_same_are_told_apart_and_a_gain_that_may_be_chance_is_said_to(error, constant, head, less):
+    tried = RuleError("additive", error, 0.1, beats=False)
+    said = Forecast("additive", error, 1, 20, "rmse", constant, 0.1, (tried,), 43, 43, 44, tried)
+    before, after = head.split(" … ")
+    assert f"error of {before} on the 44" in said.words
+    assert said.words.endswith(f"the same answer for all {after}and the difference may be chance.")
+    result = replace(check(additive((6, 6), 0), ["a", "b"], target="y"), forecast=said)
+    assert less in result.sentence()
+    assert "10% (may be chance)" in check_page(result)
+    beaten = replace(said, rules=(replace(tried, beats=True),))
+    assert "chance" not in beaten.words
+    assert "may be chance" not in check_page(replace(result, forecast=replace(beaten, assumed=beaten.rules[0])))
+
+
+@pytest.mark.parametrize("doubt", ["which is not shown", "which the seen combinations contradict"])
+def test_files_hold_the_doubt_that_the_page_shows(tmp_path, doubt):
+    rng, cells = np.random.default_rng(1), grid(6, 6)[6 * [True] + 5 * [True, False, True, True, True, True]]
+    y = rng.normal(0, 10, len(cells)).repeat(3) + np.tile([-0.1, 0.0, 0.1], len(cells))
+    y = rng.permutation(y) if doubt == "which is not shown" else y
+    result = check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y")
+    words = f"determined only if effects add up, {doubt}"
+    assert words in check_page(result)
+    assert {query["words"] for query in result.to_dict()["queries"]} == {words}
+    result.save(tmp_path / "check.csv")
+    assert set(pl.read_csv(tmp_path / "check.csv")["words"]) == {words}
+
+
+def classes_of_rows():
+    """Two classes about which rows of a combination disagree."""
+    rng, cells = np.random.default_rng(0), grid(5, 4, 2)
+    codes = cells[rng.random(len(cells)) < 0.7].repeat(8, axis=0)
+    chance = 1 / (1 + np.exp(-1.5 * (codes[:, 0] + codes[:, 1] - 3.5)))
+    return table(codes, np.where(rng.random(len(codes)) < chance, "high", "low"))
+
+
+def test_the_page_shows_the_chance_of_a_class():
+    result = check(classes_of_rows(), ["a", "b", "c"], target="y")
+    query = next(q for q in result.queries if q.probabilities)
+    answer = f"{query.prediction} ({max(query.probabilities.values()):.0%})"
+    page = check_page(result)
+    assert f'<td class="number" data-label="Answer">{answer}</td>' in page
+    assert f"; answer {answer}" in page  # of a cell that is pointed at
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes):
+    rows = classes_of_rows() if classes else additive((6, 6), 0)
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    show(tmp_path / "t.csv", factors="a,b,c" if classes else "a,b", target="y")
+    told = " ".join(capsys.readouterr().out.split())
+    assert ("the chance of the class" in told) is classes
+    assert ("9 of 10 numbers" in told) is not classes
+    assert ("This log loss is that of one row, averaged over combinations" in told) is classes
+
+
+def test_what_is_supposed_of_pairs_of_effects_is_said_of_pairs(tmp_path, capsys):
+    pl.DataFrame(additive((4, 4, 3), 0, kept=0.8)).write_csv(tmp_path / "t.csv")
+    show(tmp_path / "t.csv", factors="a,b,c", target="y", order=2, out=tmp_path / "t.html")
+    words = "etermined” supposes that effects of up to 2 factors at once add up; the answers"
+    assert words in " ".join(capsys.readouterr().out.split())
+    assert words in (tmp_path / "t.html").read_text()

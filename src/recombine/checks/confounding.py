@@ -4,7 +4,8 @@
 
 p-values compare χ² with tables drawn at random with the same margins, whose cost does not grow with the rows as
 shuffling them would. Very large tables get the asymptotic χ² and say so. Of a factor and answers that are numbers, p is
-that of its effect given all others (F test): what a strong factor leaves hides a weaker one from χ².
+that of its effect given all others (F test): what a strong factor leaves hides a weaker one from χ². How strong it is,
+the share of variance tells; V and bits of numbers are of means of combinations, cut into bins.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ MOST_FITTED = 50_000_000
 THIN = 5
 TARGET_BINS = 8
 EFFECT = "F test of its effect given the other factors"
+ONE_LEVEL = "one level only"
+Effect = tuple[float | None, str, float | None]
+"""p-value, method, share explained."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,9 @@ class Association:
     p_value: float | None
     """None where nothing is left to tell chance by."""
     method: str
+    explained: float | None = None
+    """Of the variance of rows that the other factors leave, the share that a factor takes away from answers that are
+    numbers, less what chance would."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +98,15 @@ def confounding(train: Table, tables: Pairs, draws: int, seed: int) -> Confoundi
             conditional, given = (None, None)
             if len(shape) ** 2 * answers.shape[1] <= MOST_CONDITIONED:
                 conditional, given = cubes.left_with_answer(k, names)
-            told = None if effects is None else (effects[k], EFFECT)
+            told = None if effects is None else effects[k]
             pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, total, seed, told))
     pairs.sort(key=lambda a: -a.cramers_v)
     return Confounding(tuple(pairs), int((train.counts < THIN).sum()), len(train.counts))
 
 
-def _effects(codes: Codes, shape: tuple[int, ...], target: Target) -> list[float | None] | None:
-    """p-value of each factor's effect on top of those of all others; None where the answers are no numbers, or many."""
+def _effects(codes: Codes, shape: tuple[int, ...], target: Target) -> list[Effect] | None:
+    """p-value and share of each factor's effect on top of those of all others; None where the answers are no numbers,
+    or many."""
     use = target.count > 0
     if not target.numeric or use.sum() * sum(shape) ** 2 > MOST_FITTED:
         return None
@@ -113,15 +121,18 @@ def _effects(codes: Codes, shape: tuple[int, ...], target: Target) -> list[float
         beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=None)
         return float(((y - x @ beta) ** 2).sum()), int(rank)
 
-    found: list[float | None] = []
+    found: list[Effect] = []
     rest, rank = left(levels)
     rest, freedom = rest + float(target.spread[use].sum()), int(target.count[use].sum()) - rank
     for k in range(len(shape)):
         without, fewer = left(levels[:k] + levels[k + 1 :])
         gain, size = without - rest + float(target.spread[use].sum()), rank - fewer
-        told = freedom > 0 and size > 0
-        ratio = gain / max(size, 1) / max(rest / max(freedom, 1), 1e-12 * gain, 1e-300)
-        found.append(float(fdtrc(size, freedom, max(ratio, 0.0))) if told else None)
+        if freedom <= 0 or size <= 0:
+            found.append((None, EFFECT, None))
+            continue
+        ratio = max(gain / size / max(rest / freedom, 1e-12 * gain, 1e-300), 0.0)
+        share = size * (ratio - 1) / (size * ratio + freedom)
+        found.append((float(fdtrc(size, freedom, ratio)), EFFECT, max(share, 0.0)))
     return found
 
 
@@ -210,16 +221,16 @@ def chi_square(table: Floats) -> Floats:
 
 def _associate(
     one: str, two: str, table: Floats, conditional: float | None, given: str | None, draws: int, pairs: int, seed: int,
-    told: tuple[float | None, str] | None = None,
+    told: Effect | None = None,
 ) -> Association:  # fmt: skip
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0] if table.size else table
     rank = min(table.shape) - 1
     if rank < 1:
-        return Association(one, two, 0.0, 0.0, conditional, given, 1.0, "one level only")
+        return Association(one, two, 0.0, 0.0, conditional, given, 1.0, ONE_LEVEL)
     observed = float(chi_square(table))
     v = float(np.sqrt(observed / (table.sum() * rank)))
-    p, method = told or _p_value(table, observed, draws, pairs, seed)
-    return Association(one, two, min(1.0, v), information(table), conditional, given, p, method)
+    p, method, explained = told or (*_p_value(table, observed, draws, pairs, seed), None)
+    return Association(one, two, min(1.0, v), information(table), conditional, given, p, method, explained)
 
 
 def _p_value(table: Floats, observed: float, draws: int, pairs: int, seed: int) -> tuple[float, str]:

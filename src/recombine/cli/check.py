@@ -52,7 +52,7 @@ COLOURS = {
     "unseen level": "red",
 }
 NUMBERS = {
-    "answer": "by the forecast's rule, with the range that 9 of 10 numbers fall into, or the chance of the class",
+    "answer": "by the forecast's rule",
     "leverage": "variance of the answer of a plain additive fit, in units of the noise of one row",
     "cut": "seen combinations that must be lost before it is no longer determined",
     "network": "not an estimate: what a wide network would give, as a share of the sum of seen effects",
@@ -292,18 +292,21 @@ def _print_queries(result: CheckResult) -> None:
     if result.doubt and any(q.status == "determined" for q in listed):
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
     if numbers.get("answer") and not result.by_sums:
-        said = f"“determined” is judged for effects that add up; the answers are those of the rule “{result.rule}”"
+        said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
         swaps = result.forecast.substitution if result.rule == "substitution" and result.forecast is not None else None
         if swaps is not None:
             asked = sum(q.status == "determined" for q in result.queries)
-            said += f", which does not suppose it and covers {swaps['covered']:,} of {asked:,}"
+            said += f", which does not suppose that and covers {swaps['covered']:,} of {asked:,}"
         where.print(shown(said, style="dim"))
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
-        if name == "answer" and result.of_means and not untried:
-            what = what.partition(" numbers")[0] + f" fall into; both are of {result.of_means}"
+        if name == "answer" and not untried:
+            ranged = any(q.low is not None for q in listed)
+            what += ", with the range that 9 of 10 numbers fall into" if ranged else ""
+            what += ", with the chance of the class" if any(q.probabilities for q in listed) else ""
+            what += f"; {'both are' if ranged else 'it is'} of {result.of_means}" if result.of_means else ""
         where.print(shown(f"{name}: {what}{learner}", style="dim"))
 
 
@@ -311,10 +314,12 @@ def _listed(result: CheckResult) -> tuple[list[Query], str]:
     """The worst first; where those without an answer would fill the list, as many with one beside them."""
     told = [q for q in result.queries if q.prediction is not None]
     dark = [q for q in result.queries if q.prediction is None]
+    levered = ", by leverage" if any(q.leverage is not None for q in result.queries) else ""
     if not told or not dark:
-        return list(result.queries[:SHOWN]), "worst combinations asked"
+        mixed = result.queries[0].status != "determined"
+        return list(result.queries[:SHOWN]), "combinations asked" + (", the worst status first" if mixed else levered)
     first = dark[: max(SHOWN // 2, SHOWN - len(told))]
-    return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then the least certain answers"
+    return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then answers" + levered
 
 
 def _answer(query: Query) -> str:
