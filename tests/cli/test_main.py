@@ -81,7 +81,7 @@ def test_a_fault_of_ours_is_not_taken_for_a_finding(
     code, out, err = call(capsys, "check", "t.csv", "--factors", "a")
     assert (code, out) == (70, "")
     assert "ZeroDivisionError" in err
-    assert err.endswith("this is a fault of recombine, not of what it was given; please report the lines above.\n")
+    assert err.endswith("not foreseen; if it is not from code of your own, please report the lines above.\n")
 
 
 VERBS = ["", "check", "measure", "dissect", "study", "study list", "study show", "study run", "study verify"]

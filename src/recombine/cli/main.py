@@ -19,7 +19,7 @@ LONGEST = 4000
 """Letters of an error that are shown: a name from a file may be as long as the file."""
 
 FAULT = 70
-"""Exit code where the command itself is wrong (EX_SOFTWARE): 1 would say that a finding counts."""
+"""Exit code of an error in our code, or in a study or model that was brought along: 1 says that a finding counts."""
 
 app = cyclopts.App(
     name="recombine",
@@ -33,7 +33,7 @@ app = cyclopts.App(
     recombine COMMAND --help
 
 Exit codes: 0 completed, whatever was found; 1 where --fail-on makes a finding
-count, or study verify finds a difference; 2 bad input; 70 a fault of ours.""",
+count, or study verify finds a difference; 2 bad input; 70 an error that was not foreseen.""",
     help_format="plaintext",
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,
@@ -76,8 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except Exception:
         traceback.print_exc()
-        ours = "this is a fault of recombine, not of what it was given; please report the lines above"
-        _say(f"{ours}{_kept(arguments)}.")
+        said = "this error was not foreseen; if it is not from code of your own, please report the lines above"
+        _say(f"{said}{_kept(arguments)}.")
         sys.exit(FAULT)
     sys.exit(code if isinstance(code, int) else 0)
 
