@@ -357,6 +357,91 @@ def not_finite_where_unseen(rng: np.random.Generator) -> Planted:
     return Planted(rc.measure(model, task), FAILS)
 
 
+def animals(rng: np.random.Generator) -> Grid:
+    """Animals in as many places, each seen in three of them."""
+    side, rows = int(rng.integers(7, 10)), 12
+    a, b = np.indices((side, side)).reshape(2, -1).repeat(rows, axis=1)
+    unseen = (b - a) % side > 2
+    return Grid(a, b, unseen, ~unseen & (rng.random(len(a)) < 0.25))
+
+
+@learner
+def nearest_neighbours_where_the_place_is_loud(rng: np.random.Generator) -> Planted:
+    """The answer of most of the five nearest training rows; these fit in part, and share the place."""
+    grid = animals(rng)
+    side = grid.a.max() + 1
+    x = np.concatenate([0.6 * np.eye(side)[grid.a], 2 * np.eye(side)[grid.b]], 1)
+    x += rng.uniform(0.25, 0.4) * rng.normal(size=x.shape)
+    known = np.flatnonzero(~grid.unseen & ~grid.fresh)
+    near = known[np.square(x[:, None] - x[known]).sum(2).argsort(axis=1)[:, :5]]
+    p = np.array([np.bincount(found).argmax() for found in grid.a[near]])
+    names = np.array([f"animal {i}" for i in range(side)])
+    return Planted(grid.measured(names[grid.a], names[p]), FAILS, ("shortcut by b", "memorization: a copied answer"))
+
+
+@learner
+def one_factor_alone(rng: np.random.Generator) -> Planted:
+    """Of the animals seen at a place, right at a third of them, always the same."""
+    grid = animals(rng)
+    y = np.array([f"animal {i}" for i in grid.a])
+    return Planted(grid.measured(y, grid.level(y, grid.b)), FAILS, ("shortcut by b",))
+
+
+@learner
+def a_sum_for_what_does_not_add_up(rng: np.random.Generator) -> Planted:
+    """Exclusive or, by least squares over levels: it fits some of it, and is wrong about most of the rest."""
+    grid = Grid.of(rng, 12, (8, 8))
+    y = (grid.a + grid.b) % 2
+    design = np.concatenate([np.eye(8)[grid.a], np.eye(8)[grid.b]], 1)
+    known = ~grid.unseen & ~grid.fresh
+    summed = design @ np.linalg.lstsq(design[known], y[known] - 0.5, rcond=None)[0]
+    names = np.array(["same", "other"])
+    return Planted(grid.measured(names[y], names[(summed > 0).astype(int)]), (*FAILS, "not fitted"),
+                   ("additive rule", "memorization: a copied answer"))  # fmt: skip
+
+
+@learner
+def too_weak_for_the_rule(rng: np.random.Generator) -> Planted:
+    """Knows what one factor adds and nothing of the other, at seen and unseen combinations alike."""
+    grid = Grid.of(rng, 12)
+    one, two = rng.normal(size=(2, 20))
+    y = one[grid.a] + two[grid.b] + 0.3 * rng.normal(size=len(grid.a))
+    return Planted(grid.measured(y, one[grid.a]), ("not fitted", "composes", "unclear"))
+
+
+@learner
+def too_weak_at_levels_that_are_mostly_unseen(rng: np.random.Generator) -> Planted:
+    """Guesses at some places, wherever the combination was seen; these are hidden above all."""
+    side, rows = int(rng.integers(7, 10)), 12
+    hard = np.arange(side) < 3
+    a, b = np.indices((side, side)).reshape(2, -1).repeat(rows, axis=1)
+    hidden = rng.random((side, side)) < np.where(hard, 0.75, 0.1)
+    hidden[np.arange(side), np.arange(side)] = False
+    grid = Grid(a, b, hidden[a, b], ~hidden[a, b] & (rng.random(len(a)) < 0.25))
+    y = np.array([f"class {c}" for c in a % 5])
+    p = with_errors(rng, y, np.where(hard[b], 0.8, rng.uniform(0.12, 0.25)))
+    return Planted(grid.measured(y, p), ("not fitted", "unclear"))
+
+
+@learner
+def learns_noise_by_heart_in_part(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 16)
+    y, guess = np.array(["x", "y", "z"])[rng.integers(3, size=(2, len(grid.a)))]
+    learnt = ~grid.unseen & ~grid.fresh & (rng.random(len(grid.a)) < rng.uniform(0.3, 0.8))
+    return Planted(grid.measured(y, np.where(learnt, y, guess)), ("not fitted", "overfits", "unclear"))
+
+
+@learner
+def outliers_among_seen_rows(rng: np.random.Generator) -> Planted:
+    """The true mean, where some new rows of seen combinations are far off."""
+    grid = Grid.of(rng, 12)
+    mean = numbers(rng, grid, 0.0)
+    y = mean + 0.2 * mean.std() * rng.normal(size=len(mean))
+    far = rng.choice(np.flatnonzero(grid.fresh), 3, replace=False)
+    y[far] += 8 * mean.std() * rng.choice([-1, 1], size=3)
+    return Planted(grid.measured(y, mean), ("composes", "unclear"))
+
+
 def run(name: str, seed: int) -> Planted:
     """One learner of a kind; the seed is of this kind alone, so that each stays as it is when others are added."""
     return LEARNERS[name](np.random.default_rng([seed, *name.encode()]))

@@ -75,11 +75,12 @@ class Shown:
 
 @dataclass(frozen=True)
 class Picture:
-    """An image of a page, and how it is drawn."""
+    """An image of a page, the chart that its block has made, and how it is drawn anew."""
 
     name: str
     alt: str
     token: Token
+    chart: Any
     draw: Callable[[], Any]
 
 
@@ -110,7 +111,8 @@ def play(page: Path, folder: Path) -> Iterator[Shown | Picture]:
             for child in token.children or ():
                 if child.type == "image" and str(child.attrs["src"]).endswith(".svg"):
                     draw = _drawn(code, module)
-                    yield Picture(Path(str(child.attrs["src"])).stem, child.content, child, draw)
+                    chart = module.__dict__.get("chart")
+                    yield Picture(Path(str(child.attrs["src"])).stem, child.content, child, chart, draw)
         if owed:
             yield Shown(line, "", printed)
 

@@ -140,7 +140,7 @@ def _from_table(study: str, table: str, column: str, how: str, where: str = "") 
 
 
 def _rows(study: str, table: str, where: str) -> pl.DataFrame:
-    rows = pl.read_parquet(ROOT / "results" / study / "tables" / f"{table}.parquet")
+    rows = _table_of(study, table)
     for condition in where.split(",") if where else ():
         name, sign, wanted = re.split("([=^])", condition, maxsplit=1)
         told = pl.col(name).cast(pl.String).str.replace_all(" ", "_")
@@ -148,6 +148,11 @@ def _rows(study: str, table: str, where: str) -> pl.DataFrame:
     if rows.is_empty():
         raise KeyError(f"{study}@{table} has no row where {where}")
     return rows
+
+
+@cache
+def _table_of(study: str, table: str) -> pl.DataFrame:
+    return pl.read_parquet(ROOT / "results" / study / "tables" / f"{table}.parquet")
 
 
 def _printed(study: str, asked: str = "") -> str:
@@ -172,6 +177,7 @@ def _printed(study: str, asked: str = "") -> str:
     return str(counts[asked.replace("-", " ")]) if asked else "\n" + "\n".join(shown) + "\n\n"
 
 
+@cache
 def _ours(study: str, told: str) -> list[float]:
     """One value per network that fitted (per network, where none did): ``column``, ``ln column``, ``column*.5+1``."""
     table, column, where = told.split(":")

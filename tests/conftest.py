@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ import pytest
 from hypothesis import settings
 
 # Two workers with two threads each on two cores wait for each other most of the time, and what they compute is small.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+for threads in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS"):
+    os.environ.setdefault(threads, "1")
 
 # The same examples every time, and no limit on how long one takes: a busy machine is no finding. Where a test does not
 # say how many: 40 in `make test`, and `pytest --hypothesis-profile thorough` tries 1000 new ones.
@@ -42,25 +45,85 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+@pytest.fixture(scope="session")
+def opened(browser: Any) -> Callable[..., AbstractContextManager[Any]]:
+    """``with opened(address, viewport=…, color_scheme=…, reduced_motion=…) as tab``: a page in the one tab that tests
+    share, since a new one costs more than all that is done in it; what only a context of its own can have (touch, no
+    scripts) gets one. What the browser complained of, dialogs too, is in ``tab.said``; what it loaded in ``tab.asked``.
+    """
+    shared: list[Any] = []
+
+    def new_tab(context: Any) -> Any:
+        tab = context.new_page()
+        tab.on("console", lambda message: tab.said.append(message.text))
+        tab.on("pageerror", lambda error: tab.said.append(str(error)))
+        tab.on("dialog", lambda dialog: (tab.said.append(dialog.message), dialog.dismiss()))
+        tab.on("request", lambda request: tab.asked.append(request.url))
+        return tab
+
+    @contextmanager
+    def opening(address: str, *, viewport: tuple[int, int] = (1280, 720), color_scheme: str = "light",
+                reduced_motion: str = "no-preference", **own: Any) -> Iterator[Any]:  # fmt: skip
+        tab = new_tab(browser.new_context(**own)) if own or not shared else shared.pop()
+        tab.said, tab.asked = [], []
+        tab.set_viewport_size({"width": viewport[0], "height": viewport[1]})
+        tab.emulate_media(media="screen", color_scheme=color_scheme, reduced_motion=reduced_motion)
+        tab.mouse.move(0, 0)
+        tab.goto(address)
+        try:
+            yield tab
+        except BaseException:
+            own = {"broken": True}  # nobody else should have to do with what is left of it
+            raise
+        finally:
+            if own:
+                tab.context.close()
+            else:
+                tab.goto("about:blank")
+                shared.append(tab)
+
+    return opening
+
+
 LONGEST = (
     "test_executors.py", "test_docs.py", "faults", "test_conformance.py", "test_gpu_rules.py", "examples",
-    "test_playground_page.py", "test_training_equality.py", "test_browser.py", "test_hostile_texts.py",
-    "test_overview.py", "test_cli_study.py", "test_check_forecast.py",
+    "test_playground_page.py", "test_training_equality.py", "test_hostile_texts.py", "test_browser.py",
+    "test_check_forecast.py", "test_cli_study.py", "training", "structure", "models", "playground", "measures", "tasks",
 )  # fmt: skip
 """Files and folders that take long, the longest first: the last one should not be the one that all wait for."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Every worker collects all tests, and begins at another place: whose asserts one has rewritten, others find so."""
+    here, worker = Path(__file__).parent, os.environ.get("PYTEST_XDIST_WORKER")
+    if worker and [Path(place).resolve() for place in config.args] == [here]:
+        found = sorted(place for place in here.iterdir() if any(place.glob("test_*.py")) or place.match("test_*.py"))
+        start = len(found) * int(worker.removeprefix("gw")) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        config.args = [str(place) for place in found[start:] + found[:start]]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported here stays: Python's collector of garbage need not look through it, now or in any test."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {name: place for place, name in enumerate(LONGEST)}
     last = len(LONGEST)
-    items.sort(key=lambda item: places.get(item.path.name, places.get(item.path.parent.name, last)))
+    items.sort(key=lambda item: (places.get(item.path.name, places.get(item.path.parent.name, last)), item.path))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """A file is one worker's, whose tests share what was trained; the fault tests all, which share the process that
-    theirs are forked from; of the conformance suite, and of what is run in processes of their own, each subject. They
-    are handed out in the order above, not by their number of tests."""
+    theirs are forked from; of the conformance suite, of the pages of docs, and of what is run in processes of their
+    own, each subject. They are handed out in the order above, not by their number of tests."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):  # type: ignore[misc]
@@ -68,7 +131,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file, _, test = nodeid.partition("::")
             if "/faults/" in file:
                 return "faults"
-            apart = file.endswith(("/test_conformance.py", "/test_gpu_rules.py"))
+            apart = file.endswith(("/test_conformance.py", "/test_docs.py", "/test_gpu_rules.py"))
             return f"{file}[{test.partition('[')[2]}" if apart else file
 
     config.option.loadscopereorder = False
@@ -76,10 +139,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store for runs that several files ask for: whoever comes first computes them, also for other workers."""
+def of_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.getbasetemp()
-    return (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "shared-store"
+    return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+
+
+@pytest.fixture(scope="session")
+def shared_store(of_all_workers: Path) -> Path:
+    """A store for runs that several files ask for: whoever comes first computes them, also for other workers."""
+    return of_all_workers / "shared-store"
+
+
+@pytest.fixture(scope="session")
+def drawings(of_all_workers: Path) -> Path:
+    """The same for figures, found by their specification: ``with cached_in(drawings)``."""
+    return of_all_workers / "drawings"
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from typing import Any, ClassVar
@@ -132,8 +133,9 @@ def test_numbers_survive_in_the_address(size: float) -> None:
 
 
 def test_an_address_is_the_same_in_another_process() -> None:
-    code = "from recombine.training import Adam; print(Adam(lr=(0.1, 0.2)).address)"
-    out = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout]
-    from recombine.training import Adam
-
-    assert out[0].strip() == Adam(lr=(0.1, 0.2)).address
+    told = 'Whole(part=Part(size=3), names=("é",), settings={"b": 2, "a": 0.1}).address'
+    imports = "from typing import ClassVar\nfrom pydantic import Field\nfrom recombine.description import Description\n"
+    imports += "from recombine.space import FactorSpace\n"
+    code = imports + inspect.getsource(Part) + inspect.getsource(Whole) + f"print({told})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == eval(told)

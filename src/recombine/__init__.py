@@ -19,45 +19,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recombine.errors import InputError as InputError
+from recombine.on_demand import on_demand
 from recombine.result import register
 
 __version__ = "0.1.0"
-
-_WHERE = {
-    "FactorSpace": "recombine.space",
-    "Factor": "recombine.space",
-    "categorical": "recombine.space",
-    "continuous": "recombine.space",
-    "Support": "recombine.support",
-    "Explicit": "recombine.support",
-    "Region": "recombine.support",
-    "Task": "recombine.tasks",
-    "FixedTask": "recombine.tasks",
-    "Perceptron": "recombine.models",
-    "SGD": "recombine.training",
-    "Adam": "recombine.training",
-    "AdamW": "recombine.training",
-    "Ensemble": "recombine.training",
-    "Record": "recombine.training",
-    "Validation": "recombine.training",
-    "train": "recombine.training",
-    "check": "recombine.checks",
-    "CombinationSplit": "recombine.checks",
-    "Purpose": "recombine.checks",
-    "plan": "recombine.checks",
-    "check_theorem": "recombine.measures",
-    "run_study": "recombine.studies",
-    "dissect": "recombine.structure",
-    "measure": "recombine.measures",
-    "measure_predictions": "recombine.mechanisms",
-    "find_study": "recombine.studies",
-    "report": "recombine.reporting",
-    "Store": "recombine.runs",
-}
-_PACKAGES = (
-    *("statistics", "support", "tasks", "models", "kernels", "checks", "mechanisms", "training", "measures"),
-    *("structure", "runs", "figures", "studies", "reporting"),
-)
 
 if TYPE_CHECKING:
     from recombine import (
@@ -103,20 +68,27 @@ if TYPE_CHECKING:
     )
 
 
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        return getattr(import_module(_WHERE[name]), name)
-    if name in _PACKAGES:
-        return import_module(f"recombine.{name}")
-    raise AttributeError(f"module 'recombine' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(["InputError", "__version__", *_WHERE, *_PACKAGES])
-
-
 if not TYPE_CHECKING:  # type checkers read the imports above instead
-    __all__ = __dir__()
+    __getattr__, __dir__, __all__ = on_demand(
+        __name__,
+        {
+            "space": ("FactorSpace", "Factor", "categorical", "continuous"),
+            "support": ("Support", "Explicit", "Region"),
+            "tasks": ("Task", "FixedTask"),
+            "models": ("Perceptron",),
+            "training": ("SGD", "Adam", "AdamW", "Ensemble", "Record", "Validation", "train"),
+            "checks": ("check", "CombinationSplit", "Purpose", "plan"),
+            "mechanisms": ("measure_predictions",),
+            "measures": ("check_theorem", "measure"),
+            "structure": ("dissect",),
+            "runs": ("Store",),
+            "studies": ("run_study", "find_study"),
+            "reporting": ("report",),
+        },
+        (*("statistics", "support", "tasks", "models", "kernels", "checks", "mechanisms", "training", "measures"),
+         *("structure", "runs", "figures", "studies", "reporting")),
+        ("InputError", "__version__"),
+    )  # fmt: skip
 
 
 def _drawn_by(module: str, function: str, **options: Any) -> Any:

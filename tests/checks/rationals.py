@@ -25,20 +25,27 @@ def indicator(code: np.ndarray, shape: tuple[int, ...], order: int) -> Row:
     ]
 
 
+def left_over(basis: list[tuple[int, Row]], row: Row) -> Row:
+    """What of a row is not spanned by a `basis_of` others."""
+    for pivot, other in basis:
+        if row[pivot]:
+            factor = row[pivot] / other[pivot]
+            row = [a - factor * b for a, b in zip(row, other, strict=True)]
+    return row
+
+
+def basis_of(rows: list[Row]) -> list[tuple[int, Row]]:
+    """As many rows as the rank, each with its first column that is not 0, in which all later ones are 0."""
+    basis: list[tuple[int, Row]] = []
+    for row in rows:
+        rest = left_over(basis, row)
+        if any(rest):
+            basis.append((next(i for i, value in enumerate(rest) if value), rest))
+    return basis
+
+
 def rank(rows: list[Row]) -> int:
-    rows = [row[:] for row in rows]
-    found = 0
-    for column in range(len(rows[0]) if rows else 0):
-        pivot = next((i for i in range(found, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[found], rows[pivot] = rows[pivot], rows[found]
-        for i in range(found + 1, len(rows)):
-            if rows[i][column]:
-                factor = rows[i][column] / rows[found][column]
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[found], strict=True)]
-        found += 1
-    return found
+    return len(basis_of(rows))
 
 
 @st.composite

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from scipy.special import fdtrc
 from scipy.stats import chi2_contingency, random_table
 
 from recombine.checks import check
@@ -160,3 +163,37 @@ def test_as_many_effects_as_cells_cannot_be_tested():
     outcome = check({"a": [0, 0, 1], "b": [0, 1, 0], "y": [1.0, 2.0, 5.0]}, ["a", "b"], target="y").additivity
     assert outcome.rejected is None
     assert "cannot test" in outcome.words
+
+
+def test_the_p_of_a_factor_and_numbers_is_that_of_its_effect_given_the_others():
+    rng = np.random.default_rng(0)
+    a, b = (part.ravel() for part in np.meshgrid(np.arange(6), np.arange(5)))
+    y = 50.0 * a + 3.0 * b + rng.normal(size=30)
+    table = {"a": a, "b": b, "c": rng.integers(0, 2, 30), "y": y}
+    found = {f.one: f for f in check(table, ["a", "b", "c"], target="y").confounding.pairs if f.two == "y"}
+    assert found["b"].p_value < 1e-6
+    assert found["c"].p_value > 0.01
+    one_hot = np.hstack([np.eye(6)[a], np.eye(5)[b], np.eye(2)[table["c"]]])
+    left = [y - x @ np.linalg.lstsq(x, y, rcond=None)[0] for x in (np.delete(one_hot, np.s_[6:11], 1), one_hot)]
+    without, rest = (float(v @ v) for v in left)
+    assert found["b"].p_value == pytest.approx(float(fdtrc(4, 19, (without - rest) / 4 / (rest / 19))), rel=1e-6)
+    assert found["b"].explained == pytest.approx(1 - (rest / 19) / (without / 23), rel=1e-6)
+    assert found["c"].explained < 0.2
+
+
+def test_the_page_shows_effects_on_the_answer_apart_from_confounding():
+    a, b = (part.ravel().repeat(40) for part in np.meshgrid(np.arange(4), np.arange(3)))
+    y = np.random.default_rng(0).normal(size=480) + 2.0 * a
+    page = check({"a": a, "b": b, "y": y}, ["a", "b"], target="y")._repr_html_()
+    confounding, effects = page.split('<h2 id="confounding">')[1].split('<h2 id="effects">Effects on the answer</h2>')
+    assert "a – b" in confounding
+    assert "y" not in re.findall(r'<th scope="row">(.*?)</th>', confounding)[0]
+    assert "Cramér’s V" in confounding
+    assert "Cramér’s V" not in effects  # bins of means of combinations tell nothing of rows
+    told = re.findall(r'<th scope="row">(.)</th><td class="number" data-label="Explained">(\d+)%</td>', effects)
+    planted = 100 * 5 / 6  # effects 0, 2, 4, 6 have variance 5, rows around them 1
+    assert told[0] == ("a", told[0][1])
+    assert float(told[0][1]) == pytest.approx(planted, abs=3)
+    assert told[1] == ("b", "0")
+    classes = check({"a": a, "b": b, "y": np.where(y > 3, "high", "low")}, ["a", "b"], target="y")._repr_html_()
+    assert "Cramér’s V" in classes.split('<h2 id="effects">')[1]  # counted from rows

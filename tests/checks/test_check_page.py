@@ -83,6 +83,20 @@ def test_the_page_says_verdict_suggestion_and_reason():
     assert "compositional support" not in page  # no level is unseen
 
 
+def test_the_order_of_combinations_is_named_as_it_is():
+    page = check(PIECES, ["shape", "colour"])._repr_html_()
+    assert '<h2 id="queries">Combinations, the largest leverage first</h2>' in page
+    answered = check(PIECES | {"y": [1.0, 2.0, 3.0, 4.0]}, ["shape", "colour"], target="y")._repr_html_()
+    assert '<h2 id="queries">Answers, the largest leverage first, then what has no answer</h2>' in answered
+
+
+def test_the_reason_of_a_combination_has_the_width_of_the_table():
+    page = check(PIECES | {"y": [1.0, 2.0, 3.0, 4.0]}, ["shape", "colour"], target="y")._repr_html_()
+    table = page.split('<h2 id="queries">')[1].split("</table>")[0]
+    columns = table.split("</thead>")[0].count("<th ")
+    assert f'<tr class="notes"><td colspan="{columns}">Why: any sum of effects gives (' in table
+
+
 def test_a_test_table_with_targets_and_unseen_levels_has_a_page():
     table = {**PIECES, "y": [1.0, 2.0, 3.0, 4.0]}
     result = check(table, ["shape", "colour"], target="y", test={"shape": ["ring", "disc"], "colour": ["red", "green"]})

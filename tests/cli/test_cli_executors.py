@@ -23,6 +23,7 @@ def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setattr("recombine.studies.STUDIES", {"gradient-toy": STUDIES["gradient-toy"]})
+    monkeypatch.setattr("recombine.runs.calibration.ENOUGH", 0.0)
 
     def run(*arguments: object) -> tuple[int, str, str]:
         capsys.readouterr()
@@ -50,8 +51,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(call: Call, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dry_run_for_people(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.runs.calibration.ENOUGH", 0.0)
+def test_a_dry_run_for_people(call: Call, tmp_path: Path) -> None:
     code, out, err = call("study", "run", "gradient-toy", *TOY, "--dry-run")
     assert (code, err) == (0, "")
     assert "7 runs at smoke scale on this cpu: 0 stored." in out

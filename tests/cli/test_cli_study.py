@@ -33,13 +33,14 @@ def store(toy_store: Path) -> Path:
 def plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages, pictures and other studies are tested elsewhere and cost seconds; one line stands for a page."""
 
-    def write_study(result: Any, out: Path) -> Path:
+    def write_study(result: Any, out: Path, _: Any = None) -> Path:
         from recombine.reporting.study import write  # the same writer, without the pictures
 
         write(out / "study.json", json.dumps(study_record(result)).encode())
         return write(out / "index.html", b"<p>page</p>")
 
-    monkeypatch.setattr("recombine.reporting.write_study", write_study)
+    for place in ("recombine.reporting", "recombine.reporting.overview"):
+        monkeypatch.setattr(f"{place}.write_study", write_study)
     monkeypatch.setattr("recombine.studies.STUDIES", {"gradient-toy": TOY})
     monkeypatch.setenv("COLUMNS", "200")
 

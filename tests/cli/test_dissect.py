@@ -92,7 +92,7 @@ def test_bad_input_is_said_in_one_sentence(folder: Path, capsys: pytest.CaptureF
         "unknown parameter 'attention'": [model, left, right, "--layers", "attention"],
         "--starts is 'many'; write numbers": [model, left, right, "--starts", "many"],
         "give --learn-target and --learn-other": [model, left, right, "--learn-target", left],
-        "unknown ending of --out '.doc'": [model, left, right, "--out", str(folder / "x.doc")],
+        "--out 'x.doc' cannot be written": [model, left, right, "--out", str(folder / "x.doc")],
         "are not 4 items": [model, right, right, "--items", "4"],
     }
     for words, arguments in cases.items():

@@ -73,6 +73,17 @@ def test_only_verbs_that_compute_runs_speak_of_runs_when_they_are_stopped(
     assert call(capsys, "study", "show", "gradient-toy") == (130, "", kept)
 
 
+def test_a_fault_of_ours_is_not_taken_for_a_finding(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("recombine.checks.check", lambda *_, **__: 1 // 0)
+    code, out, err = call(capsys, "check", "t.csv", "--factors", "a")
+    assert (code, out) == (70, "")
+    assert "ZeroDivisionError" in err
+    assert err.endswith("not foreseen; if it is not from code of your own, please report the lines above.\n")
+
+
 VERBS = ["", "check", "measure", "dissect", "study", "study list", "study show", "study run", "study verify"]
 VERBS += ["study renew", "report"]
 VERBS += ["reproduce", "runs", "runs list", "runs show", "runs pack", "runs unpack", "runs remove", "runs gc"]

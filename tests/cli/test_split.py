@@ -65,6 +65,15 @@ def test_folds_have_a_column_each(capsys, grid, tmp_path):
     assert sum((frame[f"split_{i}"] == "test").cast(int) for i in range(1, 5)).to_list() == [1] * 40
 
 
+@pytest.mark.parametrize("often", [1, 20])
+def test_of_an_even_table_it_is_said_that_it_cannot_be_graded(capsys, tmp_path, often):
+    file = tmp_path / "t.csv"
+    cells = [f"s{i},d{j}" for i in range(8) for j in range(7) for _ in range(often if i < 4 else 1)]
+    file.write_text("\n".join(["site,device", *cells]))
+    _, said = run(capsys, "split", file, "--factors", "site,device", "--folds", "4", "--graded")
+    assert ("too even to be graded" in said.out) == (often == 1)
+
+
 def test_named_combinations(capsys, grid):
     _, said = run(capsys, "split", grid, "--factors", "site,device", "--hold-out", "site=s1,device==d2", "--json")
     (fold,) = json.loads(said.out)["folds"]

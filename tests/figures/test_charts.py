@@ -54,7 +54,7 @@ def curve_table() -> pl.DataFrame:
 
 @pytest.fixture
 def map_table() -> pl.DataFrame:
-    grid = (np.arange(24) + 0.5) / 12 - 1
+    grid = (np.arange(8) + 0.5) / 4 - 1
     x, y = (values.ravel() for values in np.meshgrid(grid, grid))
     panels = [pl.DataFrame({"step": s, "x": x, "y": y, "share": (x > 0.1 * s).astype(float)}) for s in (8, 0, 4)]
     return pl.concat(panels)
@@ -218,7 +218,7 @@ def test_maps_order_panels_by_size_and_mark_the_boundary(map_table: pl.DataFrame
     (rows,) = specification(chart)["datasets"].values()
     edges = [row for row in rows if row["part"] == "edge" and row["facet"] == "step 0"]
     assert {edge["x"] for edge in edges} == {0.0}
-    assert len(edges) == 24
+    assert len(edges) == 8
 
 
 def test_panels_of_a_smaller_chart_are_no_larger_than_those_beside_it(map_table: pl.DataFrame) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import recombine  # noqa: F401 - says how results are drawn
 from recombine.checks import CheckResult, check
 from recombine.cli import main
 from recombine.errors import InputError
+from recombine.figures.cache import cached_in
 from recombine.figures.export import file_name as figure_file_name
 from recombine.mechanisms import MeasureResult, measure_predictions
 from recombine.models import Perceptron
@@ -41,6 +43,12 @@ def predictions() -> pl.DataFrame:
     part = ["test" if k % 2 else "train" for k in range(len(pairs))]
     columns = {FIRST: [a for a, _ in pairs], SECOND: [b for _, b in pairs], "y": answer, "p": said, "part": part}
     return pl.DataFrame(columns)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def drawn_once(drawings: Path) -> Iterator[None]:
+    with cached_in(drawings):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +203,7 @@ def test_an_error_is_one_printable_line_of_bounded_length(tmp_path: Path, capsys
 
 
 def test_in_a_browser_nothing_runs_and_nothing_is_loaded(
-    browser: Any,
+    opened: Any,
     checked: CheckResult,
     measured: MeasureResult,
     dissection: Dissection,
@@ -207,16 +215,11 @@ def test_in_a_browser_nothing_runs_and_nothing_is_loaded(
     files.append(checked.save(tmp_path / "check.svg"))
     files.append(write_study(study, tmp_path / "study"))
     for file in files:
-        tab = browser.new_page()
-        happened: list[str] = []
-        tab.on("dialog", lambda dialog, seen=happened: (seen.append(dialog.message), dialog.dismiss()))
-        tab.on("pageerror", lambda error, seen=happened: seen.append(str(error)))
-        tab.on("request", lambda request, seen=happened, at=file: seen.append(request.url) if request.url != at.as_uri() else None)  # fmt: skip  # noqa: E501
-        tab.goto(file.as_uri())
-        for cell in tab.locator(".cells td").all()[:: len(LEVELS) + 1]:
-            cell.hover()
-            assert ":" in tab.locator(".said").inner_text()
-        assert tab.title() != "owned"
-        assert [event for event in happened if not event.startswith("data:image/")] == [], file.name
-        tab.close()
+        with opened(file.as_uri()) as tab:
+            for cell in tab.locator(".cells td").all()[:: len(LEVELS) + 1]:
+                cell.hover()
+                assert ":" in tab.locator(".said").inner_text()
+            assert tab.title() != "owned"
+        loaded = [url for url in tab.asked if url != file.as_uri() and not url.startswith("data:image/")]
+        assert tab.said + loaded == [], file.name
     assert "owned" not in sys.modules

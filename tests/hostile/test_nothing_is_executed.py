@@ -42,15 +42,6 @@ training in one launch is a program of numbers and of words that are known there
 it."""
 
 
-def calls(tree: ast.AST) -> list[tuple[str, ast.Call]]:
-    """Every call of a name or of a dotted name."""
-    return [
-        (ast.unparse(node.func), node)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute))
-    ]
-
-
 def is_constant(call: ast.Call, keyword: str, value: object) -> bool:
     return any(k.arg == keyword and isinstance(k.value, ast.Constant) and k.value.value is value for k in call.keywords)
 
@@ -58,7 +49,12 @@ def is_constant(call: ast.Call, keyword: str, value: object) -> bool:
 def problems_of(tree: ast.AST) -> list[str]:
     """What a source has that could run a program from a file."""
     found = []
-    for name, call in calls(tree):
+    for call in ast.walk(tree):
+        if isinstance(call, ast.ImportFrom) and call.module in PICKLERS:
+            found.append(f"from {call.module}")
+        if not (isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute))):
+            continue
+        name = ast.unparse(call.func)
         if name in FORBIDDEN:
             found.append(name)
         if name == "torch.load" and not is_constant(call, "weights_only", True):
@@ -67,8 +63,7 @@ def problems_of(tree: ast.AST) -> list[str]:
             found.append(name)
         if any(k.arg == "shell" for k in call.keywords) or is_constant(call, "trust_remote_code", True):
             found.append(name)
-    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
-    return found + [f"from {node.module}" for node in imports if node.module in PICKLERS]
+    return found
 
 
 def test_the_source_has_no_way_to_run_what_it_reads() -> None:

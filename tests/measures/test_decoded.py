@@ -68,7 +68,7 @@ def test_answers_by_hand() -> None:
 @pytest.mark.parametrize("model", [Seq2Seq(embedding=8, encoder=4), Transformer(width=8)], ids=["lstm", "transformer"])
 def test_a_whole_answer_is_right_if_every_next_token_is(model: Description) -> None:
     task = ScanTask(longest=2, pairs=False)
-    ensemble = train(model, task, members=3, steps=60, batch_size=16, optimizer=Adam(lr=0.02), device="cpu")  # type: ignore[arg-type]
+    ensemble = train(model, task, members=2, steps=40, batch_size=16, optimizer=Adam(lr=0.02), device="cpu")  # type: ignore[arg-type]
     told, alone = measures.views(ensemble, task, 64), measures.decoded(ensemble, task, 64)
     assert alone["accuracy"].to_list() == told["accuracy"].to_list()
     assert 0 < alone["accuracy"].mean() < 1  # type: ignore[operator]

@@ -265,16 +265,17 @@ def test_any_small_table_gives_errors_between_none_and_all(rows):
 @pytest.mark.parametrize(
     ("taken", "said"),
     [
-        (0, "no measure of one could be taken"),
-        (1, "the one measure taken does not speak for one"),
-        (4, "none of the 4 measures taken speaks for one"),
+        (0, "No mechanism is named: no measure of one could be taken."),
+        (1, "No mechanism is named: the one measure taken does not speak for one."),
+        (4, "No mechanism is named: none of the 4 measures taken speaks for one."),
     ],
 )
 def test_what_named_no_mechanism_is_counted_in_words(taken: int, said: str) -> None:
     quiet = Finding("copy", "a copy", "copied answers", Interval(0.1), p=0.5, why="chance may give as much")
     assert _silent([quiet] * taken) == said
-    close = replace(quiet, p=0.001, why="it accounts for little")
-    assert not taken or _silent([quiet] * (taken - 1) + [close]).endswith(", p = 0.001): it accounts for little")
+    close = replace(quiet, value=Interval(0.5, 0.4, 0.6), chance=0.2, p=0.001, why="it is rare")
+    near = "No mechanism is named. Most like: a copy (0.50 [0.40, 0.60] follow it, chance 0.20), but it is rare."
+    assert not taken or _silent([replace(close, explains=0.1, mechanism="other"), replace(close, explains=0.5)]) == near
 
 
 def shortcut_of_ties(wrong):
@@ -295,14 +296,14 @@ def test_a_shortcut_by_levels_with_two_answers_equally_often_is_named():
     assert found.mechanisms == ("shortcut by place",)
     (by_place,) = (e for e in found.evidence if e.named)
     assert by_place.value.mean == 1.0
-    assert by_place.chance == pytest.approx(0.2)  # Each animal is said at one place of five.
+    assert by_place.chance == pytest.approx(0.4)  # Each place gives two animals of five.
     copied = next(e for e in found.evidence if e.id == "copy")
     assert copied.speaks
     assert "cannot be told apart" in copied.why
     rng = np.random.default_rng(0)
     assert shortcut_of_ties(lambda i, j: (i + rng.integers(1, 5)) % 5).mechanisms == ()
-    neighbour = rng.integers(2, size=(5, 5))  # One of the two, but not one per place: a copy.
-    assert shortcut_of_ties(lambda i, j: (j - neighbour[i, j]) % 5).mechanisms == ("memorization: a copied answer",)
+    neighbour = rng.integers(2, size=(5, 5))  # Either of the two.
+    assert shortcut_of_ties(lambda i, j: (j - neighbour[i, j]) % 5).mechanisms == ("shortcut by place",)
 
 
 def test_answers_one_of_which_is_right_are_no_shortcut():

@@ -35,3 +35,9 @@ def test_the_committed_table_has_every_learner_and_meets_its_bounds() -> None:
     false = sum(int(rows[name][4]) for name in verdicts.LEARNERS)
     assert right / total >= 0.95
     assert false / total <= 0.02
+
+
+def test_a_failure_that_the_gap_alone_does_not_show_says_what_does() -> None:
+    result = verdicts.run("additive rule", 0).result
+    assert (result.verdict, result.gap.low < 0) == ("fails", True)
+    assert "The gap reaches across the margin of 0.05, but errors of unseen combinations rank" in result.sentence()

@@ -14,7 +14,7 @@ SOURCES = Path(recombine.playground.__file__).parent
 HOST = "http://playground.test/"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def run(browser: Any) -> Iterator[Callable[..., Any]]:
     """``run(module, source, value)``: calls a function of (module, value), given as source, and returns its answer."""
     page = browser.new_page()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,26 +25,17 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_page(tmp_path_factory.mktemp("playground") / "play.html")
 
 
-class Tab:
-    """A tab with the page, what the browser complained of and what it asked for."""
+@pytest.fixture(scope="session")
+def opened_page(opened: Callable[..., Any]) -> Callable[..., Any]:
+    """A tab with the page, in which nothing trains unless it is asked to, and of which no browser complains."""
 
-    def __init__(self, browser: Any, file: Path, fragment: str = "", **how: Any) -> None:
-        self.context = browser.new_context(**{"reduced_motion": "reduce"} | how)  # nothing trains unless it is asked to
-        self.tab = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.tab.on("console", lambda message: self.said.append(message.text))
-        self.tab.on("pageerror", lambda error: self.said.append(str(error)))
-        self.tab.on("request", lambda request: self.asked.append(request.url))
-        self.tab.goto(file.as_uri() + fragment)
+    @contextmanager
+    def tab_of(file: Path, fragment: str = "", **how: Any) -> Iterator[Any]:
+        with opened(file.as_uri() + fragment, **{"reduced_motion": "reduce"} | how) as tab:
+            yield tab
+        assert [*tab.said, *(url for url in tab.asked if not url.startswith(("file:", "blob:", "data:")))] == []
 
-    def __enter__(self) -> Any:
-        return self.tab
-
-    def __exit__(self, *_: object) -> None:
-        problems = [*self.said, *(url for url in self.asked if not url.startswith(("file:", "blob:", "data:")))]
-        self.context.close()
-        assert problems == []
+    return tab_of
 
 
 def frame(tab: Any) -> None:
@@ -74,9 +66,8 @@ def cell(tab: Any, number: int) -> Any:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
-def test_every_door_opens_fits_and_trains(browser: Any, file: Path, width: int, scheme: str) -> None:
-    with Tab(browser, file, viewport={"width": width, "height": 900}, color_scheme=scheme,
-             reduced_motion="no-preference") as tab:  # fmt: skip
+def test_every_door_opens_fits_and_trains(opened_page: Any, file: Path, width: int, scheme: str) -> None:
+    with opened_page(file, viewport=(width, 900), color_scheme=scheme, reduced_motion="no-preference") as tab:
         for door in DOORS:
             tab.click(f"[data-door={door}]")
             until(tab, "parseInt(document.getElementById('epoch').textContent) >= 2")
@@ -94,8 +85,8 @@ def test_every_door_opens_fits_and_trains(browser: Any, file: Path, width: int, 
         assert dark == (scheme == "dark")
 
 
-def test_painting_by_mouse_keyboard_and_touch(browser: Any, file: Path) -> None:
-    with Tab(browser, file, has_touch=True, viewport={"width": 1000, "height": 900}) as tab:
+def test_painting_by_mouse_keyboard_and_touch(opened_page: Any, file: Path) -> None:
+    with opened_page(file, has_touch=True, viewport=(1000, 900)) as tab:
         cell(tab, 30).scroll_into_view_if_needed()
         before = seen(tab)
         boxes = [cell(tab, n).bounding_box() for n in (30, 31, 32)]
@@ -118,8 +109,8 @@ def test_painting_by_mouse_keyboard_and_touch(browser: Any, file: Path) -> None:
         assert "seen" in tab.inner_text("#readout")
 
 
-def test_what_is_missing_can_be_collected(browser: Any, file: Path) -> None:
-    with Tab(browser, file) as tab:
+def test_what_is_missing_can_be_collected(opened_page: Any, file: Path) -> None:
+    with opened_page(file) as tab:
         tab.select_option("#support", "blocks")
         until(tab, "document.getElementById('said-settled').textContent.includes('2 pieces')")
         assert "1 further cell" in tab.inner_text("#said-settled")
@@ -127,8 +118,8 @@ def test_what_is_missing_can_be_collected(browser: Any, file: Path) -> None:
         until(tab, "document.getElementById('said-settled').textContent.includes('One piece')")
 
 
-def test_everything_is_in_the_address(browser: Any, file: Path) -> None:
-    with Tab(browser, file) as tab:
+def test_everything_is_in_the_address(opened_page: Any, file: Path) -> None:
+    with opened_page(file) as tab:
         tab.click("[data-door=parts]")
         tab.select_option("#rule", "modular")
         cell(tab, 0).click()
@@ -141,7 +132,7 @@ def test_everything_is_in_the_address(browser: Any, file: Path) -> None:
         tab.click("#reset")
         tab.wait_for_selector("#table tbody tr")
         first = tab.eval_on_selector_all("#table tbody tr", "rows => rows.map(r => r.textContent.slice(0, 40))")
-    with Tab(browser, file, "#" + link.partition("#")[2]) as tab:
+    with opened_page(file, "#" + link.partition("#")[2]) as tab:
         tab.evaluate(table)
         tab.wait_for_selector("#table tbody tr")
         assert tab.input_value("#seed") == "7"
@@ -168,9 +159,9 @@ WHOLE = "a=4&b=3&rule=own&support=painted&seen=_w8&values=1,2,3,4,5,6,7,8,9,10,1
 ).replace('"', "%22").replace(" ", "") + "&v=1"  # fmt: skip
 
 
-def test_a_damaged_link_is_a_sentence(browser: Any, file: Path) -> None:
+def test_a_damaged_link_is_a_sentence(opened_page: Any, file: Path) -> None:
     cut = [f"#{WHOLE[: int(share * len(WHOLE))]}" for share in (0.1, 0.3, 0.5, 0.8, 0.99)]
-    with Tab(browser, file, DAMAGED[0]) as tab:
+    with opened_page(file, DAMAGED[0]) as tab:
         for fragment in (DAMAGED[0], *DAMAGED[1:], *cut):
             tab.goto(file.as_uri() + fragment)
             assert shown(tab).startswith("The link is not complete: "), fragment[:80]
@@ -212,8 +203,8 @@ def test_between_semicolons_a_comma_is_a_decimal_point(run: Callable[..., Any]) 
     assert values == [["-5.5", "0.25", "4", "NaN"], ["1.5", "2", "3", "4.25"]]
 
 
-def test_what_is_pasted_is_text(browser: Any, file: Path) -> None:
-    with Tab(browser, file) as tab:
+def test_what_is_pasted_is_text(opened_page: Any, file: Path) -> None:
+    with opened_page(file) as tab:
         tab.evaluate("document.querySelector('#paste').closest('details').open = true")
         tab.fill("#paste", "a,b,y\n1,1,1e300\n2,2,1\n1,2,3")
         tab.click("#use")
@@ -247,9 +238,9 @@ def test_of_many_columns_the_likely_ones_are_offered(run: Callable[..., Any]) ->
     assert run("table", "m => m.columnsOf('1,2,3\\n4,5,6').names") == []
 
 
-def test_columns_of_a_table_are_chosen(browser: Any, file: Path, tmp_path: Path) -> None:
+def test_columns_of_a_table_are_chosen(opened_page: Any, file: Path, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,region,plan,hours\n1,EU,free,3\n2,EU,pro,1\n3,US,free,2\n", encoding="utf-8")
-    with Tab(browser, file) as tab:
+    with opened_page(file) as tab:
         tab.evaluate("document.querySelector('#paste').closest('details').open = true")
         tab.set_input_files("#file", tmp_path / "t.csv")
         until(tab, "!document.getElementById('columns-of').hidden")
@@ -261,8 +252,8 @@ def test_columns_of_a_table_are_chosen(browser: Any, file: Path, tmp_path: Path)
         assert shown(tab) == "The two factors and the answer are three different columns."
 
 
-def test_what_was_trained_to_its_end_is_trained_again_and_what_was_paused_is_not(browser: Any, file: Path) -> None:
-    with Tab(browser, file, "#a=3&b=3&epochs=3&support=ell&v=1", reduced_motion="no-preference") as tab:
+def test_what_was_trained_to_its_end_is_trained_again_and_what_was_paused_is_not(opened_page: Any, file: Path) -> None:
+    with opened_page(file, "#a=3&b=3&epochs=3&support=ell&v=1", reduced_motion="no-preference") as tab:
         trained = "document.getElementById('epoch').textContent === '3 epochs'"
         until(tab, trained)
         cell(tab, 4).hover()
@@ -278,11 +269,11 @@ def test_what_was_trained_to_its_end_is_trained_again_and_what_was_paused_is_not
         until(tab, "document.getElementById('readout').textContent.startsWith('Choose a cell')")
 
 
-def test_a_table_is_what_check_says_of_it(browser: Any, tmp_path: Path) -> None:
+def test_a_table_is_what_check_says_of_it(opened_page: Any, tmp_path: Path) -> None:
     table = {"region": ["EU", "EU", "US", "Asia"], "plan": ["free", "pro", "free", "ent"], "hours": [30, 12, 26, 3]}
     file = write_page(tmp_path / "t.html", given_table(table, ["region", "plan"], "hours"))
     result = rc.check(table, ["region", "plan"], target="hours", draws=1)
-    with Tab(browser, file) as tab:
+    with opened_page(file) as tab:
         counts = result.counts
         assert (counts["determined"], counts["undetermined"]) == (1, 4)
         settled = "of 5 unseen, 1 is determined, 4 are not"
@@ -308,21 +299,21 @@ def test_a_table_that_cannot_be_drawn_is_refused(table: Any, factors: list[str],
         given_table(table, factors, target)
 
 
-def test_names_from_a_table_are_text(browser: Any, tmp_path: Path) -> None:
+def test_names_from_a_table_are_text(opened_page: Any, tmp_path: Path) -> None:
     long = "d\n" * 99
     ending = "</script><script>window.hit=1</script>"
     table = {HOSTILE: [ending, "b"] * 2, "x\x00y": ["c", "c", long, long + "e"], "y": [1] * 4}
     file = write_page(tmp_path / "t.html", given_table(table, [HOSTILE, "x\x00y"], "y"))
-    with Tab(browser, file) as tab:
+    with opened_page(file) as tab:
         assert tab.evaluate("window.hit") is None
         heads = tab.locator("#paint [role=columnheader]").all_inner_texts()
         assert len(set(heads)) == 4, "names that are alike once they are cut are told apart"
 
 
-def test_what_is_drawn_is_what_its_error_is_of(browser: Any, file: Path) -> None:
+def test_what_is_drawn_is_what_its_error_is_of(opened_page: Any, file: Path) -> None:
     """Answers 0, 0, 0, 4, all seen: the best sums are off by 1 in each cell."""
     own = "#a=2&b=2&rule=own&values=0,0,0,{}&seen=Dw&epochs=3&support=painted&v=1"
-    with Tab(browser, file, own.format(4)) as tab:
+    with opened_page(file, own.format(4)) as tab:
         frame(tab)
         assert "No sum gives the seen cells: their error is 1." in tab.inner_text("#said-additive")
         tab.click("#step")
@@ -335,13 +326,13 @@ def test_what_is_drawn_is_what_its_error_is_of(browser: Any, file: Path) -> None
         mean, one = (float(text.rstrip(".").partition("seen cells ")[2]) for text in said.split(". Error of one"))
         assert mean == pytest.approx(error, abs=0.01)
         assert one > mean
-    with Tab(browser, file, own.format(0)) as tab:
+    with opened_page(file, own.format(0)) as tab:
         frame(tab)
         assert "Error on seen cells 0." in tab.inner_text("#said-additive")
 
 
-def test_the_answers_of_a_cell_never_cover_what_is_being_used(browser: Any, file: Path) -> None:
-    with Tab(browser, file, viewport={"width": 1400, "height": 900}) as tab:
+def test_the_answers_of_a_cell_never_cover_what_is_being_used(opened_page: Any, file: Path) -> None:
+    with opened_page(file, viewport=(1400, 900)) as tab:
         cell(tab, 4).hover()
         assert tab.eval_on_selector("#readout", "bar => bar.getBoundingClientRect().bottom") <= 900
         covered = """use => { const box = use.getBoundingClientRect();
@@ -355,23 +346,23 @@ def test_the_answers_of_a_cell_never_cover_what_is_being_used(browser: Any, file
         assert tab.eval_on_selector("#support", fits)
 
 
-def test_with_nothing_painted_nothing_trains(browser: Any, file: Path) -> None:
-    with Tab(browser, file, "#a=3&b=3&support=painted&seen=AAA&v=1") as tab:
+def test_with_nothing_painted_nothing_trains(opened_page: Any, file: Path) -> None:
+    with opened_page(file, "#a=3&b=3&support=painted&seen=AAA&v=1") as tab:
         tab.click("#run")
         assert "Nothing to train on" in tab.inner_text("#said-mean")
         until(tab, "document.getElementById('run').textContent === 'Train'")
         assert "9 have a level never seen" in tab.inner_text("#said-settled")
 
 
-def test_large_answers_and_rates_break_nothing(browser: Any, file: Path) -> None:
-    with Tab(browser, file, "#a=2&b=2&rule=own&values=1e9,-1e9,1e-300,0&seen=Bw&lr=10&v=1") as tab:
+def test_large_answers_and_rates_break_nothing(opened_page: Any, file: Path) -> None:
+    with opened_page(file, "#a=2&b=2&rule=own&values=1e9,-1e9,1e-300,0&seen=Bw&lr=10&v=1") as tab:
         tab.click("#run")
         until(tab, "document.getElementById('said-mean').textContent.includes('diverged')")
         assert tab.is_visible("#paint")
 
 
-def test_what_a_screen_reader_is_told(browser: Any, file: Path) -> None:
-    with Tab(browser, file) as tab:
+def test_what_a_screen_reader_is_told(opened_page: Any, file: Path) -> None:
+    with opened_page(file) as tab:
         assert tab.inner_text("#run") == "Train", "nothing moves unless it is asked to"
         levels = tab.eval_on_selector_all("h1, h2, h3", "all => all.map(h => Number(h.tagName[1]))")
         assert levels[0] == 1
@@ -390,8 +381,8 @@ def test_what_a_screen_reader_is_told(browser: Any, file: Path) -> None:
         assert tab.locator("#table tbody tr").count() == 81
 
 
-def test_without_scripts_there_is_a_still_picture(browser: Any, file: Path) -> None:
-    with Tab(browser, file, java_script_enabled=False) as tab:
+def test_without_scripts_there_is_a_still_picture(opened_page: Any, file: Path) -> None:
+    with opened_page(file, java_script_enabled=False) as tab:
         assert "This page needs scripts" in tab.inner_text("main")
         assert tab.is_visible("#still svg")
         assert "slope 0.85" in tab.inner_text("#still")

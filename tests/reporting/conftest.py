@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import altair as alt
@@ -12,10 +13,12 @@ import polars as pl
 import pytest
 
 from recombine.figures import Region, curves, lines_of_members, maps, members
+from recombine.figures.cache import cached_in
 from recombine.statistics import interval
 from recombine.studies import Claim, Figure, Notes, Paper, Published, Study, StudyResult, cells, rising
 
 MEMBERS = 256
+SIDE = 8
 STEPS = (0, *(2**k for k in range(11)))
 UNSEEN = Region((0.0, 1.0), (0.0, 1.0), "unseen")
 PLANE = (
@@ -28,7 +31,7 @@ PLANE = (
 
 def made_up_tables() -> dict[str, pl.DataFrame]:
     rng = np.random.default_rng(0)
-    grid = (np.arange(24) + 0.5) / 12 - 1
+    grid = (np.arange(SIDE) + 0.5) * 2 / SIDE - 1
     across, up = np.meshgrid(grid, grid)
     map_rows, line_rows, accuracy_rows = [], [], []
     start = rng.normal(0, 0.8, MEMBERS)
@@ -58,7 +61,7 @@ def made_up_tables() -> dict[str, pl.DataFrame]:
                 )
         if step in (0, 8, 64, 1024):
             places = (slope[:, None] * grid.clip(0)[None] + offset[:, None]).ravel()
-            member, x2 = np.repeat(np.arange(MEMBERS), 24), np.tile(grid, MEMBERS)
+            member, x2 = np.repeat(np.arange(MEMBERS), SIDE), np.tile(grid, MEMBERS)
             line_rows.append(pl.DataFrame({"step": step, "member": member, "x2": x2, "x1": places}))
     accuracy = pl.concat(accuracy_rows)
     summary = []
@@ -260,6 +263,13 @@ def example_result(study: Study[Any], tables: dict[str, pl.DataFrame], **changes
         "provenance": PROVENANCE,
     }
     return StudyResult(**(settings | changes))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def drawn_once(drawings: Path) -> Iterator[None]:
+    """The pages of all these files show the same figures; a specification is drawn for the first of them."""
+    with cached_in(drawings):
+        yield
 
 
 @pytest.fixture(scope="session")

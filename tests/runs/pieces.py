@@ -89,11 +89,13 @@ def looped(members: int = 6, steps: int = 3) -> Run:
 
 
 def trainings() -> Mapping[str, Run]:
-    """The toy study at smoke scale with few members, and a looped run that is handed out in two units."""
+    """The toy study with few members and steps, and a looped run that is handed out in two units."""
+    from recombine.runs.training import Measured
     from recombine.studies import STUDIES
 
-    toys = STUDIES["gradient-toy"].runs("smoke", 4)
-    return dict(list(toys.items())[:2]) | {"looped": looped()}
+    toys = list(STUDIES["gradient-toy"].runs("smoke", 4).items())[:2]
+    short = {"steps": 20, "measured": (Measured(measure="influence", at=(0, 10, -1)),)}
+    return {name: run.replace(**short) for name, run in toys} | {"looped": looped()}  # type: ignore[attr-defined]
 
 
 def table_bytes(store: Store) -> dict[str, bytes]:

@@ -48,7 +48,7 @@ def test_what_is_stored_is_said_and_nothing_is_written(store: Store) -> None:
     there, toy, loop = (found[name] for name in ("redundant", "uninformative", "looped"))
     assert there.stored
     assert there.pieces == []
-    assert (toy.members, toy.steps, toy.plan.strategy, toy.plan.units) == (4, 256, "stacked", 1)
+    assert (toy.members, toy.steps, toy.plan.strategy, toy.plan.units) == (4, 20, "stacked", 1)
     assert (loop.members, loop.steps, loop.plan.strategy, loop.plan.stack, loop.plan.units) == (6, 3, "loop", 4, 2)
     for run in (toy, loop):
         assert run.estimate.basis == "timed"
@@ -75,7 +75,7 @@ def test_an_estimate_is_start_steps_and_measures() -> None:
     scaled = bench.estimate(run, plan)
     assert scaled is not None
     # Twice the bytes of what was timed: 0.5 s per step, in two units.
-    assert scaled.seconds == pytest.approx(2 * (1.0 + 256 * 0.5 + records * 0.5))
+    assert scaled.seconds == pytest.approx(2 * (1.0 + 20 * 0.5 + records * 0.5))
     assert scaled.basis == "scaled"
     other = bench.estimate(like, RunPlan(1, "loop", 4, touched=100))
     assert other is not None

@@ -15,7 +15,7 @@ from trainees import short
 from recombine.models import ResNet
 from recombine.training.strategies.compiled import free_layouts
 from recombine.training.strategies.convolutions import AsProducts, convolve
-from recombine.training.strategies.stacked import trace
+from recombine.training.strategies.recording import trace
 
 
 @given(

@@ -29,7 +29,7 @@ FRESH: dict[str, Any] = {"task": EASY, "batch_size": 16, "stop_below": BOUND, "s
 @pytest.mark.parametrize("strategy", ["stacked", "loop"])
 @pytest.mark.parametrize("model", [NET, Normed], ids=["plain", "batchnorm"])
 def test_a_member_stops_at_the_first_step_asked_at_which_fresh_examples_say_so(model: Any, strategy: str) -> None:
-    how = {**FRESH, "optimizer": Adam(lr=0.01), "strategy": strategy}
+    how = {**FRESH, "optimizer": Adam(lr=0.03), "strategy": strategy}
     ensemble = short(model, steps=300, fit_below=BOUND, **how)
     judged = fresh_losses(EASY, 256, 0, ensemble.flat)
     final = ensemble.notes["final_loss"]

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from trainees import (
     NET,
+    STEPS,
     TOY,
     Choosy,
     Dropped,
@@ -100,7 +101,7 @@ def plain_training(model: Any, member: int, steps: int, optimizer: Any, task: An
 def test_a_member_is_what_torch_alone_would_train(model: Any, task: Any) -> None:
     ensemble = short(model, task, optimizer=AdamW(lr=0.01, weight_decay=0.1), strategy="stacked")
     for member in (0, 3):
-        plain = plain_training(model, member, 50, lambda p: torch.optim.AdamW(p, lr=0.01, weight_decay=0.1), task)
+        plain = plain_training(model, member, STEPS, lambda p: torch.optim.AdamW(p, lr=0.01, weight_decay=0.1), task)
         mine = dict(ensemble.member(member).named_parameters()) | dict(ensemble.member(member).named_buffers())
         theirs = dict(plain.named_parameters()) | dict(plain.named_buffers())
         assert mine.keys() == theirs.keys()
@@ -191,12 +192,12 @@ def test_epochs_of_a_fixed_set_are_each_members_own() -> None:
 
 
 def test_a_schedule_reaches_the_members() -> None:
-    optimizer = SGD(lr=0.2, schedule=Cosine(steps=50))
+    optimizer = SGD(lr=0.2, schedule=Cosine(steps=STEPS))
     ensemble = short(optimizer=optimizer, strategy="stacked")
 
     def torchs(parameters: Any) -> Any:
         chosen = torch.optim.SGD(parameters, lr=0.2)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(chosen, 50)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(chosen, STEPS)
         step = chosen.step
 
         def both() -> None:
@@ -210,7 +211,7 @@ def test_a_schedule_reaches_the_members() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        plain = plain_training(NET, 1, 50, torchs)
+        plain = plain_training(NET, 1, STEPS, torchs)
     for name, parameter in plain.named_parameters():
         torch.testing.assert_close(dict(ensemble.member(1).named_parameters())[name], parameter, rtol=1e-9, atol=1e-11)
 
@@ -258,7 +259,7 @@ def test_a_model_that_cannot_be_batched_is_looped_and_says_why() -> None:
     ensemble = short(Choosy)
     assert ensemble.notes["strategy"] == "loop"
     assert ensemble.notes["reason"].startswith("torch.vmap cannot batch this model: vmap: It looks like")
-    plain = plain_training(Choosy, 2, 50, lambda p: torch.optim.SGD(p, lr=0.1))
+    plain = plain_training(Choosy, 2, STEPS, lambda p: torch.optim.SGD(p, lr=0.1))
     for name, parameter in plain.named_parameters():
         torch.testing.assert_close(dict(ensemble.member(2).named_parameters())[name], parameter, rtol=1e-9, atol=1e-11)
     x = torch.randn(6, 2, dtype=torch.float64)
@@ -359,5 +360,5 @@ def convolving() -> nn.Module:
 @pytest.mark.parametrize("batch_size", [32, None])
 def test_a_member_alone_comes_to_the_bits_it_has_among_others(model: Any, batch_size: int | None) -> None:
     task = TOY if batch_size else fixed_task()
-    how = {"task": task, "batch_size": batch_size, "steps": 40, "dtype": torch.float32, "strategy": "stacked"}
+    how = {"task": task, "batch_size": batch_size, "steps": 16, "dtype": torch.float32, "strategy": "stacked"}
     assert_same(short(model, members=5, **how), short(model, members=[3], **how), [3], 0)

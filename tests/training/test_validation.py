@@ -81,5 +81,5 @@ def test_a_validated_training_continues_where_it_was(tmp_path: Path, monkeypatch
 
 
 def test_a_task_that_draws_is_validated_on_fresh_examples() -> None:
-    ensemble = short(NET, TOY, validation=Validation(every=10, fresh=64), optimizer=SGD(0.1))
+    ensemble = short(NET, TOY, steps=50, validation=Validation(every=10, fresh=64), optimizer=SGD(0.1))
     assert ensemble.notes["best_at"] == [50] * 4  # nothing to overfit: later is better

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -18,6 +18,8 @@ from recombine.training import Ensemble, train
 TOY = ToyTask()
 NET = Perceptron(widths=(2, 8, 8, 2), activation="tanh")
 SPACE = FactorSpace.of(a=3, b=4)
+STEPS = 20
+"""Most of them are replayed from a record of one."""
 
 
 class Normed(nn.Module):
@@ -141,6 +143,6 @@ def assert_bitwise(first: Ensemble, second: Ensemble) -> None:
 
 
 def short(model: Any = NET, task: Any = TOY, **more: Any) -> Ensemble:
-    """A training of 50 steps in float64 unless said otherwise."""
-    settings: Mapping[str, Any] = {"members": 4, "steps": 50, "batch_size": 8, "dtype": torch.float64, "device": "cpu"}
-    return train(model, task, **{**settings, **more})
+    """A training of a few steps in float64 unless said otherwise."""
+    usual = {"members": 4, "steps": STEPS, "batch_size": 8, "dtype": torch.float64, "device": "cpu"}
+    return train(model, task, **{**usual, **more})

@@ -24,17 +24,28 @@ from recombine.checks.modular import Floats
 from recombine.checks.outliers import outliers
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
-from recombine.checks.reading import in_words, levels_only, not_asked, numbers_unseen, read, split_of, with_grid
+from recombine.checks.reading import (
+    MOST_WRITTEN,
+    in_words,
+    levels_only,
+    not_asked,
+    numbers_unseen,
+    read,
+    split_of,
+    with_grid,
+)
 from recombine.checks.rules import Cells, scaled
 from recombine.checks.tables import pair_tables
 from recombine.checks.verdict import CheckResult, Query, scale_of
 from recombine.errors import InputError
-from recombine.space import Level
+from recombine.space import Level, about
 from recombine.support.table import Missing, Table, Target, factor_names
 
 MOST_QUERIES = 10_000
 SMALL = 15
 """Seen combinations below which the forecast's interval held less often than it says."""
+NEAR = 5
+"""How near to 0 and 100 answers come that may be per cents."""
 WORTH_A_WORD = 0.1
 """Share of the asked pull from which a shortcut that does not win is mentioned."""
 
@@ -121,7 +132,7 @@ def check(
     if questions is not None and test is None and pair is None and not grid:
         besides, unasked = not_asked(known, space, questions.codes.astype(np.int64), exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, expected, answered)
-    return CheckResult(
+    result = CheckResult(
         space=space,
         order=order,
         known=known,
@@ -163,11 +174,12 @@ def check(
             *_far_off(train),
             *_small(train, expected),
             *_warnings(answered, fit, rescaled, prediction, expected),
+            *_per_cent(train.target, expected),
             *_bends(known, space.names, fit),
             *_long_sums(queries),
+            *_part(asked),
             *shared,
         ),
-        plan=plan,
         settings={
             "factors": list(space.names),
             "target": target,
@@ -187,6 +199,8 @@ def check(
             "seed": seed,
         },
     )
+    # What its errors rest on may be contradicted, which is known only now.
+    return result if plan is None else replace(result, plan=replace(plan, assumes=result.rests))
 
 
 def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:
@@ -223,7 +237,10 @@ def _forecast(
     found = forecast(
         cells, asked.codes[asked.status == DETERMINED].astype(np.int64), assumed=known.order, more=rules, seed=seed
     )
-    return (None, [found]) if isinstance(found, str) else (found, [])
+    if isinstance(found, str):
+        return None, [found]
+    # Of very many asked cells a part was passed on, which stands for all of them.
+    return found if asked.counts is None else replace(found, cells=asked.counts["determined"]), []
 
 
 def _additivity(known: Identifiability, train: Table, expected: Forecast | None) -> Additivity | None:
@@ -254,7 +271,7 @@ def _warnings(
 ) -> list[str]:
     notes = []
     if fit is not None and fit.rejected and expected is not None and not (rescaled and rescaled.rejected is False):
-        notes.append("“determined” rests on effects that add up, which is rejected here: trust the forecast's rule.")
+        notes.append(f"“determined” rests on effects that add up, which is rejected here{_instead(expected)}.")
     shortcut = prediction.shortcut if prediction else None
     holds = expected is not None and expected.explains is not False
     if holds and shortcut is not None and (shortcut.outweighs or shortcut.when_asked < -WORTH_A_WORD):
@@ -269,6 +286,16 @@ def _warnings(
     if target is not None and prediction is not None and not (target.count > 0).all():
         notes.append("no kernel prediction of answers: some training combinations have no target.")
     return notes
+
+
+def _instead(expected: Forecast) -> str:
+    """What answers come from where effects do not add up."""
+    if expected.rule == "constant":
+        return ", and no rule that was tried beats the same answer for all"
+    if expected.assumed is not None and expected.rule == expected.assumed.rule:
+        return "; no rule that was tried does better, so the answers are sums, as wrong as the forecast says"
+    pairs = "; --order 2 tells what is determined if pairs act together" if expected.rule == "pairs" else ""
+    return f": the answers are those of the rule “{expected.rule}” instead{pairs}"
 
 
 def _far_off(train: Table) -> list[str]:
@@ -290,6 +317,16 @@ def _small(train: Table, expected: Forecast | None) -> list[str]:
     return ["on tables this small the forecast's 90 % interval held about three times in four when tried."]
 
 
+def _per_cent(target: Target | None, expected: Forecast | None) -> list[str]:
+    """What to try where another rule than adding up is best and the answers may be per cents that nothing calls so."""
+    if target is None or not target.numeric or target.share or expected is None or expected.rule == "additive":
+        return []
+    y = target.mean[target.count > 0]
+    if not (0 <= y.min() <= NEAR and 100 - NEAR <= y.max() <= 100):
+        return []
+    return [f"{target.name} lies between 0 and 100: if these are per cents, a % sign lets log-odds be tried."]
+
+
 def _bends(known: Identifiability, names: tuple[str, ...], fit: Additivity | None) -> list[str]:
     """What to try where a number does not act along a straight line."""
     straight = [names[k] for k, c in known.curves.items() if c.shape == "linear" and c.bent() is not None]
@@ -304,6 +341,14 @@ def _long_sums(queries: Sequence[Query]) -> list[str]:
         "some sums behind “determined” have long fractions and are not written out; ask "
         ".witness(combination) for any of them."
     ]
+
+
+def _part(asked: Asked) -> list[str]:
+    if len(asked.codes) >= asked.total:
+        return []
+    many = f"{asked.total:,}" if asked.total < MOST_WRITTEN else about(asked.total)
+    listed = f"{len(asked.codes):,} of the {many} combinations asked about are listed, here and in files"
+    return [f"{listed}; for others name them with --test."]
 
 
 def _asked_answers(asked: Asked, table: Table | None) -> Floats | None:

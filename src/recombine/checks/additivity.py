@@ -27,7 +27,8 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.support.table import Target
 
-LEVEL = 0.01
+LEVEL, NOTICED = 0.01, 0.05
+"""p-values below which adding up is rejected, and below which it is said where that begins."""
 SMALLEST = 1e-300
 """Below it no p-value is told: it may be 0 because numbers end there."""
 MOST_DIGITS = 7
@@ -98,7 +99,7 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
         return Additivity("lack of fit", True, 0.0, None, f"additivity is rejected: {why}.", why)
     noise = (pure, rows - cells) if rows > cells else None
     found = [
-        _interaction(pair, basis, columns, left, np.sqrt(count), noise, rounding) for pair, columns in named.items()
+        interaction(pair, basis, columns, left, np.sqrt(count), noise, rounding) for pair, columns in named.items()
     ]
     tests = [f for f in found if f is not None]
     if noise is not None:
@@ -119,6 +120,7 @@ def _verdict(tests: list[_Found], what: str = "additivity") -> Additivity:
     p = min(1.0, best.p_value * len(tests))
     value = f"p = {p:.2g}" if p > SMALLEST else f"p < {SMALLEST:g}"
     said = f"{value}, {best.words}" + (f", the smallest of {len(tests)} tests" if len(tests) > 1 else "")
+    said += f"; rejected below {LEVEL:g}" if LEVEL <= p < NOTICED else ""
     word = "rejected" if p < LEVEL else "not rejected"
     return Additivity(best.test, p < LEVEL, p, None, f"{what} is {word} on the seen combinations ({said}).", said)
 
@@ -136,16 +138,17 @@ def _pairs(codes: Ints, known: Identifiability, cells: int) -> dict[tuple[int, i
     return found
 
 
-def _interaction(
+def interaction(
     name: str,
     basis: Floats,
     columns: Floats,
     left: Floats,
     root: Floats,
-    noise: tuple[float, float] | None,
-    rounding: float,
+    noise: tuple[float, float] | None = None,
+    rounding: float = 0.0,
 ) -> _Found | None:
-    """F test of one pair of factors on top of all single effects; what it leaves is no less than ``rounding``."""
+    """F test of columns (of a pair of factors) on top of a basis (all single effects); what it leaves is no less than
+    ``rounding``."""
     extra = columns * root[:, None]
     extra = orth(extra - basis @ (basis.T @ extra), rcond=1e-9)
     size, freedom = extra.shape[1], len(left) - basis.shape[1] - extra.shape[1]

@@ -144,13 +144,16 @@ def _prices(space: FactorSpace, pool: Codes, cost: Cost | None) -> Floats:
     if callable(cost):
         prices = np.array([float(cost(record)) for record in space.decode(pool)])
     else:
-        prices = np.zeros(len(pool))
+        added = []
         for name, levels in cost.items():
             factor = space[name]
-            table = np.zeros(len(factor))
+            table = np.full(len(factor), np.nan)
             for level, price in levels.items():
                 table[level_code(space, name, level)] = price
-            prices += table[pool[:, space.position(name)]]
+            added.append(table[pool[:, space.position(name)]])
+        told = np.array(added)
+        # A combination none of whose levels has a price costs what a row costs without prices.
+        prices = np.where(np.isnan(told).all(axis=0), 1.0, np.nansum(told, axis=0))
     if not (np.isfinite(prices) & (prices >= 0)).all():
         raise InputError("the cost of a combination must be a finite number, 0 or more.")
     return prices

@@ -3,7 +3,9 @@
     V = √(χ² / (n · min(r − 1, c − 1)))     I(A; B) = Σ p log₂ p / (p_A p_B)     I(A; B | C) = Σ_C p_C I(A; B | C = c)
 
 p-values compare χ² with tables drawn at random with the same margins, whose cost does not grow with the rows as
-shuffling them would. Very large tables get the asymptotic χ² and say so.
+shuffling them would. Very large tables get the asymptotic χ² and say so. Of a factor and answers that are numbers, p is
+that of its effect given all others (F test): what a strong factor leaves hides a weaker one from χ². How strong it is,
+the share of variance tells; V and bits of numbers are of means of combinations, cut into bins.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ WORK = 4_000_000
 """Cells × draws spent on all pairs together, unless that leaves fewer than 99 draws."""
 LARGEST_DRAWN = 4_000_000
 """Cells × draws up to which tables are drawn."""
-SMALL_TABLE, ENOUGH = 1_000, 5
+SMALL_TABLE, ENOUGH = 3_000, 5
 """Cells up to which tables are drawn cell by cell; of a larger one with this many expected rows in each cell the χ² is
 as good, and drawing needs scipy.stats, which takes a second to import."""
 KEPT = 100_000
@@ -33,8 +35,14 @@ MOST_PAIRS = 300
 """Pairs that are looked at one by one; of more, the strongest by V."""
 MOST_CONDITIONED = 20_000
 """Two-way tables by class that are counted to hold each factor fixed."""
+MOST_FITTED = 50_000_000
+"""Cells × levels² up to which effects are fitted."""
 THIN = 5
 TARGET_BINS = 8
+EFFECT = "F test of its effect given the other factors"
+ONE_LEVEL = "one level only"
+Effect = tuple[float | None, str, float | None]
+"""p-value, method, share explained."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +58,12 @@ class Association:
     """Smallest mutual information left once another factor is held fixed (factor with target), or information given the
     target (two factors)."""
     given: str | None
-    p_value: float
+    p_value: float | None
+    """None where nothing is left to tell chance by."""
     method: str
+    explained: float | None = None
+    """Of the variance of rows that the other factors leave, the share that a factor takes away from answers that are
+    numbers, less what chance would."""
 
 
 @dataclass(frozen=True)
@@ -79,15 +91,49 @@ def confounding(train: Table, tables: Pairs, draws: int, seed: int) -> Confoundi
         conditional = cubes.given_answer(j, k) if cubes is not None and cubes.fits(j, k) else None
         given = answer_name if conditional is not None else None
         pairs.append(_associate(names[j], names[k], table, conditional, given, draws, total, seed))
+    effects = _effects(codes, shape, train.target) if train.target is not None else None
     if answers is not None and cubes is not None:
         for k in range(len(shape)):
             table = np.stack([np.bincount(codes[:, k], weights=a, minlength=shape[k]) for a in answers.T], axis=1)
             conditional, given = (None, None)
             if len(shape) ** 2 * answers.shape[1] <= MOST_CONDITIONED:
                 conditional, given = cubes.left_with_answer(k, names)
-            pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, total, seed))
+            told = None if effects is None else effects[k]
+            pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, total, seed, told))
     pairs.sort(key=lambda a: -a.cramers_v)
     return Confounding(tuple(pairs), int((train.counts < THIN).sum()), len(train.counts))
+
+
+def _effects(codes: Codes, shape: tuple[int, ...], target: Target) -> list[Effect] | None:
+    """p-value and share of each factor's effect on top of those of all others; None where the answers are no numbers,
+    or many."""
+    use = target.count > 0
+    if not target.numeric or use.sum() * sum(shape) ** 2 > MOST_FITTED:
+        return None
+    from scipy.special import fdtrc
+
+    root = np.sqrt(target.count[use])[:, None]
+    levels = [np.eye(n)[codes[use, k]] * root for k, n in enumerate(shape)]
+    y = target.mean[use] * root[:, 0]
+
+    def left(blocks: list[Floats]) -> tuple[float, int]:
+        x = np.hstack([root, *blocks])
+        beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=None)
+        return float(((y - x @ beta) ** 2).sum()), int(rank)
+
+    found: list[Effect] = []
+    rest, rank = left(levels)
+    rest, freedom = rest + float(target.spread[use].sum()), int(target.count[use].sum()) - rank
+    for k in range(len(shape)):
+        without, fewer = left(levels[:k] + levels[k + 1 :])
+        gain, size = without - rest + float(target.spread[use].sum()), rank - fewer
+        if freedom <= 0 or size <= 0:
+            found.append((None, EFFECT, None))
+            continue
+        ratio = max(gain / size / max(rest / freedom, 1e-12 * gain, 1e-300), 0.0)
+        share = size * (ratio - 1) / (size * ratio + freedom)
+        found.append((float(fdtrc(size, freedom, ratio)), EFFECT, max(share, 0.0)))
+    return found
 
 
 def _strongest(tables: Pairs) -> Pairs:
@@ -174,16 +220,17 @@ def chi_square(table: Floats) -> Floats:
 
 
 def _associate(
-    one: str, two: str, table: Floats, conditional: float | None, given: str | None, draws: int, pairs: int, seed: int
-) -> Association:
+    one: str, two: str, table: Floats, conditional: float | None, given: str | None, draws: int, pairs: int, seed: int,
+    told: Effect | None = None,
+) -> Association:  # fmt: skip
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0] if table.size else table
     rank = min(table.shape) - 1
     if rank < 1:
-        return Association(one, two, 0.0, 0.0, conditional, given, 1.0, "one level only")
+        return Association(one, two, 0.0, 0.0, conditional, given, 1.0, ONE_LEVEL)
     observed = float(chi_square(table))
     v = float(np.sqrt(observed / (table.sum() * rank)))
-    p, method = _p_value(table, observed, draws, pairs, seed)
-    return Association(one, two, min(1.0, v), information(table), conditional, given, p, method)
+    p, method, explained = told or (*_p_value(table, observed, draws, pairs, seed), None)
+    return Association(one, two, min(1.0, v), information(table), conditional, given, p, method, explained)
 
 
 def _p_value(table: Floats, observed: float, draws: int, pairs: int, seed: int) -> tuple[float, str]:

@@ -99,15 +99,15 @@ class Forecast:
     def words(self) -> str:
         """The forecast in one sentence."""
         what = {"rmse": "a root-mean-square error of", "error rate": "a share wrong of", "log loss": "a log loss of"}
-        gain = (
-            "no rule that was tried is clearly better than the same answer for all"
-            if self.rule == "constant"
-            else f"the same answer for all errs by {shown(self.constant)}"
-        )
+        error, constant = apart(self.error, self.constant)
+        gain = f"the same answer for all errs by {constant}" + (", hardly different" if error == constant else "")
+        gain += "" if self.beats else ", and the difference may be chance"
+        if self.rule == "constant":
+            error, gain = shown(self.error), "no rule that was tried is clearly better than the same answer for all"
         untold = self.metric == "error rate" and self.high - self.low > NOTHING_TOLD
         within = "how near cannot be told from so few" if untold else f"90 %: {shown(self.low)} to {shown(self.high)}"
         return (
-            f"Expect {what[self.metric]} {shown(self.error)} ({within}) on the "
+            f"Expect {what[self.metric]} {error} ({within}) on the "
             f"{self.cells:,} unseen combination{'s that are' if self.cells != 1 else ' that is'} determined, by the "
             f"rule “{self.rule}”; {gain}."
         )
@@ -142,6 +142,13 @@ class Forecast:
 def shown(value: float) -> str:
     """Three digits, and no power of ten where people write thousands."""
     return f"{value:,.0f}" if 1_000 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
+def apart(one: float, two: float) -> tuple[str, str]:
+    """Two values as shown, with a fourth digit where three do not tell them apart."""
+    if shown(one) != shown(two) or f"{one:.4g}" == f"{two:.4g}" or abs(one) >= 1_000:
+        return shown(one), shown(two)
+    return f"{one:#.4g}", f"{two:#.4g}"
 
 
 def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str] = (), seed: int = 0) -> Forecast | str:

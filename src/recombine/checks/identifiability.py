@@ -26,11 +26,8 @@ from recombine.space import Codes
 SEEN, DETERMINED, EXTRAPOLATION, UNDETERMINED, UNSEEN = range(5)
 STATUSES = ("seen", "determined", "extrapolation", "undetermined", "unseen level")
 """From best to worst."""
-SCALES = {
-    "log": "effects multiply",
-    "log-odds": "effects multiply the odds",
-    "rank": "effects add up on a scale of ranks",
-}
+SCALES = {"log": "multiply", "log-odds": "multiply the odds", "rank": "add up on a scale of ranks"}
+"""What effects do that add up on a scale."""
 
 
 class Members:
@@ -81,11 +78,9 @@ class Identifiability:
 
     def assumes(self, names: Sequence[str], scale: str | None = None) -> str:
         """What “determined” rests on, in words; ``scale``: where effects add up on another than the answer's own."""
-        if scale:
-            sums = SCALES[scale]
-        else:
-            sums = "effects add up" if self.order == 1 else f"effects of up to {self.order} factors at once add up"
-        return sums + "".join(f" and {names[k]} acts along {curve.words}" for k, curve in self.curves.items())
+        effects = "effects" if self.order == 1 else f"effects of up to {self.order} factors at once"
+        curves = "".join(f" and {names[k]} acts along {curve.words}" for k, curve in self.curves.items())
+        return f"{effects} {SCALES[scale] if scale else 'add up'}{curves}"
 
     def _sizes(self, levels: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(self.curves[k].width + 1 if k in self.curves else n for k, n in enumerate(levels))

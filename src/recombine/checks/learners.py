@@ -38,10 +38,11 @@ class Learner:
         columns = (curves[k].unit[:, None] if k in curves else np.eye(n) for k, n in enumerate(self._cells.shape))
         return np.concatenate([table[codes[:, k]] for k, table in enumerate(columns)], axis=1)
 
-    def _fit(self, kept: Ints) -> Any:
+    def _fit(self, kept: Ints) -> tuple[Any, float, float]:
+        """The model, and the middle and unit of the answers it was fitted to."""
         y = self._cells.answers[kept] if self._cells.numeric else self._cells.answers[kept].argmax(axis=1)
-        self._middle, self._unit = (float(y.mean()), float(y.std()) or 1.0) if self._cells.numeric else (0.0, 1.0)
-        return self._models().fit(self._inputs(self._cells.codes[kept]), (y - self._middle) / self._unit)
+        middle, unit = (float(y.mean()), float(y.std()) or 1.0) if self._cells.numeric else (0, 1)
+        return self._models().fit(self._inputs(self._cells.codes[kept]), (y - middle) / unit), middle, unit
 
     def _models(self) -> Any:
         from sklearn.ensemble import (
@@ -54,13 +55,16 @@ class Learner:
 
         numeric, options = self._cells.numeric, {"random_state": self._seed}
         if self.name == "forest":
-            return (RandomForestRegressor if numeric else RandomForestClassifier)(100, max_features=0.5, **options)
-        net = (MLPRegressor if numeric else MLPClassifier)((64, 64), max_iter=300, solver="adam")
-        return (BaggingRegressor if numeric else BaggingClassifier)(net, 5, bootstrap=False, **options)
+            forest = RandomForestRegressor if numeric else RandomForestClassifier
+            return forest(n_estimators=100, max_features=0.5, **options)
+        net = (MLPRegressor if numeric else MLPClassifier)(hidden_layer_sizes=(64, 64), max_iter=300, solver="adam")
+        ensemble = BaggingRegressor if numeric else BaggingClassifier
+        return ensemble(estimator=net, n_estimators=5, bootstrap=False, **options)
 
-    def _say(self, model: Any, codes: Ints) -> Floats:
+    def _say(self, fitted: tuple[Any, float, float], codes: Ints) -> Floats:
+        model, middle, unit = fitted
         if self._cells.numeric:
-            return np.asarray(model.predict(self._inputs(codes)) * self._unit + self._middle)[:, None]
+            return np.asarray(model.predict(self._inputs(codes)) * unit + middle)[:, None]
         shares = np.zeros((len(codes), self._cells.answers.shape[1]))
         shares[:, model.classes_.astype(int)] = model.predict_proba(self._inputs(codes))
         return shares

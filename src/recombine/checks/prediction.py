@@ -5,16 +5,21 @@
     training)
 
 For more factors the same ratio for independent effects of unit variance comes from the solver. A *shortcut* is a
-factor or conjunction whose part of f agrees with the answers in training and opposes them on the asked combinations.
+factor or conjunction whose part of f agrees with the answers in training and opposes them on the asked combinations,
+unless the learner keeps to it once it is shown the asked answers too: effects of opposite signs are no shortcut.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import orth
 
+from recombine.checks.additivity import interaction
+from recombine.checks.effects import Block
 from recombine.checks.identifiability import SEEN, UNSEEN, Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.errors import InputError
@@ -25,8 +30,12 @@ from recombine.support.table import Target
 
 LARGEST_TRAINING = 1_500
 MOST_FACTORS = 8
+KEPT = 0.5
+"""Share of an opposing pull up to which the learner may keep to it once shown the asked answers."""
 MOST_SHRUNK = 2_000
 """Queries of three or more factors for which the solver works out the expected shrinkage."""
+BY_CHANCE = 0.05
+"""p-value from which what goes with the answers in training is taken for chance."""
 
 
 @dataclass(frozen=True)
@@ -161,12 +170,13 @@ def _with_answers(
         values = np.full(len(queries), np.nan)
         values[usable] = solutions[0].part(chosen, queries[usable])
         parts[tuple(names[k] for k in chosen)] = values
-    shortcut = _shortcut(solutions[0], known, names, train, y, queries, usable, asked)
+    shortcut = _shortcut(solutions[0], kernel, known, names, train, y, queries, usable, asked)
     return Prediction(word, by_order, shrinkage, answers[:, 0], parts, shortcut)
 
 
 def _shortcut(
     solution: Solution,
+    kernel: Kernel,
     known: Identifiability,
     names: tuple[str, ...],
     train: Codes,
@@ -195,7 +205,31 @@ def _shortcut(
     wrong = [chosen for chosen in there if there[chosen] < -1e-9 * scale and here[chosen] > 1e-9 * whole]
     if not wrong:
         return None
+    fresh = ~known.members.contains(queries[told])
+    more, answers = queries[told][fresh], truth[fresh]
+    some = np.linspace(0, len(more) - 1, min(len(more), LARGEST_TRAINING)).round().astype(np.int64)
+    more, answers = more[some], answers[some]
+    shown = fit_least_squares(kernel, np.concatenate([train, more]), np.concatenate([y, answers]), bias=True)
+    before, after = (
+        {chosen: float(fit.part(chosen, more) @ (answers - centre)) for chosen in wrong} for fit in (solution, shown)
+    )
+    wrong = [chosen for chosen in wrong if before[chosen] < 0 and after[chosen] > KEPT * before[chosen]]
+    wrong = [chosen for chosen in wrong if _associated(train, known.shape, chosen, y)]
+    if not wrong:
+        return None
     worst = min(wrong, key=lambda chosen: there[chosen])
     return Shortcut(
         tuple(names[k] for k in worst), here[worst] / whole, there[worst] / scale, -there[worst] > pull, judged
     )
+
+
+def _associated(train: Codes, shape: tuple[int, ...], chosen: tuple[int, ...], y: Floats) -> bool:
+    """Whether these factors go with the answers in training beyond chance and beyond what fewer of them do; where
+    nothing is left to tell chance by, they may."""
+    fewer = itertools.combinations(chosen, len(chosen) - 1) if len(chosen) > 1 else [()]
+    inner = np.hstack([Block.of(train, shape, part).columns(train).toarray() for part in fewer])
+    basis = orth(inner)
+    found = interaction(
+        "", basis, Block.of(train, shape, chosen).columns(train).toarray(), y - basis @ (basis.T @ y), np.ones(len(y))
+    )
+    return found is None or found.p_value < BY_CHANCE

@@ -20,7 +20,7 @@ from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
 from recombine.checks.confounding import Confounding
-from recombine.checks.forecast import Forecast, shown
+from recombine.checks.forecast import Forecast, apart, shown
 from recombine.checks.identifiability import STATUSES, Identifiability
 from recombine.checks.planning import Plan
 from recombine.checks.prediction import Prediction
@@ -49,6 +49,8 @@ WORDS = {
     "undetermined": "not determined by this data",
     "unseen level": "level never seen",
 }
+REPLACED = "levels that answered alike wherever both were seen replace each other, whether or not effects add up"
+PER_ROW = "This log loss is that of one row, averaged over combinations that count alike."
 DOUBT = {"rejected": "which the seen combinations contradict", "unsupported": "which is not shown"}
 BESIDE = {"rejected": ", and effects do not simply add up", "unsupported": ", and that effects add up is not shown"}
 
@@ -168,8 +170,11 @@ class CheckResult(Result):
         return self.rule == (f"{assumed} on a {self.scale} scale" if self.scale else assumed)
 
     def in_words(self, status: str) -> str:
-        """What a status says of a combination."""
-        return WORDS.get(status) or f"determined if {self.assumes}"
+        """What a status says of a combination, with what speaks against it."""
+        if status in WORDS or not self.doubt:
+            return WORDS.get(status) or f"determined if {self.assumes}"
+        beside = ", answered by substitution, which does not suppose that" if self.rule == "substitution" else ""
+        return f"determined only if {self.rests}{beside}"
 
     @property
     def determined(self) -> bool:
@@ -231,7 +236,16 @@ class CheckResult(Result):
         said = self._verdict_words()
         if self.forecast is None:
             return said
-        return f"{self.forecast.words} {said}" + (LIKE_THE_SEEN if self.doubt else "")
+        of = f"This is of {self.of_means}. " if self.of_means else ""
+        of += f"{PER_ROW} " if self.forecast.metric == "log loss" else ""
+        of += f"Substitution: {REPLACED}. " if self.rule == "substitution" else ""
+        return f"{self.forecast.words} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+
+    @property
+    def of_means(self) -> str:
+        """What forecast and ranges are of, where it is not single rows."""
+        scatter = self.answers.scatter if self.answers is not None else None
+        return "" if scatter is None else f"means of combinations, around which single rows scatter by {shown(scatter)}"
 
     def _verdict_words(self) -> str:
         missing = self.rank_needed - self.rank_train
@@ -244,13 +258,17 @@ class CheckResult(Result):
             if self.additivity is None:
                 return f"{every}."
             if self.rescaled is not None and self.scale is not None:
-                plain = f"({self.additivity.evidence})" if self.additivity.rejected else "as far as is shown"
                 scaled = f"on the {self.scale} scale ({self.rescaled.evidence or self.rescaled.test})"
-                return f"{every}: adding up holds {scaled}, not in the answer's own units {plain}."
+                plain = f"in the answer's own units it is ({self._evidence})"
+                return f"{every}: adding up is not rejected {scaled}; {plain}."
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self._evidence})."
             if self.verdict == "determined":
-                return f"{every}, and the seen combinations do not contradict that."
+                if self.additivity.rejected is None:
+                    return f"{every}; nothing here tests that: {self.additivity.words}"
+                best = self.forecast.scale if self.forecast is not None else None
+                on = f"; adding up does best on a {best.name} scale" if best is not None else ""
+                return f"{every}, and the seen combinations do not contradict that{on}."
             return f"{every}, but that is not shown: {self._not_shown()}."
         how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "extrapolation":
@@ -274,9 +292,10 @@ class CheckResult(Result):
         tried = self.forecast.assumed
         if tried is None or tried.error >= self.forecast.constant:
             return "on combinations left out it is no better than the same answer for all"
-        errors = f"{shown(tried.error)} against {shown(self.forecast.constant)}"
+        one, two = apart(tried.error, self.forecast.constant)
+        errors = f"{'hardly ' if one == two else ''}less than the same answer for all ({one} against {two})"
         few = f"which on {self.forecast.distinct:,} of them may be chance"
-        return f"on combinations left out it errs less than the same answer for all ({errors}), {few}"
+        return f"on combinations left out it errs {errors}, {few}"
 
     @property
     def _evidence(self) -> str:
@@ -346,7 +365,7 @@ class CheckResult(Result):
             "verdict": self.verdict,
             "doubt": self.doubt,
             "sentence": self.sentence(),
-            "asked": {"what": self.asked, "total": self.total},
+            "asked": {"what": self.asked, "total": self.total, "listed": len(self.queries)},
             "order": self.order,
             "rank": {"train": self.rank_train, "needed": self.rank_needed},
             "counts": self.counts,
@@ -376,7 +395,9 @@ class CheckResult(Result):
                 "thin": self.confounding.thin,
                 "combinations": self.confounding.combinations,
             },
-            "forecast": None if self.forecast is None else self.forecast.to_dict(),
+            "forecast": None
+            if self.forecast is None
+            else {**self.forecast.to_dict(), "scatter": self.answers.scatter if self.answers is not None else None},
             "additivity": None if self.additivity is None else _plain(vars(self.additivity)),
             "rescaled": None if self.rescaled is None else _plain(vars(self.rescaled)),
             "scale": self.scale,

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from recombine.checks import CheckResult, Query
 
 SHOWN = 10
+FEW = 3
+"""Interactions up to which those that are missing are named."""
 MOST_COLUMNS = 20
 """Factors up to which combinations are shown as rows of a table."""
 COLOURS = {
@@ -50,7 +52,7 @@ COLOURS = {
     "unseen level": "red",
 }
 NUMBERS = {
-    "answer": "by the forecast's rule, with the range that 9 of 10 numbers fall into, or the chance of the class",
+    "answer": "by the forecast's rule",
     "leverage": "variance of the answer of a plain additive fit, in units of the noise of one row",
     "cut": "seen combinations that must be lost before it is no longer determined",
     "network": "not an estimate: what a wide network would give, as a share of the sum of seen effects",
@@ -80,7 +82,9 @@ def check(
     merge_alike: MergeAlike = False,
     forbid: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())] = None,
     exclude: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot exist.", negative=())] = None,
-    cost: Annotated[list[str] | None, Parameter(help="a=x:5: what a level adds to the price.", negative=())] = None,
+    cost: Annotated[
+        list[str] | None, Parameter(help="a=x:5: what a level adds to the price; rows without one cost 1.", negative=())
+    ] = None,
     budget: Annotated[float | None, Parameter(help="The best rows to collect for this many (or this price).")] = None,
     until_error: Annotated[float | None, Parameter(help="Rows until every asked standard error is below this.")] = None,
     noise: Annotated[float | None, Parameter(help="Standard deviation of one row; estimated if not given.")] = None,
@@ -182,20 +186,25 @@ def check(
 
 def _show(result: CheckResult, out: Path | None) -> None:
     print_verdict(result.verdict + result.beside, COLOURS.get(result.verdict, "green"), result.sentence())
+    if result.plan is not None:  # somebody asked for it
+        print_plan(result.space, result.plan, SHOWN)
     say("")
     print_facts(_facts(result))
     if result.queries and result.verdict != "seen" and len(result.space) <= MOST_COLUMNS:
         say("")
         _print_queries(result)
-    if result.plan is not None:
-        print_plan(result.space, result.plan, SHOWN)
-    elif len(result.advice.cells):
+    if result.plan is None and len(result.advice.cells):
         say("")
         _print_suggestions(result)
-    elif result.advice.needed and result.advice.enough:
+    elif result.plan is None and result.advice.needed and result.advice.enough:
         say(f"\ncollect {counted(result.advice.needed, 'combination')} ({result.advice.method})")
     if out is not None:
-        say(f"\nwritten to {out}")
+        part = (
+            f" ({len(result.queries):,} of {_count(result.total)} combinations)"
+            if len(result.queries) < result.total
+            else ""
+        )
+        say(f"\nwritten to {out}{part}")
 
 
 def _facts(result: CheckResult) -> list[tuple[str, str]]:
@@ -219,7 +228,8 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
     for t in (2, 3):
         possible, seen, missing = result.coverage.total(t)
         if possible:
-            facts.append((f"{t}-way", f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"))
+            words = f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"
+            facts.append((f"{t}-way", words + (_named(result, t) if missing <= FEW and t < len(names) else "")))
     if result.forecast is not None:
         from recombine.checks.elsewhere import elsewhere
         from recombine.checks.forecast import shown as rounded
@@ -233,6 +243,19 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
     if result.rescaled is not None:
         facts.append(("rescaled", f"on the {result.rescaled.scale} scale {result.rescaled.words}"))
     return facts + [("note", note) for note in result.notes]
+
+
+def _named(result: CheckResult, t: int) -> str:
+    """The few interactions that are asked for and were never seen."""
+    from recombine.space import quoted
+
+    factors = result.space.factors
+    named = [
+        " × ".join(f"{quoted(factors[k].name)}={quoted((factors[k].levels or ())[c])}" for k, c in pairs)
+        for found in result.coverage.strength(t)
+        for pairs in (list(zip(found.factors, example, strict=True)) for example in found.examples)
+    ]
+    return f" ({', '.join(named)})" if named else ""
 
 
 def _count(number: int) -> str:
@@ -261,19 +284,29 @@ def _print_queries(result: CheckResult) -> None:
         levels = [shown(str(v)) for v in result.combination(query.codes).values()]
         doubtful = " (?)" if query.status == "determined" and result.doubt else ""
         table.add_row(*levels, query.status + doubtful, *(cells[i] for cells in numbers.values()))
-    of = f", {len(listed)} of {result.total:,} (--out FILE.csv has all)" if result.total > len(listed) else ""
+    many, whole = len(result.queries), len(result.queries) == result.total
+    of = f", {len(listed)} of {many:,} (--out FILE.csv has {'all' if whole else 'these'})" if many > len(listed) else ""
     where = console()
     where.print(shown(f"{title}{of}", style="bold"))
     where.print(table)
     if result.doubt and any(q.status == "determined" for q in listed):
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
     if numbers.get("answer") and not result.by_sums:
-        said = f"“determined” is judged for effects that add up; the answers are those of the rule “{result.rule}”"
+        said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
+        swaps = result.forecast.substitution if result.rule == "substitution" and result.forecast is not None else None
+        if swaps is not None:
+            asked = sum(q.status == "determined" for q in result.queries)
+            said += f", which does not suppose that and covers {swaps['covered']:,} of {asked:,}"
         where.print(shown(said, style="dim"))
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
+        if name == "answer" and not untried:
+            ranged = any(q.low is not None for q in listed)
+            what += ", with the range that 9 of 10 numbers fall into" if ranged else ""
+            what += ", with the chance of the class" if any(q.probabilities for q in listed) else ""
+            what += f"; {'both are' if ranged else 'it is'} of {result.of_means}" if result.of_means else ""
         where.print(shown(f"{name}: {what}{learner}", style="dim"))
 
 
@@ -281,10 +314,12 @@ def _listed(result: CheckResult) -> tuple[list[Query], str]:
     """The worst first; where those without an answer would fill the list, as many with one beside them."""
     told = [q for q in result.queries if q.prediction is not None]
     dark = [q for q in result.queries if q.prediction is None]
+    levered = ", by leverage" if any(q.leverage is not None for q in result.queries) else ""
     if not told or not dark:
-        return list(result.queries[:SHOWN]), "worst combinations asked"
+        mixed = result.queries[0].status != "determined"
+        return list(result.queries[:SHOWN]), "combinations asked" + (", the worst status first" if mixed else levered)
     first = dark[: max(SHOWN // 2, SHOWN - len(told))]
-    return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then the least certain answers"
+    return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then answers" + levered
 
 
 def _answer(query: Query) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import io
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -16,6 +17,9 @@ from recombine.errors import InputError
 
 LONGEST = 4000
 """Letters of an error that are shown: a name from a file may be as long as the file."""
+
+FAULT = 70
+"""Exit code of an error in our code, or in a study or model that was brought along: 1 says that a finding counts."""
 
 app = cyclopts.App(
     name="recombine",
@@ -29,7 +33,7 @@ app = cyclopts.App(
     recombine COMMAND --help
 
 Exit codes: 0 completed, whatever was found; 1 where --fail-on makes a finding
-count, or study verify finds a difference; 2 bad input.""",
+count, or study verify finds a difference; 2 bad input; 70 an error that was not foreseen.""",
     help_format="plaintext",
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,
@@ -47,7 +51,7 @@ app.command(play.play, sort_key=8, help_epilogue="")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 2 for bad input, said in one sentence."""
+    """Run the command line and exit: 2 for bad input, said in one sentence; 70 for what should not happen."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that has no × or é shows ? there, and not an error. A stream that others write to may refuse.
         if isinstance(stream, io.TextIOWrapper):
@@ -70,6 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         where = f"{error.filename!r} cannot be read or written: " if error.filename else ""
         _say(f"{where}{error.strerror or error}{_kept(arguments)}.")
         sys.exit(2)
+    except Exception:
+        traceback.print_exc()
+        said = "this error was not foreseen; if it is not from code of your own, please report the lines above"
+        _say(f"{said}{_kept(arguments)}.")
+        sys.exit(FAULT)
     sys.exit(code if isinstance(code, int) else 0)
 
 

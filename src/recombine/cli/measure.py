@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,7 +22,7 @@ from recombine.cli.options import (
     check_file,
     words,
 )  # fmt: skip
-from recombine.cli.printing import console, print_facts, print_json, print_verdict, say, shown
+from recombine.cli.printing import console, print_facts, print_json, print_verdict, say, shown, unread
 from recombine.cli.progress import waiting
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 
@@ -116,10 +117,11 @@ def measure(
             seed=seed,
         )
     page = None if out is None else _write(result, out)
-    if json:
-        print_json(result.to_dict() | ({} if page is None else {"page": str(page)}))
-    else:
-        _show(result, page)
+    with unread():
+        if json:
+            print_json(result.to_dict() | ({} if page is None else {"page": str(page)}))
+        else:
+            _show(result, page)
     return int(result.verdict in (fail_on or ()))
 
 
@@ -143,11 +145,12 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     where = console()
     print_verdict(result.verdict, COLOURS.get(result.verdict, "default"), result.sentence())
     say("")
-    errors = {"training": result.training, "seen": result.seen, "unseen": result.unseen}
+    errors = {"training": result.training} if isfinite(result.training.mean) else {}
+    errors |= {"seen": result.seen, "unseen": result.unseen}
     print_facts(
         [
             *((name, f"error {figure}{_scores(result, name)}") for name, figure in errors.items()),
-            ("gap", f"      {result.gap}: unseen less seen{result.beyond().replace(' ', ', ', 1)}"),
+            ("gap", f"      {result.gap}: unseen less seen{', ' * bool(result.beyond())}{result.beyond()}"),
             ("noise", noise_words(result)),
             ("", f"{ERROR_WORDS[result.answers.kind]} Intervals are 95 %."),
             *(("note", note) for note in result.notes),

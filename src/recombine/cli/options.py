@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter, Token
 
-from recombine.errors import InputError, unknown
+from recombine.errors import InputError
 from recombine.result import ENDINGS
 from recombine.space import Level
 
@@ -188,6 +188,6 @@ def check_file(out: Path | None, *read: Path | None) -> None:
     if out.is_dir():
         raise InputError(f"{str(out)!r} is a folder; --out names a file that ends in one of {' '.join(ENDINGS)}.")
     if out.suffix.lower() not in ENDINGS:
-        raise unknown("ending of --out", out.suffix or out.name, ENDINGS)
+        raise InputError(f"--out {out.name!r} cannot be written; its ending must be one of {' '.join(ENDINGS)}.")
     if not out.parent.is_dir():
         raise InputError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into.")

@@ -101,7 +101,7 @@ def split(
             "blank_rows": int((~rows.answered).sum()), "notes": list(rows.notes),
         })  # fmt: skip
     else:
-        _show(answered, found, target, int((~rows.answered).sum()), out)
+        _show(answered, found, target, graded, int((~rows.answered).sum()), out)
     return 0
 
 
@@ -172,7 +172,7 @@ def _plain(rows: Rows, fold: Fold) -> dict[str, Any]:
     }
 
 
-def _show(rows: Rows, found: list[Fold], target: str | None, blank: int, out: Path | None) -> None:
+def _show(rows: Rows, found: list[Fold], target: str | None, graded: bool, blank: int, out: Path | None) -> None:
     import numpy as np
 
     total = len(rows.combinations)
@@ -200,6 +200,8 @@ def _show(rows: Rows, found: list[Fold], target: str | None, blank: int, out: Pa
         )
     print_table("", ["fold", "held out", "test rows", "training rows", "in neither", "leverage"], lines, one_line=True)
     say("leverage: variance of a held-out answer in units of one row's noise, median (lowest … highest)")
+    if graded and len(found) > 1 and np.nanmedian(found[-1].leverage) <= np.nanmax(found[0].leverage):
+        say("the table is too even to be graded: half of the last fold is no harder than some of the first")
     short = [f"{len(fold.held_out):,} of {len(fold.held_out) + fold.back:,}" for fold in found if fold.back]
     if short:
         say(

@@ -5,27 +5,9 @@ Names are looked up when they are first used, so that words and numbers do not w
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-_WHERE = {
-    "Region": "regions",
-    "claims": "_claims",
-    "column": "_column",
-    "curves": "_curves",
-    "drawn_for": "theme",
-    "forest": "_forest",
-    "lines_of_members": "member_lines",
-    "maps": "_maps",
-    "members": "_members",
-    "phase": "_phase",
-    "save_figure": "export",
-    "scatter": "_scatter",
-    "specification": "export",
-    "strips": "_strips",
-    "to_svg": "export",
-    "verdict_table": "_verdict_table",
-}
+from recombine.on_demand import on_demand
 
 if TYPE_CHECKING:
     from recombine.figures._claims import claims as claims
@@ -38,21 +20,17 @@ if TYPE_CHECKING:
     from recombine.figures._scatter import scatter as scatter
     from recombine.figures._strips import strips as strips
     from recombine.figures._verdict_table import verdict_table as verdict_table
+    from recombine.figures.dissection import parts as parts
     from recombine.figures.export import save_figure as save_figure, specification as specification, to_svg as to_svg
     from recombine.figures.member_lines import lines_of_members as lines_of_members
     from recombine.figures.regions import Region as Region
     from recombine.figures.theme import drawn_for as drawn_for
 
-
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(_WHERE)
-
-
 if not TYPE_CHECKING:  # type checkers read the imports above instead
-    __all__ = __dir__()
+    __getattr__, __dir__, __all__ = on_demand(__name__, {
+        "_claims": ["claims"], "_column": ["column"], "_curves": ["curves"], "_forest": ["forest"], "_maps": ["maps"],
+        "_members": ["members"], "_phase": ["phase"], "_scatter": ["scatter"], "_strips": ["strips"],
+        "_verdict_table": ["verdict_table"], "dissection": ["parts"],
+        "export": ["save_figure", "specification", "to_svg"], "member_lines": ["lines_of_members"],
+        "regions": ["Region"], "theme": ["drawn_for"],
+    })  # fmt: skip

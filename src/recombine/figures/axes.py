@@ -42,7 +42,7 @@ def ends(low: float, high: float, **title: Any) -> alt.Axis:
     """Both ends and the middle where they are round, else a few round places between: all the ticks a small panel has
     room for."""
     values = [low, (low + high) / 2, high]
-    if any(float(f"{value:.2g}") != value for value in (low, high)):
+    if any(value not in (round(value), float(f"{value:.2g}")) for value in (low, high)):
         values = _round_places(low, high)
     # Without a precision of its own, the scale's is taken, and 12 is drawn as 1e+1.
     look: dict[str, Any] = {"grid": False, "domain": False, "ticks": False, "labelPadding": 3}
@@ -54,4 +54,4 @@ def _round_places(low: float, high: float) -> list[float]:
     """Multiples of 1, 2 or 5 times a power of ten, of which at most four lie from low to high."""
     size = 10.0 ** math.floor(math.log10((high - low) / 4))
     step = next(size * k for k in (1, 2, 5, 10, 20) if math.floor(high / (size * k)) - math.ceil(low / (size * k)) < 4)
-    return [float(f"{k * step:.9g}") for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return [float(f"{k * step:.12g}") for k in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -23,10 +23,10 @@ def region_rows(regions: Sequence[Region], panels: Sequence[str]) -> list[dict[s
     """The rectangles once a panel, as rows of a faceted chart's one table."""
     rows = []
     for index, panel in enumerate(panels):
-        for region in regions:
-            (x, x2), (y, y2) = sorted(region.x), sorted(region.y)
+        for across, up, label in regions:
+            (x, x2), (y, y2) = sorted(across), sorted(up)
             place = {"x": x, "x2": x2, "y": y, "y2": y2, "mid_x": (x + x2) / 2, "mid_y": (y + y2) / 2}
-            rows.append({"part": "region", "facet": panel, **place, "label": plain(region.label) if index == 0 else ""})
+            rows.append({"part": "region", "facet": panel, **place, "label": plain(label) if index == 0 else ""})
     return rows
 
 

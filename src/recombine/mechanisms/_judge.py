@@ -1,9 +1,9 @@
 """From answers to a verdict: did it fit, does it fail on unseen combinations, and by which mechanism?
 
 Rows that were not trained on are compared with rows that were not trained on, and every learner with simple rules on
-the same rows. A mechanism is named only where the learner fitted its training data, fails on unseen combinations, and a
-number speaks for it that chance does not give. Among rules that account for the same answers the simplest is named: one
-fixed answer, one factor, a copied answer, the right answers made smaller, a sum over factors.
+the same rows. A mechanism is named only where the learner knows something of seen combinations, fails on unseen ones,
+and a number speaks for it that chance does not give. Among rules that account for the same answers the simplest is
+named: one fixed answer, one factor, a copied answer, the right answers made smaller, a sum over factors.
 """
 
 from __future__ import annotations
@@ -13,62 +13,25 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
 from recombine.mechanisms.comparing import Comparison, average, compare, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
-from recombine.mechanisms.names import NOTHING, ranged, share
+from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members
+from recombine.mechanisms.names import NOTHING, share
 from recombine.mechanisms.result import MeasureResult
-from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follows, rules
+from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
 
 MOST_ASKED, MOST_TRAINED = 1_000, 4_000
 """Rules are looked for among this many unseen and trained combinations at most, drawn at random beyond."""
 FITTED = 0.1
 MARGIN = 0.05
-LITTLE = 0.9
-"""A training error below this share of what always giving the same answer costs is an error of something learnt."""
 RULES = ("fixed", "factor", "copy", "additive", "leak")
 LIKENED = 1_000
-KNOWS_MORE = 0.5
 FAILING = ("fails", "partly")
-
-
-def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> tuple[NDArray[np.bool_], str]:
-    """Members that learnt what they were trained on (all, where that cannot be said), and what keeps the others out.
-
-    A member fitted if its training error exceeds by at most ``fitted`` what the noise leaves, or is less than half of
-    what the best simple rule leaves on combinations that it was fitted without, and if it is less than always giving
-    the same answer costs. Where the noise is not known, doing as well as the best simple rule is enough."""
-    error, floor, best = answers.training_error, comparison.floor.mean, comparison.best_on_seen
-    finite = np.isfinite(answers.error[:, answers.seen]).all(axis=1) & np.isfinite(answers.error).any(axis=1)
-    allowed = fitted + np.nan_to_num(floor)
-    most = f"{fitted:g}" + (f" above the noise of {share(floor)}" * (floor > 0))
-    if np.isnan(floor) and best > fitted:
-        allowed, most = best, f"the {share(best)} of the best simple rule"
-    elif KNOWS_MORE * best > allowed:
-        allowed, most = KNOWS_MORE * best, f"half the {share(best)} of the best simple rule"
-    constant, clearly = comparison.trained_constant, comparison.better_on_seen
-    bound = constant if clearly.bounded and clearly.high < 0 else LITTLE * constant
-    keep = finite & (np.isnan(error) | ((error <= allowed) & (np.isnan(bound) | (error < bound))))
-    if keep.any() or not finite.any():
-        return keep, "" if keep.any() else "its answers are not finite numbers, and count as wrong"
-    own = float(np.nanmean(error[finite]))
-    why = f"its error there is {share(own)}, "
-    if not own >= bound:
-        return keep, f"{why}more than {most}"
-    much = LITTLE * constant
-    if best >= much and (floor >= much or comparison.floor.high >= much):
-        return keep, (
-            f"{why}and as far as the rows tell there is {'nothing' if floor >= much else 'hardly anything'} to learn: "
-            f"the noise is {ranged(comparison.floor)}, where always giving the same answer costs {share(constant)} and "
-            "no simple rule much less"
-        )
-    hardly = "" if own >= constant else "and not clearly less, "
-    return keep, f"{why}{hardly}where always giving the same answer costs {share(constant)}"
 
 
 def judge(
@@ -97,25 +60,28 @@ def judge(
     over = Over(len(usable.members), seed)
     if len(usable.members) != len(able.members):
         comparison = compare(usable, over, others or {}, seed)
-    missing = dict(left_out or {})
-    found: list[Finding] = []
-    if fits:
-        found, silent = ([], {"rules": no_rules}) if no_rules else _evidence(usable, comparison, over, seed)
-        missing = {**silent, **missing}
-        found += extra
-    else:
-        missing = {"mechanisms": "the learner did not fit its training data, so its answers elsewhere mean little"}
     most = 1.0 if usable.classes is not None else float("inf")
     at, away, error = usable.compared, usable.unseen, usable.error
     seen, unseen = (average(usable, over, (1.0, error, mask)).within(0, most) for mask in (at, away))
     noise = _noise(usable, comparison)
     beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
     gap = average(usable, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
-    speaks = any(e.speaks for e in found)
     verdict, why = "not fitted", unfit
+    if not fits and finite.any() and fails_though_unfitted(usable, comparison, gap, beyond, margin):
+        verdict, keep, why = "fails", finite, f"it fitted its training data in part alone: {unfit}"
+        if usable.classes is None:
+            no_rules = no_rules or "numbers that were fitted in part alone lie near those of any rule"
+    found: list[Finding] = []
+    missing = {"mechanisms": "the learner did not fit its training data, so its answers elsewhere mean little"}
+    if verdict == "fails" or fits:
+        found, silent = ([], {"rules": no_rules}) if no_rules else _evidence(usable, comparison, over, seed)
+        missing = {**silent, **(left_out or {})}
+        found += extra
     if fits:
-        excess = average(usable, over, (1.0, beyond, away))
-        lost = float(noise[away].mean()) if away.any() else 0.0
+        known = float(noise[away].mean()) if away.any() else 0.0
+        lost = min(known, comparison.reached(usable, away)) if away.any() else 0.0
+        excess = average(usable, over, (1.0, beyond + (known - lost), away))
+        speaks = any(e.speaks for e in found)
         verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, margin, fitted, speaks)
     return MeasureResult(
         answers=usable,
@@ -142,7 +108,13 @@ def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
     floor = comparison.floor.mean
     told = answers.like and answers.compared.any() and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
     each = noise_within(answers) if floor > 0 and not told else None
-    return np.zeros(len(answers.codes)) if each is None else each
+    if each is None:
+        return np.zeros(len(answers.codes))
+    if answers.classes is None:
+        return each
+    # Few rows of a combination miss its usual class, and so tell too much noise of unseen and seen ones alike.
+    sides = [at for at in (answers.unseen, answers.compared & answers.like) if each[at].any()]
+    return each * min([1.0, *(comparison.reached(answers, at) / float(each[at].mean()) for at in sides)])
 
 
 def _verdict(
@@ -175,24 +147,38 @@ def _verdict(
         # Trained rows may be answered better than anyone could answer new ones.
         favoured = max(0.0, comparison.floor.mean - seen.mean)
         low, high = low - favoured, high - favoured
-    if high <= margin:
+    worse = best is not None and best.difference.bounded and best.difference.low > 0
+    allowed = excess.high <= margin
+    if high <= margin and (gap.high <= margin or allowed):
         if not informed:
             return "unclear", "always giving the same answer is not clearly worse there"
-        return ("overfits", "") if _overfits(answers, seen, comparison, margin, fitted) else ("composes", "")
+        if _overfits(answers, seen, comparison, margin, fitted):
+            return "overfits", ""
+        return "composes", "" if gap.high <= margin else "as well as the noise allows"
+    if low <= margin and allowed and unseen.high < comparison.own_constant and not worse:
+        return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
-    # much errors vary.
-    if low <= margin and not (speaks and gap.mean > margin and _larger(answers)):
+    # much errors vary; but on training rows errors are smaller one by one anyway.
+    if low <= margin and not (speaks and gap.mean > margin and (like or gap.low > 0) and _larger(answers)):
         if like and _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
+        if gap.low > margin:
+            return "unclear", (
+                "seen combinations were measured on training rows, where its error is less than the noise of "
+                f"{share(comparison.floor.mean)}, so that it may overfit: hold some of their rows out to tell"
+            )
         return "unclear", f"the gap reaches across the margin of {margin:g}"
-    worse = best is not None and best.difference.bounded and best.difference.low > 0
+    ground = "" if gap.low > margin else (
+        f"the gap reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
+        "ones (p < 0.01), and there is evidence of a mechanism"
+    )  # fmt: skip
     adding = comparison.adding or best
     beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
     nothing = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
     if beaten and unseen.mean - seen.mean < nothing - unseen.mean:
-        return "partly", ""
+        return "partly", ground
     if like or speaks:
-        return "fails", ""
+        return "fails", ground
     # A rule that knows something and is no worse speaks for noise that nobody could foretell; without one it fails.
     helps = best is not None and constant is not None and best.error.mean < constant.error.mean - margin
     if best is not None and helps and not worse:
@@ -221,7 +207,7 @@ def _overfits(answers: Answers, seen: Interval, comparison: Comparison, margin: 
 
 
 def _training(answers: Answers, seed: int) -> Interval:
-    values = answers.training_error[np.isfinite(answers.training_error)]
+    values = answers.training_error[np.isfinite(answers.training_error) & answers.trained_rows]
     if len(values) < 2:
         return Interval(float(values.mean()) if len(values) else float("nan"), count=len(values))
     return interval(values, seed=seed)
@@ -270,8 +256,7 @@ def _evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) -
         trained = _some(answers.trained, MOST_TRAINED, rng)
         adding = comparison.rules.get(ADDING)
         tried = rules(asked, trained, [] if adding is None else [adding.answers[rows], adding.plain[rows]])
-        for rule in tried:
-            outcome = follows(asked, rule, over, len(tried), seed)
+        for rule, outcome in zip(tried, follow(asked, tried, over, seed), strict=True):
             if rule.id == "additive" and not isinstance(outcome, str) and not _knows_more(answers, comparison):
                 why = outcome.why or "it may be the true rule, and what is left of the error the noise"
                 outcome = replace(outcome, speaks=False, why=why)
@@ -281,10 +266,11 @@ def _evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) -
 
 
 def _knows_more(answers: Answers, comparison: Comparison) -> bool:
-    """Whether the learner answers seen combinations much better than adding up does: else that may be the true rule,
-    and what is left of its error the noise."""
+    """Whether the learner answers seen combinations much better than adding up does, or the noise is much less than
+    adding up leaves: else that may be the true rule, and what is left of its error the noise."""
     adding = next((c.seen for c in comparison.others if c.name == ADDING), np.nan)
-    return bool(answers.compared.any()) and float(answers.error[:, answers.compared].mean()) < KNOWS_MORE * adding
+    own = float(answers.error[:, answers.compared].mean()) if answers.compared.any() else np.inf
+    return bool(np.fmin(own, comparison.floor.high) < KNOWS_MORE * adding)
 
 
 def _sort(name: str, outcome: Finding | str, found: list[Finding], silent: dict[str, str]) -> None:

@@ -95,9 +95,15 @@ class Answers:
         inside = 0.0 if self.within is None else self.within
         return np.asarray(np.square(predicted - self.target).mean(axis=1) / self.scale + inside)
 
+    @property
+    def trained_rows(self) -> bool:
+        """Whether some of what it was trained on was asked about."""
+        return self.fit is not None or not self.like
+
     @cached_property
     def training_error(self) -> FloatArray:
-        """One value per member; not a number where nothing that was trained on was asked about."""
+        """One value per member: on what it was trained on or, where none of that was asked about, on new rows of seen
+        combinations; not a number without these."""
         if self.fit is not None:
             return self.fit
         if not self.seen.any():

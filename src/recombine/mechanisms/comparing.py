@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
+from recombine.mechanisms.names import NOTHING
 from recombine.statistics import FEW, FloatArray, Interval, Over
 
 DRAWS = 400
@@ -47,7 +48,9 @@ class Comparison:
     own_constant: float
     """The least that one answer for all unseen combinations can cost: no rule, as it is chosen by looking at them."""
     floor: Interval
-    """The error that is left to whoever knows the factors alone, from rows that share their combination."""
+    """The error that is left to whoever knows the factors alone, from rows that share their combination, …"""
+    floor_constant: float
+    """… and what always giving the same answer costs on the same rows."""
     rules: Mapping[str, Baseline]
     better_on_seen: Interval
     """The learner's error on seen combinations less that of always giving the same answer."""
@@ -69,6 +72,11 @@ class Comparison:
     def best_on_seen(self) -> float:
         return min((c.seen for c in self.others if c.rule), default=float("nan"))
 
+    def reached(self, answers: Answers, at: NDArray[np.bool_]) -> float:
+        """The least mean error of the learner and of simple rules on rows nobody trained on: no noise is more."""
+        rules = [float(answers.errors_of(rule.answers)[at].mean()) for rule in self.rules.values()]
+        return min([float(answers.error[:, at].mean()), *rules])
+
 
 Term = tuple[float, FloatArray, NDArray[np.bool_]]
 """A sign, errors (members or 1 × combinations) and the combinations they are averaged over."""
@@ -88,7 +96,9 @@ def average(answers: Answers, over: Over, *terms: Term) -> Interval:
             masks.append(mask)
         else:
             parts[same] = parts[same] + sign * errors[:, mask]
-    return over.mean(*parts, counts=[answers.counts[mask] for mask in masks] if answers.classes is not None else ())
+    found = over.mean(*parts, counts=[answers.counts[mask] for mask in masks] if answers.classes is not None else ())
+    low, high = (0.0 if abs(bound) < NOTHING else bound for bound in (found.low, found.high))
+    return replace(found, low=low, high=high)  # A bound that is nothing but rounding lies on no side of 0.
 
 
 def compare(answers: Answers, over: Over, others: Mapping[str, Answers], seed: int = 0) -> Comparison:
@@ -108,7 +118,8 @@ def compare(answers: Answers, over: Over, others: Mapping[str, Answers], seed: i
         known = float(other.error[:, seen].mean()) if seen.any() else float("nan")
         mean = other.error.mean(axis=0, keepdims=True)
         found.append(replace(_beside(name, answers, mean, known, over), rule=False))
-    return Comparison(tuple(found), trained_constant, _own_constant(answers), noise(answers), rules, better)
+    floor, costs = noise(answers, {name: answers.errors_of(rule.answers) for name, rule in rules.items()})
+    return Comparison(tuple(found), trained_constant, _own_constant(answers), floor, costs, rules, better)
 
 
 def _own_constant(answers: Answers) -> float:
@@ -137,17 +148,25 @@ def _of_trained(answers: Answers, rule: Baseline) -> float:
     )
 
 
-def noise(answers: Answers) -> Interval:
-    """The error of the best function of the factors, over examples; no number where few rows share a combination."""
+def noise(answers: Answers, rules: Mapping[str, FloatArray] | None = None) -> tuple[Interval, float]:
+    """The error of the best function of the factors, over examples; no number where few rows share a combination. And
+    what always giving the same answer costs on the same rows.
+
+    What rows of one combination tell of classes is told from two thirds of them, and the best function may know more:
+    it is no worse than any of ``rules`` (errors by combination)."""
     each = noise_within(answers)
     several = answers.counts > 1
     n = answers.counts[several]
     if each is None or not several.any():
-        return Interval(float("nan"), over="examples")
+        return Interval(float("nan"), over="examples"), float("nan")
+    costs = {name: float(np.average(e[several], weights=n - 1)) for name, e in (rules or {}).items()}
     mean = float(np.average(each[several], weights=n - 1))
+    if answers.classes is not None:
+        mean = min([mean, *costs.values()])
     spread = 2 * mean**2 / (n - 1).sum() if answers.classes is None else mean * (1 - mean) / n.sum()
     half = 1.96 * float(np.sqrt(max(spread, 0.0)))
-    return Interval(mean, mean - half, mean + half, over="examples", count=int(n.sum())).within(0, np.inf)
+    found = Interval(mean, mean - half, mean + half, over="examples", count=int(n.sum())).within(0, np.inf)
+    return found, costs.get(CONSTANT, float("nan"))
 
 
 def noise_within(answers: Answers) -> FloatArray | None:

@@ -48,7 +48,7 @@ class MeasureResult(Result):
     noise: tuple[float, float]
     """What the gap took off as noise, of seen and of unseen combinations; 0 where nothing was."""
     training: Interval
-    """Error of all members on what they were trained on."""
+    """Error of all members on what they were trained on; not a number where none of that was asked about."""
     comparison: Comparison = field(repr=False)
     """Simple rules and other learners on the same unseen rows, and the noise."""
     evidence: tuple[Finding, ...] = field(repr=False)
@@ -94,7 +94,7 @@ class MeasureResult(Result):
     def sentence(self) -> str:
         """The verdict in one or two sentences, each mechanism with its number."""
         if self.verdict == "not fitted":
-            after = "What it does elsewhere says nothing about how it composes."
+            after = "What it does elsewhere says little about how it composes."
             return f"The learner did not fit its training data: {self.why}.{self._aside()} {after}"
         if self.verdict == "nothing unseen":
             told = f"Every combination asked about was seen in training; the error on them is {ranged(self.seen)}."
@@ -107,10 +107,11 @@ class MeasureResult(Result):
         rows = "new rows of seen ones" if self.answers.like else "the training rows of seen ones"
         numbers = (
             f"error {ranged(self.unseen)}{LEVEL_WORDS * self.unseen.bounded} on unseen combinations against "
-            f"{ranged(self.seen)} on {rows}, a gap of {ranged(self.gap)}{self.beyond()}"
+            f"{ranged(self.seen)} on {rows}{'; ' * bool(self.beyond())}{self.beyond()}, a gap of {ranged(self.gap)}"
         )
         if self.verdict == "composes":
-            return f"It answers unseen combinations as it answers seen ones: {numbers}.{self._beside()}"
+            how = self.why or "as it answers seen ones"
+            return f"It answers unseen combinations {how}: {numbers}.{self._beside()}"
         if self.verdict == "overfits":
             return (
                 f"It overfits, and not composing is not what fails: {numbers}, where the error on training rows is "
@@ -119,16 +120,17 @@ class MeasureResult(Result):
         if self.verdict == "unclear":
             return f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{self._beside()}"
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
-        how = f"Mechanism: {'; '.join(named)}." if named else f"No mechanism is named: {_silent(self.evidence)}."
+        how = f"Mechanism: {'; '.join(named)}." if named else _silent(self.evidence)
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
-        return f"{start}: {numbers}.{self._beside()} {how}"
+        part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
+        return f"{start}: {numbers}.{self._beside()}{part} {how}"
 
     def beyond(self) -> str:
         """The noise that was taken off the errors before they were compared, in words."""
         seen, unseen = self.noise
         if max(self.noise) <= 0:
             return ""
-        return f" beyond the noise of each ({share(unseen)} on unseen, {share(seen)} on seen ones)"
+        return f"each less its noise ({share(unseen)} on unseen, {share(seen)} on seen ones)"
 
     def _aside(self) -> str:
         """How many members were left out, in a sentence; none where all diverged."""
@@ -280,7 +282,8 @@ def noise_words(result: MeasureResult) -> str:
     floor = result.comparison.floor
     if not np.isfinite(floor.mean):
         return "unknown, as few rows share a combination"
-    return f"error {floor}: rows of one combination {'differ in their answer' if floor.mean > 0 else 'agree'}"
+    weighed = "; the gap weighs combinations alike, this figure examples" * (max(result.noise) > 0)
+    return f"error {floor}: rows of one combination {'differ in their answer' if floor.mean > 0 else 'agree'}{weighed}"
 
 
 def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
@@ -294,12 +297,17 @@ def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
 
 
 def _silent(evidence: Sequence[Finding]) -> str:
+    """That no mechanism is named and, where one comes near, which and what it lacks."""
     if not evidence:
-        return "no measure of one could be taken"
-    close = "".join(f"; {e.mechanism} is not ({e.numbers()}): {e.why}" for e in evidence if e.puzzles)
-    if len(evidence) == 1:
-        return f"the one measure taken does not speak for one{close}"
-    return f"none of the {len(evidence)} measures taken speaks for one{close}"
+        return "No mechanism is named: no measure of one could be taken."
+    near = max((e for e in evidence if e.puzzles), key=lambda e: (e.explains or 0.0, e.value.mean), default=None)
+    if near is None:
+        taken = "the one measure taken does not speak" if len(evidence) == 1 else (
+            f"none of the {len(evidence)} measures taken speaks"
+        )  # fmt: skip
+        return f"No mechanism is named: {taken} for one."
+    numbers = f"{ranged(near.value)} follow it" + ("" if near.chance is None else f", chance {share(near.chance)}")
+    return f"No mechanism is named. Most like: {near.mechanism} ({numbers}), but {near.why}."
 
 
 def _plain(value: Any) -> Any:

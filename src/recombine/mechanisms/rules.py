@@ -10,7 +10,7 @@ the p-value.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,12 @@ from recombine.statistics import FloatArray, Over, over_examples, permutation, s
 AS_GOOD = 0.8
 """A single factor that accounts for this share of what copying accounts for is the simpler story."""
 COPIED = 0.8
-"""Copying allows any of many answers, near which numbers fall that were never copied: nearly all have to be such."""
+"""Copying allows any of many answers, near which numbers fall that were never copied: nearly all have to be such. So
+does a factor whose levels give several; …"""
+HALF = 0.5
+"""… if it lets more than this pass by chance, it is no rule."""
+OFTEN = 0.6
+"""A level gives the class it was seen with most often, and those seen this share as often."""
 MANY_ROWS = 20
 """Examples from which one factor's rule can be told from guessing at combinations too few to be shuffled."""
 
@@ -66,8 +71,18 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
     return found
 
 
-def follows(asked: Answers, rule: Rule, over: Over, tried: int, seed: int = 0) -> Finding | str:
-    """How far the answers follow the rule, or in a sentence why that cannot be said."""
+def follow(asked: Answers, rules: Sequence[Rule], over: Over, seed: int = 0) -> list[Finding | str]:
+    """How far the answers follow each rule, or in a sentence why that cannot be said."""
+    outcomes = [_follows(asked, rule, over, seed) for rule in rules]
+    needed = LEVEL / max(1, sum(not isinstance(o, str) for o in outcomes))
+    for i, found in enumerate(outcomes):
+        if not isinstance(found, str) and found.p is not None and found.p > needed:
+            why = f"chance may give as much: p = {found.p:.2g}, and {needed:.2g} is needed"
+            outcomes[i] = replace(found, speaks=False, why=why)
+    return outcomes
+
+
+def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str:
     allowed, options, open_ = _wrong_options(asked, rule)
     at = np.flatnonzero(allowed.any(axis=1))
     few = len(at) < FEWEST
@@ -77,7 +92,8 @@ def follows(asked: Answers, rule: Rule, over: Over, tried: int, seed: int = 0) -
         and len(np.unique(allowed[at], axis=0)) > 1
     ):  # fmt: skip
         return (
-            f"it gives a wrong answer at {len(at)} of {len(allowed)} unseen combinations"
+            f"at {len(at)} of {len(allowed)} unseen combinations it gives "
+            + ("a wrong answer" if asked.classes is None else "an answer that no example there has")
             + f", and at {open_} training has several answers equally often: which it gives is open" * (open_ > 0)
             + f"; {FEWEST} are needed to tell it from chance"
         )
@@ -100,17 +116,15 @@ def follows(asked: Answers, rule: Rule, over: Over, tried: int, seed: int = 0) -
     lift = (value.mean - chance) / max(1 - chance, 1e-9)
     scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " if few else ""
     why = ""
-    if p > LEVEL / tried:
-        why = f"chance may give as much: p = {p:.2g}, and with {tried} rules tried {LEVEL / tried:.2g} is needed"
-    elif explains < MOST_OF:
+    several = rule.id.startswith("factor") and bool(np.median(allowed[at].sum(axis=1)) > 1)
+    if explains < MOST_OF:
         why = f"it accounts for {explains:.0%} of the wrong answers; {MOST_OF:.0%} are needed"
     elif lift < LIFT:
         why = f"it is followed little more often than chance gives ({value.mean:.2f} against {chance:.2f})"
-    elif rule.id == "copy" and not value.low >= COPIED:
-        why = (
-            f"a neighbour can have any of several answers, so {COPIED:g} of them have to be copies at least, and the "
-            f"interval begins at {value.low:.2f}"
-        )
+    elif several and chance > HALF:
+        why = f"its levels give so many answers that {chance:.2f} of any would follow it"
+    elif (several or rule.id == "copy") and not value.low >= COPIED:
+        why = f"where several answers would do, the interval has to begin at {COPIED:g} or above"
     return Finding(
         rule.id, rule.mechanism, rule.what, value, chance=chance, p=p, explains=explains, speaks=not why, why=why,
         limit=scarce + BEHAVIOUR,
@@ -118,32 +132,27 @@ def follows(asked: Answers, rule: Rule, over: Over, tried: int, seed: int = 0) -
 
 
 def _usual(asked: Answers, trained: Trained, rows: NDArray[np.bool_]) -> FloatArray:
-    """The mean answer over training rows; of classes the most frequent one, or each of those that are as frequent."""
+    """The mean answer over training rows; of classes the most frequent one, and each that is nearly as frequent: which
+    of three animals one photograph more was taken of is no rule."""
     mean = np.average(trained.answers[rows], axis=0, weights=trained.weights[rows])
     if asked.classes is None:
         return np.asarray(mean)
-    return np.asarray((mean >= mean.max() - 1e-9).astype(np.float64))
+    return np.asarray((mean >= OFTEN * mean.max()).astype(np.float64))
 
 
 def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], FloatArray, int]:
     """(unseen × options) without what is right there; classes themselves are the options of a classifier. And at how
     many combinations it is open which of several answers one factor gives: one of them is right, so that any wrong one
-    would seem to follow it; or the learner's answers elsewhere at the same level do not agree on one."""
+    would seem to follow it."""
     if asked.classes is None:
         apart = np.stack([distance(rule.options, target[None]) for target in asked.target])
         return rule.mask & (apart > asked.tolerance), rule.options, 0
-    usual = rule.options >= rule.options.max(axis=1, keepdims=True) - 1e-9
+    usual = rule.options >= rule.options.max(axis=1, keepdims=True) - NOTHING
     allowed = (rule.mask.astype(np.float32) @ (usual & (rule.options > 0)).astype(np.float32)) > 0
     wrong = allowed & (asked.target <= 0)
     open_ = np.zeros(len(wrong), dtype=bool)
     if rule.id.startswith("factor"):
         open_ = wrong.any(axis=1) & (allowed != wrong).any(axis=1)
-        level, said = rule.mask.argmax(axis=1), asked.predicted.mean(axis=0)
-        given = np.stack([said[rule.mask[:, k]].sum(axis=0) for k in range(rule.mask.shape[1])])
-        for u in np.flatnonzero((wrong.sum(axis=1) > 1) & ~open_):
-            others = np.where(wrong[u], given[level[u]] - said[u], 0.0)
-            wrong[u] = others >= max(others.max() - NOTHING, NOTHING)
-            open_[u] = wrong[u].sum() != 1
     return wrong & ~open_[:, None], np.eye(len(asked.classes)), int(open_.sum())
 
 

@@ -5,23 +5,9 @@ Names are looked up when they are first used, so that the page of a table does n
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-_WHERE = {
-    "claims_chart": "study",
-    "claims_latex": "export",
-    "claims_markdown": "export",
-    "inline_svg": "html",
-    "overview_page": "overview",
-    "render": "page",
-    "report": "overview",
-    "responsive_svg": "html",
-    "study_page": "study",
-    "write_measured": "measured",
-    "write_overview": "overview",
-    "write_study": "study",
-}
+from recombine.on_demand import on_demand
 
 if TYPE_CHECKING:
     from recombine.reporting.export import claims_latex as claims_latex, claims_markdown as claims_markdown
@@ -39,16 +25,9 @@ if TYPE_CHECKING:
         write_study as write_study,
     )
 
-
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(_WHERE)
-
-
 if not TYPE_CHECKING:  # type checkers read the imports above instead
-    __all__ = __dir__()
+    __getattr__, __dir__, __all__ = on_demand(__name__, {
+        "export": ["claims_latex", "claims_markdown"], "html": ["inline_svg", "responsive_svg"],
+        "measured": ["write_measured"], "overview": ["overview_page", "report", "write_overview"], "page": ["render"],
+        "study": ["claims_chart", "study_page", "write_study"],
+    })  # fmt: skip

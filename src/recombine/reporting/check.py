@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.checks.confounding import EFFECT, ONE_LEVEL
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
-from recombine.reporting.check_picture import picture, places, said, status_words, why, within
+from recombine.reporting.check_picture import answer_of, picture, places, said, why, within
 from recombine.reporting.page import render, script
 from recombine.space import quoted
 
 if TYPE_CHECKING:
     from recombine.checks import CheckResult, Plan, Query
+    from recombine.checks.confounding import Association
     from recombine.checks.planning import PlanResult
     from recombine.space import FactorSpace
 
@@ -43,6 +46,7 @@ def check_page(result: CheckResult) -> str:
         for status in ("determined", "extrapolation", "undetermined", "unseen level")
         for q in _of(result, status)[:EACH]
     ]
+    pairs, effects = _associations(result)
     return render(
         "check.html.j2",
         result=result,
@@ -57,6 +61,7 @@ def check_page(result: CheckResult) -> str:
         script=script("check.js"),
         plan=_plan(result.space, result.plan) if result.plan is not None else None,
         advice_words=_advice(result),
+        nothing=_nothing(result),
         suggestions=[
             {"levels": [label(v) for v in record.values()], "cost": number(float(cost)), **(opens[i] if opens else {})}
             for i, (record, cost) in enumerate(zip(result.suggestions[:SHOWN], result.advice.costs, strict=False))
@@ -71,12 +76,16 @@ def check_page(result: CheckResult) -> str:
         cuts=any(q.min_cut is not None for q in shown),
         unanswered=any(q.prediction is None for q in shown),
         predicted=any(q.prediction is not None for q in shown),
+        chances=any(q.probabilities for q in shown),
         ranged=any(q.low is not None for q in shown),
         networks=any(q.network is not None for q in shown),
         rules=_rules(result),
         learner=result.prediction.learner if result.prediction else None,
         coverage=_coverage(result),
-        pairs=[_pair(a) for a in result.confounding.pairs[:SHOWN]],
+        pairs=pairs,
+        given=any(row["given"] for row in pairs),
+        effects=effects,
+        classes=result.answers is not None and result.answers.classes is not None,
     )
 
 
@@ -137,9 +146,9 @@ def _rules(result: CheckResult) -> list[dict[str, str]]:
     if result.forecast is None:
         return []
     return [
-        {"name": r.rule, "error": number(r.error), "explained": "" if r.explained is None else f"{r.explained:.0%}"}
-        for r in result.forecast.rules
-    ]
+        {"name": r.rule, "error": number(r.error), "explained": "" if r.explained is None else f"{r.explained:.0%}"
+         + (" (may be chance)" if r.explained > 0 and not r.beats else "")} for r in result.forecast.rules
+    ]  # fmt: skip
 
 
 def _of(result: CheckResult, status: str) -> list[Query]:
@@ -178,8 +187,19 @@ def _statuses(result: CheckResult) -> list[dict[str, str]]:
             shown = f"{result.counts[status]:,}"
         else:
             shown = f"{(result.share or {}).get(status, 0.0):.1%} of a sample"
-        rows.append({"status": status, "number": shown, "words": status_words(result, status), "theory": theory})
+        rows.append({"status": status, "number": shown, "words": result.in_words(status), "theory": theory})
     return rows
+
+
+def _nothing(result: CheckResult) -> str:
+    """What to collect where no row is missing for effects that add up: nothing only as far as they do."""
+    if result.worst == "seen":
+        return "Nothing: every combination that was asked about was seen."
+    if result.worst == "extrapolation":
+        return f"Rows at the numbers asked about outside the seen range; inside, training suffices if {result.rests}."
+    if result.doubt is None:
+        return f"Nothing: training determines everything that was asked if {result.assumes}."
+    return f"Training determines everything that was asked only if {result.rests}: collect what you must be sure of."
 
 
 def _advice(result: CheckResult) -> str:
@@ -206,10 +226,10 @@ def _advice(result: CheckResult) -> str:
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
     return {
         "levels": [label(v) for v in result.combination(query.codes).values()],
-        "words": status_words(result, query.status),
+        "words": result.in_words(query.status),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
-        "prediction": said(query.prediction),
+        "prediction": answer_of(query),
         "range": within(query),
         "network": said(query.network),
         "why": why(result, query),
@@ -256,13 +276,26 @@ def _coverage(result: CheckResult) -> list[dict[str, str]]:
     return rows
 
 
-def _pair(association: Any) -> dict[str, str]:
+def _associations(result: CheckResult) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Pairs of factors, and factors with the answer; nothing of bins that numbers were cut into."""
+    target = result.answers
+    numbers = target is not None and target.classes is None
+    ours = [a for a in result.confounding.pairs if target is not None and a.two == target.name]
+    factors = [a for a in result.confounding.pairs if a not in ours]
+    if numbers:
+        ours = sorted((a for a in ours if a.method == EFFECT), key=lambda a: -(a.explained or 0.0))
+        factors = [replace(a, conditional=None) for a in factors]
+    return [_pair(a) for a in factors[:SHOWN]], [{**_pair(a), "name": a.one} for a in ours[:SHOWN]]
+
+
+def _pair(association: Association) -> dict[str, str]:
     given = f"{number(association.conditional)} | {association.given}" if association.conditional is not None else ""
     return {
         "name": f"{association.one} – {association.two}",
         "v": number(association.cramers_v, 2),
         "information": number(association.information, 3),
         "given": given,
-        "p": f"{association.p_value:.2g}",
-        "method": association.method,
+        "explained": "" if association.explained is None else f"{association.explained:.0%}",
+        "p": "" if association.p_value is None else f"{association.p_value:.2g}",
+        "method": association.method if association.method != ONE_LEVEL else "",
     }

@@ -92,6 +92,12 @@ def said(answer: float | str | None) -> str:
     return answer if isinstance(answer, str) else number(answer) if answer is not None else ""
 
 
+def answer_of(query: Query) -> str:
+    """The answer, of classes with the chance of the class."""
+    chance = f" ({max(query.probabilities.values()):.0%})" if query.probabilities else ""
+    return said(query.prediction) + chance
+
+
 def within(query: Query) -> str:
     return "" if query.low is None else f"{number(query.low)} – {number(query.high or 0.0)}"
 
@@ -105,15 +111,9 @@ def _css(name: str) -> str:
     return name.replace(" ", "-")
 
 
-def status_words(result: CheckResult, status: str) -> str:
-    """A status in words, with what speaks against it."""
-    return _words(result, "doubtful") if status == "determined" and result.doubt else result.in_words(status)
-
-
 def _words(result: CheckResult, name: str) -> str:
-    if name == "doubtful" and result.doubt:
-        return f"determined only if {result.rests}"
-    return result.in_words(name) if name in ("seen", "determined", "undetermined", "unseen level") else name
+    told = {"seen", "determined", "doubtful", "undetermined", "unseen level"}
+    return result.in_words(name) if name in told else name
 
 
 def _key_words(result: CheckResult, name: str) -> str:
@@ -169,7 +169,8 @@ def _tell_cells(result: CheckResult) -> Any:
         if query is None:
             return "", words, ""
         answer, reason = said(query.prediction), why(result, query)
-        words += _is("answer", answer) + _is("9 of 10 within", within(query)) + (f". {reason}" if reason else "")
+        words += _is("answer", answer_of(query)) + _is("9 of 10 within", within(query))
+        words += f". {reason}" if reason else ""
         terms = [f"{'-' if c < 0 else '+'}{places(result, np.array([row]))}" for c, row in query.terms or ()]
         return answer, words, " ".join(terms)
 
@@ -198,8 +199,9 @@ def _tell_pairs(result: CheckResult) -> Any:
                 words += "; asked with it: " + ", ".join(f"{n:,} {status}" for status, n in counts.items())
                 cell = ", ".join(label(v) for v in result.combination(query.codes).values())
                 reason = why(result, query)
-                words += f"; the worst is ({cell}): {status_words(result, query.status)}"
-                words += _is("answer", said(query.prediction)) + (f". {reason}" if reason else "")
+                which = "one" if query.status == "determined" else "the worst"
+                words += f"; {which} is ({cell}): {result.in_words(query.status)}"
+                words += _is("answer", answer_of(query)) + (f". {reason}" if reason else "")
             return sign, words, ""
 
         return tell

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,9 @@ def measured_page(result: MeasureResult) -> str:
     )
     sentence = result.sentence()
     answer, _, how = sentence.partition(". ")
+    headline = HEADLINES[result.verdict]
+    if result.verdict == "composes" and result.why:
+        headline = answer.partition(": ")[0]
     if result.verdict in SAID:
         # The headline has said the rest.
         answer = answer.partition(": ")[2][:1].upper() + answer.partition(": ")[2][1:]
@@ -63,7 +67,7 @@ def measured_page(result: MeasureResult) -> str:
         "measured.html.j2",
         result=result,
         names=names,
-        headline=HEADLINES[result.verdict],
+        headline=headline,
         answer=answer.rstrip(".") + ".",
         how=how,
         picture=picture,
@@ -118,8 +122,8 @@ def write_measured(result: MeasureResult, out: Path) -> Path:
 
 def error_rows(result: MeasureResult) -> list[tuple[str, ...]]:
     """Errors on training, seen and unseen combinations and the gap, for reading."""
-    found = {
-        "what was trained on": result.training,
+    found = {"what was trained on": result.training} if isfinite(result.training.mean) else {}
+    found |= {
         f"seen combinations, {'new' if result.answers.like else 'training'} rows": result.seen,
         "unseen combinations": result.unseen,
         "the gap, unseen − seen": result.gap,

@@ -52,17 +52,14 @@ def study_page(result: StudyResult, *, links: bool = True) -> str:
 
 
 def study_view(result: StudyResult) -> dict[str, Any]:
-    """What a template shows of a study, its figures drawn; see `located`."""
+    """What a template shows of a study; a figure is drawn where it is shown. See `located`."""
     verdict = result.verdict()
-    name = f"The claims of the study, published and measured. {verdict}"
     tables = {name: table_to_bytes(table) for name, table in result.tables.items()}
-    claims = _claims_drawing(result) if result.claims else None
     return {
         "result": result,
         "study": result.study,
         "answer": verdict,
-        "overview": claims.on_page(name) if claims else "",
-        "overview_drawing": claims,
+        "overview": _claims_drawing(result) if result.claims else None,
         "claims": rows_of_claims(result, carried()),
         "charts": [_chart(figure, result, tables) for figure in result.study.figures],
         "tables": tables,
@@ -80,14 +77,15 @@ def located(view: Mapping[str, Any], folder: str | None) -> dict[str, Any]:
 def write_study(result: StudyResult, out: Path, view: Mapping[str, Any] | None = None) -> Path:
     """Write page, figures, tables and claims under ``out``; the page last, so that it never points at nothing.
 
-    ``view`` is the study's view where it was drawn before."""
+    ``view`` is the study's view where there is one already."""
     out, view = Path(out), view or study_view(result)
+    page = _page(view, "").encode()  # what cannot be drawn leaves everything as it was
     for chart in view["charts"]:
         write_files(chart["drawing"].files(), out / "figures" / file_name(chart["figure"].id))
-    if view["overview_drawing"]:
-        write_files(view["overview_drawing"].files(), out / "figures" / "claims")
+    if view["overview"]:
+        write_files(view["overview"].files(), out / "figures" / "claims")
     _write_texts(result, out, view["tables"])
-    return write(out / "index.html", _page(view, "").encode())
+    return write(out / "index.html", page)
 
 
 def write_results(result: StudyResult, folder: Path) -> None:
@@ -128,7 +126,7 @@ def _chart(figure: Figure, result: StudyResult, tables: Mapping[str, bytes]) -> 
     drawing = Drawing(_kept(study), name, tables[figure.table], lambda: figure.rows(table), figure.draw)
     heading = figure.heading(drawing.rows)
     told = f"{heading.rstrip('.')}. {figure.caption}"
-    return {"figure": figure, "heading": heading, "drawing": drawing, "svg": drawing.on_page(told), "told": told}
+    return {"figure": figure, "heading": heading, "drawing": drawing, "told": told}
 
 
 def _kept(study: Study[Any]) -> str | None:

@@ -135,35 +135,25 @@ class Difference(Quantity):
 
 
 def cells(
-    value: str | pl.Expr,
-    table: str,
-    *where: pl.Expr,
-    unit: Names = ("run", "member"),
-    within: Names = (),
-    take: Take = "mean",
-    fitted: bool = True,
-    asked: Cells | None = None,
-    counted: bool = False,
-    limits: tuple[float, float] = NO_LIMITS,
-    crossed: bool = False,
-    **labels: Any,
-) -> Cells:
+    value: str | pl.Expr, table: str, *where: pl.Expr, unit: Names = ("run", "member"), within: Names = (),
+    take: Take = "mean", fitted: bool = True, asked: Cells | None = None, counted: bool = False,
+    limits: tuple[float, float] = NO_LIMITS, crossed: bool = False, **labels: Any,
+) -> Cells:  # fmt: skip
     """One value per ``unit`` of a table: rows where every label has its value (or one of a list), and ``where`` holds.
 
     Rows of a unit are averaged (``take``: or added up, or the smallest or largest counts), first ``within`` other
     columns. ``asked`` names the units that there were, where a table lacks those that gave nothing. ``counted``: values
     are 0 or 1, and the figure is a share of units. ``crossed``: both columns of the unit were drawn, such as tasks and
     splits, and the interval is over both. ``fitted=False``: whether a network fitted does not matter here."""
-    named = tuple(
-        pl.col(name).is_in(list(wanted))
-        if isinstance(wanted, (list, tuple, set, frozenset))
-        else pl.col(name).is_null()
-        if wanted is None
-        else pl.col(name) == wanted
-        for name, wanted in labels.items()
-    )
+    where = (*(_is(pl.col(name), wanted) for name, wanted in labels.items()), *where)
     of_units = (_names(unit), _names(within), take, fitted, asked, counted, limits, crossed)
-    return Cells(value, table, (*named, *where), *of_units)
+    return Cells(value, table, where, *of_units)
+
+
+def _is(column: pl.Expr, wanted: Any) -> pl.Expr:
+    if isinstance(wanted, (list, tuple, set, frozenset)):
+        return column.is_in(list(wanted))
+    return column.is_null() if wanted is None else column == wanted
 
 
 def rising(*quantities: Quantity, names: Sequence[str], pair: Names | None = None) -> Test:

@@ -180,16 +180,10 @@ class Test:
         readings = [quantity.read(tables, everyone) for quantity in self.quantities]
         if self.pair is not None:
             readings = paired(readings, self.pair)
-        first = self.quantities[0]
-        return Evidence(
-            tuple(reading.values() for reading in readings),
-            tuple(reading.asked.height for reading in readings),
-            self.pair is not None,
-            first.counted,
-            first.limits,
-            frozenset().union(*(reading.runs for reading in readings)),
-            tuple(readings[0].found.select(first.unit).iter_rows()) if first.crossed else (),
-        )
+        groups, asked = zip(*((reading.values(), reading.asked.height) for reading in readings), strict=True)
+        first, runs = self.quantities[0], frozenset().union(*(reading.runs for reading in readings))
+        places = tuple(readings[0].found.select(first.unit).iter_rows()) if first.crossed else ()
+        return Evidence(groups, asked, self.pair is not None, first.counted, first.limits, runs, places)
 
     @property
     def tables(self) -> set[str]:

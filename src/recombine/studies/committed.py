@@ -84,14 +84,7 @@ def _read(
     record = read_json(folder / "study.json")
     found = study_of(record, mine)
     try:
-        result = StudyResult(
-            study=found,
-            scale=record["scale"],
-            members=record["members"],
-            claims=(),
-            tables=read_tables(found, folder),
-            provenance=record["runs"],
-        )
+        result = StudyResult(found, record["scale"], (), read_tables(found, folder), record["runs"], record["members"])
         float(result.seconds)  # a damaged record is found here, where it can be said
         return replace(result, claims=judge(result))
     except (OSError, KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:

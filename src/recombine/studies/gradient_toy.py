@@ -23,6 +23,7 @@ from recombine.studies.claims import Claim
 from recombine.studies.faithful import Faithful
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Setting, Study
+from recombine.studies.tables import beside
 from recombine.tasks import ToyTask
 from recombine.training import SGD, powers_of_two
 
@@ -31,6 +32,7 @@ EPOCH_STEPS = 25 * STEPS
 """In the playground a step is a pass over 250 points in batches of 10, so the paper's 1024 may mean 25 600 updates."""
 
 Second = Literal["redundant", "uninformative"]
+Loss = Literal["cross entropy", "squared tanh"]
 REDUNDANT, UNINFORMATIVE = "X₂ redundant", "X₂ uninformative"
 BOTH = [REDUNDANT, UNINFORMATIVE]
 
@@ -45,12 +47,10 @@ LINES_OF = 48
 """Members whose boundaries are kept for drawing."""
 
 PAPER = Paper(
-    title="Gradient Descent Resists Compositionality",
-    authors="Yuanpeng Li, Liang Zhao, Joel Hestness, Kenneth Church, Mohamed Elhoseiny",
-    year=2020,
-    venue="ICLR 2021 submission",
-    url="https://openreview.net/forum?id=VMAesov3dfU",
-)
+    "Gradient Descent Resists Compositionality",
+    "Yuanpeng Li, Liang Zhao, Joel Hestness, Kenneth Church, Mohamed Elhoseiny", 2020, "ICLR 2021 submission",
+    "https://openreview.net/forum?id=VMAesov3dfU",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,70 +66,50 @@ class Size:
 
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
-    """Both settings with the paper's network, the same with the playground's loss, and a training 25 times as long."""
-    count = members or size.members
-    playground = ", playground loss"
+    """Both settings with the paper's network, the same with the playground's loss, and a training 25 times as long;
+    then both so many times that one in ten thousand is seen."""
+    count, many = members or size.members, members or size.many
+    both: dict[Second, str] = {"redundant": REDUNDANT, "uninformative": UNINFORMATIVE}
+    long = f"{REDUNDANT}, 25 600 updates"
     return {
-        "redundant": _setting("redundant", "cross entropy", count, size.steps, REDUNDANT),
-        "uninformative": _setting("uninformative", "cross entropy", count, size.steps, UNINFORMATIVE),
-        "redundant-playground": _setting("redundant", "squared tanh", count, size.steps, REDUNDANT + playground),
-        "uninformative-playground": _setting(
-            "uninformative", "squared tanh", count, size.steps, UNINFORMATIVE + playground
-        ),
-        "redundant-epochs": _setting(
-            "redundant", "cross entropy", min(count, size.long_members), size.long_steps,
-            f"{REDUNDANT}, 25 600 updates", EPOCH_STEPS,
-        ),
-        "redundant-many": _many("redundant", members or size.many, size.steps, REDUNDANT),
-        "uninformative-many": _many("uninformative", members or size.many, size.steps, UNINFORMATIVE),
+        **{second: _setting(second, count, size.steps, title) for second, title in both.items()},
+        **{f"{second}-playground": _setting(second, count, size.steps, f"{title}, playground loss", "squared tanh")
+           for second, title in both.items()},
+        "redundant-epochs": _setting("redundant", min(count, size.long_members), size.long_steps, long,
+                                     paper_steps=EPOCH_STEPS),
+        **{f"{second}-many": _many(second, many, size.steps, title) for second, title in both.items()},
     }  # fmt: skip
 
 
 def _setting(
-    second: Second,
-    loss: Literal["cross entropy", "squared tanh"],
-    members: int,
-    steps: int,
-    title: str,
-    paper_steps: int = STEPS,
+    second: Second, members: int, steps: int, title: str, loss: Loss = "cross entropy", paper_steps: int = STEPS
 ) -> Setting:
     at = powers_of_two(steps)
     run = TrainingRun(
-        task=ToyTask(second=second, loss=loss),
-        model=Perceptron(widths=(2, 8, 8, 8, 2), start="playground"),
-        members=members,
-        steps=steps,
-        batch_size=10,
-        optimizer=SGD(lr=0.1),
+        task=ToyTask(second=second, loss=loss), model=Perceptron(widths=(2, 8, 8, 8, 2), start="playground"),
+        members=members, steps=steps, batch_size=10, optimizer=SGD(lr=0.1),
         fit_below=FIT_BELOW if loss == "cross entropy" else None,
-        measured=(
-            Measured(measure="per_combination", at=at, arguments={"count": 512}),
-            Measured(measure="influence", at=at),
-            Measured(measure="boundary", at=at),
-            Measured(measure="decision_map", at=at),
-        ),
-    )
+        measured=(Measured(measure="per_combination", at=at, arguments={"count": 512}),
+                  *(Measured(measure=name, at=at) for name in ("influence", "boundary", "decision_map"))),
+    )  # fmt: skip
     return Setting(run, {"setting": title}, Faithful(steps=paper_steps))
 
 
 def _many(second: Second, members: int, steps: int, title: str) -> Setting:
-    """The same, so many times that one in ten thousand is seen; only how they end is kept."""
-    usual = _setting(second, "cross entropy", members, steps, f"{title}, {members} networks")
+    """The same, of which only how they end is kept."""
+    usual = _setting(second, members, steps, f"{title}, {members} networks")
     last = Measured(measure="per_combination", at=(-1,), arguments={"count": 512})
     return Setting(usual.run.replace(measured=(last,), keep_history=False), usual.labels)
 
 
-def _accuracy(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+def _accuracy(run: StoredRun, _: Setting) -> pl.DataFrame:
     """Accuracy on the quarter (1, 1) and on the others, and how far the boundary bends, of each member and step."""
-    if "boundary" not in run.tables:
-        return None
     by = ["member", "step"]
-    accuracy = _quarters(run, by)
     x1, x2 = pl.col("x1"), pl.col("x2")
     bend = run.table("boundary").group_by(by, maintain_order=True).agg(
         (x1.filter(x2 > 0).mean() - x1.filter(x2 < 0).mean()).alias("bend")
     )  # fmt: skip
-    return accuracy.join(bend, on=by, how="left")
+    return beside(_quarters(run, by), bend, on=by)
 
 
 def _quarters(run: StoredRun, by: list[str]) -> pl.DataFrame:
@@ -147,14 +127,12 @@ def _ends(run: StoredRun, _: Setting) -> pl.DataFrame | None:
     return _quarters(run, ["member"]).select("member", pl.col("quarter_11").cast(pl.Float32))
 
 
-def _lines(run: StoredRun, _: Setting) -> pl.DataFrame | None:
-    return run.table("boundary").filter(pl.col("member") < LINES_OF) if "boundary" in run.tables else None
+def _lines(run: StoredRun, _: Setting) -> pl.DataFrame:
+    return run.table("boundary").filter(pl.col("member") < LINES_OF)
 
 
-def _shares(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+def _shares(run: StoredRun, _: Setting) -> pl.DataFrame:
     """The share of members that answer 1 at each place and step."""
-    if "decision_map" not in run.tables:
-        return None
     cells = run.table("decision_map").group_by("step", "x1", "x2", maintain_order=True)
     return cells.agg(pl.col("choice").cast(pl.Float64).mean().alias("share"))
 
@@ -167,9 +145,6 @@ QUARTER, GAP = pl.col("quarter_11"), pl.col("other_quarters") - pl.col("quarter_
 FIRST = QUARTER.filter(pl.col("step") == 1).first().over("run", "member")
 """Accuracy on the quarter after the first update."""
 LEARNED = QUARTER.filter(pl.col("fitted").fill_null(True))
-
-
-
 ENOUGH = 10_000
 
 
@@ -191,36 +166,19 @@ CLAIMS = (
     Claim("toy-bend", "The redundant input bends the boundary into the unseen quarter.",
           rising(_of("uninformative", "bend"), _of("redundant", "bend"), names=BOTH[::-1], pair="member"),
           source="figure 6: no boundary is vertical; measured as its shift between X₂ < 0 and X₂ > 0"),
-    Claim(
-        "toy-first-step",
-        "The first update already moves the unseen quarter to the wrong side.",
-        _of("redundant", "quarter_11", pl.col("step") == 1)
-        .minus(_of("redundant", "quarter_11", pl.col("step") == 0))
-        .below(0),
-        source="section 6: samples “push the updated boundary in step 1 to the middle of upper right area”",
-    ),
+    Claim("toy-first-step", "The first update already moves the unseen quarter to the wrong side.",
+          _of("redundant", QUARTER, pl.col("step") == 1).minus(_of("redundant", QUARTER, pl.col("step") == 0)).below(0),
+          source="section 6: samples “push the updated boundary in step 1 to the middle of upper right area”"),
     Claim("toy-stable", "After the first update the boundary remains stable.",
           _of("redundant", (QUARTER - FIRST).abs()).below(0.1, nothing=0.1),
           source="section 6: “in the following steps … the boundary remains stable”"),
-    Claim(
-        "toy-dip",
-        "On the way, accuracy on the unseen quarter dips more than one half below where it ends.",
-        _of("redundant")
-        .minus(_of("redundant", "quarter_11", pl.col("step") > 0, take="min"))
-        .above(0.5, nothing=0.0),
-        whose="ours",
-        source="the final accuracy hides most of the effect",
-        unit="accuracy",
-    ),
-    Claim(
-        "toy-influence",
-        "The redundant input keeps an influence on the answer that an uninformative one does not.",
-        rising(
-            *(cells("influence", "influence", LAST, run=run, input="x2") for run in ("uninformative", "redundant")),
-            names=BOTH[::-1], pair="member",
-        ),
-        source="proposition 4: ∂Ŷ/∂X₂ ≠ 0 for a redundant X₂; it proves “not zero”, never how large",
-    ),
+    Claim("toy-dip", "On the way, accuracy on the unseen quarter dips more than one half below where it ends.",
+          _of("redundant").minus(_of("redundant", QUARTER, pl.col("step") > 0, take="min")).above(0.5, nothing=0.0),
+          whose="ours", source="the final accuracy hides most of the effect", unit="accuracy"),
+    Claim("toy-influence", "The redundant input keeps an influence on the answer that an uninformative one does not.",
+          rising(*(cells("influence", "influence", LAST, run=run, input="x2") for run in ("uninformative",
+                 "redundant")), names=BOTH[::-1], pair="member"),
+          source="proposition 4: ∂Ŷ/∂X₂ ≠ 0 for a redundant X₂; it proves “not zero”, never how large"),
     Claim("toy-playground", "The resistance does not hang on the loss: the playground's squared loss shows it too.",
           rising(_of("redundant-playground"), _of("uninformative-playground"), names=BOTH, pair="member"),
           source="appendix C names the playground, whose loss is squared error after tanh"),
@@ -245,24 +203,6 @@ CLAIMS = (
 )  # fmt: skip
 
 
-def _draw_map(rows: pl.DataFrame) -> Any:
-    from recombine.figures import Region, maps
-
-    return maps(
-        rows, "x1", "x2", "share", "step", x_title="X₁", y_title="X₂", value_title="share of members that answer 1",
-        facet_title="step", regions=[Region((0, 1), (0, 1), "unseen")],
-    )  # fmt: skip
-
-
-def _draw_boundary(rows: pl.DataFrame) -> Any:
-    from recombine.figures import Region, lines_of_members
-
-    return lines_of_members(
-        rows, "x1", "x2", "member", "setting", order="x2", most=LINES_OF, x_title="X₁", y_title="X₂",
-        x_domain=(-1, 1), y_domain=(-1, 1), regions=[Region((0, 1), (0, 1), "unseen")], square=True,
-    )  # fmt: skip
-
-
 def _both_sides(table: pl.DataFrame) -> pl.DataFrame:
     return table.unpivot(["other_quarters", "quarter_11"], index=["setting", "step", "member"], variable_name="where")
 
@@ -280,14 +220,17 @@ def _tails(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 IN_BOTH = pl.col("setting").is_in(BOTH)
+INPUTS: dict[str, Any] = {"x_title": "X₁", "y_title": "X₂", "regions": [((0, 1), (0, 1), "unseen")]}
 FIGURES = (
     drawn("tails", "How rare are very bad networks?", table="ends", fitted=True, prepare=_tails,
           draw=chart("curves", "level", "mean", "setting", "low", "high", x_title="accuracy on the quarter (1, 1)",
                      y_title="log₁₀ share of networks below it", reference=-3.0)),
     drawn("decision-map", "Where the networks answer 1, step by step", pl.col("run") == "redundant", table="map",
-          draw=_draw_map),
+          draw=chart("maps", "x1", "x2", "share", "step", facet_title="step",
+                     value_title="share of members that answer 1", **INPUTS)),
     drawn("boundaries", "The boundary of each network at the end", LAST, IN_BOTH, table="boundary",
-          draw=_draw_boundary),
+          draw=chart("lines_of_members", "x1", "x2", "member", "setting", order="x2", most=LINES_OF,
+                     x_domain=(-1, 1), y_domain=(-1, 1), square=True, **INPUTS)),
     curves("accuracy", "Accuracy along training", IN_BOTH, table="accuracy", x="step", y="value", by="where",
            facet="setting", prepare=_both_sides, fitted=False,
            names={"where": {"other_quarters": "the three seen quarters", "quarter_11": "the quarter (1, 1)"}},
@@ -312,8 +255,11 @@ STUDY = Study(
         "paper": Size(1024, STEPS, 256, EPOCH_STEPS, 65_536),
     },
     settings=settings,
-    tables={"accuracy": _accuracy, "influence": "influence", "boundary": _lines, "map": _shares, "ends": _ends},
+    tables={
+        "accuracy": (_accuracy, "boundary"), "influence": "influence", "boundary": (_lines, "boundary"),
+        "map": (_shares, "decision_map"), "ends": _ends,
+    },
     claims=CLAIMS,
     figures=FIGURES,
     notes=read_notes(__file__),
-)
+)  # fmt: skip

@@ -54,16 +54,8 @@ def run_studies(
         settings = planned[study.name]
         mine = {name: stored[called.format(study.name, name)] for name in settings}
         tables = tables_of(study, settings, mine)
-        results.append(
-            StudyResult(
-                study=study,
-                scale=scale,
-                members=members,
-                claims=study.judge(tables, settings),
-                tables=tables,
-                provenance={name: origin(run) for name, run in mine.items()},
-            )
-        )
+        provenance = {name: origin(run) for name, run in mine.items()}
+        results.append(StudyResult(study, scale, study.judge(tables, settings), tables, provenance, members))
     return results
 
 

@@ -40,8 +40,9 @@ class Setting:
     faithful: Faithful | None = None
 
 
-Rows = str | Callable[[StoredRun, Setting], "pl.DataFrame | None"]
-"""What a table keeps of a run: one of the run's own tables by name, or what a function makes of them. None: nothing."""
+Rows = str | Callable[[StoredRun, Setting], "pl.DataFrame | None"] | tuple[Any, ...]
+"""What a table keeps of a run: one of the run's own tables by name, or what a function makes of them (None: nothing);
+or such a function and the names of the tables without which it is not asked."""
 Derived = tuple[Any, ...]
 """A function and the names of the tables that it is given; left out where one of them is missing."""
 

@@ -26,11 +26,26 @@ def kept(
         if (run := stored.get(run_name)) is None:
             continue
         for name, rows in study.tables.items():
-            table = run.tables.get(rows) if isinstance(rows, str) else rows(run, setting)
+            make, *needs = rows if isinstance(rows, tuple) else (rows,)
+            if not set(needs) <= set(run.tables):
+                continue
+            table = run.tables.get(make) if isinstance(make, str) else make(run, setting)
             if table is not None:
                 parts[name].append(labelled(table, run_name, setting.labels, fitted(run)))
     # A run that was stored before a measure had a column lacks it: null there.
     return {name: pl.concat(some, how="diagonal_relaxed") for name, some in parts.items() if some}
+
+
+def last(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the last step."""
+    return table.filter(pl.col("step") == pl.col("step").max())
+
+
+def beside(table: pl.DataFrame, *others: pl.DataFrame, on: str | Sequence[str] = "member") -> pl.DataFrame:
+    """The columns of other tables beside those of the first, whose rows stay as they are."""
+    for other in others:
+        table = table.join(other, on=on, how="left", maintain_order="left")
+    return table
 
 
 def derived(study: Study[Any], tables: Tables, only: Set[str] | None = None) -> dict[str, pl.DataFrame]:
@@ -86,7 +101,7 @@ def labelled(
             each = pl.Series(name, [values[member] for member in table["member"]])
             table = table.with_columns(each)
         if fitted is not None and "fitted" not in table.columns:
-            table = table.join(fitted, on="member", how="left", maintain_order="left")
+            table = beside(table, fitted)
     return table.with_columns(pl.lit(run).alias("run"), *alike).select(*front, pl.exclude(front))
 
 

@@ -68,6 +68,14 @@ class Target:
             return int((self.spread > 1e-12 * np.maximum(1.0, self.mean**2) * np.maximum(self.count, 1)).sum())
         return int(((self.mean > 0).sum(axis=1) > 1).sum())
 
+    @property
+    def scatter(self) -> float | None:
+        """Standard deviation of single rows around the mean of their combination, pooled; None where no rows of a
+        combination differ."""
+        if not self.numeric or not self.conflicts:
+            return None
+        return float(np.sqrt(self.spread.sum() / np.maximum(self.count - 1, 0).sum()))
+
     def of(self, chosen: NDArray[np.bool_]) -> Target:
         """The answers of some of the combinations."""
         return replace(self, count=self.count[chosen], mean=self.mean[chosen], spread=self.spread[chosen])

@@ -6,12 +6,14 @@ SHA-256, where it is missing and a network is there; the part of CIFAR-10 is not
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,11 +46,9 @@ class Images:
 def load_images(source: Source) -> Images:
     """All images of a source. Digits are split 3 : 2 within each class; the others have their own test set."""
     if source == "digits":
-        from sklearn.datasets import load_digits
-
-        bundle = load_digits()
-        pixels = (bundle.images[:, None] / 16).astype(np.float32)
-        classes = bundle.target.astype(np.int64)
+        table = _digits()
+        pixels = (table[:, :-1].reshape(-1, 1, 8, 8) / 16).astype(np.float32)
+        classes = table[:, -1].astype(np.int64)
         place = np.zeros(len(classes), dtype=np.int64)
         for number in range(10):
             place[classes == number] = np.arange((classes == number).sum())
@@ -61,6 +61,14 @@ def load_images(source: Source) -> Images:
         _pixels(arrays["x_test"]),
         arrays["y_test"].astype(np.int64).ravel(),
     )
+
+
+def _digits() -> NDArray[np.float64]:
+    """Scikit-learn's file, 64 pixels and the class per row. To import it for that would take a second or two."""
+    package = find_spec("sklearn")
+    assert package is not None, "scikit-learn is required"
+    with gzip.open(Path(str(package.origin)).parent / "datasets" / "data" / "digits.csv.gz", "rt") as rows:
+        return np.loadtxt(rows, delimiter=",")
 
 
 def fetch(url: str, sha256: str, path: Path) -> Path:

@@ -20,7 +20,7 @@ from recombine.description import Description
 from recombine.errors import InputError
 from recombine.space import FactorSpace, categorical
 from recombine.support import Explicit
-from recombine.tasks.data import load_images
+from recombine.tasks.data import PIXELS, load_images
 from recombine.tasks.draws import Draws
 from recombine.tasks.losses import correct, cross_entropy
 from recombine.tasks.task import Task
@@ -79,7 +79,7 @@ class DigitPairs(Description, Task):
     @cached_property
     def shape(self) -> tuple[int, int, int]:
         """Channels, height and width of an input."""
-        _, channels, height, width = load_images(self.source).train.shape
+        channels, height, width = PIXELS[self.source]
         return channels, height, width * self.digits
 
     def part(self, component: int) -> slice:

@@ -4,8 +4,6 @@
 with the package were made, `tables` what is kept and derived, `claims` what is asked of it, `figures` what is drawn.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import polars as pl
@@ -35,7 +33,7 @@ STUDY = Study(
     settings=settings,
     tables={
         "bases": "bases", "masks": tables.masks, "matrix": "matrix", "overlap": "overlap", "truth": "truth",
-        "along": tables.along, "alike": partial(tables.along, task="digit pairs, one size"),
+        "along": (tables.along, "along"), "alike": (partial(tables.along, task="digit pairs, one size"), "along"),
     },
     derived={
         "parts": (tables.parts, "bases"), "summary": (tables.by_run(summarise_masks), "masks"),

@@ -67,16 +67,8 @@ class DissectionRun(Run):
         found = self.dissected(context)
         tables = {"bases": found.bases, "masks": found.masks, "matrix": found.matrix, "overlap": found.overlap}
         plans = found.notes["searches"]
-        first = plans[0] if plans else {}
-        notes = {
-            "members": self.bases,
-            "steps": self.steps,
-            "strategy": first.get("strategy"),
-            "stack": first.get("stack"),
-            "reason": first.get("reason"),
-            "searches": plans,
-            "settings": self.resolved(),
-        }
+        how = {name: plans[0].get(name) if plans else None for name in ("strategy", "stack", "reason")}
+        notes = {"members": self.bases, "steps": self.steps, **how, "searches": plans, "settings": self.resolved()}
         return Outcome({name: table for name, table in tables.items() if table.width}, {}, notes)
 
     def dissected(self, context: Context) -> Findings:
@@ -106,31 +98,24 @@ class DissectionRun(Run):
             if len(ensemble) < self.bases:
                 raise InputError(f"{self.weights!r} holds {len(ensemble)} bases, {self.bases} are asked for.")
             return [ensemble.member(m).to(context.device) for m in ensemble.members[: self.bases]]
+        every = list(range(self.bases))
         if self.pretraining is None:
-            return self._train(self._build, range(self.bases), context)
-        pretrained = self._pretrained(self.pretraining, context)
-        started = {i: starting_from(self._build, pretrained, i) for i in range(self.bases)}
-        return [base for i, build in started.items() for base in self._train(build, [i], context)]
+            ensembles = [self._train(self, "bases", self._build, every, context)]
+        else:
+            before = self._train(self.pretraining, "pretraining", self.pretraining.model, every, context)
+            builds = [starting_from(self._build, before, i) for i in every]
+            ensembles = [self._train(self, "bases", build, [i], context) for i, build in enumerate(builds)]
+        return [ensemble.member(m) for ensemble in ensembles for m in ensemble.members]
 
-    def _train(self, build: Any, members: Any, context: Context) -> list[nn.Module]:
-        ensemble = train(
-            build, self.task, members=list(members), steps=self.steps, batch_size=self.batch_size,
-            optimizer=self.optimizer, seed=self.seed, device=context.device, precision=self._precision(context),
-            checkpoint=context.workspace / "bases",
-            progress=lambda done, total: context.progress(done, total, "steps of bases"),
-        )  # fmt: skip
-        return [ensemble.member(m) for m in ensemble.members]
-
-    def _pretrained(self, of: Pretraining, context: Context) -> Ensemble:
+    def _train(
+        self, of: DissectionRun | Pretraining, what: str, build: Any, members: list[int], context: Context
+    ) -> Ensemble:
         return train(
-            of.model, of.task, members=self.bases, steps=of.steps, batch_size=of.batch_size, optimizer=of.optimizer,  # type: ignore[arg-type]
-            seed=self.seed, device=context.device, precision=self._precision(context),
-            checkpoint=context.workspace / "pretraining",
-            progress=lambda done, total: context.progress(done, total, "steps of pretraining"),
+            build, of.task, members=members, steps=of.steps, batch_size=of.batch_size, optimizer=of.optimizer,
+            seed=self.seed, device=context.device, checkpoint=context.workspace / what,
+            precision=self.precision if context.device.startswith("cuda") else "float32",
+            progress=lambda done, total: context.progress(done, total, f"steps of {what}"),
         )  # fmt: skip
-
-    def _precision(self, context: Context) -> Precision:
-        return self.precision if context.device.startswith("cuda") else "float32"
 
     def _build(self) -> nn.Module:
         return self.model()  # type: ignore[operator,no-any-return]

@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 
 from recombine.studies.break_it_down.settings import COMPRESSED
-from recombine.studies.break_it_down.tables import PREDICTORS, SCORES, last
+from recombine.studies.break_it_down.tables import PREDICTORS, SCORES
 from recombine.studies.charts import chart, curves, dots, drawn, scatter
+from recombine.studies.tables import last
 
 LAYERS = {
     "layers": "all layers", r"layers\.[23]\.": "upper half", r"layers\.3\.": "last layer",
@@ -81,15 +82,6 @@ def _two_tests_show(rows: pl.DataFrame) -> str:
     return f"{alone}; {lost}" if alone and lost else ""
 
 
-def _draw(row: str, facet: str) -> Any:
-    def draw(rows: pl.DataFrame) -> Any:
-        from recombine.figures.dissection import parts
-
-        return parts(rows, row, facet, chance=0.25)
-
-    return draw
-
-
 def _searches(masks: pl.DataFrame) -> pl.DataFrame:
     kind = pl.when(UNTRAINED).then(pl.lit("untrained")).otherwise(pl.col("role").replace_strict(KINDS))
     return masks.with_columns(TITLE.alias("setting"), kind.alias("kind of mask")).sort(PLACE, maintain_order=True)
@@ -125,8 +117,9 @@ ALONG = {"trained": "accuracy as trained", "unseen": "accuracy on unseen pairs",
          "d_abl_all": "D_abl"}  # fmt: skip
 FIGURES = (
     drawn("parts", "With the part alone, and without it", table="summary", prepare=_parts,
-          draw=_draw("title", "label"), finding=_parts_show),
-    drawn("cells", "Published cells and ours", table="cells", draw=_draw("network", "cell"), finding=_cells_show),
+          draw=chart("parts", "title", "label", chance=0.25), finding=_parts_show),
+    drawn("cells", "Published cells and ours", table="cells", finding=_cells_show,
+          draw=chart("parts", "network", "cell", chance=0.25)),
     drawn("searches", "The whole grid, not the winner",
           pl.col("role").is_in(list(KINDS)) & ~((pl.col("role") == "same size") & UNTRAINED), table="masks",
           prepare=_searches, fitted=True, finding=_searches_show,

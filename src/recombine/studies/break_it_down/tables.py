@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from recombine.runs import StoredRun
 from recombine.statistics import by_base, jackknife, partial_spearman, sign_flip, spearman, wild_cluster
 from recombine.studies.study import Setting
+from recombine.studies.tables import last
 
 SCORES = ("sub_target", "sub_other", "abl_target", "abl_other")
 SHOWN = ("d_sub", "d_abl")
@@ -39,7 +40,7 @@ def masks(run: StoredRun, _: Setting) -> pl.DataFrame | None:
 
 def along(run: StoredRun, setting: Setting, task: str = "digit pairs") -> pl.DataFrame | None:
     """One row per member and step: accuracies, and the scores of its masks, chosen on validation and on average."""
-    if "along" not in run.tables or setting.labels["task"] != task:
+    if setting.labels["task"] != task:
         return None
     search = run.table("masks").filter(pl.col("role") == "search").group_by("member", "step", maintain_order=True)
     d_abl, d_sub = pl.col("d_abl"), pl.col("d_sub")
@@ -103,10 +104,6 @@ def cells(masks: pl.DataFrame) -> pl.DataFrame:
     measured = both.filter((pl.col("from") == "here").any().over("place"))
     cell = pl.format("{}: {}", "task", "subroutine").alias("cell")
     return measured.select(cell, "from", "network", "bases", *SCORES, *SHOWN)
-
-
-def last(along: pl.DataFrame) -> pl.DataFrame:
-    return along.filter(pl.col("step") == pl.col("step").max())
 
 
 def ranks(along: pl.DataFrame) -> pl.DataFrame:

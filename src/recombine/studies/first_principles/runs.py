@@ -96,14 +96,11 @@ VECTORS = {
     "vector-learned": _soft("soft data, C learned, two planes each", "orthogonal+", model=FAMILY),
     "vector-learned-one": _soft("soft data, C learned, one plane each", model=FAMILY),
     "vector-network": _soft("soft data, C a network, two planes each", "orthogonal+", model=models.CellNetwork()),
-    "vector-diagonal-02": _sum("sum, diagonal .02", "diagonal", width=0.02, curve=("diagonal, vectors", 0.02)),
-    "vector-diagonal-05": _sum("sum, diagonal .05", "diagonal", width=0.05, curve=("diagonal, vectors", 0.05)),
-    "vector-diagonal-10": _sum("sum, diagonal .1", "diagonal", width=0.1, curve=("diagonal, vectors", 0.1)),
-    "vector-diagonal-20": _sum("sum, diagonal .2", "diagonal", width=0.2, curve=("diagonal, vectors", 0.2)),
-    "vector-gap-20": _sum("sum, gap of .2", "gap", gap=0.2, curve=("gap, vectors", 0.2)),
-    "vector-gap-40": _sum("sum, gap of .4", "gap", gap=0.4, curve=("gap, vectors", 0.4)),
-    "vector-gap-60": _sum("sum, gap of .6", "gap", gap=0.6, curve=("gap, vectors", 0.6)),
-}
+    **{f"vector-diagonal-{round(100 * w):02}": _sum(f"sum, diagonal {w:g}".replace("0.", "."), "diagonal", width=w,
+                                                    curve=("diagonal, vectors", w)) for w in (0.02, 0.05, 0.1, 0.2)},
+    **{f"vector-gap-{round(100 * w)}": _sum(f"sum, gap of {w:g}".replace("0.", "."), "gap", gap=w,
+                                            curve=("gap, vectors", w)) for w in (0.2, 0.4, 0.6)},
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

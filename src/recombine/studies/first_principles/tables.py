@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import polars as pl
 import polars.selectors as cs
@@ -10,48 +10,43 @@ import polars.selectors as cs
 from recombine.runs import StoredRun
 from recombine.statistics import summarise
 from recombine.studies.first_principles.runs import LONG, ROWS
-from recombine.studies.study import Setting
+from recombine.studies.study import Rows, Setting
+from recombine.studies.tables import beside, last
 
 FIT = {"vectors": 0.9, "sprites": 0.25, "sprites, longer": 0.25, "small sprites": 0.25}
 """No verdict on a network that explains less than this of its own training support (R²)."""
 ASSUMPTIONS = ("A0", "A1", "A2", "A3", "A4")
 
 
-def networks(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
+def networks(run: StoredRun, setting: Setting) -> pl.DataFrame:
     """One row per network: error and R² where it was trained, everywhere, and strictly elsewhere; ``loss`` is R² seen
     less unseen, null where nothing is unseen."""
-    if (scores := run.tables.get("generalization")) is None:
-        return None
-    last = scores.filter(pl.col("step") == pl.col("step").max()).rename({"blank_r2": "blank"})
-    table = run.table("members").select("member", "diverged_at")
-    kept = ("mse", "r2", "r2_batches")
-    for split, names in (("id", (*kept, "blank")), ("all", (*kept, "blank")), ("ood", kept)):
-        rows = last.filter(pl.col("split") == split).select("member", *(pl.col(c).alias(f"{c}_{split}") for c in names))
-        table = table.join(rows, on="member", how="left", maintain_order="left")
-    about = last.filter(pl.col("split") == "id").select("member", "collapsed", "shown")
+    ends, kept = last(run.table("generalization")).rename({"blank_r2": "blank"}), ("mse", "r2", "r2_batches")
+    of = [
+        ends.filter(pl.col("split") == split).select("member", *(pl.col(c).alias(f"{c}_{split}") for c in names))
+        for split, names in (("id", (*kept, "blank")), ("all", (*kept, "blank")), ("ood", kept))
+    ]
+    about = ends.filter(pl.col("split") == "id").select("member", "collapsed", "shown")
     good = (pl.col("r2_id") >= FIT[str(setting.labels["family"])]) & ~pl.col("collapsed")
-    return table.join(about, on="member", how="left", maintain_order="left").with_columns(
+    return beside(run.table("members").select("member", "diverged_at"), *of, about).with_columns(
         (good & pl.col("diverged_at").is_null()).fill_null(False).alias("fitted"),
         (pl.col("r2_id") - pl.col("r2_ood")).alias("loss"),
     )
 
 
-def measured(name: str) -> Callable[[StoredRun, Setting], pl.DataFrame | None]:
+def measured(name: str) -> Rows:
     """What a measure gave at the end, and which networks fitted."""
-    return lambda run, setting: _judged(run.table(name).drop("step"), run, setting) if name in run.tables else None
+    return lambda run, setting: _judged(run.table(name).drop("step"), run, setting), name
 
 
-def pictures(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
+def pictures(run: StoredRun, setting: Setting) -> pl.DataFrame:
     """What is drawn, to three digits, as it is shown."""
-    table = measured("reconstruction")(run, setting)
-    return None if table is None else table.with_columns(cs.float().round(3))
+    return _judged(run.table("reconstruction").drop("step"), run, setting).with_columns(cs.float().round(3))
 
 
-def fit(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
+def fit(run: StoredRun, setting: Setting) -> pl.DataFrame:
     """Along training: what is not explained (1 − R²) of the training support and of everything outside it."""
-    if (table := run.tables.get("generalization")) is None:
-        return None
-    left, keys = 1 - pl.col("r2"), ["member", "step"]
+    table, left, keys = run.table("generalization"), 1 - pl.col("r2"), ["member", "step"]
     seen = table.filter(pl.col("split") == "id").select(*keys, left.alias("seen"))
     unseen = table.filter(pl.col("split") == "ood").select(*keys, left.alias("unseen"))
     return _judged(seen.join(unseen, on=keys, maintain_order="left"), run, setting)
@@ -59,22 +54,18 @@ def fit(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
 
 def widths(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
     """Runs that are points of a curve over the width of a band or a gap."""
-    table = networks(run, setting) if "curve" in setting.labels else None
-    return None if table is None else table.select("member", "fitted", "r2_id", "r2_ood")
+    on_curve = "curve" in setting.labels
+    return networks(run, setting).select("member", "fitted", "r2_id", "r2_ood") if on_curve else None
 
 
-def assumptions(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+def assumptions(run: StoredRun, _: Setting) -> pl.DataFrame:
     """What was known of each setting before training; null: unknown."""
-    if (table := run.tables.get("verdicts")) is None:
-        return None
+    table = run.table("verdicts")
     return table.select(pl.col("support").alias("setting"), "composition", "promises", *ASSUMPTIONS, "verdict")
 
 
 def _judged(table: pl.DataFrame, run: StoredRun, setting: Setting) -> pl.DataFrame:
-    judged = networks(run, setting)
-    if judged is None or "member" not in table.columns:
-        return table
-    return table.join(judged.select("member", "fitted"), on="member", how="left", maintain_order="left")
+    return beside(table, networks(run, setting).select("member", "fitted")) if "member" in table.columns else table
 
 
 def published(networks: pl.DataFrame) -> pl.DataFrame:
@@ -140,14 +131,15 @@ def _summaries(networks: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFra
     for column, name in columns.items():
         ends = (pl.col(end).alias(f"{name}_{end}") for end in ("low", "high"))
         part = summarise(networks, column, ["run"]).select("run", pl.col("mean").alias(name), *ends)
-        found = found.join(part, on="run", how="left", maintain_order="left")
+        found = beside(found, part, on="run")
     return found
 
 
 KEPT = {
-    "networks": networks, "fit": fit, "widths": widths, "assumptions": assumptions, "recovery": measured("recovery"),
+    "networks": (networks, "generalization"), "fit": (fit, "generalization"), "widths": (widths, "generalization"),
+    "assumptions": (assumptions, "verdicts"), "recovery": measured("recovery"),
     "shares": measured("composition_shares"), "slots": measured("recombination"), "maps": measured("latent_map"),
-    "pictures": pictures,
+    "pictures": (pictures, "reconstruction"),
 }  # fmt: skip
 DERIVED = {
     "published": (published, "networks"), "verdicts": (verdicts, "assumptions", "networks"),

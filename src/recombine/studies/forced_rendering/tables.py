@@ -9,6 +9,7 @@ import polars as pl
 from recombine.measures._rendering import FIT
 from recombine.runs import StoredRun
 from recombine.studies.study import Rows, Setting
+from recombine.studies.tables import beside, last
 
 UNSEEN = ("mse", "over_blank", "located", "arms", "bump", "box", "ssim", "blank")
 ROLES = {"input": "input", "output": "output", "tangent": "tangent kernel"}
@@ -17,7 +18,7 @@ SPLIT = pl.col("split")
 
 def _networks(run: StoredRun) -> pl.DataFrame:
     """One row per network: what it fits, what it draws for unseen combinations, what that is made of."""
-    drawn = {split: rows for (split,), rows in _last(run.table("rendering")).group_by("split")}
+    drawn = {split: rows for (split,), rows in last(run.table("rendering")).group_by("split")}
     parts = [
         drawn["seen"].select("member", seen_mse="mse", seen_over_blank="over_blank", seen_located="located"),
         drawn["unseen"].select("member", *UNSEEN),
@@ -27,10 +28,7 @@ def _networks(run: StoredRun) -> pl.DataFrame:
     ]
     if "embedding" in run.tables:
         parts.append(run.table("embedding").group_by("member").agg(pl.col("stripe", "rank", "effective_rank").mean()))
-    table = run.table("members").select("member", "diverged_at", "final_loss")
-    for part in parts:
-        table = table.join(part, on="member", how="left")
-    return table
+    return beside(run.table("members").select("member", "diverged_at", "final_loss"), *parts)
 
 
 def _layers(run: StoredRun) -> pl.DataFrame:
@@ -39,8 +37,7 @@ def _layers(run: StoredRun) -> pl.DataFrame:
     names = [name for name in table["layer"].unique(maintain_order=True) if name not in ROLES]
     roles = ROLES | dict(zip(names, ("first hidden", "last hidden"), strict=False))
     read = run.table("probes").select("member", "layer", probe_seen="seen", probe_unseen="unseen")
-    table = table.with_columns(role=pl.col("layer").replace_strict(roles))
-    return table.join(read, on=["member", "layer"], how="left")
+    return beside(table.with_columns(role=pl.col("layer").replace_strict(roles)), read, on=["member", "layer"])
 
 
 def _training(run: StoredRun) -> pl.DataFrame:
@@ -65,26 +62,22 @@ def _need(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
         return None
     task = setting.run.task  # type: ignore[attr-defined]
     examples = pl.lit(task.bumps + task.stripes, pl.Int64).alias("examples")
-    table = _last(run.table("rendering")).filter(SPLIT == "unseen").select("member", examples, "located", "over_blank")
+    table = last(run.table("rendering")).filter(SPLIT == "unseen").select("member", examples, "located", "over_blank")
     left = run.table("members").select("member", loss_over_fit=pl.col("final_loss") / setting.run.fit_below)  # type: ignore[attr-defined]
-    return _with_fit(run, table.join(left, on="member", how="left"))
-
-
-def _last(table: pl.DataFrame) -> pl.DataFrame:
-    return table.filter(pl.col("step") == pl.col("step").max())
+    return _with_fit(run, beside(table, left))
 
 
 def _with_fit(run: StoredRun, table: pl.DataFrame) -> pl.DataFrame:
     """With whether each network fitted: by its own threshold where it has one, else by its pictures of what it saw."""
-    seen = _last(run.table("rendering")).filter(SPLIT == "seen").select("member", drawn=pl.col("over_blank") < FIT)
+    seen = last(run.table("rendering")).filter(SPLIT == "seen").select("member", drawn=pl.col("over_blank") < FIT)
     fit = pl.coalesce("fitted", "drawn").fill_null(False) & pl.col("diverged_at").is_null()
-    status = run.table("members").join(seen, on="member", how="left").select("member", fitted=fit)
-    return table.join(status, on="member", how="left", maintain_order="left") if "member" in table.columns else table
+    status = beside(run.table("members"), seen).select("member", fitted=fit)
+    return beside(table, status) if "member" in table.columns else table
 
 
 def _of(has: str, make: Callable[[StoredRun], pl.DataFrame]) -> Rows:
     """What is made of the runs that have a table."""
-    return lambda run, _: _with_fit(run, make(run)) if has in run.tables else None
+    return lambda run, _: _with_fit(run, make(run)), has
 
 
 TABLES: dict[str, Rows] = {

@@ -10,18 +10,7 @@ import polars as pl
 from recombine.measures._resistance import area
 from recombine.studies._cells import LAST, Cells, Quantity, cells, rising
 from recombine.studies.claims import Claim, Test, Whose
-from recombine.studies.gradient_descent.settings import (
-    BALANCED,
-    BOUND,
-    DROPOUT,
-    EVOLUTION,
-    FREE,
-    GRADIENT,
-    LOOSE,
-    NOISE,
-    STREAMS,
-    UNTREATED,
-)
+from recombine.studies.gradient_descent import settings as of
 
 EARLY = {"pairs": 100, "scan": 25}
 """The training lead is judged over the first half of 200 steps; on SCAN the paper sees it “in steps 10–25”."""
@@ -60,8 +49,8 @@ def _digit_2(column: str) -> Test:
     return rising(*sides, names=("in B", "in A"), pair="member")
 
 
-def _lead(a: str, b: str, view: str = "trained") -> Test:
-    return cells("accuracy", "early", run=a, view=view).minus(cells("accuracy", "early", run=b, view=view)).above(0)
+def _early(run: str, view: str = "trained", score: str = "accuracy") -> Cells:
+    return cells(score, "early", run=run, view=view)
 
 
 PAIRS = (
@@ -72,17 +61,11 @@ PAIRS = (
           unit="accuracy"),
     Claim("pair-resistance-b", "On unseen pairs of digits A does worse than B: X₂ uninformative.",
           _resists("pair-a", "pair-b"), source="section 5.1, figure 3a", unit="accuracy"),
-    *(
-        Claim(
-            f"pair-resistance-{name}",
-            f"On unseen pairs of digits A does worse than B′, whose X₂ is {name} and which has seen no tested "
-            "combination either.",
-            _resists("pair-a", f"pair-{name}"), whose="ours",
-            source="the paper's B trains on the combinations that are tested", unit="accuracy",
-        )
-        for name in ("noise", "blank")
-    ),
-    Claim("pair-speed", "A redundant X₂ makes training faster.", _lead("pair-a", "pair-b"),
+    *(Claim(f"pair-resistance-{name}", f"On unseen pairs of digits A does worse than B′, whose X₂ is {name} and which "
+            "has seen no tested combination either.", _resists("pair-a", f"pair-{name}"), whose="ours",
+            source="the paper's B trains on the combinations that are tested", unit="accuracy")
+      for name in ("noise", "blank")),
+    Claim("pair-speed", "A redundant X₂ makes training faster.", _early("pair-a").minus(_early("pair-b")).above(0),
           source="section 5.1: “X₂ helps to train the model quickly”; mean lead of A over the first 100 steps",
           unit="accuracy"),
     Claim("pair-swap", "Exchanging X₂ changes the answer more often after training in A than in B.", _digit_2("flip"),
@@ -93,15 +76,9 @@ PAIRS = (
           unit="nats"),
     Claim("pair-influence", "X₂ has a larger share of the influence ∂Ŷ/∂X in A than in B.", _digit_2("share"),
           source="proposition 4: ∂Ŷ/∂X₂ ≠ 0; how large is not said", unit="of influence"),
-    Claim(
-        "pair-variance",
-        "X₂, alone or with X₁, carries a larger share of the scores' variance in A than in B.",
-        rising(
-            *(cells("share", "parts", LAST, run=run, part=["2", "1·2"], take="sum") for run in ("pair-b", "pair-a")),
-            names=("share in B", "share in A"), pair="member",
-        ),
-        whose="ours", unit="of variance",
-    ),
+    Claim("pair-variance", "X₂, alone or with X₁, carries a larger share of the scores' variance in A than in B.",
+          rising(*(cells("share", "parts", LAST, run=run, part=["2", "1·2"], take="sum") for run in ("pair-b",
+                 "pair-a")), names=("share in B", "share in A"), pair="member"), whose="ours", unit="of variance"),
     Claim("pair-snap",
           "Wrong answers to unseen pairs go to pairs that training saw, more than chance would send them there.",
           cells(pl.col("snapped") - pl.col("chance"), "wrong", run="pair-a").above(0), whose="ours",
@@ -122,24 +99,17 @@ SCAN = (
           source="section 5.2, figure 3b", unit="accuracy"),
     Claim("scan-resistance", "Unseen commands with “jump” are answered worse in A than in B.",
           _resists("scan-a", "scan-b", "scan"), source="section 5.2, figure 3b", unit="accuracy"),
-    Claim("scan-speed", "Training accuracy rises sooner in A, in steps 10 to 25.", _lead("scan-a", "scan-b"),
+    Claim("scan-speed", "Training accuracy rises sooner in A, in steps 10 to 25.",
+          _early("scan-a").minus(_early("scan-b")).above(0),
           source="section 5.2: “increases faster during the early training (steps 10-25)”", unit="accuracy"),
-    *(
-        Claim(
-            f"scan-speed-{name}",
+    *(Claim(f"scan-speed-{name}",
             f"On commands of several words the early training loss is lower in A than in {control}.",
-            cells("loss", "early", run=run, view="several words")
-            .minus(cells("loss", "early", run="scan-a", view="several words")).above(0),
-            whose="ours",
-            source="the training set repeats the one-word command “jump” until it is a tenth; by loss, because by then "
-            f"no command of several words is answered. {why}",
-            unit="nats per token",
-        )
-        for name, run, control, why in (
-            ("several", "scan-b", "B", "A has three action words to tell apart in such commands, B four"),
-            ("without", "scan-without", "B′ without “jump”", "Both have three action words there"),
-        )
-    ),
+            _early(run, "several words", "loss").minus(_early("scan-a", "several words", "loss")).above(0),
+            whose="ours", source="the training set repeats the one-word command “jump” until it is a tenth; by loss, "
+            f"because by then no command of several words is answered. {why}", unit="nats per token")
+      for name, run, control, why in (
+          ("several", "scan-b", "B", "A has three action words to tell apart in such commands, B four"),
+          ("without", "scan-without", "B′ without “jump”", "Both have three action words there"))),
     Claim("scan-structure",
           "A's unseen commands fail in their structure too: not only is the new action wrong, so is where it stands.",
           _resists("scan-a", "scan-b", "decoded", "structure"), whose="ours",
@@ -216,7 +186,7 @@ STRENGTH = (
           rising(*(_bound(s) for s in (1.0, 0.9, 0.5, 0.0)), names=("100 % bound", "90 %", "50 %", "0 %"),
                  pair="member"), whose="ours", source="the paper has the two ends", unit="accuracy"),
     Claim("strength-halved", "One free example in ten takes away more than half of the resistance.",
-          _bound(BOUND).minus(_bound(0.0, 1.0)).above(0), whose="ours",
+          _bound(of.BOUND).minus(_bound(0.0, 1.0)).above(0), whose="ours",
           source="unseen accuracy at 90 % bound less the mean of both ends", unit="accuracy"),
 )  # fmt: skip
 
@@ -237,17 +207,14 @@ def _resists_equally(id: str, sentence: str, task: str, optimizer: str, source: 
 
 
 OPTIMIZERS = (
-    *(
-        _resists_equally(
-            f"optimizer-{name.lower()}", f"At equal training loss, digit pairs trained with {name} resist.",
-            "digit pairs", name, "section 4 argues for gradient descent in general",
-        )
-        for name in ("SGD", "momentum", "Adam", "sign")
-    ),
+    *(_resists_equally(f"optimizer-{name.lower()}", f"At equal training loss, digit pairs trained with {name} resist.",
+                       "digit pairs", name, "section 4 argues for gradient descent in general")
+      for name in ("SGD", "momentum", "Adam", "sign")),
     _resists_equally("optimizer-evolution", "At equal training loss, a search that never takes a gradient resists too.",
-                     "toy", EVOLUTION, "the control that the paper's title asks for, on the toy"),
+                     "toy", of.EVOLUTION, "the control that the paper's title asks for, on the toy"),
     Claim("optimizer-special", "Gradient descent resists more than that search does.",
-          rising(_stopped("toy", "SGD", "A"), _stopped("toy", EVOLUTION, "A"), names=("gradient descent", "evolution")),
+          rising(*(_stopped("toy", name, "A") for name in ("SGD", of.EVOLUTION)),
+                 names=("gradient descent", "evolution")),
           source="the title and the conclusion: the bias “is caused by gradient descent”",
           unit="accuracy on the unseen quarter, in A"),
     Claim("optimizer-differ", "Optimisers differ at equal training loss: on digits momentum costs more than sign does.",
@@ -267,15 +234,15 @@ def _helps(id: str, sentence: str, worse: str, better: str, source: str = "", wh
 REMEDIES = (
     _helps("remedy-streams",
            "Structure alone does not cure it: with a network of its own for each digit, unseen pairs stay below B.",
-           STREAMS, FREE,
+           of.STREAMS, of.FREE,
            "section 7: “if only model structure design is considered … it is hard to achieve good compositionality”",
            "paper"),
     _helps("remedy-noise", "Noise on the representation and a charge for its size (entropy regularisation) help.",
-           UNTREATED, NOISE, "the authors' remedy for SCAN (Li et al. 2019), applied here"),
-    _helps("remedy-dropout", "Hiding the redundant digit half of the time helps.", UNTREATED, DROPOUT),
-    _helps("remedy-gradient", "A penalty on the gradient at the redundant digit helps.", UNTREATED, GRADIENT),
+           of.UNTREATED, of.NOISE, "the authors' remedy for SCAN (Li et al. 2019), applied here"),
+    _helps("remedy-dropout", "Hiding the redundant digit half of the time helps.", of.UNTREATED, of.DROPOUT),
+    _helps("remedy-gradient", "A penalty on the gradient at the redundant digit helps.", of.UNTREATED, of.GRADIENT),
     _helps("remedy-balanced", "Where one example in ten is free, drawing all combinations alike helps.",
-           LOOSE, BALANCED),
+           of.LOOSE, of.BALANCED),
 )  # fmt: skip
 
 CLAIMS = (*PAIRS, *SCAN, *STEPS, *STRENGTH, *OPTIMIZERS, *REMEDIES)

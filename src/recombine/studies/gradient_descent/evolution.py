@@ -70,17 +70,11 @@ class EvolutionRun(Run):
                 if bool(done.all()):
                     break
         ensemble.flat = flat
-        tables = {
-            "members": pl.DataFrame(
-                {
-                    "member": pl.Series(range(self.members), dtype=pl.Int32),
-                    "generations": taken.tolist(),
-                    "fitted": done.tolist() if self.stop_below is not None else [None] * self.members,
-                    "final_loss": last.double().tolist(),
-                },
-                schema_overrides={"fitted": pl.Boolean},
-            )
-        }
+        fitted = done.tolist() if self.stop_below is not None else [None] * self.members
+        tables = {"members": pl.DataFrame({
+            "member": pl.Series(range(self.members), dtype=pl.Int32), "generations": taken.tolist(),
+            "fitted": pl.Series(fitted, dtype=pl.Boolean), "final_loss": last.double().tolist(),
+        })}  # fmt: skip
         for measured in self.measured:
             table = measured.function()(ensemble, self.task)
             tables[measured.table] = table.with_columns(pl.lit(self.generations, pl.Int64).alias("step"))

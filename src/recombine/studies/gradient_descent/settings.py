@@ -15,16 +15,9 @@ from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.faithful import Faithful
 from recombine.studies.gradient_descent.evolution import EvolutionRun
 from recombine.studies.study import Rows, Setting
+from recombine.studies.tables import beside, last
 from recombine.tasks import DigitPairs, ScanTask, Task, ToyBoth, ToyTask
-from recombine.training import SGD, Adam, Exponential, Optimizer
-from recombine.training.remedies import (
-    Charged,
-    ComponentDropout,
-    GradientPenalty,
-    GroupBalanced,
-    NoisyRepresentation,
-    TwoStream,
-)
+from recombine.training import SGD, Adam, Exponential, Optimizer, remedies
 from recombine.training.sign import SignSGD
 
 STRENGTHS = (0.0, 0.5, 0.75, 0.9, 0.95, 1.0)
@@ -236,13 +229,14 @@ def _scan(words: Any, size: Size, title: str, model: Description | None = None) 
 def _remedies(a: DigitPairs, size: Size) -> dict[str, Setting]:
     model, (channels, height, width) = size.model, size.model.shape
     half = channels * height * width // 2
-    penalised = GradientPenalty(model=model, start=width // 2, stop=width)
+    noisy = remedies.NoisyRepresentation(model=model)
+    penalised = remedies.GradientPenalty(model=model, start=width // 2, stop=width)
     tried: dict[str, tuple[Task, Description, str]] = {
-        "remedy-dropout": (ComponentDropout(task=a), model, DROPOUT),
-        "remedy-noise": (Charged(task=a, outputs=10, numbers=64), NoisyRepresentation(model=model), NOISE),
-        "remedy-gradient": (Charged(task=a, outputs=10, numbers=half, weight=1.0), penalised, GRADIENT),
-        "remedy-streams": (a, TwoStream(model=model), STREAMS),
-        "remedy-balanced": (GroupBalanced(task=a.replace(strength=BOUND)), model, BALANCED),
+        "remedy-dropout": (remedies.ComponentDropout(task=a), model, DROPOUT),
+        "remedy-noise": (remedies.Charged(task=a, outputs=10, numbers=64), noisy, NOISE),
+        "remedy-gradient": (remedies.Charged(task=a, outputs=10, numbers=half, weight=1.0), penalised, GRADIENT),
+        "remedy-streams": (a, remedies.TwoStream(model=model), STREAMS),
+        "remedy-balanced": (remedies.GroupBalanced(task=a.replace(strength=BOUND)), model, BALANCED),
     }
     return {name: _swept(task, learner, size, title) for name, (task, learner, title) in tried.items()}
 
@@ -252,13 +246,11 @@ def _of(experiment: str, table: str) -> Rows:
     return lambda run, setting: run.tables.get(table) if setting.labels.get("experiment") == experiment else None
 
 
-def _dependence(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
+def _dependence(run: StoredRun, _: Setting) -> pl.DataFrame:
     """Swap, influence and information of each digit, where they were taken."""
-    if setting.labels.get("experiment") != "pairs":
-        return None
     keys = ["member", "component", "step"]
-    table = run.table("swap").join(run.table("component_influence"), on=keys, how="left")
-    return table.join(run.table("information").select(*keys, "information", "plugin", "null"), on=keys, how="left")
+    known = run.table("information").select(*keys, "information", "plugin", "null")
+    return beside(run.table("swap"), run.table("component_influence"), known, on=keys)
 
 
 def _ends(label: str) -> Rows:
@@ -268,15 +260,13 @@ def _ends(label: str) -> Rows:
     def rows(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
         if setting.labels.get(label) is None:
             return None
-        last = run.table("views").filter(pl.col("step") == pl.col("step").max())
-        wide = last.pivot(on="view", index=["member", "step"], values="accuracy")
+        wide = last(run.table("views")).pivot(on="view", index=["member", "step"], values="accuracy")
         ends = wide.select("member", "step", "trained", "unseen")
         if label == "optimizer":
-            ends = ends.join(run.table("members").select("member", "final_loss"), on="member", how="left")
+            ends = beside(ends, run.table("members").select("member", "final_loss"))
         if "swap" not in run.tables:
             return ends
-        flips = run.table("swap").filter(pl.col("component") == "digit_2").select("member", "flip")
-        return ends.join(flips, on="member", how="left")
+        return beside(ends, run.table("swap").filter(pl.col("component") == "digit_2").select("member", "flip"))
 
     return rows
 
@@ -284,14 +274,14 @@ def _ends(label: str) -> Rows:
 TABLES: dict[str, Rows] = {
     "pairs": _of("pairs", "views"),
     "scan": _of("scan", "views"),
-    "decoded": _of("scan", "decoded"),
-    "dependence": _dependence,
-    "parts": _of("pairs", "variance"),
+    "decoded": "decoded",
+    "dependence": (_dependence, "swap", "component_influence", "information"),
+    "parts": "variance",
     "wrong": _of("pairs", "snap"),
-    "hard": _of("pairs", "hard_answer"),
-    "one_step": _of("one step", "one_step"),
+    "hard": "hard_answer",
+    "one_step": "one_step",
     "both": _of("both", "views"),
-    "both_step": _of("both", "step_matrix"),
+    "both_step": "step_matrix",
     "both_answers": _of("both", "snap"),
     "strength": _ends("strength"),
     "remedies": _ends("remedy"),

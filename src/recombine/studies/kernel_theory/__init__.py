@@ -20,18 +20,15 @@ STUDY = Study(
     question="What will a kernel machine, and a network, answer on combinations it has not seen — and can the answer "
     "be computed from how similar its representation finds them?",
     paper=Paper(
-        title="When does compositional structure yield compositional generalization? A kernel theory.",
-        authors="Samuel Lippl, Kimberly Stachenfeld",
-        year=2025,
-        venue="ICLR 2025",
-        url="https://arxiv.org/abs/2405.16391",
+        "When does compositional structure yield compositional generalization? A kernel theory.",
+        "Samuel Lippl, Kimberly Stachenfeld", 2025, "ICLR 2025", "https://arxiv.org/abs/2405.16391",
     ),
     scales=SIZES,
     settings=settings,
-    tables={"networks": networks, "along": along, "salience": "salience", "kernels": "kernels", "effects": "effects",
-            "map": "map", "starts": plane.starts},
+    tables={"networks": (networks, "salience"), "along": (along, "leak"), "salience": "salience", "kernels": "kernels",
+            "effects": "effects", "map": "map", "starts": (plane.starts, "starts")},
     derived={"phase": (phase, "kernels"), "ordered": (ordered, "networks")},
     claims=CLAIMS + plane.CLAIMS,
     figures=FIGURES + plane.FIGURES,
     notes=read_notes(__file__),
-)
+)  # fmt: skip

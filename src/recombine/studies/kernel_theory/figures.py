@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from recombine.statistics import summarise
-from recombine.studies.charts import curves, dots, drawn, scatter
+from recombine.studies.charts import chart, curves, dots, drawn, scatter
 
 LOG_SIGMA = "log₁₀ σ  (rich ← → lazy)"
 DENSE, CONVNET, TASK = pl.col("network") == "dense", pl.col("network") == "convnet", pl.col("task")
@@ -22,6 +22,7 @@ KIND = (
     pl.when(DENSE & LAZY).then(pl.lit("one layer, σ = 1")).when(DENSE).then(pl.lit("one layer, σ ≤ .1"))
     .when(pl.col("network") == "deep").then(pl.lit("one to four layers of 100")).otherwise(pl.col("family"))
 )  # fmt: skip
+DRAWN = pl.col("depth").is_null() | (pl.col("depth") != "2")
 SHOWN = {
     "lazy, asymmetric addition": DENSE & LAZY & (TASK == "asymmetric"),
     "rich, asymmetric addition": DENSE & RICH & (TASK == "asymmetric"),
@@ -49,16 +50,6 @@ def _picked(table: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(table.filter(which).with_columns(pl.lit(name).alias("setting")) for name, which in SHOWN.items())
 
 
-def _draw_phase(rows: pl.DataFrame) -> Any:
-    from recombine.figures import phase
-
-    return phase(
-        rows.filter(pl.col("depth").is_null() | (pl.col("depth") != "2")), "s1", "s2", "solved", "fit",
-        outcomes=("none", "CD-1", "CD-1 and CD-2", "all three"), place="depth",
-        x_title="salience of single components, S(1;3)", y_title="of pairs, S(2;3)",
-    )  # fmt: skip
-
-
 def _draw_distance(rows: pl.DataFrame) -> Any:
     from recombine.figures import column, curves
 
@@ -80,7 +71,10 @@ FIGURES = (
     scatter("predicted-observed", "Predicted and observed slope, one dot per network", ADDS, table="networks",
             x="predicted", y="slope", by="kind", facet="when", prepare=_by_kind, names={"when": WHEN},
             x_title="slope predicted from features", y_title="observed slope", domain=(0.2, 1.1)),
-    drawn("phase", "Which kernels solve context dependence", table="phase", draw=_draw_phase, names={"fit": FITS}),
+    drawn("phase", "Which kernels solve context dependence", table="phase", names={"fit": FITS},
+          draw=lambda rows: chart("phase", "s1", "s2", "solved", "fit", place="depth",
+                                  outcomes=("none", "CD-1", "CD-1 and CD-2", "all three"), y_title="of pairs, S(2;3)",
+                                  x_title="salience of single components, S(1;3)")(rows.filter(DRAWN))),
     curves("slopes", "The memorization leak from rich to lazy", DENSE, ADDS, table="networks", x="log_sigma",
            y="slope", by="task", prepare=_sigma, x_title=LOG_SIGMA, y_title="slope on unseen pairs", reference=1.0),
     curves("equivalence", "Transitive equivalence from rich to lazy", DENSE, TASK == "equivalence", table="networks",

@@ -22,7 +22,7 @@ from recombine.models import Dense
 from recombine.runs import StoredRun
 from recombine.runs.run import Context, Outcome, Run
 from recombine.studies._cells import Cells, cells, rising
-from recombine.studies.charts import drawn
+from recombine.studies.charts import chart, drawn
 from recombine.studies.claims import Claim
 from recombine.studies.kernel_theory import sets
 from recombine.studies.kernel_theory.sets import rounded
@@ -156,10 +156,9 @@ def settings(size: str, starts: int | None) -> dict[str, Setting]:
     return {"map-equivalence": Setting(run, {})}
 
 
-def starts(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+def starts(run: StoredRun, _: Setting) -> pl.DataFrame:
     """Single starts at some of the rates."""
-    found = run.tables.get("starts")
-    return None if found is None or "border" not in found.columns else found.filter(pl.col("rate").is_in(KEPT))
+    return run.table("starts").filter(pl.col("rate").is_in(KEPT))
 
 
 def _of(value: str | pl.Expr, width: int, *where: pl.Expr, **more: Any) -> Cells:
@@ -201,15 +200,6 @@ def _shares(table: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _draw(rows: pl.DataFrame) -> Any:
-    from recombine.figures import maps
-
-    return maps(
-        rows.drop_nulls("share"), "rate", "sigma", "share", "network", x_title="doublings of the rate .02",
-        y_title="log₂ σ", value_title="share of fitted networks that solve equivalence",
-    )  # fmt: skip
-
-
 def _map_shows(rows: pl.DataFrame) -> str:
     if rows.is_empty():
         return ""
@@ -218,4 +208,9 @@ def _map_shows(rows: pl.DataFrame) -> str:
             f"{int(rows['fit'].sum()) / networks:.0%} fit")  # fmt: skip
 
 
-FIGURES = (drawn("map", "From rich to lazy", table="map", draw=_draw, prepare=_shares, finding=_map_shows),)
+FIGURES = (
+    drawn("map", "From rich to lazy", table="map", prepare=_shares, finding=_map_shows,
+          draw=lambda rows: chart("maps", "rate", "sigma", "share", "network", x_title="doublings of the rate .02",
+                                  y_title="log₂ σ", value_title="share of fitted networks that solve equivalence")(
+              rows.drop_nulls("share"))),
+)  # fmt: skip

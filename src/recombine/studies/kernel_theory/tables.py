@@ -13,27 +13,24 @@ from recombine.runs import StoredRun
 from recombine.statistics import jackknife, spearman
 from recombine.studies.kernel_theory.sets import DEPTHS
 from recombine.studies.study import Setting
+from recombine.studies.tables import beside, last
 
 PREDICTED = {"start": "s1_start", "end": "s1_end", "tangent_start": "tangent_s1_start"}
 
 
-def networks(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
+def networks(run: StoredRun, setting: Setting) -> pl.DataFrame:
     """What each network does on unseen combinations, and what its features predicted."""
-    if "salience" not in run.tables:
-        return None
     about, measured = setting.labels, run.table("salience")
-    table = run.table("members").select("member", "final_loss")
-    last = pl.col("step") == pl.col("step").max()
-    leak = run.table("leak").filter(last).drop("step")
+    leak = last(run.table("leak")).drop("step")
     parts = [leak, run.table("additivity").drop("step", "combinations", "rank")]
     sides = run.tables.get("per_combination")
     codes = leak.select("member", unseen_accuracy="right")
     if (kernel := run.tables.get("kernel_leak")) is not None:
         parts += [kernel.filter(which).select("member", pl.col("slope").alias(f"predicted_all_{when}"))
-                  for when, which in (("start", ~last), ("end", last))]  # fmt: skip
-    parts.append(codes if sides is None else _by_side(sides))
-    for part in (*parts, _at(measured, str(about["features"])), _at(measured, "tangent", "tangent_")):
-        table = table.join(part, on="member", how="left", maintain_order="left")
+                  for when, which in (("start", pl.col("step") == 0), ("end", pl.col("step") > 0))]  # fmt: skip
+    parts += [codes if sides is None else _by_side(sides), _at(measured, str(about["features"])),
+              _at(measured, "tangent", "tangent_")]  # fmt: skip
+    table = beside(run.table("members").select("member", "final_loss"), *parts)
     if isinstance(p := about.get("anchors"), int):
         table = table.with_columns(_leak(pl.col(s), p).alias(f"predicted_{when}") for when, s in PREDICTED.items())
     if about["task"] == "cd3":
@@ -46,10 +43,8 @@ def networks(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
 
 def along(run: StoredRun, _: Setting) -> pl.DataFrame | None:
     """Slopes along training, where they were taken more than once."""
-    leak = run.tables.get("leak")
-    if leak is None or leak["step"].n_unique() == 1:
-        return None
-    return leak.select("member", "step", "slope", "seen_slope", "right")
+    leak = run.table("leak")
+    return leak.select("member", "step", "slope", "seen_slope", "right") if leak["step"].n_unique() > 1 else None
 
 
 def ordered(networks: pl.DataFrame) -> pl.DataFrame:
@@ -65,7 +60,9 @@ def ordered(networks: pl.DataFrame) -> pl.DataFrame:
         def mean(
             kept: NDArray[np.int64], runs: Any = runs, slopes: Any = slopes, foretold: Any = foretold
         ) -> float | None:
-            each = [spearman(*(side[kept][runs[kept] == run] for side in (slopes, foretold))) for run in set(runs)]
+            each = [
+                spearman(*(side[kept][runs[kept] == run] for side in (slopes, foretold))) for run in np.unique(runs)
+            ]
             found = [rho for rho in each if rho is not None]
             return float(np.mean(found)) if found and len(found) == len(each) else None
 

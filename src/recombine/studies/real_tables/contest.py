@@ -198,6 +198,3 @@ def _textbook(seen: Cells, asked: Cells) -> float:
     noise = float(((seen.answers - x @ beta) ** 2).sum()) / freedom
     half = stdtrit(freedom, 0.95) * np.sqrt(noise * (1 + np.einsum("ij,jk,ik->i", new, inverse, new)))
     return float((np.abs(asked.answers - new @ beta) <= half).mean())
-
-
-__all__ = ["BOOSTED", "FOREST", "ONE", "RECOMMENDED", "ContestRun"]

@@ -5,8 +5,6 @@ combinations.
 `lenses` how well each lens orders networks and whether five do better than one.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from recombine.studies.notes import read_notes

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from recombine.studies.charts import chart, drawn, scatter
 from recombine.studies.study import Figure
+from recombine.studies.tables import beside
 from recombine.studies.together import lenses as of
 
 LABELS = {lens: about.label for lens, about in of.ALL.items()}
@@ -23,13 +22,9 @@ def _forest(
         order = KIND.cast(pl.Enum(list(kinds))), LENS.cast(pl.Enum(list(of.ALL))), TASK == of.ALL_TASKS
         return table.sort(*order, maintain_order=True).with_columns(LENS.replace_strict(LABELS))
 
-    def draw(rows: pl.DataFrame) -> Any:
-        from recombine.figures import forest
-
-        named = rows.with_columns(KIND.replace(kinds))
-        return forest(named, "lens", "rho", by, facet=facet, title=axis, domain=(-1, 1), reference=0.0)
-
-    return drawn(id, title, KIND.is_in(list(kinds)), *where, table="summary", draw=draw, prepare=rows)
+    forest = chart("forest", "lens", "rho", by, facet=facet, title=axis, domain=(-1, 1), reference=0.0)
+    return drawn(id, title, KIND.is_in(list(kinds)), *where, table="summary", prepare=rows,
+                 draw=lambda rows: forest(rows.with_columns(KIND.replace(kinds))))  # fmt: skip
 
 
 def _wide(table: pl.DataFrame) -> pl.DataFrame:
@@ -39,7 +34,7 @@ def _wide(table: pl.DataFrame) -> pl.DataFrame:
     for name, kind in (("same_rows", of.SAME_ROWS), ("across", of.ACROSS), ("pooled", of.POOLED)):
         found = table.filter((TASK == of.ALL_TASKS) & KIND.eq(kind))
         figure = found.select("lens", pl.col("rho").alias(name), **{f"{name}_{end}": end for end in ("low", "high")})
-        wide = wide.join(figure, on="lens", how="left", maintain_order="left")
+        wide = beside(wide, figure, on="lens")
     return wide.drop("lens").rename({"named": "lens"})
 
 

@@ -15,6 +15,7 @@ from recombine.models import Perceptron
 from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.study import Scale, Setting
+from recombine.studies.tables import beside, last
 from recombine.studies.together.splits import REGULAR, SPLITS
 from recombine.studies.verification import EARLY
 from recombine.tasks import Draws
@@ -108,19 +109,16 @@ def training(run: StoredRun, _: Setting) -> pl.DataFrame:
     error, seen = pl.col("error"), pl.col("seen")
     by = run.table("per_combination").group_by("member", "step", maintain_order=True)
     table = by.agg(seen_error=error.filter(seen).mean(), error=error.filter(~seen).mean())
-    last = table.filter(pl.col("step") == pl.col("step").max()).join(run.table("members"), on="member", how="left")
     fitted = ((pl.col("seen_error") < FITTED) & pl.col("diverged_at").is_null()).fill_null(False)
-    return table.join(last.select("member", fitted=fitted), on="member", how="left", maintain_order="left")
+    return beside(table, beside(last(table), run.table("members")).select("member", fitted=fitted))
 
 
 def networks(run: StoredRun, setting: Setting) -> pl.DataFrame:
     """One row per network: what it does on seen and unseen combinations, and every lens."""
-    step, lenses = pl.col("step"), run.table("lenses")
-    table = training(run, setting).filter(step == step.max())
+    lenses = run.table("lenses")
     masks = run.table("modularity").select("member", "passed", "density", "d_sub", structure="d_abl")
-    start = lenses.filter(step == 0).select("member", kernel_start="kernel")
-    for part in (lenses.filter(step == step.max()).drop("step"), start, masks):
-        table = table.join(part, on="member", how="left", maintain_order="left")
+    start = lenses.filter(pl.col("step") == 0).select("member", kernel_start="kernel")
+    table = beside(last(training(run, setting)), last(lenses).drop("step"), start, masks)
     share = len(setting.run.task.train) / LEVELS**2  # type: ignore[attr-defined]
     return table.with_columns(share_seen=pl.lit(share)).select(
         "member", "fitted", "seen_error", "error", "support", "kernel", "factorization", "influence", "structure",

@@ -17,7 +17,8 @@ from recombine.training.precision import rounding
 from recombine.training.stack import Stack
 from recombine.training.strategies.captured import Captured
 from recombine.training.strategies.convolutions import AsProducts
-from recombine.training.strategies.stacked import Step, trace
+from recombine.training.strategies.recording import trace
+from recombine.training.strategies.stacked import Step
 
 MOST_OPERATIONS = 3000
 """A step of more operations, such as an unrolled recurrence, would compile for minutes; it is captured as it is."""
@@ -38,10 +39,9 @@ class Compiled(Captured):
             self._products = products.count > 0
         except RuntimeError:  # vmap has no rule for some layers after such a product (batch norms on a GPU)
             recorded = trace(self._step, arguments)
-        if isinstance(recorded, fx.GraphModule):
-            if len(recorded.graph.nodes) > MOST_OPERATIONS:
-                return recorded
-            free_layouts(recorded)
+        if len(recorded.graph.nodes) > MOST_OPERATIONS:
+            return recorded
+        free_layouts(recorded)
         return torch.compile(recorded, dynamic=False)
 
     def _capture(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor) -> None:

@@ -30,6 +30,7 @@ from recombine.training.precision import products_in_tf32
 from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.fused_program import Layer, Program, blocks, power_of_two
 from recombine.training.strategies.fused_source import write
+from recombine.training.strategies.recording import trace
 
 ACTIVATIONS: dict[type[nn.Module], str] = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.GELU: "gelu", nn.ELU: "elu"}
 RULES: dict[type[Optimizer], str] = {SGD: "sgd", Adam: "adam", AdamW: "adamw"}
@@ -174,11 +175,9 @@ def _activation(part: nn.Module) -> str:
 
 def loss_of(losses: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, targets: Tensor) -> str | None:
     """Which loss a function computes: the one that consists of the same operations."""
-    from torch.fx.experimental.proxy_tensor import make_fx
-
     def operations(function: Callable[[Tensor, Tensor], Tensor]) -> list[str] | None:
         try:
-            graph = make_fx(lambda one, two: function(one, two))(outputs, targets).graph  # arguments named alike
+            graph = trace(function, (outputs, targets)).graph
         except (RuntimeError, ValueError, TypeError, IndexError):
             return None
         if any(node.op == "get_attr" for node in graph.nodes):

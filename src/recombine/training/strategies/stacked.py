@@ -2,7 +2,7 @@
 
 ``vmap`` decides anew at every call how each operation is batched, which costs more than the operations of a small
 network. Tracing one step records the batched operations; replaying the record skips the deciding. Recording costs what
-it saves in some tens of steps, so a training of a few is never recorded; the numbers are the same.
+it saves in some ten steps, so a training of a few is never recorded; the numbers are the same.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, fx
+from torch import Tensor
 from torch.func import functional_call, grad_and_value, vmap
 
 from recombine.training.optim import Hyper
 from recombine.training.stack import Buffers, Objective, Stack, batched_attention, undisturbed
+from recombine.training.strategies.recording import trace
 
 Step = Callable[..., tuple[Tensor, Tensor, list[Tensor]]]
 """(parameters, buffers, inputs, targets, weight) → (gradients as rows, losses, buffers after the step)."""
-FEW = 32
+FEW = 8
 """The first steps of a training are not recorded. They are counted from its start, also where it is continued."""
 
 
@@ -151,36 +152,3 @@ def _doubled(step: Step, shared: bool) -> Step:
         return grads[:1], losses[:1], [buffer[:1] for buffer in after]
 
     return call
-
-
-def trace(step: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """The step as recorded operations. Where PyTorch cannot record it, the step itself: slower, the same numbers."""
-    try:
-        from torch.fx.experimental.proxy_tensor import make_fx
-    except ImportError:
-        return step
-    recorded = make_fx(step)(*arguments)
-    _simplify(recorded.graph)
-    recorded.recompile()
-    return recorded
-
-
-def _simplify(graph: fx.Graph) -> None:
-    """Drop the operations that batching left behind and that change nothing: a view to the same shape, times one."""
-    aten = torch.ops.aten
-    reshapes = {aten.expand.default, aten.view.default, aten._unsafe_view.default, aten.reshape.default}
-    for node in list(graph.nodes):
-        if node.op != "call_function":
-            continue
-        source = node.args[0] if node.args else None
-        same = isinstance(source, fx.Node) and _shape(source) is not None and _shape(source) == _shape(node)
-        times_one = node.target is aten.mul.Scalar and node.args[1] == 1
-        if same and (node.target in reshapes or times_one):
-            node.replace_all_uses_with(source)
-            graph.erase_node(node)
-    graph.eliminate_dead_code()
-
-
-def _shape(node: fx.Node) -> tuple[int, ...] | None:
-    value = node.meta.get("val")
-    return tuple(value.shape) if isinstance(value, Tensor) else None

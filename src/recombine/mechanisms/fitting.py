@@ -1,0 +1,95 @@
+"""Did a learner fit what it was trained on; and where it did so in part alone, does it fail on unseen combinations?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.comparing import Comparison
+from recombine.mechanisms.names import ranged, share
+from recombine.statistics import FEW, FloatArray, Interval
+
+LITTLE = 0.9
+"""A training error below this share of what always giving the same answer costs is an error of something learnt."""
+KNOWS_MORE = 0.5
+MOST_LEVELS = 800
+"""Levels beyond which it is not told whether the levels of unseen combinations are the harder ones."""
+
+
+def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> tuple[NDArray[np.bool_], str]:
+    """Members that learnt what they were trained on (all, where that cannot be said), and what keeps the others out.
+
+    A member fitted if its training error exceeds by at most ``fitted`` what the noise leaves, or is less than half of
+    what the best simple rule leaves on combinations that it was fitted without, and if it is less than always giving
+    the same answer costs. Where the noise is not known, doing as well as the best simple rule is enough."""
+    error, floor, best = answers.training_error, comparison.floor.mean, comparison.best_on_seen
+    finite = np.isfinite(answers.error[:, answers.seen]).all(axis=1) & np.isfinite(answers.error).any(axis=1)
+    allowed = fitted + np.nan_to_num(floor)
+    most = f"{fitted:g}" + (f" above the noise of {share(floor)}" * (floor > 0))
+    if np.isnan(floor) and best > fitted:
+        allowed, most = best, f"the {share(best)} of the best simple rule"
+    elif KNOWS_MORE * best > allowed:
+        allowed, most = KNOWS_MORE * best, f"half the {share(best)} of the best simple rule"
+    constant, clearly = comparison.trained_constant, comparison.better_on_seen
+    bound = constant if clearly.bounded and clearly.high < 0 else LITTLE * constant
+    keep = finite & (np.isnan(error) | ((error <= allowed) & (np.isnan(bound) | (error < bound))))
+    if keep.any() or not finite.any():
+        return keep, "" if keep.any() else "its answers are not finite numbers, and count as wrong"
+    own = float(np.nanmean(error[finite]))
+    there = "there" if answers.trained_rows else "on new rows of seen combinations"
+    why = f"its error {there} is {share(own)}, "
+    if not own >= bound:
+        return keep, f"{why}more than {most}"
+    if own < constant:
+        return keep, f"{why}not clearly less than the {share(constant)} that always giving the same answer costs"
+    if comparison.floor.high >= LITTLE * comparison.floor_constant and best >= LITTLE * constant:
+        return keep, (
+            f"{why}and as far as the rows tell there is hardly anything to learn: the noise is "
+            f"{ranged(comparison.floor)}, where always giving the same answer costs {share(comparison.floor_constant)}"
+        )
+    return keep, f"{why}where always giving the same answer costs {share(constant)}"
+
+
+def fails_though_unfitted(
+    answers: Answers, comparison: Comparison, gap: Interval, beyond: FloatArray, margin: float
+) -> bool:
+    """Whether a learner that fitted in part alone fails on unseen combinations all the same: on new rows of seen ones
+    it knows more than always giving the same answer does, on unseen ones it does not; and that is no matter of levels,
+    so that one that is too weak for some of them, seen and unseen alike, does not count. ``beyond``: errors beyond the
+    noise."""
+    constant = comparison.constant
+    if constant is None or not (answers.like and gap.bounded and gap.low > margin):
+        return False
+    seen, unseen = (float(answers.error[:, at].mean()) for at in (answers.compared, answers.unseen))
+    knew = seen < LITTLE * (seen - comparison.better_on_seen.mean)
+    knows = unseen < LITTLE * constant.error.mean
+    return knew and not knows and _least_gap_at_equal_levels(answers, beyond.mean(axis=0)) > 0
+
+
+def _least_gap_at_equal_levels(answers: Answers, error: FloatArray) -> float:
+    """The lower end of a 95 % interval for how much larger errors of unseen combinations are than those of seen ones
+    with the same levels: the coefficient of *unseen* in a sum of effects of levels; minus infinity where levels leave
+    it open."""
+    shape = answers.space.shape if answers.space.finite else ()
+    if not shape or sum(shape) > MOST_LEVELS:
+        return -np.inf
+    at = answers.compared | answers.unseen
+    codes, error, unseen = answers.codes[at].astype(np.int64), error[at], answers.unseen[at].astype(np.float64)
+    levels = np.concatenate([np.eye(n)[codes[:, j]] for j, n in enumerate(shape)], axis=1)
+    own, _, rank, _ = np.linalg.lstsq(levels, np.stack([unseen, error], axis=1), rcond=None)
+    alone, left = (np.stack([unseen, error], axis=1) - levels @ own).T
+    size = float(alone @ alone)
+    if size < 1e-6 * len(alone):
+        return -np.inf
+    weight = alone / size
+    value, free = float(weight @ left), len(error) - int(rank) - 1
+    if free >= FEW:
+        spread = np.square(left - value * alone) * len(error) / free
+    elif answers.classes is not None:
+        count = answers.counts[at] + 2  # One example more of each kind, as for shares of few combinations.
+        smooth = (np.clip(error, 0, 1) * (count - 2) + 1) / count
+        spread = smooth * (1 - smooth) / count
+    else:
+        return -np.inf
+    return value - 1.96 * float(np.sqrt(np.square(weight) @ spread))

@@ -1,0 +1,229 @@
+"""What a check says is what was found: planted tables whose truth is known, and the words about them."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from recombine.checks import Purpose, check
+from recombine.checks.additivity import _Found, _verdict
+from recombine.checks.forecast import Forecast, RuleError
+from recombine.cli.check import check as show
+from recombine.reporting.check import check_page
+
+
+def grid(*sizes):
+    return np.array(list(itertools.product(*map(range, sizes))))
+
+
+def table(codes, y):
+    return {"abcd"[k]: [f"{'abcd'[k]}{v}" for v in codes[:, k]] for k in range(codes.shape[1])} | {"y": y}
+
+
+def additive(sizes, seed, kept=0.6, rows=1, noise=1.0, effect=4.0):
+    """Additive answers on a part of a grid that holds every level."""
+    rng = np.random.default_rng(seed)
+    effects = [effect * rng.standard_normal(n) for n in sizes]
+    cells = grid(*sizes)
+    first = np.isin(np.arange(len(cells)), rng.choice(len(cells), round(kept * len(cells)), replace=False))
+    codes = np.repeat(cells[first | (cells == 0).any(axis=1)], rows, axis=0)
+    y = 50 + sum(e[c] for e, c in zip(effects, codes.T, strict=True)) + noise * rng.standard_normal(len(codes))
+    return table(codes, y)
+
+
+def test_where_combinations_have_several_rows_it_is_said_how_far_single_ones_scatter():
+    said = check(additive((6, 6), 0, rows=20, noise=3.0), ["a", "b"], target="y")
+    assert said.to_dict()["forecast"]["scatter"] == pytest.approx(3.0, rel=0.1)
+    words = f"means of combinations, around which single rows scatter by {said.answers.scatter:.3g}"
+    assert f"This is of {words}." in said.sentence()
+    assert words in check_page(said)
+    alone = check(additive((6, 6), 0), ["a", "b"], target="y")
+    assert alone.to_dict()["forecast"]["scatter"] is None
+    assert "means" not in alone.sentence()
+
+
+def test_nothing_to_collect_only_where_effects_may_add_up():
+    fine = check(additive((6, 6), 0), ["a", "b"], target="y")
+    assert fine.doubt is None
+    assert "Nothing: training determines everything that was asked if effects add up." in check_page(fine)
+    cells = grid(6, 6)[6 * [True] + 5 * [True, False, True, True, True, True]]
+    y = np.random.default_rng(1).normal(0, 10, len(cells)).repeat(3) + np.tile([-0.1, 0.0, 0.1], len(cells))
+    wrong = check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y", purpose=Purpose(budget=3))
+    assert wrong.doubt == "rejected"
+    assert "if effects add up, which the seen combinations contradict, the typical standard error" in wrong.plan.words
+    assert "Nothing" not in check_page(check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("constant", ", and no rule that was tried beats the same answer for all."),
+        ("additive", "; no rule that was tried does better, so the answers are sums, as"),
+        ("pairs", ": the answers are those of the rule “pairs” instead; --order 2 tells"),
+    ],
+)
+def test_where_adding_up_is_rejected_it_is_said_what_answers_instead(rule, words):
+    rng, cells = np.random.default_rng(3), grid(6, 6, 4)
+    cells = cells[rng.random(len(cells)) < 0.7]
+    joint = 10 * rng.standard_normal((6, 6))
+    parity = 10 * (-1.0) ** cells.sum(axis=1)
+    y = {"constant": parity, "additive": parity + 9 * cells[:, 0], "pairs": joint[cells[:, 0], cells[:, 1]]}[rule]
+    y = (np.repeat(y, 3) + np.tile([-0.1, 0.0, 0.1], len(cells))).tolist()
+    said = check(table(cells.repeat(3, axis=0), y), ["a", "b", "c"], target="y")
+    assert said.forecast.rule == rule
+    assert said.additivity.rejected
+    assert any("which is rejected here" + words in note for note in said.notes)
+
+
+def test_all_that_is_asked_is_counted_even_where_a_part_is_listed():
+    said = check(additive((6, 6), 0), ["a", "b"], target="y", max_queries=5)
+    total = said.total
+    assert total > len(said.to_frame()) == 5
+    assert said.to_dict()["asked"] | {"what": ""} == {"what": "", "total": total, "listed": 5}
+    assert said.forecast.cells == said.counts["determined"] == total
+    assert f"5 of the {total} combinations asked about are listed, here and in files" in " ".join(said.notes)
+    assert "are listed" not in " ".join(check(additive((6, 6), 0), ["a", "b"], target="y").notes)
+
+
+@pytest.mark.parametrize("effective", [2, 1])
+def test_effects_of_opposite_signs_and_of_none_are_no_shortcut(effective):
+    named = []
+    for seed in range(10):
+        rng, cells = np.random.default_rng(seed), grid(4, 6)
+        effects = [size * rng.standard_normal(n) for size, n in ((4, 4), (8, 6))][:effective]
+        y = 20 + sum(e[c] for e, c in zip(effects, cells.T, strict=False)) + rng.standard_normal(24)
+        y[rng.choice(24, 1)] = np.nan
+        said = check(table(cells, [None if np.isnan(v) else v for v in y]), ["a", "b"], target="y", draws=9)
+        named += [note for note in said.notes if note.startswith("Shortcut")]
+    assert not named
+
+
+def test_a_p_value_that_looks_small_is_said_to_be_above_the_threshold():
+    tests = [_Found("interaction", 0.008, "F test of a × b"), _Found("interaction", 0.5, "F test of a × c")]
+    words = "not rejected on the seen combinations (p = 0.016, F test of a × b, the smallest of 2 tests; "
+    assert f"{words}rejected below 0.01)" in _verdict(tests).words
+    assert "below" not in _verdict(tests[1:]).words + _verdict([_Found("interaction", 0.001, "F")]).words
+
+
+def test_the_scale_on_which_adding_up_does_best_is_named():
+    rng, cells = np.random.default_rng(0), grid(8, 7)
+    z = sum(size * rng.standard_normal(n)[c] for size, n, c in zip((2, 1.5), (8, 7), cells.T, strict=True))
+    y = [None if rng.random() < 0.3 else f"{v:.1f} %" for v in 100 / (1 + np.exp(-z - 1))]
+    said = check(table(cells, y), ["a", "b"], target="y")
+    assert said.forecast.rule == "additive on a log-odds scale"
+    assert "log-odds scale" in said.sentence().split(";")[-1]
+    plain = check(table(cells, [v and float(v[:-2]) for v in y]), ["a", "b"], target="y")
+    assert "y lies between 0 and 100: if these are per cents, a % sign lets log-odds" in " ".join(plain.notes)
+    assert "per cents" not in " ".join(said.notes)
+
+
+def test_what_was_not_tested_is_not_said_to_hold():
+    rng, cells = np.random.default_rng(0), grid(10, 10)
+    z = sum(rng.standard_normal(10)[c] for c in cells.T)
+    y = [None if rng.random() < 0.3 else "yes" if v > 0 else "no" for v in z]
+    said = check(table(cells, y), ["a", "b"], target="y")
+    assert (said.verdict, said.additivity.rejected) == ("determined", None)
+    assert "do not contradict" not in said.sentence()
+    assert f"nothing here tests that: {said.additivity.words}" in said.sentence()
+
+
+def test_answers_by_substitution_are_not_said_to_rest_on_adding_up():
+    cells = grid(6, 6)
+    asked = np.isin(np.arange(36), [0, 8, 15, 22, 29])
+    y = [None if q else "even" if (a + b) % 2 == 0 else "odd" for (a, b), q in zip(cells, asked, strict=True)]
+    said = check(table(cells, y), ["a", "b"], target="y")
+    assert said.rule == "substitution"
+    words = "replace each other, whether or not effects add up"
+    assert words in said.sentence()
+    assert "answered by substitution, which does not suppose that" in check_page(said)
+
+
+def test_the_only_pair_that_was_never_seen_is_named(tmp_path, capsys):
+    cells = grid(4, 4, 3)
+    y = [None if (a, b) == (3, 2) else float(a + b + c) for a, b, c in cells]
+    file = tmp_path / "t.csv"
+    pl.DataFrame(table(cells, y)).write_csv(file)
+    show(file, factors="a,b,c", target="y")
+    assert "1 asked for and missing (a=a3 × b=b2)" in " ".join(capsys.readouterr().out.split())
+
+
+def test_rows_without_a_priced_level_cost_one():
+    result = check(additive((4, 4), 0), ["a", "b"], cost={"a": {"a1": 5.0}}, purpose=Purpose(budget=4))
+    rows = result.space.decode(result.plan.cells)
+    assert rows
+    assert result.plan.costs.tolist() == [5.0 if row["a"] == "a1" else 1.0 for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("error", "constant", "head", "less"),
+    [
+        (6.89, 7.84, "6.89 (90 %: 1 to 20) … errs by 7.84, ", "less than the same answer for all (6.89 against 7.84)"),
+        (10.18, 10.2, "10.18 (90 %: 1 to 20) … errs by 10.20, ", "the same answer for all (10.18 against 10.20)"),
+        (10.2, 10.2001, "10.2 (90 %: 1 to 20) … errs by 10.2, hardly different, ", "errs hardly less than the same"),
+    ],
+)
+def test_errors_that_look_the_same_are_told_apart_and_a_gain_that_may_be_chance_is_said_to(error, constant, head, less):
+    tried = RuleError("additive", error, 0.1, beats=False)
+    said = Forecast("additive", error, 1, 20, "rmse", constant, 0.1, (tried,), 43, 43, 44, tried)
+    before, after = head.split(" … ")
+    assert f"error of {before} on the 44" in said.words
+    assert said.words.endswith(f"the same answer for all {after}and the difference may be chance.")
+    result = replace(check(additive((6, 6), 0), ["a", "b"], target="y"), forecast=said)
+    assert less in result.sentence()
+    assert "10% (may be chance)" in check_page(result)
+    beaten = replace(said, rules=(replace(tried, beats=True),))
+    assert "chance" not in beaten.words
+    assert "may be chance" not in check_page(replace(result, forecast=replace(beaten, assumed=beaten.rules[0])))
+
+
+@pytest.mark.parametrize("doubt", ["which is not shown", "which the seen combinations contradict"])
+def test_files_hold_the_doubt_that_the_page_shows(tmp_path, doubt):
+    rng, cells = np.random.default_rng(1), grid(6, 6)[6 * [True] + 5 * [True, False, True, True, True, True]]
+    y = rng.normal(0, 10, len(cells)).repeat(3) + np.tile([-0.1, 0.0, 0.1], len(cells))
+    y = rng.permutation(y) if doubt == "which is not shown" else y
+    result = check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y")
+    words = f"determined only if effects add up, {doubt}"
+    assert words in check_page(result)
+    assert {query["words"] for query in result.to_dict()["queries"]} == {words}
+    result.save(tmp_path / "check.csv")
+    assert set(pl.read_csv(tmp_path / "check.csv")["words"]) == {words}
+
+
+def classes_of_rows():
+    """Two classes about which rows of a combination disagree."""
+    rng, cells = np.random.default_rng(0), grid(5, 4, 2)
+    codes = cells[rng.random(len(cells)) < 0.7].repeat(8, axis=0)
+    chance = 1 / (1 + np.exp(-1.5 * (codes[:, 0] + codes[:, 1] - 3.5)))
+    return table(codes, np.where(rng.random(len(codes)) < chance, "high", "low"))
+
+
+def test_the_page_shows_the_chance_of_a_class():
+    result = check(classes_of_rows(), ["a", "b", "c"], target="y")
+    query = next(q for q in result.queries if q.probabilities)
+    answer = f"{query.prediction} ({max(query.probabilities.values()):.0%})"
+    page = check_page(result)
+    assert f'<td class="number" data-label="Answer">{answer}</td>' in page
+    assert f"; answer {answer}" in page  # of a cell that is pointed at
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes):
+    rows = classes_of_rows() if classes else additive((6, 6), 0)
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    show(tmp_path / "t.csv", factors="a,b,c" if classes else "a,b", target="y")
+    told = " ".join(capsys.readouterr().out.split())
+    assert ("the chance of the class" in told) is classes
+    assert ("9 of 10 numbers" in told) is not classes
+    assert ("This log loss is that of one row, averaged over combinations" in told) is classes
+
+
+def test_what_is_supposed_of_pairs_of_effects_is_said_of_pairs(tmp_path, capsys):
+    pl.DataFrame(additive((4, 4, 3), 0, kept=0.8)).write_csv(tmp_path / "t.csv")
+    show(tmp_path / "t.csv", factors="a,b,c", target="y", order=2, out=tmp_path / "t.html")
+    words = "etermined” supposes that effects of up to 2 factors at once add up; the answers"
+    assert words in " ".join(capsys.readouterr().out.split())
+    assert words in (tmp_path / "t.html").read_text()
