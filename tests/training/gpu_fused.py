@@ -22,7 +22,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
 
 from torch import nn
-from trainees import SPACE, TOY, assert_bitwise, fixed_task, weights
+from trainees import SPACE, TOY, apart, assert_bitwise, fixed_task
 
 from recombine.errors import InputError
 from recombine.measures import generalization
@@ -73,17 +73,6 @@ CASES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "wide, adamw": (Perceptron(widths=(18, 150, 3)), classes(3, 18), {"optimizer": AdamW(lr=0.01)}),
     "64-64-64": (Perceptron(widths=(64, 64, 64)), classes(64, 64), {"batch_size": 37, "optimizer": Adam(lr=0.001)}),
 }  # fmt: skip
-
-
-def apart(first: Ensemble, second: Ensemble) -> float:
-    """The largest difference of a weight of any member, relative to the size of its tensor."""
-    found = 0.0
-    for member in first.members:
-        theirs = weights(second, member)
-        for name, mine in weights(first, member).items():
-            scale = float(theirs[name].double().abs().max())
-            found = max(found, float((mine.double() - theirs[name].double()).abs().max()) / max(scale, 1e-30))
-    return found
 
 
 def equality(name: str) -> tuple[bool, str]:

@@ -121,6 +121,17 @@ def weights(ensemble: Ensemble, member: int) -> dict[str, Tensor]:
     return {name: tensor[i] for name, tensor in {**ensemble.parameters, **ensemble.buffers}.items()}
 
 
+def apart(first: Ensemble, second: Ensemble) -> float:
+    """The largest difference of a weight of any member, relative to the size of its tensor."""
+    found = 0.0
+    for member in first.members:
+        theirs = weights(second, member)
+        for name, mine in weights(first, member).items():
+            scale = float(theirs[name].double().abs().max())
+            found = max(found, float((mine.double() - theirs[name].double()).abs().max()) / max(scale, 1e-30))
+    return found
+
+
 def assert_same(first: Ensemble, second: Ensemble, members: Iterable[int], tolerance: float) -> None:
     """Members of two ensembles agree in all weights and buffers, relative to the size of each tensor."""
     for member in members:

@@ -217,7 +217,7 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
     if not size.small:
         tasks |= {name: sets.addition(name) for name in ("asymmetric", "both")} | {"cd2": sets.context(2, "logistic")}
         wanted += [("convnet", name, "near", near) for name in ("asymmetric", "both", "cd2")]
-        wanted += [("convnet", "cd2", "far", far), *(("convnet", "interpolation", "between", d) for d in (5, 10, 15))]
+        wanted += [("convnet", "cd2", "far", far), *(("convnet", name, "between", d) for name in ("interpolation", "extrapolation") for d in (5, 10, 15))]
     wanted += [(net, "interpolation", "near", 0) for net in COLOUR_STEPS]
     return {f"{net}-{name}-d{d}": _image(net, name, tasks[name], place, d, size, members)
             for net, name, place, d in wanted}  # fmt: skip
