@@ -30,7 +30,7 @@ from recombine.models import Perceptron
 from recombine.support import full
 from recombine.tasks import Draws, FixedTask
 from recombine.tasks.hashing import hashed
-from recombine.training import SGD, Adam, AdamW, Cosine, Ensemble, Record, engine, train
+from recombine.training import SGD, Adam, AdamW, Cosine, Record, engine, train
 from recombine.training.optim import Warmup
 from recombine.training.penalties import SquaredNorm
 from recombine.training.strategies.fused import interpreted

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -217,7 +218,8 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
     if not size.small:
         tasks |= {name: sets.addition(name) for name in ("asymmetric", "both")} | {"cd2": sets.context(2, "logistic")}
         wanted += [("convnet", name, "near", near) for name in ("asymmetric", "both", "cd2")]
-        wanted += [("convnet", "cd2", "far", far), *(("convnet", name, "between", d) for name in ("interpolation", "extrapolation") for d in (5, 10, 15))]
+        between = product(("interpolation", "extrapolation"), (5, 10, 15))
+        wanted += [("convnet", "cd2", "far", far), *(("convnet", name, "between", d) for name, d in between)]
     wanted += [(net, "interpolation", "near", 0) for net in COLOUR_STEPS]
     return {f"{net}-{name}-d{d}": _image(net, name, tasks[name], place, d, size, members)
             for net, name, place, d in wanted}  # fmt: skip
