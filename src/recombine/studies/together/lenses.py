@@ -53,6 +53,8 @@ FEWEST_NETWORKS, FEWEST_SETTINGS = 5, 3
 SAME_ROWS, ACROSS, POOLED = "same rows", "across splits", "pooled"
 GIVEN_SUPPORT, GIVEN_OTHERS, ELSEWHERE = "given support", "given the others", "chosen elsewhere"
 GIVEN_COUNT, GIVEN_MADE = "given the number seen", "given how networks were made"
+GIVEN_KIND = "given the number seen and the kind of split"
+"""Looked at after the results: no claim asks for it."""
 MADE = ("init_scale", "lr", "weight_decay")
 SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
           "networks": pl.Int64, "half": pl.String}  # fmt: skip
@@ -77,7 +79,8 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
     kinds: dict[str, tuple[Statistic, list[str]]] = {
         ACROSS: (_rho, list(ALL)),
         GIVEN_SUPPORT: (_given("support"), list(LENSES)),
-        GIVEN_COUNT: (_given("share_seen"), list(LENSES)),
+        GIVEN_COUNT: (_given("share_seen"), [*LENSES, "kernel_start"]),
+        GIVEN_KIND: (_given("share_seen", "drawn"), list(LENSES)),
         GIVEN_OTHERS: (_given_others, list(LENSES)),
     }
     for kind, (statistic, lenses) in kinds.items():
@@ -136,7 +139,8 @@ def summary(values: pl.DataFrame) -> pl.DataFrame:
 
 def _columns(networks: pl.DataFrame) -> Columns:
     """What correlations are made of, as arrays: they are made a thousand times."""
-    return {name: networks[name].cast(pl.Float64).to_numpy() for name in (*ALL, *MADE, "error")}
+    found = networks.with_columns(drawn=pl.col("split").str.starts_with("r"))
+    return {name: found[name].cast(pl.Float64).to_numpy() for name in (*ALL, *MADE, "error", "drawn")}
 
 
 def _known(networks: Columns, *names: str) -> Columns:
