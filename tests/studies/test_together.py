@@ -21,6 +21,7 @@ from recombine.studies.together.lenses import (
     ALL,
     ELSEWHERE,
     GIVEN_COUNT,
+    GIVEN_KIND,
     GIVEN_MADE,
     GIVEN_OTHERS,
     GIVEN_SUPPORT,
@@ -93,13 +94,16 @@ def test_the_power_that_the_notes_state() -> None:
 
 
 def test_what_count_and_making_explain_is_not_told_by_a_lens() -> None:
-    """Lenses that are the number seen, or the size of the first weights, and noise; the error follows both."""
+    """Lenses that are the number seen, or the size of the first weights, and noise; the error follows both. One that
+    is off by the kind of split tells once that is held still."""
     rng = np.random.default_rng(1)
     rows = []
     for split in range(6):
         for member in range(30):
             size, seen, own = rng.normal(), split / 6, rng.normal()
-            rows.append({"run": f"one-{split}", "task": "one", "split": str(split), "member": member, "fitted": True,
+            name = f"{'r' * (split % 2)}{split}"
+            rows.append({"run": f"one-{split}", "task": "one", "split": name, "member": member, "fitted": True,
+                         "structure": size - 5 * seen + own - 10 * (split % 2),
                          "error": size - 5 * seen + own, "share_seen": seen, "init_scale": size, "lr": rng.normal(),
                          "weight_decay": rng.normal(), "kernel": size - 5 * seen + 0.01 * rng.normal(),
                          "influence": own + 0.01 * rng.normal(), "support": seen + 0.01 * rng.normal()})  # fmt: skip
@@ -111,6 +115,8 @@ def test_what_count_and_making_explain_is_not_told_by_a_lens() -> None:
     assert influence is not None
     assert abs(kernel) < 0.2
     assert influence > 0.9
+    apart, alike = (float(figure(found, kind, "structure") or 0) for kind in (GIVEN_COUNT, GIVEN_KIND))
+    assert apart < 0.6 < 0.8 < alike
     support = figure(found, GIVEN_COUNT, "support")
     assert support is not None
     assert abs(support) < 0.3

@@ -19,9 +19,9 @@ STUDY = Study(
     question="Look at the same networks through five lenses: what the rows determine, what the representation "
     "foretells, whether it is a sum of parts, what moves the answers, and whether the network comes apart. Which of "
     "them tells who will compose, before any unseen answer is looked at?",
-    says="Influence and the kernel on trained features tell across splits which networks will err, but so does the mere "
-    "number of combinations seen; beyond that number only the kernel is shown to, on the three of six tasks whose answers "
-    "are sums of one part per factor.",
+    says="Influence and the kernel on trained features tell across splits which networks will err, but so does the "
+    "mere number of combinations seen; beyond that number only the kernel is shown to, on the three of six tasks whose "
+    "answers are sums of one part per factor.",
     paper=None,
     scales=networks.SIZES,
     settings=networks.settings,
