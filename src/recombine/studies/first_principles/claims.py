@@ -51,8 +51,9 @@ def _explains(row: str, where: str, model: str = "compositional") -> Claim:
     return _paper(f"row-{row}", sentence, _of(row, "r2_all").above(0.5, nothing=MEAN), row)
 
 
-def _value(row: str, model: str, within: float) -> Claim:
-    sentence = f"After a tenth of the paper's steps the {model} model's R² on the whole cube is the published one."
+def _value(row: str, where: str, model: str, within: float) -> Claim:
+    sentence = (f"Trained {where} for a tenth of the paper's steps, the {model} model's R² on the whole cube is the "
+                "published one.")  # fmt: skip
     return _paper(f"long-{row}", sentence, _of(f"{row}-long", "r2_all").near(within), row)
 
 
@@ -86,11 +87,14 @@ CLAIMS = (
     _paper("beats-the-monolith", "So the compositional model beats the monolithic one.",
            _order("r2_all", {"monolithic": "orthogonal-monolithic", "compositional": "orthogonal"}),
            "orthogonal", "orthogonal-monolithic"),
-    _value("orthogonal", "compositional", 0.05),
-    _value("orthogonal-monolithic", "monolithic", 0.1),
+    _value("orthogonal", "on three planes", "compositional", 0.05),
+    _value("orthogonal-monolithic", "on three planes", "monolithic", 0.1),
     _paper("long-beats-the-monolith", "Then, too, the compositional model beats the monolithic one.",
            _order("r2_all", {"monolithic": "orthogonal-monolithic-long", "compositional": "orthogonal-long"}),
            "orthogonal", "orthogonal-monolithic"),
+    _value("random", "everywhere", "compositional", 0.05),
+    _paper("long-everywhere", "Trained everywhere as long as on planes, it explains more of the whole cube.",
+           _order("r2_all", {"three planes": "orthogonal-long", "everywhere": "random-long"}), "random", "orthogonal"),
     _explains("random", "everywhere"),
     _explains("random-monolithic", "everywhere", "monolithic"),
     _between("star", "With one plane per sprite, where the front sprite hides part of the rear one"),

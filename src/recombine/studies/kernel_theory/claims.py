@@ -286,7 +286,7 @@ PICTURES = (
             _image(COLUMN[what], task, distance=at, data="mnist").near(0.05),
             published=_figure(value, figure), source=MAP, unit=what)
       for task, name, what, figure, values in (
-          ("extrapolation", "One anchor", "slope", ADDITION, {20: 0.776}),
+          ("extrapolation", "One anchor", "slope", ADDITION, {5: 0.605, 10: 0.692, 15: 0.747, 20: 0.776}),
           ("interpolation", "Two anchors", "slope", ADDITION, {5: 0.692, 10: 0.763, 15: 0.806, 20: 0.834}),
           ("both", "Two anchors nearer to each other", "slope", ADDITION, {0: 0.656}),
           ("cd1", "CD-1", "accuracy", CONTEXT, {0: 0.894, 20: 0.963}),
