@@ -18,7 +18,7 @@ from sums import HERE, SOURCE, Sums, data_files, put, start
 from recombine.errors import InputError
 from recombine.runs import Run, RunFailed, Store, StoreError, failure, get_or_compute
 from recombine.runs.executors import executor
-from recombine.runs.work import Piece, compute
+from recombine.runs.work import Answer, Piece, compute
 
 CPUS = 1
 """Cores of each of the two Ray nodes of these tests."""
@@ -45,7 +45,7 @@ def cluster() -> Iterator[Any]:
     tests.setenv("PYTHONPATH", f"{SOURCE}{os.pathsep}{HERE}")  # workers must know the runs of these tests
     needs = {"num_cpus": CPUS, "object_store_memory": 80 * 2**20}
     soon = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 1000, "health_check_failure_threshold": 3}
-    head = needs | {"include_dashboard": False, "_system_config": soon}
+    head = needs | {"num_gpus": 1, "include_dashboard": False, "_system_config": soon}  # Ray does not look for it
     try:
         nodes = Cluster(initialize_head=True, head_node_args=head)
         nodes.add_node(**needs)
@@ -124,6 +124,17 @@ def test_two_workers_on_one_run_end_with_one(store: Store, here: Store, cluster:
     assert len(store.list()) == 1
     wanted = {name: data for name, data in table_bytes(here).items() if looped().address in name}
     assert table_bytes(store) == wanted
+
+
+def _who(piece: Piece) -> Answer:
+    return Answer(piece.run.address, "kept", ValueError(str(os.getpid())))
+
+
+@pytest.mark.long
+def test_a_worker_that_has_a_gpu_is_kept_for_the_next_piece(cluster: Any) -> None:
+    with executor("ray", "cuda") as crew:
+        answers = list(crew.each(_who, [Piece(Sums(n=n), "cpu") for n in (1, 2, 3)]))
+    assert len({str(answer.error) for answer in answers}) == 1
 
 
 @pytest.mark.long

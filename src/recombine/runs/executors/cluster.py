@@ -55,7 +55,8 @@ class Cluster:
         ray = _ray()
         needs: dict[str, Any] = {"num_cpus": 1, "max_retries": RETRIES}
         if self.device.startswith("cuda"):
-            needs["num_gpus"] = 1
+            # Else Ray ends the process after each task that has a GPU, and every piece pays for starting torch again.
+            needs |= {"num_gpus": 1, "max_calls": 0}
         remote, shared = ray.remote(**needs)(_one), ray.put(work)
         waiting = {remote.remote(shared, piece): piece for piece in pieces}
         try:
