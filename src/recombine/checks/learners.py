@@ -1,6 +1,7 @@
 """Learners that may join the contest of rules: a forest of trees, and an ensemble of small networks (scikit-learn).
 
-They are fitted anew without each fifth of the stand-ins and all that is left out with them.
+They are fitted anew without the stand-ins and all that is left out with them, several at a time where that leaves
+each of them about what it would have alone (`packed`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import numpy as np
 
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import Cells, Rule
+from recombine.checks.stand_ins import packed
 from recombine.errors import unknown
 
-FOLDS = 5
 LEARNERS = ("forest", "networks")
 
 
@@ -42,9 +43,11 @@ class Learner:
         """The model, and the middle and unit of the answers it was fitted to."""
         y = self._cells.answers[kept] if self._cells.numeric else self._cells.answers[kept].argmax(axis=1)
         middle, unit = (float(y.mean()), float(y.std()) or 1.0) if self._cells.numeric else (0, 1)
-        return self._models().fit(self._inputs(self._cells.codes[kept]), (y - middle) / unit), middle, unit
+        model = self._models(one_class=not (self._cells.numeric or np.ptp(y)))
+        return model.fit(self._inputs(self._cells.codes[kept]), (y - middle) / unit), middle, unit
 
-    def _models(self) -> Any:
+    def _models(self, one_class: bool) -> Any:
+        from sklearn.dummy import DummyClassifier
         from sklearn.ensemble import (
             BaggingClassifier,
             BaggingRegressor,
@@ -53,6 +56,8 @@ class Learner:
         )
         from sklearn.neural_network import MLPClassifier, MLPRegressor
 
+        if one_class:  # of which networks cannot be fitted
+            return DummyClassifier()
         numeric, options = self._cells.numeric, {"random_state": self._seed}
         if self.name == "forest":
             forest = RandomForestRegressor if numeric else RandomForestClassifier
@@ -74,10 +79,9 @@ class Learner:
         return said[:, 0] if self._cells.numeric else said
 
     def left_out(self, groups: Sequence[Ints]) -> Floats:
-        said = np.zeros((len(groups), 1 if self._cells.numeric else self._cells.answers.shape[1]))
-        everything = np.arange(len(self._cells.codes))
-        for fold in np.array_split(np.arange(len(groups)), min(FOLDS, len(groups))):
-            kept = np.setdiff1d(everything, np.concatenate([groups[i] for i in fold]))
-            firsts = self._cells.codes[[int(groups[i][0]) for i in fold]]
-            said[fold] = self._say(self._fit(kept), firsts)
-        return said
+        """A cell that stands in for several asked ones is tried as the first of them, which was drawn at random."""
+        cells, once = self._cells, {int(group[0]): group for group in reversed(groups)}
+        said = np.zeros((len(cells.codes), 1 if cells.numeric else cells.answers.shape[1]))
+        for rows, gone in packed(list(once.values()), cells.codes, cells.shape):
+            said[rows] = self._say(self._fit(np.delete(np.arange(len(said)), gone)), cells.codes[rows])
+        return said[[int(group[0]) for group in groups]]

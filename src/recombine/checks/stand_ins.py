@@ -25,6 +25,8 @@ MOST_FACTORS = 24
 """Factors up to which pairs of levels are matched; above, single levels are."""
 FEWEST, MOST_WORK = 60, 10_000
 """Stand-ins that are drawn in any case, and cells left out with all of them after which no more are."""
+SPARED = 0.1
+"""Of the cells that share a level or pair with a stand-in, the part that stand-ins fitted with it may take away."""
 
 
 class _Sharing:
@@ -93,10 +95,9 @@ def stand_ins(
     curves: Mapping[int, Curve] | None = None,
 ) -> StandIns:
     """Up to ``count`` stand-ins for asked cells; of a pair of levels that is left out whole, two each time."""
-    order = 2 if 2 < len(shape) <= MOST_FACTORS else 1
     curves = curves or {}
     gaps = [_Gap(curve, codes[:, k], asked[:, k]) for k, curve in curves.items()]
-    subsets = [s for s in reversed(subsets_of(len(shape), order)) if not curves.keys() & set(s)]
+    subsets = [s for s in reversed(_matched(shape)) if not curves.keys() & set(s)]
     sharing = [_Sharing(codes, shape, s) for s in subsets]
     of_train, of_asked = (
         np.array([s.counts(cells) for s in sharing]).reshape(len(sharing), len(cells)) for cells in (codes, asked)
@@ -137,6 +138,38 @@ def stand_ins(
             break
     names = {name: i for i, name in enumerate(dict.fromkeys(clusters))}
     return StandIns(groups, np.array([names[c] for c in clusters], dtype=np.int64), asked_cluster)
+
+
+def packed(groups: list[Ints], codes: Ints, shape: tuple[int, ...]) -> list[tuple[Ints, Ints]]:
+    """For rules that must be fitted anew: stand-ins that one fit serves, and the cells that it goes without.
+
+    What the others of a pack leave out costs none of its stand-ins more than `SPARED` of the cells that its own group
+    leaves: of all cells, and of those with each of its levels and pairs of levels. So none of these vanishes."""
+    keys = np.array([key_of(codes, shape, subset) for subset in ((), *_matched(shape))])
+    own = [keys[:, group[:1]] for group in groups]
+    spared = [
+        SPARED * ((keys == mine).sum(axis=1) - (keys[:, group] == mine).sum(axis=1))
+        for group, mine in zip(groups, own, strict=True)
+    ]
+
+    def spares(i: int, gone: Ints) -> bool:
+        return not ((keys[:, np.setdiff1d(gone, groups[i])] == own[i]).sum(axis=1) > spared[i]).any()
+
+    packs: list[tuple[list[int], Ints]] = []
+    for i in sorted(range(len(groups)), key=lambda i: -len(groups[i])):
+        for at, (members, gone) in enumerate(packs):
+            both = np.union1d(gone, groups[i])
+            if all(spares(m, both) for m in (i, *members)):
+                packs[at] = [*members, i], both
+                break
+        else:
+            packs.append(([i], groups[i]))
+    return [(np.array([groups[m][0] for m in members]), gone) for members, gone in packs]
+
+
+def _matched(shape: tuple[int, ...]) -> list[Subset]:
+    """Factors, and pairs of them, whose levels are matched; of two factors a pair is the cell itself."""
+    return subsets_of(len(shape), 2 if 2 < len(shape) <= MOST_FACTORS else 1)
 
 
 def _unseen_pairs(asked: Ints, shape: tuple[int, ...], sharing: list[_Sharing], of_asked: Ints) -> tuple[Ints, Ints]:
