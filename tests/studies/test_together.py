@@ -143,7 +143,7 @@ def test_what_count_and_making_explain_is_not_told_by_a_lens() -> None:
 
 
 def figure(table: pl.DataFrame, kind: str, lens: str, task: str = "all tasks") -> float | None:
-    found = summary(table).filter((pl.col("kind") == kind) & (pl.col("lens") == lens) & (pl.col("task") == task))
+    found = summary(table.filter(kind=kind, lens=lens)).filter(task=task)
     return None if found.is_empty() else found["rho"][0]
 
 
