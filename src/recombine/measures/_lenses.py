@@ -1,12 +1,13 @@
-"""Lenses: numbers that say beforehand whether a trained network will compose; none of them sees an unseen answer.
+"""Lenses: numbers that say beforehand whether a trained network will compose; none of them asks for an unseen answer.
 
 support        share of the unseen combinations whose answer the seen ones determine, if factors add up
 kernel         error on them that regression on the network's own representation foretells, for a rule that adds up
 factorization  share of the representation's variance that is a sum of parts, each of one factor
 influence      share of the slopes of an answer's part that belong to factors which this part does not depend on
 
-The first looks at combinations only; kernel and factorization also at inputs that were never trained on, but at no
-answer; influence at seen combinations alone. `structure.modularity` is the fifth lens: it takes the network apart.
+The first looks at combinations only; kernel and factorization also at inputs that were never trained on, and at which
+levels these show; influence at seen combinations alone. Where answers are just these levels, kernel is the error of a
+linear readout refitted on the representation. `structure.modularity` is the fifth lens: it takes the network apart.
 """
 
 from __future__ import annotations

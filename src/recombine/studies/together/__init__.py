@@ -18,16 +18,17 @@ STUDY = Study(
     title="What the five say together",
     question="Look at the same networks through five lenses: what the rows determine, what the representation "
     "foretells, whether it is a sum of parts, what moves the answers, and whether the network comes apart. Which of "
-    "them tells who will compose, before any unseen answer is looked at?",
-    says="Influence and the kernel on trained features tell across splits which networks will err, but so does the "
-    "mere number of combinations seen; beyond that number only the kernel is shown to, on the three of six tasks whose "
-    "answers are sums of one part per factor.",
+    "them tells who will compose?",
+    says="Influence and the kernel on trained features tell across splits which networks will err, but neither is "
+    "shown to tell better than the mere number of combinations seen. Among networks that saw equally many, the kernel "
+    "tells on the three of six tasks whose answers are sums of one part per factor: there it is the error of a linear "
+    "readout refitted on the last layer.",
     paper=None,
     scales=networks.SIZES,
     settings=networks.settings,
     tables={"networks": networks.networks, "training": networks.training},
     derived={"by_setting": (lenses.by_setting, "networks"), "summary": (lenses.summary, "by_setting"),
-             "forecasts": (lenses.forecasts, "networks"),
+             "forecasts": (lenses.forecasts, "networks"), "variances": (lenses.variances, "networks"),
              "looks": (looks, "networks", "by_setting", "forecasts")},
     claims=CLAIMS,
     figures=FIGURES,

@@ -1,5 +1,6 @@
-"""What is asked of the lenses. No paper published these figures; all sentences and criteria were written before the
-runs with members and splits drawn anew (the notes say what had been seen by then).
+"""What is asked of the lenses. No paper published these figures; all criteria were written before the runs with
+members and splits drawn anew (the notes say what had been seen by then). Sentences of *-beyond-count and
+*-beyond-making were put otherwise after the results, to say what is computed.
 
 Where a sentence is about tasks, both tasks and splits are taken as drawn, so that it says something of others like
 them; where it is about one task, splits are. `looks` has every claim's chance over all of them."""
@@ -79,18 +80,18 @@ CLAIMS = (
            _better(SAME_ROWS, "influence", "kernel", "influence", "kernel"), "two lenses that both tell"),
     _asked("kernel-beyond-support", "The kernel prediction says more than the support verdict: its rank correlation "
            "stays when the verdict is held still.", _of(GIVEN_SUPPORT, "kernel").above(), THEORY),
-    _asked("influence-beyond-count",
-           "Influence tells networks apart across splits that have seen as many combinations.",
+    _asked("influence-beyond-count", "Influence orders networks that saw equally many combinations.",
            _of(GIVEN_COUNT, "influence").above(), GRADIENT),
-    *(_asked(f"kernel-beyond-count-{task}", "The kernel prediction tells networks apart across splits that have seen "
-             f"as many combinations ({task}).", _of(GIVEN_COUNT, "kernel", task=task).above(), THEORY)
+    *(_asked(f"kernel-beyond-count-{task}", "The kernel prediction orders networks that saw equally many "
+             f"combinations ({task}).", _of(GIVEN_COUNT, "kernel", task=task).above(), THEORY)
       for task in (*ADDING, *NOT_ADDING)),
     _asked("kernel-where-answers-add-up", "It does so better on tasks whose answers are sums of one part per factor, "
            "as it assumes, than on the others.",
            rising(_by_task(GIVEN_COUNT, "kernel", NOT_ADDING), _by_task(GIVEN_COUNT, "kernel", ADDING),
                   names=("other answers", "answers that add up")), THEORY),
-    *(_asked(f"{lens}-beyond-making", f"{what} tells networks apart that saw the same rows and were made alike "
-             "(size of the first weights, rate, decay).", _of(GIVEN_MADE, lens).above(), source)
+    *(_asked(f"{lens}-beyond-making", f"{what} tells networks apart that saw the same rows, with the size of "
+             "their first weights, rate and decay held still (linearly in ranks).",
+             _of(GIVEN_MADE, lens).above(), source)
       for lens, what, source in (("kernel", "The kernel prediction", THEORY), ("influence", "Influence", GRADIENT))),
     _asked("one-lens-elsewhere", "One lens is enough: the one that tells most on half of the tasks accounts for more "
            "than half of the variance of ranks among networks trained on the same rows of the others.",

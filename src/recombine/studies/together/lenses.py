@@ -6,6 +6,10 @@ per setting. For the others a setting stands for its networks by a jackknife pse
 of its own task (*across splits*), or of all networks with tasks ignored (*pooled*) — where tasks differ in both numbers
 this shows how tasks differ, not networks (Simpson's paradox). *Chosen elsewhere*: the lens that tells most on the same
 rows of half of the tasks, on the same rows of the others, for every such half.
+
+*Given the number seen* mixes two questions. With ranks about their mean at each number, the correlation of all networks
+is the sum of a part between splits (means of settings) and a part on the same rows; *between splits of equal number* is
+the correlation of these means.
 """
 
 from __future__ import annotations
@@ -53,8 +57,11 @@ FEWEST_NETWORKS, FEWEST_SETTINGS = 5, 3
 SAME_ROWS, ACROSS, POOLED = "same rows", "across splits", "pooled"
 GIVEN_SUPPORT, GIVEN_OTHERS, ELSEWHERE = "given support", "given the others", "chosen elsewhere"
 GIVEN_COUNT, GIVEN_MADE = "given the number seen", "given how networks were made"
-GIVEN_KIND = "given the number seen and the kind of split"
-"""Looked at after the results: no claim asks for it."""
+ON_REGULAR, ON_DRAWN = "given the number seen on regular splits", "given the number seen on drawn splits"
+BETWEEN_PART, ROWS_PART = "part between splits of equal number", "part on the same rows"
+BETWEEN = "between splits of equal number"
+AFTERWARDS = (ON_REGULAR, ON_DRAWN, BETWEEN_PART, ROWS_PART, BETWEEN)
+"""Looked at after the results: no claim asks for these."""
 MADE = ("init_scale", "lr", "weight_decay")
 SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
           "networks": pl.Int64, "half": pl.String}  # fmt: skip
@@ -76,17 +83,21 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
         rows += [{"kind": kind, "lens": lens, "task": task, "split": split, "networks": len(part),
                   "rho": rho(columns, lens) if enough else None}
                  for kind, rho in ((SAME_ROWS, _rho), (GIVEN_MADE, _given(*MADE))) for lens in ALL]  # fmt: skip
-    kinds: dict[str, tuple[Statistic, list[str]]] = {
-        ACROSS: (_rho, list(ALL)),
-        GIVEN_SUPPORT: (_given("support"), list(LENSES)),
-        GIVEN_COUNT: (_given("share_seen"), [*LENSES, "kernel_start"]),
-        GIVEN_KIND: (_given("share_seen", "drawn"), list(LENSES)),
-        GIVEN_OTHERS: (_given_others, list(LENSES)),
+    counted, drawn, every = [*LENSES, "kernel_start"], pl.col("split").str.starts_with("r"), pl.lit(True)
+    kinds: dict[str, tuple[Statistic, list[str], pl.Expr]] = {
+        ACROSS: (_rho, list(ALL), every),
+        GIVEN_SUPPORT: (_given("support"), list(LENSES), every),
+        GIVEN_COUNT: (_given("share_seen"), counted, every),
+        ON_REGULAR: (_given("share_seen"), counted, ~drawn),
+        ON_DRAWN: (_given("share_seen"), counted, drawn),
+        **{kind: (_at_equal_number(kind), counted, every) for kind in (BETWEEN_PART, ROWS_PART, BETWEEN)},
+        GIVEN_OTHERS: (_given_others, list(LENSES), every),
     }
-    for kind, (statistic, lenses) in kinds.items():
+    for kind, (statistic, lenses, which) in kinds.items():
         for task, mine in tasks.items():
             for lens in lenses:
-                rows += _pseudo(kind, lens, fitted.filter(pl.col("task") == task), mine, statistic)
+                part = fitted.filter(pl.col("task") == task, which)
+                rows += _pseudo(kind, lens, part, mine.filter(which), statistic)
     for lens in ALL:
         rows += _pseudo(POOLED, lens, fitted, settings, _rho)
     found = pl.DataFrame(rows, schema=SCHEMA)
@@ -117,7 +128,7 @@ def _elsewhere(values: pl.DataFrame, half: list[str]) -> pl.DataFrame:
 
 def summary(values: pl.DataFrame) -> pl.DataFrame:
     """Mean and interval of each kind and lens. Over all tasks: as if tasks and splits were drawn, and (``one_``) as if
-    settings were, one by one; of one task: as if splits were."""
+    settings were, one by one; of one task: as if splits were. ``afterwards``: no claim asks for this kind."""
     rows = []
     for (kind, lens), part in values.group_by("kind", "lens", maintain_order=True):
         own = [] if kind == POOLED else [(task, rows) for (task,), rows in part.group_by("task", maintain_order=True)]
@@ -129,8 +140,8 @@ def summary(values: pl.DataFrame) -> pl.DataFrame:
             one = interval(found["rho"])
             figure = crossed_interval(found["rho"], found.select("task", "split").rows()) if task == ALL_TASKS else one
             ends = {"low": figure.low, "high": figure.high, "one_low": one.low, "one_high": one.high}
-            rows.append({"kind": kind, "lens": lens, "task": task, "rho": figure.mean, **ends,
-                         "settings": len(found), "networks": each["networks"].sum()})  # fmt: skip
+            rows.append({"kind": kind, "lens": lens, "task": task, "rho": figure.mean, **ends, "settings": len(found),
+                         "networks": each["networks"].sum(), "afterwards": kind in AFTERWARDS})  # fmt: skip
     # A correlation lies between −1 and 1, and so does its interval.
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(
         cs.matches("^rho$|low$|high$").cast(pl.Float64).fill_nan(None).clip(-1.0, 1.0)
@@ -139,8 +150,8 @@ def summary(values: pl.DataFrame) -> pl.DataFrame:
 
 def _columns(networks: pl.DataFrame) -> Columns:
     """What correlations are made of, as arrays: they are made a thousand times."""
-    found = networks.with_columns(drawn=pl.col("split").str.starts_with("r"))
-    return {name: found[name].cast(pl.Float64).to_numpy() for name in (*ALL, *MADE, "error", "drawn")}
+    found = networks.with_columns(setting=pl.col("run").rank("dense"))
+    return {name: found[name].cast(pl.Float64).to_numpy() for name in (*ALL, *MADE, "error", "setting")}
 
 
 def _known(networks: Columns, *names: str) -> Columns:
@@ -173,18 +184,41 @@ def _given_others(networks: Columns, lens: str) -> float | None:
     return _turned(partial_spearman(kept[lens], kept["error"], others), lens) if enough else None
 
 
+def _at_equal_number(kind: str) -> Statistic:
+    """Of ranks about their mean at each number seen: the correlation of the means of settings, or how much these, or
+    networks about them, are of the correlation of all."""
+
+    def rho(networks: Columns, lens: str) -> float | None:
+        kept = _known(networks, lens, "share_seen", "setting")
+        ranks = [_ranks(pl.Series(kept[name])) for name in (lens, "error")]
+        all_, rows = ([_about(values, kept[by]) for values in ranks] for by in ("share_seen", "setting"))
+        means = [one - other for one, other in zip(all_, rows, strict=True)]
+        part, whole = (rows if kind == ROWS_PART else means), (means if kind == BETWEEN else all_)
+        size = float(np.linalg.norm(whole[0]) * np.linalg.norm(whole[1]))
+        return _turned(float(part[0] @ part[1]) / size, lens) if size > 1e-9 else None
+
+    return rho
+
+
+def _about(values: FloatArray, by: FloatArray) -> FloatArray:
+    """Values less the mean of their group."""
+    of = np.unique(by, return_inverse=True)[1]
+    return np.asarray(values - (np.bincount(of, values) / np.bincount(of))[of])
+
+
 def _turned(rho: float | None, lens: str) -> float | None:
     return None if rho is None else ALL[lens].sign * rho
 
 
 def forecasts(networks: pl.DataFrame) -> pl.DataFrame:
     """Can networks of a new setting be ranked from those of the others? One row per setting: the mean distance in rank,
-    from 0 to 1, between error and forecast, for a single lens, for all five, and for the middle rank, which is no news.
+    from 0 to 1, between error and forecast, for a single lens, for all five, for the mere number of combinations seen
+    (looked at afterwards), and for the middle rank, which is no news.
 
     A linear fit of ranks in the other settings of the task foretells those in the one left out. The single lens is the
     one that orders those others best, so neither forecast has seen the setting that it is judged on."""
     rows: list[dict[str, object]] = []
-    known = pl.all_horizontal("fitted", pl.col(*LENSES, "error").is_finite().fill_null(False))
+    known = pl.all_horizontal("fitted", pl.col(*LENSES, "share_seen", "error").is_finite().fill_null(False))
     for (task,), mine in networks.filter(known).group_by("task", maintain_order=True):
         splits = mine["split"].unique(maintain_order=True).to_list()
         lenses, error = {lens: _ranks(mine[lens]) for lens in LENSES}, _ranks(mine["error"])
@@ -193,12 +227,23 @@ def forecasts(networks: pl.DataFrame) -> pl.DataFrame:
             strength = {lens: abs(spearman(ranks[~left], error[~left]) or 0.0) for lens, ranks in lenses.items()}
             best = max(strength, key=lambda lens: strength[lens])
             found = {"single": _fitted([lenses[best]], error, ~left), "middle": np.full(len(error), 0.5),
-                     "together": _fitted(list(lenses.values()), error, ~left)}  # fmt: skip
+                     "together": _fitted(list(lenses.values()), error, ~left),
+                     "number": _fitted([_ranks(mine["share_seen"])], error, ~left)}  # fmt: skip
             off = {name: float(np.abs(value - error)[left].mean()) for name, value in found.items()}
             rows.append({"task": task, "split": split, "chosen": best, **off, "networks": int(left.sum())})
-    texts, numbers = ("task", "split", "chosen"), ("single", "together", "middle")
+    texts, numbers = ("task", "split", "chosen"), ("single", "together", "middle", "number")
     schema = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64), "networks": pl.Int64}
     return pl.DataFrame(rows, schema=schema)
+
+
+def variances(networks: pl.DataFrame) -> pl.DataFrame:
+    """One row per task: the shares of the variance of errors that lie between numbers of combinations seen, between
+    splits of equal number, and on the same rows. Looked at afterwards."""
+    error = pl.col("error")
+    at, on = (error - error.mean().over("task", by) for by in ("share_seen", "split"))
+    left = networks.filter("fitted").select("task", "error", at=at, on=on).group_by("task", maintain_order=True)
+    at, on = (pl.col(name).var() / error.var() for name in ("at", "on"))
+    return left.agg(number=1 - at, split=at - on, rows=on)
 
 
 def _ranks(values: pl.Series) -> FloatArray:
