@@ -113,7 +113,25 @@ def test_a_purpose_in_the_units_of_the_answer():
     assert 1 <= result.plan.fewest <= len(result.plan.cells)
     told = check(table, ["a", "b"], target="y", purpose=Purpose(error=0.4, noise=4.0))
     assert len(told.plan.cells) > 2 * len(result.plan.cells)
-    assert json.loads(result.to_json())["plan"]["error"]["after"] == result.plan.after
+    said = json.loads(result.to_json())["plan"]
+    assert said["error"]["after"] == result.plan.after
+    assert said["new_row"]["after"] == pytest.approx(math.hypot(result.plan.after, result.plan.noise))
+    assert "a new row, with its own noise, would be" in said["words"]
+    assert "forecast" not in said["words"]  # nothing unseen is asked
+
+
+def test_the_error_of_a_plan_is_told_apart_from_the_forecast_and_can_be_compared_with_it():
+    ratios = []
+    for seed in range(8):
+        rng, cells = np.random.default_rng(seed), np.array(list(itertools.product(range(7), range(6))))
+        y = 2 * rng.standard_normal(7)[cells[:, 0]] + 2 * rng.standard_normal(6)[cells[:, 1]] + rng.standard_normal(42)
+        answers = np.where(rng.permutation(42) < 12, None, y).tolist()
+        table = {"a": cells[:, 0], "b": cells[:, 1], "y": answers}
+        result = check(table, ["a", "b"], target="y", draws=9, purpose=Purpose(budget=3))
+        assert f"another error, that of the rule “{result.rule}”, which holds the noise" in result.plan.words
+        assert result.plan.before < result.plan.noise  # of other answers than the forecast's, which have noise
+        ratios.append(result.plan.new_row["before"] / result.forecast.error)
+    assert 0.85 < np.median(ratios) < 1.15  # 0.97 of 24 such tables
 
 
 def test_a_budget_opens_what_is_undetermined_first():

@@ -199,8 +199,11 @@ def check(
             "seed": seed,
         },
     )
+    if plan is None:
+        return result
     # What its errors rest on may be contradicted, which is known only now.
-    return result if plan is None else replace(result, plan=replace(plan, assumes=result.rests))
+    beside = None if expected is None else expected.rule
+    return replace(result, plan=replace(plan, assumes=result.rests, forecast=beside))
 
 
 def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:

@@ -63,9 +63,34 @@ class Plan:
     share."""
     far: int = 0
     """Asked combinations outside the seen range of a number, of which the errors do not tell."""
+    forecast: str | None = None
+    """The rule of the forecast that stands beside it, whose error is another one."""
 
     @property
     def words(self) -> str:
+        return self._sentence() + (self._compared() if self.after is not None else "")
+
+    def _compared(self) -> str:
+        """What the errors are of, for who compares them with others."""
+        if self.noise == 1 and self.forecast is None:
+            return ""
+        text = " This is how far noise moves a plain fit (least squares, not shrunken)"
+        if self.noise != 1:
+            was, now = self.new_row.values()
+            before = "" if was is None or not len(self.cells) else f" ({self._size(was)} before)"
+            text += f"; a new row, with its own noise, would be {self._size(now or 0.0)} off{before}"
+        if self.forecast is None:
+            return f"{text}."
+        also = "which holds the noise of the answers and what the rule misses as well"
+        return f"{text}. The forecast is of another error, that of the rule “{self.forecast}”, {also}."
+
+    @property
+    def new_row(self) -> dict[str, float | None]:
+        """How far a single new row is off, typically: the standard error and its own noise."""
+        ends = {"before": self.before, "after": self.after}
+        return {when: None if error is None else math.hypot(error, self.noise) for when, error in ends.items()}
+
+    def _sentence(self) -> str:
         around = "" if self.rule is None else f" around the rule “{self.rule}”"
         known = f"with a noise of {self._size(self.noise)} per row{around}"
         on = f" on the {self.scale} scale" if self.scale else ""
@@ -100,6 +125,7 @@ class Plan:
             "rows": space.decode(self.cells),
             "costs": [float(c) for c in self.costs],
             "error": {"before": self.before, "after": self.after, "worst": self.worst, "bound": self.bound},
+            "new_row": self.new_row,
             "fewest": self.fewest,
             "enough": self.enough,
             "noise": self.noise,
