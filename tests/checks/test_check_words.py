@@ -227,3 +227,15 @@ def test_what_is_supposed_of_pairs_of_effects_is_said_of_pairs(tmp_path, capsys)
     words = "etermined” supposes that effects of up to 2 factors at once add up; the answers"
     assert words in " ".join(capsys.readouterr().out.split())
     assert words in (tmp_path / "t.html").read_text()
+
+
+def test_ranges_below_zero_are_pointed_out_where_no_answer_is_and_not_cut():
+    rng, cells = np.random.default_rng(0), grid(6, 6)
+    y = rng.poisson(np.exp(0.8 * (rng.standard_normal(6)[cells[:, 0]] + rng.standard_normal(6)[cells[:, 1]])))
+    hidden = rng.permutation(36) < 10
+    told = [[None if h else int(v) + shift for v, h in zip(y, hidden, strict=True)] for shift in (0, -1, 100)]
+    counts, *others = (check(table(cells, answers), ["a", "b"], target="y") for answers in told)
+    below = [q.low for q in counts.queries if q.low < 0]
+    assert f"{len(below)} of 10 ranges" in next(n for n in counts.notes if "reach below 0, which no seen" in n)
+    for other in others:  # where a seen answer is negative, and where no range is
+        assert not any("below 0" in note for note in other.notes)

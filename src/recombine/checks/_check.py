@@ -175,6 +175,7 @@ def check(
             *_small(train, expected),
             *_warnings(answered, fit, rescaled, prediction, expected),
             *_per_cent(train.target, expected),
+            *_below_zero(train.target, queries),
             *_bends(known, space.names, fit),
             *_long_sums(queries),
             *_part(asked),
@@ -328,6 +329,19 @@ def _per_cent(target: Target | None, expected: Forecast | None) -> list[str]:
     if not (0 <= y.min() <= NEAR and 100 - NEAR <= y.max() <= 100):
         return []
     return [f"{target.name} lies between 0 and 100: if these are per cents, a % sign lets log-odds be tried."]
+
+
+def _below_zero(target: Target | None, queries: Sequence[Query]) -> list[str]:
+    """Where ranges leave what may be possible. Nothing is cut: of degrees as of counts all that were seen may be whole
+    numbers from 0 on, so only a person knows; and the ranges were tried as they are."""
+    ranged = [q for q in queries if q.low is not None]
+    below = sum((q.low or 0.0) < 0 for q in ranged)
+    if target is None or not target.numeric or not below or target.mean[target.count > 0].min() < 0:
+        return []
+    wrong = sum(isinstance(q.prediction, float) and q.prediction < 0 for q in ranged)
+    answers = f" and {wrong:,} answer{'s' if wrong != 1 else ''}" if wrong else ""
+    which = f"{below:,} of {len(ranged):,} ranges{answers} reach below 0, which no seen answer does"
+    return [f"{which}: if answers cannot be negative, read 0 there; a range cut so holds as often."]
 
 
 def _bends(known: Identifiability, names: tuple[str, ...], fit: Additivity | None) -> list[str]:
