@@ -190,7 +190,7 @@ def test_the_page_shows_effects_on_the_answer_apart_from_confounding():
     assert "y" not in re.findall(r'<th scope="row">(.*?)</th>', confounding)[0]
     assert "Cramér’s V" in confounding
     assert "Cramér’s V" not in effects  # bins of means of combinations tell nothing of rows
-    told = re.findall(r'<th scope="row">(.)</th><td class="number" data-label="Explained">(\d+)%</td>', effects)
+    told = re.findall(r'<th scope="row">(.)</th><td class="number" data-label="Explained">(\d+) %</td>', effects)
     planted = 100 * 5 / 6  # effects 0, 2, 4, 6 have variance 5, rows around them 1
     assert told[0] == ("a", told[0][1])
     assert float(told[0][1]) == pytest.approx(planted, abs=3)

@@ -202,8 +202,8 @@ def test_per_cents_are_known_by_name_or_sign():
 
 def test_an_interval_that_tells_nothing_is_not_told():
     said = Forecast("additive", 0.4, 0.0, 1.0, "error rate", 0.5, 0.2, (), 8, 8, 3, None)
-    assert "a share wrong of 0.4 (how near cannot be told from so few) on" in said.words
-    assert "(90 %: 0.1 to 0.8)" in replace(said, low=0.1, high=0.8).words
+    assert "a share wrong of 40 % (how near cannot be told from so few) on" in said.words
+    assert "(90 %: 10 % to 80 %)" in replace(said, low=0.1, high=0.8).words
 
 
 def test_no_error_seen_is_not_an_error_of_none():
@@ -216,7 +216,7 @@ def test_no_error_seen_is_not_an_error_of_none():
     assert found.distinct <= len(cells)
     assert (1 - found.high) ** found.distinct == pytest.approx(0.05)
     assert found.to_dict()["high"] == found.high
-    assert f"(90 %: 0 to {found.high:.3g})" in found.words
+    assert f"(90 %: 0 % to {100 * found.high:.3g} %)" in found.words
 
 
 def test_a_slip_of_the_decimal_point_is_named_and_plain_tables_have_none():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -174,9 +175,12 @@ def test_errors_that_look_the_same_are_told_apart_and_a_gain_that_may_be_chance_
     assert said.words.endswith(f"the same answer for all {after}and the difference may be chance.")
     result = replace(check(additive((6, 6), 0), ["a", "b"], target="y"), forecast=said)
     assert less in result.sentence()
-    assert "10% (may be chance)" in check_page(result)
+    assert "10 % (may be chance)" in check_page(result)
     beaten = replace(said, rules=(replace(tried, beats=True),))
     assert "chance" not in beaten.words
+    share = Forecast("additive", 0.135, 0.07, 0.3, "error rate", 0.26, 0.5, (tried,), 43, 43, 44, tried).words
+    assert share.startswith("Expect a share wrong of 13.5 % (90 %: 7 % to 30 %) on the 44")
+    assert "the same answer for all errs in 26 %" in share
     assert "may be chance" not in check_page(replace(result, forecast=replace(beaten, assumed=beaten.rules[0])))
 
 
@@ -204,7 +208,7 @@ def classes_of_rows():
 def test_the_page_shows_the_chance_of_a_class():
     result = check(classes_of_rows(), ["a", "b", "c"], target="y")
     query = next(q for q in result.queries if q.probabilities)
-    answer = f"{query.prediction} ({max(query.probabilities.values()):.0%})"
+    answer = f"{query.prediction} ({100 * max(query.probabilities.values()):.0f} %)"
     page = check_page(result)
     assert f'<td class="number" data-label="Answer">{answer}</td>' in page
     assert f"; answer {answer}" in page  # of a cell that is pointed at
@@ -216,6 +220,7 @@ def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes
     pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
     show(tmp_path / "t.csv", factors="a,b,c" if classes else "a,b", target="y")
     told = " ".join(capsys.readouterr().out.split())
+    assert not re.search(r"\d%", told)  # one way to write per cents: 90 %
     assert ("the chance of the class" in told) is classes
     assert ("9 of 10 numbers" in told) is not classes
     assert ("This log loss is that of one row, averaged over combinations" in told) is classes

@@ -91,6 +91,11 @@ class Forecast:
     _deviations: float = field(default=0.0, repr=False)
 
     @property
+    def share(self) -> bool:
+        """Whether errors are shares of answers, which are shown in per cent."""
+        return self.metric == "error rate"
+
+    @property
     def explains(self) -> bool | None:
         """Whether the rule that is assumed beats the constant beyond chance."""
         return None if self.assumed is None else self.assumed.beats
@@ -99,13 +104,16 @@ class Forecast:
     def words(self) -> str:
         """The forecast in one sentence."""
         what = {"rmse": "a root-mean-square error of", "error rate": "a share wrong of", "log loss": "a log loss of"}
-        error, constant = apart(self.error, self.constant)
-        gain = f"the same answer for all errs by {constant}" + (", hardly different" if error == constant else "")
+        error, constant = apart(self.error, self.constant, self.share)
+        errs = f"errs {'in' if self.share else 'by'} {constant}"
+        gain = f"the same answer for all {errs}" + (", hardly different" if error == constant else "")
         gain += "" if self.beats else ", and the difference may be chance"
         if self.rule == "constant":
-            error, gain = shown(self.error), "no rule that was tried is clearly better than the same answer for all"
-        untold = self.metric == "error rate" and self.high - self.low > NOTHING_TOLD
-        within = "how near cannot be told from so few" if untold else f"90 %: {shown(self.low)} to {shown(self.high)}"
+            error = shown(self.error, self.share)
+            gain = "no rule that was tried is clearly better than the same answer for all"
+        untold = self.share and self.high - self.low > NOTHING_TOLD
+        low, high = (shown(end, self.share) for end in (self.low, self.high))
+        within = "how near cannot be told from so few" if untold else f"90 %: {low} to {high}"
         return (
             f"Expect {what[self.metric]} {error} ({within}) on the "
             f"{self.cells:,} unseen combination{'s that are' if self.cells != 1 else ' that is'} determined, by the "
@@ -139,13 +147,23 @@ class Forecast:
         return Estimates(answers, *self._best.interval(codes, self._deviations))
 
 
-def shown(value: float) -> str:
-    """Three digits, and no power of ten where people write thousands."""
+def per_cent(share: float, decimals: int = 0) -> str:
+    """A share as a person reads it."""
+    return f"{100 * share:.{decimals}f} %"
+
+
+def shown(value: float, share: bool = False) -> str:
+    """Three digits, and no power of ten where people write thousands; a share in per cent."""
+    if share:
+        return f"{shown(100 * value)} %"
     return f"{value:,.0f}" if 1_000 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
-def apart(one: float, two: float) -> tuple[str, str]:
+def apart(one: float, two: float, share: bool = False) -> tuple[str, str]:
     """Two values as shown, with a fourth digit where three do not tell them apart."""
+    if share:
+        first, second = apart(100 * one, 100 * two)
+        return f"{first} %", f"{second} %"
     if shown(one) != shown(two) or f"{one:.4g}" == f"{two:.4g}" or abs(one) >= 1_000:
         return shown(one), shown(two)
     return f"{one:#.4g}", f"{two:#.4g}"

@@ -15,6 +15,7 @@ import numpy as np
 
 from recombine.checks.advice import advise
 from recombine.checks.cells import cells_with
+from recombine.checks.forecast import shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.optimal import choose, until
@@ -118,7 +119,7 @@ class Plan:
         return f"{text}; no choice of the same price gets below {self._size(self.bound)}."
 
     def _size(self, error: float) -> str:
-        return f"{error:.3g}" if self.typical is None else f"{100 * error:.3g} %"
+        return shown(error, share=self.typical is not None)
 
     def to_dict(self, space: FactorSpace) -> dict[str, Any]:
         return {

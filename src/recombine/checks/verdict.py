@@ -292,7 +292,7 @@ class CheckResult(Result):
         tried = self.forecast.assumed
         if tried is None or tried.error >= self.forecast.constant:
             return "on combinations left out it is no better than the same answer for all"
-        one, two = apart(tried.error, self.forecast.constant)
+        one, two = apart(tried.error, self.forecast.constant, self.forecast.share)
         errors = f"{'hardly ' if one == two else ''}less than the same answer for all ({one} against {two})"
         few = f"which on {self.forecast.distinct:,} of them may be chance"
         return f"on combinations left out it errs {errors}, {few}"

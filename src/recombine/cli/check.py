@@ -208,14 +208,16 @@ def _show(result: CheckResult, out: Path | None) -> None:
 
 
 def _facts(result: CheckResult) -> list[tuple[str, str]]:
+    from recombine.checks.elsewhere import elsewhere
+    from recombine.checks.forecast import per_cent, shown as rounded
+
     names = result.space.names
     factors = " × ".join(names) if len(names) <= MOST_COLUMNS else f"{len(names)} factors"
     rows, combinations = counted(int(result.row_counts.sum()), "row"), len(result.known.codes)
-    found = (
-        ", ".join(f"{_count(n)} {name}" for name, n in result.counts.items() if n)
-        if result.counts is not None
-        else ", ".join(f"{share:.1%} {name}" for name, share in (result.share or {}).items() if share) + " (sampled)"
-    )
+    sampled = {name: per_cent(share, 1) for name, share in (result.share or {}).items() if share}
+    counts = {name: _count(n) for name, n in (result.counts or {}).items() if n}
+    found = ", ".join(f"{much} {name}" for name, much in (sampled if result.counts is None else counts).items())
+    found += " (sampled)" if result.counts is None else ""
     facts = [
         ("training", f"{rows}, {combinations:,} of {_count(result.space.size)} combinations of {factors}"),
         ("asked", f"{_count(result.total)} combination{'' if result.total == 1 else 's'}: {result.asked}"),
@@ -231,10 +233,8 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
             words = f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"
             facts.append((f"{t}-way", words + (_named(result, t) if missing <= FEW and t < len(names) else "")))
     if result.forecast is not None:
-        from recombine.checks.elsewhere import elsewhere
-        from recombine.checks.forecast import shown as rounded
-
-        tried = ", ".join(f"{rule.rule} {rounded(rule.error)}" for rule in result.forecast.rules)
+        share = result.forecast.share
+        tried = ", ".join(f"{rule.rule} {rounded(rule.error, share)}" for rule in result.forecast.rules)
         facts.append(("rules", f"{tried} ({result.forecast.metric})"))
         if result.forecast.metric == "rmse" and (told := elsewhere(len(names), combinations / result.space.size)):
             facts.append(("elsewhere", told))
@@ -323,10 +323,11 @@ def _listed(result: CheckResult) -> tuple[list[Query], str]:
 
 
 def _answer(query: Query) -> str:
-    if isinstance(query.prediction, str):
-        return f"{query.prediction}" + (f" ({max(query.probabilities.values()):.0%})" if query.probabilities else "")
-    from recombine.checks.forecast import shown as rounded
+    from recombine.checks.forecast import per_cent, shown as rounded
 
+    if isinstance(query.prediction, str):
+        chance = f" ({per_cent(max(query.probabilities.values()))})" if query.probabilities else ""
+        return f"{query.prediction}{chance}"
     said = rounded(query.prediction or 0.0)
     return said if query.low is None else f"{said} ({rounded(query.low)} to {rounded(query.high or 0.0)})"
 

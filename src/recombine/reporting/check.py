@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.checks.confounding import EFFECT, ONE_LEVEL
+from recombine.checks.forecast import per_cent, shown
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
@@ -92,7 +93,7 @@ def check_page(result: CheckResult) -> str:
 def plan_page(result: PlanResult) -> str:
     """The page of a plan from nothing: its rows in visiting order, beside the published plans."""
     return render("plan.html.j2", result=result, plan=_plan(result.space, result.plan), beside=[
-        {"name": b["plan"], "rows": f"{b['distinct']:,}", "determined": f"{b['determined']:.0%}",
+        {"name": b["plan"], "rows": f"{b['distinct']:,}", "determined": per_cent(b["determined"]),
          "error": "" if b["error"] is None else number(b["error"]),
          "worst": "" if b["worst"] is None else number(b["worst"])} for b in result.beside
     ])  # fmt: skip
@@ -146,7 +147,8 @@ def _rules(result: CheckResult) -> list[dict[str, str]]:
     if result.forecast is None:
         return []
     return [
-        {"name": r.rule, "error": number(r.error), "explained": "" if r.explained is None else f"{r.explained:.0%}"
+        {"name": r.rule, "error": shown(r.error, share=True) if result.forecast.share else number(r.error),
+         "explained": "" if r.explained is None else per_cent(r.explained)
          + (" (may be chance)" if r.explained > 0 and not r.beats else "")} for r in result.forecast.rules
     ]  # fmt: skip
 
@@ -186,7 +188,7 @@ def _statuses(result: CheckResult) -> list[dict[str, str]]:
         if result.counts is not None:
             shown = f"{result.counts[status]:,}"
         else:
-            shown = f"{(result.share or {}).get(status, 0.0):.1%} of a sample"
+            shown = f"{per_cent((result.share or {}).get(status, 0.0), 1)} of a sample"
         rows.append({"status": status, "number": shown, "words": result.in_words(status), "theory": theory})
     return rows
 
@@ -295,7 +297,7 @@ def _pair(association: Association) -> dict[str, str]:
         "v": number(association.cramers_v, 2),
         "information": number(association.information, 3),
         "given": given,
-        "explained": "" if association.explained is None else f"{association.explained:.0%}",
+        "explained": "" if association.explained is None else per_cent(association.explained),
         "p": "" if association.p_value is None else f"{association.p_value:.2g}",
         "method": association.method if association.method != ONE_LEVEL else "",
     }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.checks.forecast import per_cent
 from recombine.figures import check_cells as drawn
 from recombine.figures.data import label, number
 from recombine.space import quoted
@@ -94,7 +95,7 @@ def said(answer: float | str | None) -> str:
 
 def answer_of(query: Query) -> str:
     """The answer, of classes with the chance of the class."""
-    chance = f" ({max(query.probabilities.values()):.0%})" if query.probabilities else ""
+    chance = f" ({per_cent(max(query.probabilities.values()))})" if query.probabilities else ""
     return said(query.prediction) + chance
 
 
