@@ -168,7 +168,7 @@ def test_rows_without_a_priced_level_cost_one():
     ],
 )
 def test_errors_that_look_the_same_are_told_apart_and_a_gain_that_may_be_chance_is_said_to(error, constant, head, less):
-    tried = RuleError("additive", error, 0.1, beats=False)
+    tried = RuleError("additive", error, 0.1, beats=False, uncharged=error)
     said = Forecast("additive", error, 1, 20, "rmse", constant, 0.1, (tried,), 43, 43, 44, tried)
     before, after = head.split(" … ")
     assert f"error of {before} on the 44" in said.words
@@ -223,7 +223,19 @@ def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes
     assert not re.search(r"\d%", told)  # one way to write per cents: 90 %
     assert ("the chance of the class" in told) is classes
     assert ("9 of 10 numbers" in told) is not classes
+    assert ("smallest before something was added for what they learnt from the stand-ins (" in told) is classes
     assert ("This log loss is that of one row, averaged over combinations" in told) is classes
+
+
+def test_page_terminal_and_json_say_alike_how_a_rule_was_chosen():
+    result = check(classes_of_rows(), ["a", "b", "c"], target="y")
+    said = result.to_dict()["forecast"]
+    constant, additive_, *_ = said["rules"]
+    assert constant["uncharged"] == constant["error"]
+    cells = len(result.known.codes)  # three variances are learnt from them
+    assert additive_["error"] == pytest.approx(additive_["uncharged"] * (cells / (cells - 4)) ** 0.25)
+    assert f"(additive {additive_['uncharged']:.3g}, pairs" in said["choice"]
+    assert said["choice"][1:] in check_page(result)
 
 
 def test_what_is_supposed_of_pairs_of_effects_is_said_of_pairs(tmp_path, capsys):

@@ -55,6 +55,8 @@ class RuleError:
     """Share of the constant's error (numbers: squared error) that the rule takes away; None where that has none."""
     beats: bool
     """Whether it is better than the constant beyond chance."""
+    uncharged: float
+    """The error as tried, before something is added for what was learnt from the stand-ins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +123,15 @@ class Forecast:
         )
 
     @property
+    def choice(self) -> str:
+        """How the recommended rule was chosen: of classes not by the errors that are shown."""
+        charged = [f"{r.rule} {shown(r.uncharged)}" for r in self.rules if r.uncharged != r.error]
+        if self.metric == "rmse" or not charged:
+            return "recommended is the rule of the smallest error or a simpler one that is as good"
+        added = f"before something was added for what they learnt from the stand-ins ({', '.join(charged)})"
+        return f"recommended is the rule whose error was smallest {added}, or a simpler one that was as good"
+
+    @property
     def scale(self) -> Scale | None:
         """Where the rule adds up on another scale than the answer's own: that one."""
         return self._best.scale if isinstance(self._best, Adding) and self._best.scale is not PLAIN else None
@@ -137,7 +148,7 @@ class Forecast:
 
     def to_dict(self) -> dict[str, Any]:
         shown = {name: getattr(self, name) for name in SHOWN}
-        return {**shown, "rules": [vars(rule) for rule in self.rules]}
+        return {**shown, "rules": [vars(rule) for rule in self.rules], "choice": self.choice}
 
     def estimate(self, codes: Ints) -> Estimates:
         assert self._best is not None
@@ -207,9 +218,9 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     named = tuple(
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
-            _beats(told, proof[0], few),
+            _beats(told, proof[0], few), float(root(raw.mean())),
         )
-        for rule, loss, told in zip(entered, losses, proof, strict=True)
+        for rule, loss, told, raw in zip(entered, losses, proof, seen, strict=True)
     )  # fmt: skip
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),

@@ -235,7 +235,7 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
     if result.forecast is not None:
         share = result.forecast.share
         tried = ", ".join(f"{rule.rule} {rounded(rule.error, share)}" for rule in result.forecast.rules)
-        facts.append(("rules", f"{tried} ({result.forecast.metric})"))
+        facts.append(("rules", f"{tried} ({result.forecast.metric}); {result.forecast.choice}"))
         if result.forecast.metric == "rmse" and (told := elsewhere(len(names), combinations / result.space.size)):
             facts.append(("elsewhere", told))
     if result.additivity is not None:
