@@ -118,6 +118,14 @@ def test_levels_that_did_the_same_replace_each_other():
     assert (found.rule, found.error, found.metric) == ("substitution", 0.0, "error rate")
     assert found.substitution is not None
     assert found.substitution["right"] == 1.0
+    assert 0.3 < found.substitution["guessed"] < 0.7  # about half of either class
+    asked = (~keep).sum()
+    assert f"covers {asked} of {asked}; of {found.stand_ins} stand-ins that it covers it had 100 %" in found.substituted
+    mostly = np.where(codes[:, 0] == 0, classes, 0)  # nearly all of one class: to be right is no feat
+    cells = Cells(codes[keep], (6, 6), np.ones(keep.sum()), np.eye(2)[mostly[keep]], None)
+    rule = Substitution(cells)
+    rule.left_out([np.array([i]) for i in range(len(cells.codes))])
+    assert rule.guessed.mean() == pytest.approx((mostly[keep] == 0).mean())
 
 
 def test_exact_sums_are_forecast_without_error():

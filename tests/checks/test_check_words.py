@@ -141,6 +141,7 @@ def test_answers_by_substitution_are_not_said_to_rest_on_adding_up():
     words = "replace each other, whether or not effects add up"
     assert words in said.sentence()
     assert "answered by substitution, which does not suppose that" in check_page(said)
+    assert f"Substitution {said.forecast.substituted}." in check_page(said)
 
 
 def test_the_only_pair_that_was_never_seen_is_named(tmp_path, capsys):

@@ -123,6 +123,18 @@ class Forecast:
         )
 
     @property
+    def substituted(self) -> str:
+        """What substitution covers and how often it was right, beside a guess."""
+        told = self.substitution
+        if told is None:
+            return ""
+        words = f"covers {told['covered']:,} of {told['asked']:,}"
+        if told["right"] is None or told["guessed"] is None:
+            return f"{words}; it covers no stand-in, so it was not tried"
+        right = f"it had {per_cent(told['right'])} right, the commonest class {per_cent(told['guessed'])}"
+        return f"{words}; of {told['tried']:,} stand-ins that it covers {right}"
+
+    @property
     def choice(self) -> str:
         """How the recommended rule was chosen: of classes not by the errors that are shown."""
         charged = [f"{r.rule} {shown(r.uncharged)}" for r in self.rules if r.uncharged != r.error]
@@ -348,10 +360,12 @@ def _substitution(entered: list[Rule], asked: Ints) -> dict[str, float | None] |
     rule = next((r for r in entered if isinstance(r, Substitution)), None)
     if rule is None:
         return None
-    tried = rule.right[rule.covers]
+    tried, guessed = rule.right[rule.covers], rule.guessed[rule.covers]
     return {
         "evidence": rule.evidence,
         "covered": int(rule.covered(asked).sum()),
+        "asked": len(asked),
         "tried": len(tried),
         "right": float(tried.mean()) if len(tried) else None,
+        "guessed": float(guessed.mean()) if len(tried) else None,
     }

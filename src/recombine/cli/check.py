@@ -293,10 +293,8 @@ def _print_queries(result: CheckResult) -> None:
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
     if numbers.get("answer") and not result.by_sums:
         said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
-        swaps = result.forecast.substitution if result.rule == "substitution" and result.forecast is not None else None
-        if swaps is not None:
-            asked = sum(q.status == "determined" for q in result.queries)
-            said += f", which does not suppose that and covers {swaps['covered']:,} of {asked:,}"
+        if result.rule == "substitution" and result.forecast is not None:
+            said += f", which does not suppose that and {result.forecast.substituted}"
         where.print(shown(said, style="dim"))
     for name in numbers:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
