@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.checks.confounding import EFFECT, ONE_LEVEL
+from recombine.checks.confounding import ONE_LEVEL
 from recombine.checks.forecast import per_cent, shown
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
@@ -279,14 +278,10 @@ def _coverage(result: CheckResult) -> list[dict[str, str]]:
 
 
 def _associations(result: CheckResult) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """Pairs of factors, and factors with the answer; nothing of bins that numbers were cut into."""
+    """Pairs of factors, and factors with the answer."""
     target = result.answers
-    numbers = target is not None and target.classes is None
     ours = [a for a in result.confounding.pairs if target is not None and a.two == target.name]
     factors = [a for a in result.confounding.pairs if a not in ours]
-    if numbers:
-        ours = sorted((a for a in ours if a.method == EFFECT), key=lambda a: -(a.explained or 0.0))
-        factors = [replace(a, conditional=None) for a in factors]
     return [_pair(a) for a in factors[:SHOWN]], [{**_pair(a), "name": a.one} for a in ours[:SHOWN]]
 
 
