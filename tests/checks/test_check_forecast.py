@@ -214,6 +214,32 @@ def test_an_interval_that_tells_nothing_is_not_told():
     assert "(90 %: 10 % to 80 %)" in replace(said, low=0.1, high=0.8).words
 
 
+def test_where_effects_multiply_the_interval_holds_less_often_than_meant_and_is_not_said_to():
+    held = []
+    for seed in range(24):
+        seen, asked = seen_part((6, 6), seed)
+        noise = 0.2 * np.random.default_rng(seed).standard_normal(36)
+        y, truth = (np.exp(additive(c, (6, 6), seed) + noise[: len(c)]) for c in (seen, asked))
+        found = forecast(Cells(seen, (6, 6), np.ones(len(seen)), y, None), asked)
+        if found.rule == "additive on a log scale":
+            off = float(np.sqrt(((found.estimate(asked).answers - truth) ** 2).mean()))
+            held.append(found.low <= off <= found.high)
+            assert f"{found.low:.3g} to {found.high:.3g}, meant for 90 %, held about 5 times in 6" in found.words
+            assert found.to_dict()["level"] in found.words
+    assert len(held) >= 15
+    assert 0.6 < np.mean(held) < 0.95
+
+
+def test_of_few_combinations_no_level_is_claimed():
+    seen, asked = seen_part((4, 4), 0)
+    y = additive(seen, (4, 4), 1) + 0.5 * np.random.default_rng(2).standard_normal(len(seen))
+    found = forecast(Cells(seen, (4, 4), np.ones(len(seen)), y, None), asked)
+    assert len(seen) < 15
+    assert "held about 3 times in 4 on planted tables this small)" in found.words
+    assert "(90 %:" not in found.words
+    assert "(90 %:" in replace(found, rule="additive", small=False, _best=None).words
+
+
 def test_no_error_seen_is_not_an_error_of_none():
     """None wrong of n: the upper end is the share at which that happens one time in twenty."""
     cells = [(a, b) for a in range(6) for b in range(5) if (a + 2 * b) % 4]

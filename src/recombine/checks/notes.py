@@ -17,8 +17,6 @@ from recombine.checks.verdict import Query
 from recombine.space import about
 from recombine.support.table import Table, Target
 
-SMALL = 15
-"""Seen combinations below which the forecast's interval held less often than it says."""
 NEAR = 5
 """How near to 0 and 100 answers come that may be per cents."""
 WORTH_A_WORD = 0.1
@@ -36,7 +34,6 @@ def notes_on(
     """Everything that was found and that the verdict alone would hide."""
     return [
         *_far_off(train),
-        *_small(train, judged.forecast),
         *_rejected(judged),
         *_shortcut(prediction, judged.forecast),
         *_without_answers(train.target, prediction),
@@ -95,12 +92,6 @@ def _far_off(train: Table) -> list[str]:
     ]
     what = "the answer {} lies" if len(named) == 1 else "the answers {} lie"
     return [f"{what.format(', '.join(named))} far from all others: look for a slip, it changes everything said here."]
-
-
-def _small(train: Table, expected: Forecast | None) -> list[str]:
-    if train.target is None or expected is None or expected.metric != "rmse" or (train.target.count > 0).sum() >= SMALL:
-        return []
-    return ["on tables this small the forecast's 90 % interval held about three times in four when tried."]
 
 
 def _per_cent(target: Target | None, expected: Forecast | None) -> list[str]:

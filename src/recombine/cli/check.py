@@ -302,7 +302,7 @@ def _print_queries(result: CheckResult) -> None:
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
         if name == "answer" and not untried:
             ranged = any(q.low is not None for q in listed)
-            what += ", with the range that 9 of 10 numbers fall into" if ranged else ""
+            what += ", with a range meant to hold 9 of 10 numbers" if ranged else ""
             what += ", with the chance of the class" if any(q.probabilities for q in listed) else ""
             what += f"; {'both are' if ranged else 'it is'} of {result.of_means}" if result.of_means else ""
         where.print(shown(f"{name}: {what}{learner}", style="dim"))
