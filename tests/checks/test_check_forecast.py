@@ -10,7 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
-from recombine.checks.forecast import Forecast, forecast
+from recombine.checks.expected import Forecast
+from recombine.checks.forecast import forecast
 from recombine.checks.learners import learners
 from recombine.checks.outliers import outliers
 from recombine.checks.rules import Cells, Odds, scales

@@ -12,7 +12,7 @@ import pytest
 
 from recombine.checks import Purpose, check
 from recombine.checks.additivity import _Found, _verdict
-from recombine.checks.forecast import Forecast, RuleError
+from recombine.checks.expected import Forecast, RuleError
 from recombine.cli.check import check as show
 from recombine.reporting.check import check_page
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recombine.checks.additivity import Additivity, additivity
-from recombine.checks.forecast import Forecast, forecast
+from recombine.checks.expected import Forecast
+from recombine.checks.forecast import forecast
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.queries_asked import Asked
 from recombine.checks.rules import Cells, Scale, scaled

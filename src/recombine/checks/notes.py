@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from recombine.checks.additivity import Additivity
-from recombine.checks.forecast import Forecast, shown
+from recombine.checks.expected import Forecast, shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
 from recombine.checks.outliers import outliers

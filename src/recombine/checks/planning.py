@@ -15,7 +15,7 @@ import numpy as np
 
 from recombine.checks.advice import advise
 from recombine.checks.cells import cells_with
-from recombine.checks.forecast import shown
+from recombine.checks.expected import shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.optimal import choose, until

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from recombine.checks import witness
-from recombine.checks.forecast import MOST_NUMBERS, Forecast
+from recombine.checks.expected import Forecast
+from recombine.checks.forecast import MOST_NUMBERS
 from recombine.checks.identifiability import DETERMINED, EXTRAPOLATION, STATUSES, UNDETERMINED, Identifiability
 from recombine.checks.modular import Ints
 from recombine.checks.prediction import Prediction

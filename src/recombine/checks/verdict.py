@@ -20,7 +20,7 @@ from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
 from recombine.checks.confounding import Confounding
-from recombine.checks.forecast import Forecast, apart, shown
+from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import STATUSES, Identifiability
 from recombine.checks.planning import Plan
 from recombine.checks.prediction import Prediction

@@ -209,7 +209,7 @@ def _show(result: CheckResult, out: Path | None) -> None:
 
 def _facts(result: CheckResult) -> list[tuple[str, str]]:
     from recombine.checks.elsewhere import elsewhere
-    from recombine.checks.forecast import per_cent, shown as rounded
+    from recombine.checks.expected import per_cent, shown as rounded
 
     names = result.space.names
     factors = " × ".join(names) if len(names) <= MOST_COLUMNS else f"{len(names)} factors"
@@ -321,7 +321,7 @@ def _listed(result: CheckResult) -> tuple[list[Query], str]:
 
 
 def _answer(query: Query) -> str:
-    from recombine.checks.forecast import per_cent, shown as rounded
+    from recombine.checks.expected import per_cent, shown as rounded
 
     if isinstance(query.prediction, str):
         chance = f" ({per_cent(max(query.probabilities.values()))})" if query.probabilities else ""

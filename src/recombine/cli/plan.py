@@ -46,7 +46,7 @@ def plan_from_levels(
         raise InputError("--levels needs --budget: a whole number of rows to plan.")
     check_file(out)
     from recombine.checks import plan
-    from recombine.checks.forecast import per_cent
+    from recombine.checks.expected import per_cent
 
     result = plan(
         levels_of(levels), int(budget), order=order, criterion=criterion,

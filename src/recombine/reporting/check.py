@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.checks.confounding import ONE_LEVEL
-from recombine.checks.forecast import per_cent, shown
+from recombine.checks.expected import per_cent, shown
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.checks.forecast import per_cent
+from recombine.checks.expected import per_cent
 from recombine.figures import check_cells as drawn
 from recombine.figures.data import label, number
 from recombine.space import quoted
