@@ -63,7 +63,7 @@ class Forecast:
     _best: Rule | None = field(default=None, repr=False)
     _deviations: float = field(default=0.0, repr=False)
     small: bool = False
-    """Whether it rests on so few numbers that its interval holds less often than it is meant to."""
+    """Whether it rests on so few combinations that its interval holds less often than it is meant to."""
 
     @property
     def share(self) -> bool:
@@ -100,7 +100,8 @@ class Forecast:
     def level(self) -> str:
         """How often the interval holds: as it is meant to, except where planted tables have shown that it does not."""
         if self.small:
-            return "meant for 90 %, held about 3 times in 4 on planted tables this small"
+            held = "half of the time" if self.share else "3 times in 4"
+            return f"meant for 90 %, held about {held} on planted tables this small"
         if self.scale is not None and self.scale.name == "log":
             return "meant for 90 %, held about 5 times in 6 on planted tables whose effects multiply"
         return "90 %"

@@ -28,7 +28,7 @@ STAND_INS = 200
 FEWEST = 6
 """Distinct stand-ins without which nothing is forecast."""
 SMALL = 15
-"""Seen combinations below which the interval held less often than it is meant to."""
+"""Seen combinations below which the interval held less often than it is meant to, except of log losses."""
 COVERED = 0.9
 DRAWS = 2_000
 WORTH = 0.3
@@ -86,7 +86,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
         _substitution(entered, asked), winner, _deviations(winner, stood, cells),
-        cells.numeric and len(cells.codes) < SMALL,
+        metric != "log loss" and len(cells.codes) < SMALL,
     )  # fmt: skip
 
 
