@@ -84,7 +84,9 @@ def confounding(train: Table, tables: Pairs, draws: int, seed: int) -> Confoundi
 
     ``tables`` are the two-way tables of its factors."""
     codes, names, shape, target = train.codes, train.space.names, train.space.shape, train.target
-    answers = None if target is None or target.numeric else answer_counts(target)
+    answers = None
+    if target is not None and not target.numeric:  # rows of each combination by class
+        answers = np.rint(target.mean * target.count[:, None]).astype(np.int64)
     cubes = _Cubes(codes, answers, shape) if answers is not None else None
     pairs = list[Association]()
     chosen = _strongest(tables)
@@ -268,8 +270,3 @@ def random_tables(
         left = left - tables[:, i]
     tables[:, -1] = left
     return tables
-
-
-def answer_counts(target: Target) -> NDArray[np.int64]:
-    """Combination × class counts of a target."""
-    return np.rint(target.mean * target.count[:, None]).astype(np.int64)

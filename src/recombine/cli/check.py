@@ -144,30 +144,12 @@ def check(
     # The matrices are small: threads would wait for each other, on a busy machine longer than one alone takes.
     with waiting(f"checking {table.name}", quiet=json), threadpool_limits(limits=1):
         result = run(
-            table,
-            chosen,
-            target=target,
-            target_kind=target_kind,
-            split=split,
-            test=test,
-            grid=grid,
-            order=order,
-            min_support=min_support,
-            bins=counts,
-            numeric=shapes(numeric or []),
-            missing=missing,
-            merge_alike=merge_alike,
-            forbid=cells,
-            exclude=never,
-            cost=prices(cost) if cost else None,
-            purpose=Purpose(budget, until_error, criterion, noise, changes),
-            salience=salience,
-            depth=depth,
-            rules=words(rules) if rules else (),
-            max_rows=max_rows,
-            max_bytes=max_bytes,
-            seed=seed,
-        )
+            table, chosen, target=target, target_kind=target_kind, split=split, test=test, grid=grid, order=order,
+            min_support=min_support, bins=counts, numeric=shapes(numeric or []), missing=missing,
+            merge_alike=merge_alike, forbid=cells, exclude=never, cost=prices(cost) if cost else None,
+            purpose=Purpose(budget, until_error, criterion, noise, changes), salience=salience, depth=depth,
+            rules=words(rules) if rules else (), max_rows=max_rows, max_bytes=max_bytes, seed=seed,
+        )  # fmt: skip
     failed = result.fails(fail_on or [])
     if out is not None:
         result.save(out)

@@ -243,38 +243,21 @@ def _coverage(result: CheckResult) -> list[dict[str, str]]:
         found = sorted(result.coverage.strength(t), key=lambda i: -i.missing)
         if not found:
             continue
-        possible, seen, missing = result.coverage.total(t)
-        rows.append(
-            {
-                "name": f"all choices of {t} factor{'s' if t > 1 else ''}",
-                "possible": f"{possible:,}",
-                "seen": f"{seen:,}",
-                "missing": f"{missing:,}",
-                "examples": "",
-            }
-        )
-        for interaction in found[:6] if len(found) > 1 else []:
-            if not interaction.missing:
+        rows.append(_covered(f"all choices of {t} factor{'s' if t > 1 else ''}", *result.coverage.total(t)))
+        for i in found[:6] if len(found) > 1 else []:
+            if not i.missing:
                 continue
-            examples = [
-                "("
-                + ", ".join(
-                    label((result.space.factors[k].levels or ())[c])
-                    for k, c in zip(interaction.factors, row, strict=True)
-                )
-                + ")"
-                for row in interaction.examples[:3]
-            ]
-            rows.append(
-                {
-                    "name": " × ".join(result.space.names[k] for k in interaction.factors),
-                    "possible": f"{interaction.possible:,}",
-                    "seen": f"{interaction.seen:,}",
-                    "missing": f"{interaction.missing:,}",
-                    "examples": " ".join(examples) + (" …" if interaction.missing > 3 else ""),
-                }
-            )
+            levels = [result.space.factors[k].levels or () for k in i.factors]
+            examples = [", ".join(label(n[c]) for n, c in zip(levels, row, strict=True)) for row in i.examples[:3]]
+            shown = " ".join(f"({example})" for example in examples) + (" …" if i.missing > 3 else "")
+            name = " × ".join(result.space.names[k] for k in i.factors)
+            rows.append(_covered(name, i.possible, i.seen, i.missing, shown))
     return rows
+
+
+def _covered(name: str, possible: int, seen: int, missing: int, examples: str = "") -> dict[str, str]:
+    counts = {"possible": possible, "seen": seen, "missing": missing}
+    return {"name": name, "examples": examples, **{key: f"{count:,}" for key, count in counts.items()}}
 
 
 def _associations(result: CheckResult) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
