@@ -108,6 +108,7 @@ def check(
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)
     possible = existing(space, exclude) if exclude and wanted is None else wanted
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
+    advice = replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
     plan = plan_for(
         known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, judged.forecast, judged.scale
     )

@@ -64,6 +64,8 @@ class Plan:
     share."""
     far: int = 0
     """Asked combinations outside the seen range of a number, of which the errors do not tell."""
+    left: int = 0
+    """How many of them are outside it also with these rows."""
     forecast: str | None = None
     """The rule of the forecast that stands beside it, whose error is another one."""
 
@@ -128,7 +130,7 @@ class Plan:
             "error": {"before": self.before, "after": self.after, "worst": self.worst, "bound": self.bound},
             "new_row": self.new_row,
             "fewest": self.fewest,
-            "enough": self.enough,
+            "enough": self.enough and not self.left,
             "noise": self.noise,
             "rule": self.rule,
             "assumes": self.assumes,
@@ -196,6 +198,7 @@ def plan_rows(
     return Plan(
         cells[order], prices[chosen.rows][order], was, now, worst, bound, fewest, enough, noise, rule, path, least,
         known.assumes(space.names, scale), scale, typical, int(far.sum()),
+        known.still_beyond(asked, cells),
     )  # fmt: skip
 
 

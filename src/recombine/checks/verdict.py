@@ -270,7 +270,8 @@ class CheckResult(Result):
                 on = f"; adding up does best on a {best.name} scale" if best is not None else ""
                 return f"{every}, and the seen combinations do not contradict that{on}."
             return f"{every}, but that is not shown: {self._not_shown()}."
-        how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
+        how = f"would determine {self.reached('all of them')}"
+        how = how if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "extrapolation":
             where = f"Some numbers asked about lie outside {self._ranges()}"
             even = "already" if self.doubt == "rejected" else "even inside"
@@ -281,6 +282,12 @@ class CheckResult(Result):
         if self.worst == "undetermined":
             return f"Some combinations are not determined by this data even if {sums}; {cells} {how}{caveat}."
         return f"Some combinations use levels that training never shows; {cells} {how}{caveat}."
+
+    def reached(self, everything: str) -> str:
+        """What collecting the advised combinations determines: all that is asked, but for numbers that stay outside."""
+        left = self.advice.outside
+        them = f"the {left:,} with a number" if left > 1 else "the one with a number"
+        return f"{everything} but {them} outside the seen range" if left else everything
 
     def _against(self) -> str:
         return self._evidence if self.doubt == "rejected" else self._not_shown()
@@ -382,7 +389,8 @@ class CheckResult(Result):
                 "costs": [float(c) for c in self.advice.costs],
                 "lower_bound": self.advice.lower_bound,
                 "exact": self.advice.exact,
-                "enough": self.advice.enough,
+                "enough": self.advice.enough and not self.advice.outside,
+                "outside": self.advice.outside,
                 "listed": self.advice.listed,
                 "method": self.advice.method,
             },

@@ -319,8 +319,9 @@ def _print_suggestions(result: CheckResult) -> None:
         table.add_row(*[shown(str(v)) for v in record.values()])
     where.print(shown(f"collect {counted(len(advice.cells), 'combination')} ({advice.method})", style="bold"))
     where.print(table)
-    if result.doubt:
-        where.print(shown(f"this determines what is asked only if {result.rests}", style="dim"))
+    if result.doubt or advice.outside:
+        only = f"only if {result.rests}" if result.doubt else f"if {result.assumes}"
+        where.print(shown(f"this determines {result.reached('what is asked')} {only}", style="dim"))
     if len(advice.cells) > SHOWN:
         say(f"… and {len(advice.cells) - SHOWN:,} more (--json lists them)")
 

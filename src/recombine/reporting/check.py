@@ -221,7 +221,7 @@ def _advice(result: CheckResult) -> str:
         if advice.exact
         else f"A heuristic; no set can cost less than {number(advice.lower_bound)}"
     )
-    return f"{count} after which everything asked is determined if {result.rests}. {proof} ({advice.method})."
+    return f"{count} after which {result.reached('everything asked')} is determined if {result.rests}. {proof} ({advice.method})."
 
 
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
