@@ -22,7 +22,17 @@ from recombine.checks.modular import Floats
 from recombine.checks.notes import notes_on
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
-from recombine.checks.reading import in_words, levels_only, not_asked, numbers_unseen, read, split_of, with_grid
+from recombine.checks.reading import (
+    MOST_LISTED,
+    hidden_grid,
+    in_words,
+    levels_only,
+    not_asked,
+    numbers_unseen,
+    read,
+    split_of,
+    with_grid,
+)
 from recombine.checks.tables import Pairs, pair_tables
 from recombine.checks.verdict import CheckResult
 from recombine.errors import InputError
@@ -65,8 +75,8 @@ def check(
 
     ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary; ``factors`` are its columns
     that are recombined. Asked about is the grid of the table's levels minus training, or a ``test`` table, or with
-    ``split="column=value"`` the rows that have this value (the others are training), or the rows without an answer;
-    ``grid`` asks about the grid as well. ``order`` m: effects of up to m factors at once. ``numeric`` names factors
+    ``split="column=value"`` the rows that have this value (the others are training), or the rows without an answer
+    (where these were all seen, the grid too); ``grid`` asks about the grid as well. ``order`` m: effects of up to m factors at once. ``numeric`` names factors
     that are numbers, which act along a straight line, or with {name: "spline"} along a smooth curve.
     ``merge_alike`` takes texts that differ only in spaces or capitals for one level.
     ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
@@ -90,8 +100,10 @@ def check(
         missing=missing, merge_alike=merge_alike, max_rows=max_rows, max_bytes=max_bytes,
     )  # fmt: skip
     space = train.space
-    if grid and asked_table is not None:
-        asked_table = with_grid(asked_table, train, exclude)
+    blanks = questions if test is None and pair is None and not grid else None
+    told += (hidden := hidden_grid(train, blanks, exclude))
+    if (grid or hidden) and asked_table is not None:
+        asked_table = with_grid(asked_table, train, exclude) if grid or space.size <= MOST_LISTED else None
     wanted = None if asked_table is None else asked_table.codes.astype(np.int64)
     curves = curves_of(space, train.codes, lines)
     known = Identifiability(train.codes, space.shape, order, curves)
@@ -103,8 +115,7 @@ def check(
     judged = judge(known, train, asked, rules, seed)
     plain = levels_only(train, curves)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
-    blanks = questions if test is None and pair is None and not grid else None
-    besides, unasked = ("", []) if blanks is None else not_asked(known, space, blanks.codes.astype(np.int64), exclude)
+    besides, unasked = not_asked(train, None if hidden else blanks, exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)
     possible = existing(space, exclude) if exclude and wanted is None else wanted
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
@@ -117,7 +128,7 @@ def check(
         order=order,
         known=known,
         row_counts=train.counts,
-        asked=in_words(questions, pair, test, grid) + besides,
+        asked=in_words(questions if wanted is not None else None, pair, test, grid or bool(hidden)) + besides,
         counts=asked.counts,
         share=asked.share,
         total=asked.total,
@@ -144,7 +155,7 @@ def check(
             *why_not,
             *judged.why_not,
             *notes_on(train, known, asked, queries, judged, prediction),
-            *(shared_by_missing(known, space, pairs, exclude) if wanted is None or grid else []),
+            *(shared_by_missing(known, space, pairs, exclude) if wanted is None or grid or hidden else []),
         ),
         settings={
             "factors": list(space.names), "target": target, "split": None if pair is None else f"{pair[0]}={pair[1]}",
