@@ -48,6 +48,19 @@ def test_questions_that_were_seen_do_not_hide_the_grid():
     assert check(table, ["a", "b"], target="y", test={"a": ["x"], "b": [1]}).verdict == "seen"
 
 
+def test_a_seen_combination_is_answered_by_what_was_observed_whatever_else_is_asked():
+    shares = {"a": list("xxxxyyz"), "b": [1, 1, 1, 2, 1, 2, 1], "y": list("pqqqqpp")}
+    numbers = {**shares, "y": [1.0, 2.0, 6.0, 3.0, 4.0, 5.0, 9.0]}
+    for table, answer in ((shares, "q"), (numbers, 3.0)):
+        for grid in (False, True):
+            frame = check(table, ["a", "b"], target="y", test={"a": ["x"], "b": [1]}, grid=grid).to_frame()
+            seen = frame.filter(pl.col("status") == "seen")
+            assert seen.select("prediction", "rows", "low").row(0) == (answer, 3, None)
+    assert seen["smoothed"].dtype == pl.Float64
+    told = check(shares, ["a", "b"], target="y", test={"a": ["x"], "b": [1]}).to_dict()["queries"][0]
+    assert (told["rule"], told["smoothed"], told["probabilities"]) == ("observed", None, {"p": 1 / 3, "q": 2 / 3})
+
+
 def test_without_a_target_every_row_is_training():
     assert check(ROWS, ["a", "b"]).to_dict()["train"]["rows"] == 5
 

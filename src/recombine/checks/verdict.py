@@ -66,10 +66,15 @@ class Query:
     shrinkage: float | None = None
     """What a wide network would give, as a share of the sum of seen effects: no estimate of ours."""
     prediction: float | str | None = None
-    """By the rule that the forecast recommends; None where nothing determines it."""
+    """What was observed, of a seen combination; else by the rule that the forecast recommends, None where nothing
+    determines it."""
     low: float | None = None
     high: float | None = None
     probabilities: dict[str, float] | None = None
+    rows: int | None = None
+    """Of a seen combination: in how many rows it was answered."""
+    smoothed: float | str | None = None
+    """Of a seen combination: what the rule says, which learns from the others too."""
     network: float | str | None = None
     """What a wide network would answer: no estimate of ours."""
     parts: dict[str, float] | None = None
@@ -328,10 +333,12 @@ class CheckResult(Result):
             "prediction": query.prediction,
             "low": query.low,
             "high": query.high,
-            "rule": None if query.prediction is None else self.rule,
+            "rule": None if query.prediction is None else "observed" if query.rows else self.rule,
             "network": query.network,
             "witness": None,
         }
+        if query.rows is not None:
+            record |= {"rows": query.rows, "smoothed": query.smoothed}
         if query.probabilities is not None:
             record["probabilities"] = query.probabilities
         if query.parts is not None:
@@ -353,9 +360,10 @@ class CheckResult(Result):
             values = [levels[q.codes[k]] for q in self.queries]
             mixed = len({type(v) for v in levels}) > 1
             columns[factor.name] = [str(v) for v in values] if mixed else values
-        for name, kind in _frame_types(pl).items():
+        seen = {"rows": pl.Int64, "smoothed": pl.Float64} if any(q.rows for q in self.queries) else {}
+        for name, kind in (_frame_types(pl) | seen).items():
             said: list[Any] = [self.in_words(q.status) if name == "words" else getattr(q, name) for q in self.queries]
-            texts = name == "prediction" and any(isinstance(v, str) for v in said)
+            texts = name in ("prediction", "smoothed") and any(isinstance(v, str) for v in said)
             columns[name if name not in columns else f"check: {name}"] = pl.Series(
                 [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
             )

@@ -53,6 +53,8 @@ COLOURS = {
 }
 NUMBERS = {
     "answer": "by the forecast's rule",
+    "rows": "of a seen combination, whose answer is what was observed: their mean, or the commonest class",
+    "smoothed": "what the rule says of a seen combination, from the other combinations too",
     "leverage": "variance of the answer of a plain additive fit, in units of the noise of one row",
     "cut": "seen combinations that must be lost before it is no longer determined",
     "network": "not an estimate: what a wide network would give, as a share of the sum of seen effects",
@@ -172,7 +174,7 @@ def _show(result: CheckResult, out: Path | None) -> None:
         print_plan(result.space, result.plan, SHOWN)
     say("")
     print_facts(_facts(result))
-    if result.queries and result.verdict != "seen" and len(result.space) <= MOST_COLUMNS:
+    if any(q.status != "seen" or q.rows for q in result.queries) and len(result.space) <= MOST_COLUMNS:
         say("")
         _print_queries(result)
     if result.plan is None and len(result.advice.cells):
@@ -254,6 +256,8 @@ def _print_queries(result: CheckResult) -> None:
     listed, title = _listed(result)
     numbers = {
         "answer": ["" if q.prediction is None else _answer(q) for q in listed],
+        "rows": ["" if q.rows is None else f"{q.rows:,}" for q in listed],
+        "smoothed": ["" if q.smoothed is None else _plain(q.smoothed) for q in listed],
         "leverage": ["" if q.leverage is None else f"{q.leverage:.2f}" for q in listed],
         "cut": ["" if q.min_cut is None else str(q.min_cut) for q in listed],
     }
@@ -273,19 +277,20 @@ def _print_queries(result: CheckResult) -> None:
     where.print(table)
     if result.doubt and any(q.status == "determined" for q in listed):
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
-    if numbers.get("answer") and not result.by_sums:
+    answered = [q for q in listed if q.prediction is not None and not q.rows]
+    if answered and not result.by_sums:
         said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
         if result.rule == "substitution" and result.forecast is not None:
             said += f", which does not suppose that and {result.forecast.substituted}"
         where.print(shown(said, style="dim"))
-    for name in numbers:
+    for name in numbers if answered else [name for name in numbers if name != "answer"]:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
         if name == "answer" and not untried:
             ranged = any(q.low is not None for q in listed)
             what += ", with a range meant to hold 9 of 10 numbers" if ranged else ""
-            what += ", with the chance of the class" if any(q.probabilities for q in listed) else ""
+            what += ", with the chance of the class" if any(q.probabilities for q in answered) else ""
             what += f"; {'both are' if ranged else 'it is'} of {result.of_means}" if result.of_means else ""
         where.print(shown(f"{name}: {what}{learner}", style="dim"))
 
@@ -296,7 +301,7 @@ def _listed(result: CheckResult) -> tuple[list[Query], str]:
     dark = [q for q in result.queries if q.prediction is None]
     levered = ", by leverage" if any(q.leverage is not None for q in result.queries) else ""
     if not told or not dark:
-        mixed = result.queries[0].status != "determined"
+        mixed = len({q.status for q in result.queries}) > 1
         return list(result.queries[:SHOWN]), "combinations asked" + (", the worst status first" if mixed else levered)
     first = dark[: max(SHOWN // 2, SHOWN - len(told))]
     return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then answers" + levered
@@ -305,11 +310,16 @@ def _listed(result: CheckResult) -> tuple[list[Query], str]:
 def _answer(query: Query) -> str:
     from recombine.checks.expected import per_cent, shown as rounded
 
-    if isinstance(query.prediction, str):
-        chance = f" ({per_cent(max(query.probabilities.values()))})" if query.probabilities else ""
-        return f"{query.prediction}{chance}"
-    said = rounded(query.prediction or 0.0)
+    said = _plain(query.prediction or 0.0)
+    if query.probabilities:
+        return f"{said} ({per_cent(max(query.probabilities.values()))})"
     return said if query.low is None else f"{said} ({rounded(query.low)} to {rounded(query.high or 0.0)})"
+
+
+def _plain(answer: float | str) -> str:
+    from recombine.checks.expected import shown as rounded
+
+    return answer if isinstance(answer, str) else rounded(answer)
 
 
 def _print_suggestions(result: CheckResult) -> None:

@@ -43,7 +43,7 @@ def check_page(result: CheckResult) -> str:
     opens = _opens(result)
     shown = [
         q
-        for status in ("determined", "extrapolation", "undetermined", "unseen level")
+        for status in ("determined", "extrapolation", "undetermined", "unseen level", "seen")
         for q in _of(result, status)[:EACH]
     ]
     pairs, effects = _associations(result)
@@ -76,6 +76,7 @@ def check_page(result: CheckResult) -> str:
         cuts=any(q.min_cut is not None for q in shown),
         unanswered=any(q.prediction is None for q in shown),
         predicted=any(q.prediction is not None for q in shown),
+        observed=any(q.rows for q in shown),
         chances=any(q.probabilities for q in shown),
         ranged=any(q.low is not None for q in shown),
         networks=any(q.network is not None for q in shown),
@@ -227,7 +228,8 @@ def _advice(result: CheckResult) -> str:
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
     return {
         "levels": [label(v) for v in result.combination(query.codes).values()],
-        "words": result.in_words(query.status),
+        "words": result.in_words(query.status)
+        + ("" if query.rows is None else f" ({query.rows:,} row{'s' if query.rows > 1 else ''})"),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
         "prediction": answer_of(query),
