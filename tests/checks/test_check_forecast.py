@@ -48,6 +48,20 @@ def planted(shape: tuple[int, ...], rule, seed: int, noise: float = 0.0, rows: i
     return check({**table, "y": ["no" if v < 0.5 else "yes" for v in y] if classes else y}, list(table), target="y")
 
 
+def test_a_border_case_has_one_verdict_whatever_the_seed_and_a_tie_goes_to_the_simpler_rule():
+    yields = {
+        "acetone": {20: 49.5, 40: 45.1, 60: 45.9, 80: 47.0, 100: 44.1},
+        "DMF": {20: 48.5, 40: 52.6, 60: 57.6, 80: 51.7, 100: 41.4},
+        "EtOH": {20: 54.5, 60: 61.6, 80: 58.6, 100: 51.2}, "toluene": {40: 66.0, 80: 67.3},
+        "water": {60: 54.8, 80: 55.9, 100: 58.2}, "THF": {40: 54.0, 60: 39.8},
+    }  # fmt: skip
+    rows = [(solvent, f"{t}C", y) for solvent, some in yields.items() for t, y in some.items()]
+    table = dict(zip(("solvent", "temp", "yield"), map(list, zip(*rows, strict=True)), strict=True))
+    found = [check(table, ["solvent", "temp"], target="yield", seed=seed) for seed in (0, 2, 4)]
+    assert {(result.verdict, result.rule) for result in found} == {("assumption unsupported", "additive")}
+    assert "additive on a log-odds scale" in {rule.rule for rule in found[0].forecast.rules}
+
+
 @pytest.mark.parametrize("order", [1, 2])
 def test_what_is_left_out_is_predicted_as_by_the_rest_alone(order):
     shape = (4, 3, 3)

@@ -123,9 +123,16 @@ class Forecast:
         """How the recommended rule was chosen: of classes not by the errors that are shown."""
         charged = [f"{r.rule} {shown(r.uncharged)}" for r in self.rules if r.uncharged != r.error]
         if self.metric == "rmse" or not charged:
-            return "recommended is the rule of the smallest error or a simpler one that is as good"
+            apart = "by at most 0.5 % or a third of a standard error"
+            return f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}{self._on}"
         added = f"before something was added for what they learnt from the stand-ins ({', '.join(charged)})"
         return f"recommended is the rule whose error was smallest {added}, or a simpler one that was as good"
+
+    @property
+    def _on(self) -> str:
+        """What the recommended rule's scale means, where people may not know."""
+        odds = "; on a log-odds scale effects multiply the odds (60 % are odds of 60 to 40)"
+        return odds if self.scale is not None and self.scale.name == "log-odds" else ""
 
     @property
     def scale(self) -> Scale | None:

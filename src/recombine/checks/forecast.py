@@ -18,7 +18,7 @@ from scipy.special import ndtri, stdtrit
 from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
 from recombine.checks.expected import Forecast, RuleError
-from recombine.checks.learners import learners
+from recombine.checks.learners import Learner, learners
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import Adding, Cells, Odds, Rule
 from recombine.checks.stand_ins import stand_ins
@@ -33,8 +33,13 @@ COVERED = 0.9
 DRAWS = 2_000
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""
+TIE = 0.01
+"""Share of the loss that is no difference: as much as rounding to three digits hides of an error."""
 ONE_SIDED = 2.576
 """Standard errors by which adding up must beat the constant, in the mean or in count: one in a hundred by chance."""
+BORDER, AGAIN = 1.3, 5
+"""How near to that it is decided by most of so many further draws of stand-ins, the same whatever the seed, of which the
+verdict else were a matter."""
 FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
 """Cells that are used in any case; cells × effects above which no more are."""
 TAILS = np.array([0.05, 0.95])
@@ -70,22 +75,25 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     winner = entered[best]
     if isinstance(winner, Adding):  # of eight cells and six effects, two errors are independent
         stood = max(1, min(stood, round(winner.effects.freedom)))
+    deviations = _deviations(winner, stood, cells)
     low, high = _range(losses[best], stood, will, rng)
     if metric == "error rate":
         low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
     root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
+    judged = {winner.name, {1: "additive", 2: "pairs"}.get(assumed)}
     named = tuple(
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
-            _beats(told, proof[0], few), float(root(raw.mean())),
+            _beyond_chance(rule, entered[0], cells, asked, _margin(told, proof[0], few), rule.name in judged),
+            float(root(raw.mean())),
         )
         for rule, loss, told, raw in zip(entered, losses, proof, seen, strict=True)
     )  # fmt: skip
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
-        _substitution(entered, asked), winner, _deviations(winner, stood, cells),
+        _substitution(entered, asked), winner, deviations,
         metric != "log loss" and len(cells.codes) < SMALL,
     )  # fmt: skip
 
@@ -108,11 +116,28 @@ def _unseen(tried: int) -> float:
     return float(1 - TAILS[0] ** (1 / tried))
 
 
-def _beats(loss: Floats, constant: Floats, few: int) -> bool:
-    """By the mean gain over the constant, or by how many stand-ins gain: the constant's large errors are few."""
+def _margin(loss: Floats, constant: Floats, few: int) -> float:
+    """How far beyond chance it beats the constant (1: just), by the mean gain, or by how many stand-ins gain: the
+    constant's large errors are few."""
     gain = constant - loss
-    signs = 2 * np.sqrt(few) * (float((gain > 0).mean()) - 0.5)
-    return _better(loss, constant, ONE_SIDED, few) or bool(gain.mean() > 0 and signs > ONE_SIDED)
+    if gain.mean() <= 1e-12 * float(constant.mean()):
+        return 0.0
+    signs = 2 * (float((gain > 0).mean()) - 0.5)
+    return float(max(gain.mean() / max(gain.std(ddof=1), 1e-300), signs) * np.sqrt(few) / ONE_SIDED)
+
+
+def _beyond_chance(rule: Rule, constant: Rule, cells: Cells, asked: Ints, margin: float, judged: bool) -> bool:
+    """Whether a rule beats the constant beyond chance; of one that is judged by it, whatever the seed."""
+    if not judged or isinstance(rule, Learner) or not 1 / BORDER < margin < BORDER:
+        return margin > 1
+    margins = []
+    for again in range(AGAIN):
+        drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, np.random.default_rng(again), cells.curves).groups
+        firsts = [int(group[0]) for group in drawn]
+        metric = "rmse" if cells.numeric else "log loss"
+        loss, same = (losses_of(cells.answers[firsts], r.left_out(drawn), metric) for r in (rule, constant))
+        margins.append(_margin(loss * (_learnt(rule, cells) if cells.numeric else 1.0), same, len(set(firsts))))
+    return float(np.median(margins)) > 1
 
 
 def _metric(cells: Cells) -> str:
@@ -139,17 +164,13 @@ def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
     return np.asarray(-(truth * np.log(np.clip(said, 1e-6, 1))).sum(axis=1))
 
 
-def _better(loss: Floats, than: Floats, deviations: float, few: int) -> bool:
-    """Whether a loss is smaller by more than this many standard errors; ``few`` of the stand-ins are distinct cells."""
-    gain = than - loss
-    return bool(gain.mean() > max(deviations * gain.std(ddof=1) / np.sqrt(few), 1e-12 * float(than.mean())))
-
-
 def _choose(losses: list[Floats], few: int) -> int:
-    """The rule of the smallest loss; a simpler one where the difference is a small part of its standard error."""
+    """The rule of the smallest loss; a simpler one where the difference is a small part of the loss, or of its standard
+    error. ``few`` of the stand-ins are distinct cells."""
     best = 0
     for i, loss in enumerate(losses):
-        if _better(loss, losses[best], WORTH, few):
+        gain = losses[best] - loss
+        if gain.mean() > max(WORTH * gain.std(ddof=1) / np.sqrt(few), TIE * float(losses[best].mean())):
             best = i
     return best
 
