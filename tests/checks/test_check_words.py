@@ -55,7 +55,7 @@ def test_nothing_to_collect_only_where_effects_may_add_up():
     y = np.random.default_rng(1).normal(0, 10, len(cells)).repeat(3) + np.tile([-0.1, 0.0, 0.1], len(cells))
     wrong = check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y", purpose=Purpose(budget=3))
     assert wrong.doubt == "rejected"
-    assert "if effects add up, which the seen combinations contradict, the typical standard error" in wrong.plan.words
+    assert "as if effects add up, which the seen combinations contradict: no standard error is told" in wrong.plan.words
     assert "Nothing" not in check_page(check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y"))
 
 

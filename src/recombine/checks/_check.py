@@ -76,8 +76,9 @@ def check(
     ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary; ``factors`` are its columns
     that are recombined. Asked about is the grid of the table's levels minus training, or a ``test`` table, or with
     ``split="column=value"`` the rows that have this value (the others are training), or the rows without an answer
-    (where these were all seen, the grid too); ``grid`` asks about the grid as well. ``order`` m: effects of up to m factors at once. ``numeric`` names factors
-    that are numbers, which act along a straight line, or with {name: "spline"} along a smooth curve.
+    (where these were all seen, the grid too); ``grid`` asks about the grid as well. ``order`` m: effects of up to m
+    factors at once. ``numeric`` names factors that are numbers, which act along a straight line, or with {name:
+    "spline"} along a smooth curve.
     ``merge_alike`` takes texts that differ only in spaces or capitals for one level.
     ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
     function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists (partial)
@@ -169,7 +170,9 @@ def check(
         return result
     # What its errors rest on may be contradicted, which is known only now.
     beside = None if judged.forecast is None else judged.forecast.rule
-    return replace(result, plan=replace(plan, assumes=result.rests, forecast=beside))
+    return replace(
+        result, plan=replace(plan, assumes=result.rests, forecast=beside, contradicted=result.doubt == "rejected")
+    )
 
 
 def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:
@@ -199,7 +202,8 @@ def _predict(
         known, train.space.names, asked.codes, asked.status, train.target, _asked_answers(asked, asked_table),
         salience=salience, depth=depth,
     )  # fmt: skip
-    return (None, [found]) if isinstance(found, str) else (found, [])
+    wanted = salience is not None or depth != 1  # who asked about no learner misses none
+    return (None, [found] if wanted else []) if isinstance(found, str) else (found, [])
 
 
 def _asked_answers(asked: Asked, table: Table | None) -> Floats | None:

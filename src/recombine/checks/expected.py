@@ -78,6 +78,10 @@ class Forecast:
     @property
     def words(self) -> str:
         """The forecast in one sentence."""
+        return self.said(doubted=False)
+
+    def said(self, doubted: bool) -> str:
+        """The same; ``doubted``: what “determined” rests on is contradicted or not shown."""
         what = {"rmse": "a root-mean-square error of", "error rate": "a share wrong of", "log loss": "a log loss of"}
         error, constant = apart(self.error, self.constant, self.share)
         errs = f"errs {'in' if self.share else 'by'} {constant}"
@@ -86,13 +90,14 @@ class Forecast:
         if self.rule == "constant":
             error = shown(self.error, self.share)
             gain = "no rule that was tried is clearly better than the same answer for all"
+        which = "adding up would determine" if doubted else f"{'are' if self.cells != 1 else 'is'} determined"
         untold = self.share and self.high - self.low > NOTHING_TOLD
         low, high = (shown(end, self.share) for end in (self.low, self.high))
         within = f"90 %: {low} to {high}" if self.level == "90 %" else f"{low} to {high}, {self.level}"
         within = "how near cannot be told from so few" if untold else within
         return (
             f"Expect {what[self.metric]} {error} ({within}) on the "
-            f"{self.cells:,} unseen combination{'s that are' if self.cells != 1 else ' that is'} determined, by the "
+            f"{self.cells:,} unseen combination{'s' if self.cells != 1 else ''} that {which}, by the "
             f"rule “{self.rule}”; {gain}."
         )
 

@@ -38,8 +38,8 @@ TIE = 0.01
 ONE_SIDED = 2.576
 """Standard errors by which adding up must beat the constant, in the mean or in count: one in a hundred by chance."""
 BORDER, AGAIN = 1.3, 5
-"""How near to that it is decided by most of so many further draws of stand-ins, the same whatever the seed, of which the
-verdict else were a matter."""
+"""How near to that it is decided by most of so many further draws of stand-ins, the same ones whatever the seed: else
+the verdict were a matter of the seed."""
 FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
 """Cells that are used in any case; cells × effects above which no more are."""
 TAILS = np.array([0.05, 0.95])

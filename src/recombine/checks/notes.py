@@ -36,7 +36,6 @@ def notes_on(
         *_far_off(train),
         *_rejected(judged),
         *_shortcut(prediction, judged.forecast),
-        *_without_answers(train.target, prediction),
         *_per_cent(train.target, judged.forecast),
         *_below_zero(train.target, queries),
         *_bends(known, train.space.names, judged.additivity),
@@ -73,12 +72,6 @@ def _shortcut(prediction: Prediction | None, expected: Forecast | None) -> list[
         f"Shortcut: {' × '.join(found.factors)} agrees with the answers in training and opposes them where asked "
         f"(judged by {found.judged_by}); for a {prediction.learner} it {strength} what points the right way."
     ]
-
-
-def _without_answers(target: Target | None, prediction: Prediction | None) -> list[str]:
-    if target is None or prediction is None or (target.count > 0).all():
-        return []
-    return ["no kernel prediction of answers: some training combinations have no target."]
 
 
 def _far_off(train: Table) -> list[str]:

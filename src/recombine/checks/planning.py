@@ -68,10 +68,20 @@ class Plan:
     """How many of them are outside it also with these rows."""
     forecast: str | None = None
     """The rule of the forecast that stands beside it, whose error is another one."""
+    contradicted: bool = False
+    """Whether the seen combinations contradict what the errors rest on: then none is told in words."""
 
     @property
     def words(self) -> str:
+        if self.contradicted and self.after is not None:
+            return self._without_errors()
         return self._sentence() + (self._compared() if self.after is not None else "")
+
+    def _without_errors(self) -> str:
+        by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"
+        least = "" if self.fewest is None else f", in which case no plan has fewer than {self.fewest:,}"
+        rows = f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}"
+        return f"{rows}, chosen as if {self.assumes}{least}: no standard error is told that rests on it{by}."
 
     def _compared(self) -> str:
         """What the errors are of, for who compares them with others."""
@@ -117,6 +127,7 @@ class Plan:
             return f"every asked answer is as precise already, if {self.assumes}: at worst {worst} ({unit})."
         if self.fewest is not None:
             reached = f"the largest is {worst}, and no plan does it in fewer than {self.fewest:,} rows"
+            reached += ", perhaps none in fewer than these" if self.fewest < len(self.cells) else ""
             return f"{text}; {reached}." if self.enough else f"{text}; the precision asked for is not reached."
         return f"{text}; no choice of the same price gets below {self._size(self.bound)}."
 
@@ -308,6 +319,9 @@ def plan(
     )
     nothing = Identifiability(np.zeros((0, len(space)), dtype=np.int64), space.shape, order)
     cells = considered(space, exclude, seed)
+    rank = nothing.with_rows(cells).rank
+    if budget < rank:  # as many levels of each factor as so few rows can show, not the first ones
+        cells = np.random.default_rng(seed).permutation(cells)
     counts = np.zeros(0, dtype=np.int64)
     found = plan_rows(
         nothing, space, counts, None, cells, np.ones(len(cells)), budget=budget, criterion=criterion, change=change
@@ -317,7 +331,7 @@ def plan(
     for name, rows in published(space).items():
         if allowed is None or all(tuple(row) in allowed for row in rows.tolist()):
             beside.append(_judge(name, nothing, rows[np.arange(budget) % len(rows)], cells, len(rows)))
-    return PlanResult(space, found, nothing.with_rows(cells).rank, tuple(beside))
+    return PlanResult(space, found, rank, tuple(beside))
 
 
 def published(space: FactorSpace) -> dict[str, Codes]:

@@ -106,7 +106,10 @@ def _observed(known: Identifiability, asked: Asked, target: Target | None) -> di
         mean, rows = target.mean[place], int(target.count[place])
         if not rows:
             continue
-        found[i] = {"rows": rows, "prediction": float(mean) if target.classes is None else target.classes[int(mean.argmax())]}
+        found[i] = {
+            "rows": rows,
+            "prediction": float(mean) if target.classes is None else target.classes[int(mean.argmax())],
+        }
         if target.classes is not None:
             found[i]["probabilities"] = dict(zip(target.classes, mean.tolist(), strict=True))
     return found

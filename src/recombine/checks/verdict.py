@@ -20,6 +20,7 @@ from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
 from recombine.checks.confounding import Confounding
+from recombine.checks.elsewhere import elsewhere
 from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import STATUSES, Identifiability
 from recombine.checks.planning import Plan
@@ -37,10 +38,10 @@ SCHEMA = 1
 
 THEORY = {
     "seen": "it is one of the training combinations",
-    "determined": "additive identifiability: its indicator row lies in the row space of training",
+    "determined": "a signed sum of seen combinations gives it, if effects add up (additive identifiability)",
     "extrapolation": "determined as others are, but a number lies outside the range of values that training shows",
-    "undetermined": "additive identifiability: a free direction changes it and no training answer",
-    "unseen level": "compositional support (First Principles, Def. 2): one of its levels never occurs in training",
+    "undetermined": "effects can shift so that it changes and no seen answer does (additive identifiability)",
+    "unseen level": "one of its levels never occurs in training (compositional support)",
 }
 LIKE_THE_SEEN = " The forecast supposes that the asked combinations behave like the seen ones."
 WORDS = {
@@ -212,6 +213,21 @@ class CheckResult(Result):
         """The combinations to collect."""
         return self.space.decode(self.advice.cells)
 
+    def run_sheet(self) -> pl.DataFrame:
+        """The rows to collect, numbered, with an empty column for each answer: those of the plan, or else those that
+        determine what is asked."""
+        import polars as pl
+
+        cells, costs = (
+            (self.advice.cells, self.advice.costs) if self.plan is None else (self.plan.cells, self.plan.costs)
+        )
+        records = self.space.decode(cells)
+        sheet: dict[str, Any] = {"run": range(1, len(records) + 1)}
+        sheet |= {name: [str(record[name]) for record in records] for name in self.space.names}
+        sheet |= {"cost": costs.tolist()} if len(set(costs.tolist())) > 1 else {}
+        sheet |= {self.answers.name: [None] * len(records)} if self.answers is not None else {}
+        return pl.DataFrame(sheet)
+
     def combination(self, codes: tuple[int, ...] | Codes) -> dict[str, Level]:
         return {
             f.name: f.levels[int(c)] for f, c in zip(self.space.factors, codes, strict=True) if f.levels is not None
@@ -244,7 +260,19 @@ class CheckResult(Result):
         of = f"This is of {self.of_means}. " if self.of_means else ""
         of += f"{PER_ROW} " if self.forecast.metric == "log loss" else ""
         of += f"Substitution: {REPLACED}. " if self.rule == "substitution" else ""
-        return f"{self.forecast.words} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+        return f"{self.expected} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+
+    @property
+    def expected(self) -> str:
+        """The forecast in one sentence."""
+        return "" if self.forecast is None else self.forecast.said(doubted=self.doubt is not None)
+
+    @property
+    def elsewhere(self) -> str | None:
+        """What adding up explained in real tables like this one."""
+        if self.forecast is None or self.forecast.metric != "rmse":
+            return None
+        return elsewhere(len(self.space), len(self.known.codes) / self.space.size)
 
     @property
     def of_means(self) -> str:
@@ -414,6 +442,7 @@ class CheckResult(Result):
             "forecast": None
             if self.forecast is None
             else {**self.forecast.to_dict(), "scatter": self.answers.scatter if self.answers is not None else None},
+            "elsewhere": self.elsewhere,
             "additivity": None if self.additivity is None else _plain(vars(self.additivity)),
             "rescaled": None if self.rescaled is None else _plain(vars(self.rescaled)),
             "scale": self.scale,

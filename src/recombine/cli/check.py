@@ -31,13 +31,14 @@ from recombine.cli.plan import plan_from_levels, print_plan
 from recombine.cli.printing import console, counted, print_facts, print_json, print_verdict, say, shown, unread
 from recombine.cli.progress import waiting
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
+from recombine.result import safe_csv
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from recombine.checks import CheckResult, Query
 
-SHOWN = 10
+SHOWN, PLANNED = 10, 30
 FEW = 3
 """Interactions up to which those that are missing are named."""
 MOST_COLUMNS = 20
@@ -100,6 +101,9 @@ def check(
     seed: Seed = 0,
     json: Json = False,
     out: OutFile = None,
+    plan: Annotated[
+        Path | None, Parameter(help="Write the rows to collect here, a run sheet with a column to fill in (.csv).")
+    ] = None,
     rules: Annotated[str | None, Parameter(help="Learners that join the forecast's contest: forest,networks.")] = None,
     fail_on: Annotated[
         list[str] | None,
@@ -125,10 +129,12 @@ def check(
 
         recombine check train.csv --factors variety,dose,age --numeric dose --bins age=5
 
-        recombine check train.csv --factors a,b --budget 20 --change a=10,b=1
+        recombine check train.csv --factors a,b --budget 20 --change a=10,b=1 --plan runs.csv
 
         recombine check --levels a=3,b=red:green,c=4 --budget 20
     """
+    if plan is not None and (levels is not None or plan.suffix.lower() != ".csv"):
+        raise InputError("--plan names a .csv file; with --levels the run sheet is what --out FILE.csv writes.")
     if levels is not None:
         return plan_from_levels(levels, table, budget, order, criterion, exclude or [], change, seed, json, out)
     if table is None or factors is None:
@@ -138,7 +144,8 @@ def check(
         [pairs(text, f"--{name}") for text in texts or []] for name, texts in (("forbid", forbid), ("exclude", exclude))
     )
     changes = numbers(change, "--change") or None
-    check_file(out, table, test)
+    for file in (out, plan):
+        check_file(file, table, test)
     from threadpoolctl import threadpool_limits
 
     from recombine.checks import Purpose, check as run
@@ -155,11 +162,15 @@ def check(
     failed = result.fails(fail_on or [])
     if out is not None:
         result.save(out)
+    if plan is not None:
+        plan.write_text(safe_csv(result.run_sheet()), encoding="utf-8")
     with unread():
         if json:
             print_json(result.to_dict())
         else:
             _show(result, out)
+            if plan is not None:
+                say(f"\n{counted(len(result.run_sheet()), 'row')} to collect written to {plan}")
     for text in failed:
         error = (
             f": {result.forecast.error:.3g} is expected" if result.forecast is not None else ": there is no forecast"
@@ -171,7 +182,7 @@ def check(
 def _show(result: CheckResult, out: Path | None) -> None:
     print_verdict(result.verdict + result.beside, COLOURS.get(result.verdict, "green"), result.sentence())
     if result.plan is not None:  # somebody asked for it
-        print_plan(result.space, result.plan, SHOWN)
+        print_plan(result.space, result.plan, PLANNED)
     say("")
     print_facts(_facts(result))
     if any(q.status != "seen" or q.rows for q in result.queries) and len(result.space) <= MOST_COLUMNS:
@@ -192,7 +203,6 @@ def _show(result: CheckResult, out: Path | None) -> None:
 
 
 def _facts(result: CheckResult) -> list[tuple[str, str]]:
-    from recombine.checks.elsewhere import elsewhere
     from recombine.checks.expected import per_cent, shown as rounded
 
     names = result.space.names
@@ -220,8 +230,8 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         share = result.forecast.share
         tried = ", ".join(f"{rule.rule} {rounded(rule.error, share)}" for rule in result.forecast.rules)
         facts.append(("rules", f"{tried} ({result.forecast.metric}); {result.forecast.choice}"))
-        if result.forecast.metric == "rmse" and (told := elsewhere(len(names), combinations / result.space.size)):
-            facts.append(("elsewhere", told))
+        if result.elsewhere:
+            facts.append(("elsewhere", result.elsewhere))
     if result.additivity is not None:
         facts.append(("additive", result.additivity.words))
     if result.rescaled is not None:
@@ -325,15 +335,15 @@ def _plain(answer: float | str) -> str:
 def _print_suggestions(result: CheckResult) -> None:
     advice, where = result.advice, console()
     table = _of_combinations(result, [])
-    for record in result.suggestions[:SHOWN]:
+    for record in result.suggestions[:PLANNED]:
         table.add_row(*[shown(str(v)) for v in record.values()])
     where.print(shown(f"collect {counted(len(advice.cells), 'combination')} ({advice.method})", style="bold"))
     where.print(table)
     if result.doubt or advice.outside:
         only = f"only if {result.rests}" if result.doubt else f"if {result.assumes}"
         where.print(shown(f"this determines {result.reached('what is asked')} {only}", style="dim"))
-    if len(advice.cells) > SHOWN:
-        say(f"… and {len(advice.cells) - SHOWN:,} more (--json lists them)")
+    if len(advice.cells) > PLANNED:
+        say(f"… and {len(advice.cells) - PLANNED:,} more (--plan FILE.csv has all)")
 
 
 def _of_combinations(result: CheckResult, more: list[str]) -> Table:

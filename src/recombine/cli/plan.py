@@ -24,7 +24,7 @@ def print_plan(space: FactorSpace, plan: Plan, most: int) -> None:
     rows = [list(record.values()) for record in space.decode(plan.cells[:most])]
     print_table("", list(space.names), rows, one_line=True)
     if len(plan.cells) > most:
-        say(f"… and {len(plan.cells) - most:,} more (--json lists them)")
+        say(f"… and {len(plan.cells) - most:,} more (--plan FILE.csv has all; with --levels, --out FILE.csv)")
 
 
 def plan_from_levels(

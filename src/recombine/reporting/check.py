@@ -51,7 +51,7 @@ def check_page(result: CheckResult) -> str:
         "check.html.j2",
         result=result,
         headline=_headline(result),
-        further=result.sentence().removeprefix(result.forecast.words if result.forecast else ""),
+        further=result.sentence().removeprefix(result.expected),
         statuses=_statuses(result),
         train_rows=int(result.row_counts.sum()),
         train_cells=len(result.known.codes),
@@ -110,6 +110,7 @@ def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
         if moved
         else "",
         "names": space.names,
+        "visited": bool(moved),
         "priced": len(set(plan.costs.tolist())) > 1,
         "rows": [
             {"levels": [label(v) for v in record.values()], "cost": number(float(cost))}
@@ -172,8 +173,8 @@ def _caption(result: CheckResult) -> str:
     words = []
     if len(result.space) > 2:
         words.append(
-            "For each pair of factors: was the pair of levels seen, and of the combinations asked with it how many are "
-            "determined (3/5: three of five)."
+            "For each pair of factors: was the pair of levels seen, and of the combinations asked with it how many "
+            "were seen or are determined (3/5: three of five)."
         )
     elif result.answers is not None:
         words.append(f"In cells with room: the mean answer where seen, that of the rule “{result.rule}” elsewhere.")
@@ -222,7 +223,8 @@ def _advice(result: CheckResult) -> str:
         if advice.exact
         else f"A heuristic; no set can cost less than {number(advice.lower_bound)}"
     )
-    return f"{count} after which {result.reached('everything asked')} is determined if {result.rests}. {proof} ({advice.method})."
+    what = result.reached("everything asked")
+    return f"{count} after which {what} is determined if {result.rests}. {proof} ({advice.method})."
 
 
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
@@ -236,6 +238,7 @@ def _query(result: CheckResult, query: Query) -> dict[str, Any]:
         "range": within(query),
         "network": said(query.network),
         "why": why(result, query),
+        "folded": query.terms is not None,
     }
 
 

@@ -196,7 +196,7 @@ def _tell_pairs(result: CheckResult) -> Any:
             sign = ""
             if query is not None:
                 counts = asked[a, b]
-                sign = f"{counts.get('determined', 0)}/{sum(counts.values())}"
+                sign = f"{counts.get('seen', 0) + counts.get('determined', 0)}/{sum(counts.values())}"
                 words += "; asked with it: " + ", ".join(f"{n:,} {status}" for status, n in counts.items())
                 cell = ", ".join(label(v) for v in result.combination(query.codes).values())
                 reason = why(result, query)
