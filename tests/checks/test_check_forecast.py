@@ -387,3 +387,54 @@ def test_real_tables_are_named():
         assert {*table.factors, table.target} <= set(header)
     with pytest.raises(InputError, match="barly"):
         real_table("barly")
+
+
+def test_the_range_of_one_new_row_holds_single_rows_where_that_of_the_mean_does_not():
+    shape, inside = (6, 5), []
+    for seed in range(4):
+        seen, asked = seen_part(shape, seed)
+        rng = np.random.default_rng(seed)
+        y = np.repeat(3 * additive(seen, shape, seed), 4) + 2 * rng.standard_normal(4 * len(seen))
+        table = {"a": seen[:, 0].repeat(4).astype(str), "b": seen[:, 1].repeat(4).astype(str), "y": y}
+        rows = check(table, ["a", "b"], target="y", test={"a": asked[:, 0].astype(str), "b": asked[:, 1].astype(str)})
+        truth = {tuple(cell): v for cell, v in zip(asked.tolist(), 3 * additive(asked, shape, seed), strict=True)}
+        for query in rows.queries:
+            new = truth[query.codes] + 2 * rng.standard_normal(200)
+            assert query.row_low < query.low < query.high < query.row_high
+            inside.append([(new > query.low) & (new < query.high), (new > query.row_low) & (new < query.row_high)])
+    mean, single = np.mean(inside, axis=(0, 2))
+    assert mean < 0.85 < single < 0.98
+    assert "row_low" in rows.to_frame().columns
+    alone = check({"a": seen[:, 0], "b": seen[:, 1], "y": y[::4]}, ["a", "b"], target="y")
+    assert "row_low" not in alone.to_frame().columns  # its range is that of single rows
+
+
+def test_beside_a_log_loss_stands_how_often_the_likeliest_class_was_wrong():
+    shape = (6, 5)
+    codes = np.repeat(seen_part(shape, 0)[0], 6, axis=0)
+    chance = 1 / (1 + np.exp(-2 * additive(codes, shape, 0)))
+    table = {
+        "a": codes[:, 0],
+        "b": codes[:, 1],
+        "y": np.where(np.random.default_rng(0).random(len(codes)) < chance, "p", "q"),
+    }
+    found = check(table, ["a", "b"], target="y")
+    assert found.forecast.metric == "log loss"
+    assert 0.05 < found.forecast.wrong < found.forecast.wrong_constant < 0.7
+    wrong = f"was wrong in {100 * found.forecast.wrong:.3g} % of rows, the commonest in"
+    assert wrong in found.sentence()
+    assert found.to_dict()["forecast"]["wrong"] == found.forecast.wrong
+
+
+def test_a_slip_in_one_of_several_rows_is_named_as_it_stands():
+    a, b = (part.ravel() for part in np.meshgrid(np.arange(5), np.arange(4), indexing="ij"))
+    y = 60.0 + 2 * a + b + 0.3 * np.random.default_rng(0).standard_normal((3, len(a)))
+    y[1, 7] = 1107.0
+    table = {"a": np.tile(a, 3).astype(str), "b": np.tile(b, 3).astype(str), "y": y.ravel()}
+    assert "the answer 1,107 in one of 3 rows of (1, 3) lies far" in " ".join(
+        check(table, ["a", "b"], target="y").notes
+    )
+    y[:, 7] = 1100.0, 1107.0, 1114.0
+    table["y"] = y.ravel()
+    whole = " ".join(check(table, ["a", "b"], target="y").notes)
+    assert "the answer 1,107, the mean of 3 rows, of (1, 3) lies far" in whole

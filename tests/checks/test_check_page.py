@@ -177,7 +177,7 @@ def test_a_worse_status_does_not_hide_that_adding_up_is_rejected():
 
 
 def test_a_pair_of_levels_that_was_seen_is_drawn_as_seen():
-    """Of three factors, whatever is asked with the pair; and how much of that was seen or is determined stands in it."""
+    """Of three factors, whatever is asked with the pair; and how much of it was seen or is determined is told."""
     table = {"a": [0, 0, 1, 0], "b": [0, 1, 0, 0], "c": [0, 0, 0, 1]}
     page = check(table, ["a", "b", "c"], test={"a": [0, 1, 0], "b": [0, 1, 0], "c": [2, 0, 1]})._repr_html_()
     cell = re.search(r'<td class="([^"]+)" data-at="0-1-0-0" title="([^"]+)">([^<]+)<', page)

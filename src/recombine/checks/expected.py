@@ -7,10 +7,11 @@ from typing import Any
 
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import PLAIN, Adding, Rule, Scale
+from recombine.support.table import Target
 
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
-    "substitution", "level",
+    "substitution", "level", "wrong", "wrong_constant",
 )  # fmt: skip
 NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing."""
@@ -38,6 +39,9 @@ class Estimates:
     """Numbers, or probabilities (cells × classes)."""
     low: Floats | None
     high: Floats | None
+    row_low: Floats | None = None
+    """Of a single new row, where ``low`` and ``high`` are those of the mean of several."""
+    row_high: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,10 @@ class Forecast:
     _deviations: float = field(default=0.0, repr=False)
     small: bool = False
     """Whether it rests on so few combinations that its interval holds less often than it is meant to."""
+    wrong: float | None = None
+    """Beside a log loss: share of the stand-ins' rows whose class is not the one that the rule finds likeliest."""
+    wrong_constant: float | None = None
+    """The same of the commonest class for all."""
 
     @property
     def share(self) -> bool:
@@ -158,12 +166,16 @@ class Forecast:
         shown = {name: getattr(self, name) for name in SHOWN}
         return {**shown, "rules": [vars(rule) for rule in self.rules], "choice": self.choice}
 
-    def estimate(self, codes: Ints) -> Estimates:
+    def estimate(self, codes: Ints, target: Target | None = None) -> Estimates:
+        """With ``target``, the answers of the seen cells, also the range of a single new row."""
         assert self._best is not None
-        answers = self._best.answer(codes)
-        if not isinstance(self._best, Adding):
+        answers, rule = self._best.answer(codes), self._best
+        if not isinstance(rule, Adding):
             return Estimates(answers, None, None)
-        return Estimates(answers, *self._best.interval(codes, self._deviations))
+        ends = rule.interval(codes, self._deviations)
+        if target is None or target.scatter is None:
+            return Estimates(answers, *ends)
+        return Estimates(answers, *ends, *rule.interval(codes, self._deviations, rule.scatter_beyond(target)))
 
 
 def per_cent(share: float, decimals: int = 0) -> str:

@@ -81,6 +81,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
     root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
+    wrong = [float(losses_of(truth, said[i], "error rate").mean()) for i in (best, 0)] if metric == "log loss" else []
     judged = {winner.name, {1: "additive", 2: "pairs"}.get(assumed)}
     named = tuple(
         RuleError(
@@ -94,7 +95,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
         _substitution(entered, asked), winner, deviations,
-        metric != "log loss" and len(cells.codes) < SMALL,
+        metric != "log loss" and len(cells.codes) < SMALL, *wrong,
     )  # fmt: skip
 
 

@@ -19,6 +19,8 @@ from recombine.support.table import Table, Target
 
 NEAR = 5
 """How near to 0 and 100 answers come that may be per cents."""
+ALONE = 0.9
+"""Share of the spread of a combination's rows that one of them makes where it alone is off."""
 WORTH_A_WORD = 0.1
 """Share of the asked pull from which a shortcut that does not win is mentioned."""
 
@@ -80,11 +82,21 @@ def _far_off(train: Table) -> list[str]:
     if train.target is None or not apart:
         return []
     named = [
-        f"{shown(float(train.target.mean[i]))} of ({', '.join(map(str, record.values()))})"
+        f"{_own(train.target, i)} of ({', '.join(map(str, record.values()))})"
         for i, record in zip(apart, train.space.decode(train.codes[apart]), strict=True)
     ]
     what = "the answer {} lies" if len(named) == 1 else "the answers {} lie"
     return [f"{what.format(', '.join(named))} far from all others: look for a slip, it changes everything said here."]
+
+
+def _own(target: Target, i: int) -> str:
+    """The answer that is off: of several rows the one that makes nearly all of their spread, else their mean."""
+    mean, rows = float(target.mean[i]), int(target.count[i])
+    if target.ends is not None and rows > 1:
+        far = float(max(target.ends[i], key=lambda end: abs(end - mean)))
+        if (far - mean) ** 2 * rows / (rows - 1) > ALONE * float(target.spread[i]) > 0:
+            return f"{shown(far)} in one of {rows:,} rows"
+    return shown(mean) + (f", the mean of {rows:,} rows," if rows > 1 else "")
 
 
 def _per_cent(target: Target | None, expected: Forecast | None) -> list[str]:

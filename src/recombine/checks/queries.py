@@ -73,7 +73,7 @@ def _estimates(
         return {}
     if forecast is None:
         return _sums(known, asked, fixed[asked.status[fixed] != SEEN], target)
-    found = forecast.estimate(asked.codes[fixed].astype(np.int64))
+    found = forecast.estimate(asked.codes[fixed].astype(np.int64), target)
     if target.classes is not None:
         return {
             int(i): {
@@ -84,14 +84,13 @@ def _estimates(
         }
     nothing = [None] * len(fixed)
     far = asked.status[fixed] == EXTRAPOLATION
-    low, high = (
-        nothing if ends is None else np.where(far, None, ends).tolist()  # type: ignore[call-overload]
-        for ends in (found.low, found.high)
+    ends = (
+        nothing if end is None else np.where(far, None, end).tolist()  # type: ignore[call-overload]
+        for end in (found.low, found.high, found.row_low, found.row_high)
     )
-    values = zip(found.answers.tolist(), low, high, strict=True)
-    return {
-        int(i): dict(zip(("prediction", "low", "high"), v, strict=True)) for i, v in zip(fixed, values, strict=True)
-    }
+    names = ("prediction", "low", "high", "row_low", "row_high")
+    values = zip(found.answers.tolist(), *ends, strict=True)
+    return {int(i): dict(zip(names, v, strict=True)) for i, v in zip(fixed, values, strict=True)}
 
 
 def _observed(known: Identifiability, asked: Asked, target: Target | None) -> dict[int, dict[str, Any]]:

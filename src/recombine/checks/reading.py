@@ -170,7 +170,7 @@ def both(asked: Table, questions: Table) -> Table:
         none = np.zeros(int(new.sum()))
         mean = np.concatenate([target.mean, np.zeros((len(none), *target.mean.shape[1:]))])
         count = np.concatenate([target.count, none.astype(np.int64)])
-        target = replace(target, count=count, mean=mean, spread=np.concatenate([target.spread, none]))
+        target = replace(target, count=count, mean=mean, spread=np.concatenate([target.spread, none]), ends=None)
     return replace(asked, codes=codes, counts=counts, target=target)
 
 

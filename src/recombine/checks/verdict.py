@@ -71,6 +71,9 @@ class Query:
     determines it."""
     low: float | None = None
     high: float | None = None
+    row_low: float | None = None
+    """Ends of the range of a single new row, where ``low`` and ``high`` are those of the mean of several."""
+    row_high: float | None = None
     probabilities: dict[str, float] | None = None
     rows: int | None = None
     """Of a seen combination: in how many rows it was answered."""
@@ -205,7 +208,7 @@ class CheckResult(Result):
         if name != "error":
             raise unknown("condition to fail on", condition, ("undetermined", "assumption", "error=NUMBER"))
         if not most >= 0:
-            raise InputError(f"cannot fail on {condition!r}; write error=NUMBER, in the answer's units.")
+            raise InputError(f"cannot fail on {condition!r}; write error=NUMBER, in the units of the forecast.")
         return self.worst != "seen" and (self.forecast is None or self.forecast.error > most)
 
     @property
@@ -258,9 +261,17 @@ class CheckResult(Result):
         if self.forecast is None:
             return said
         of = f"This is of {self.of_means}. " if self.of_means else ""
-        of += f"{PER_ROW} " if self.forecast.metric == "log loss" else ""
+        of += f"{PER_ROW} {self._wrong()} " if self.forecast.metric == "log loss" else ""
         of += f"Substitution: {REPLACED}. " if self.rule == "substitution" else ""
         return f"{self.expected} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+
+    def _wrong(self) -> str:
+        """How often the likeliest class was wrong, for who cannot read a log loss."""
+        found = self.forecast
+        if found is None or found.wrong is None or found.wrong_constant is None:
+            return ""
+        rule, same = apart(found.wrong, found.wrong_constant, share=True)
+        return f"On the combinations left out its likeliest class was wrong in {rule} of rows, the commonest in {same}."
 
     @property
     def expected(self) -> str:
@@ -365,6 +376,8 @@ class CheckResult(Result):
             "network": query.network,
             "witness": None,
         }
+        if query.row_low is not None:
+            record |= {"row_low": query.row_low, "row_high": query.row_high}
         if query.rows is not None:
             record |= {"rows": query.rows, "smoothed": query.smoothed}
         if query.probabilities is not None:
@@ -388,8 +401,12 @@ class CheckResult(Result):
             values = [levels[q.codes[k]] for q in self.queries]
             mixed = len({type(v) for v in levels}) > 1
             columns[factor.name] = [str(v) for v in values] if mixed else values
-        seen = {"rows": pl.Int64, "smoothed": pl.Float64} if any(q.rows for q in self.queries) else {}
-        for name, kind in (_frame_types(pl) | seen).items():
+        more: dict[str, Any] = {}
+        if any(q.row_low is not None for q in self.queries):
+            more |= {"row_low": pl.Float64, "row_high": pl.Float64}
+        if any(q.rows for q in self.queries):
+            more |= {"rows": pl.Int64, "smoothed": pl.Float64}
+        for name, kind in (_frame_types(pl) | more).items():
             said: list[Any] = [self.in_words(q.status) if name == "words" else getattr(q, name) for q in self.queries]
             texts = name in ("prediction", "smoothed") and any(isinstance(v, str) for v in said)
             columns[name if name not in columns else f"check: {name}"] = pl.Series(

@@ -54,6 +54,7 @@ COLOURS = {
 }
 NUMBERS = {
     "answer": "by the forecast's rule",
+    "one row": "a range meant to hold 9 of 10 single new rows",
     "rows": "of a seen combination, whose answer is what was observed: their mean, or the commonest class",
     "smoothed": "what the rule says of a seen combination, from the other combinations too",
     "leverage": "variance of the answer of a plain additive fit, in units of the noise of one row",
@@ -266,6 +267,7 @@ def _print_queries(result: CheckResult) -> None:
     listed, title = _listed(result)
     numbers = {
         "answer": ["" if q.prediction is None else _answer(q) for q in listed],
+        "one row": ["" if q.row_low is None else _ends(q.row_low, q.row_high) for q in listed],
         "rows": ["" if q.rows is None else f"{q.rows:,}" for q in listed],
         "smoothed": ["" if q.smoothed is None else _plain(q.smoothed) for q in listed],
         "leverage": ["" if q.leverage is None else f"{q.leverage:.2f}" for q in listed],
@@ -318,12 +320,18 @@ def _listed(result: CheckResult) -> tuple[list[Query], str]:
 
 
 def _answer(query: Query) -> str:
-    from recombine.checks.expected import per_cent, shown as rounded
+    from recombine.checks.expected import per_cent
 
     said = _plain(query.prediction or 0.0)
     if query.probabilities:
         return f"{said} ({per_cent(max(query.probabilities.values()))})"
-    return said if query.low is None else f"{said} ({rounded(query.low)} to {rounded(query.high or 0.0)})"
+    return said if query.low is None else f"{said} ({_ends(query.low, query.high)})"
+
+
+def _ends(low: float, high: float | None) -> str:
+    from recombine.checks.expected import shown as rounded
+
+    return f"{rounded(low)} to {rounded(high or 0.0)}"
 
 
 def _plain(answer: float | str) -> str:

@@ -99,8 +99,8 @@ def answer_of(query: Query) -> str:
     return said(query.prediction) + chance
 
 
-def within(query: Query) -> str:
-    return "" if query.low is None else f"{number(query.low)} – {number(query.high or 0.0)}"
+def within(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{number(low)} – {number(high)}"
 
 
 def _effect(result: CheckResult, levels: tuple[tuple[int, int], ...], value: int) -> str:
@@ -170,7 +170,7 @@ def _tell_cells(result: CheckResult) -> Any:
         if query is None:
             return "", words, ""
         answer, reason = said(query.prediction), why(result, query)
-        words += _is("answer", answer_of(query)) + _is("9 of 10 within", within(query))
+        words += _is("answer", answer_of(query)) + _is("9 of 10 within", within(query.low, query.high))
         words += f". {reason}" if reason else ""
         terms = [f"{'-' if c < 0 else '+'}{places(result, np.array([row]))}" for c, row in query.terms or ()]
         return answer, words, " ".join(terms)
