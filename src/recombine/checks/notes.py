@@ -43,6 +43,7 @@ def notes_on(
         *_bends(known, train.space.names, judged.additivity),
         *_long_sums(queries),
         *_part(asked),
+        *_all_seen(train.target, asked),
     ]
 
 
@@ -135,6 +136,15 @@ def _long_sums(queries: Sequence[Query]) -> list[str]:
     return [
         "some sums behind “determined” have long fractions and are not written out; ask "
         ".witness(combination) for any of them."
+    ]
+
+
+def _all_seen(target: Target | None, asked: Asked) -> list[str]:
+    if target is None or asked.worst != "seen":
+        return []
+    return [
+        "nothing unseen is asked about, so nothing is forecast; `recombine split` holds combinations out to try how "
+        "well unseen ones would be answered."
     ]
 
 

@@ -104,7 +104,7 @@ class Plan:
         return {when: None if error is None else math.hypot(error, self.noise) for when, error in ends.items()}
 
     def _sentence(self) -> str:
-        around = "" if self.rule is None else f" around the rule “{self.rule}”"
+        around = "" if self.rule is None else f" around the rule “{self.rule}”, what it misses included"
         known = f"with a noise of {self._size(self.noise)} per row{around}"
         on = f" on the {self.scale} scale" if self.scale else ""
         unit = f"in units of one row's noise{on}" if self.noise == 1 else known
