@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recombine.checks import Purpose, check
+from recombine.checks import Purpose, Query, check
 from recombine.checks.additivity import _Found, _verdict
 from recombine.checks.expected import Forecast, RuleError
+from recombine.checks.notes import _uneven
 from recombine.cli.check import check as show
 from recombine.reporting.check import check_page
 
@@ -257,3 +258,16 @@ def test_ranges_below_zero_are_pointed_out_where_no_answer_is_and_not_cut():
     assert f"{len(below)} of 10 ranges" in next(n for n in counts.notes if "reach below 0, which no seen" in n)
     for other in others:  # where a seen answer is negative, and where no range is
         assert not any("below 0" in note for note in other.notes)
+
+
+def test_a_note_tells_easy_from_hard_combinations_by_their_ranges():
+    def ranged(*halves: float) -> list[Query]:
+        return [
+            Query((i, 0), "determined", prediction=5.0, low=5 - half, high=5 + half) for i, half in enumerate(halves)
+        ]
+
+    (note,) = _uneven(ranged(1.0, 1.0, 1.1, 12.0))
+    assert note.startswith(
+        "1 of 4 ranges are more than 3 times as wide as the median (± 1.05 in the median and ± 12 at"
+    )
+    assert _uneven(ranged(1.0, 1.0, 2.9)) == _uneven([]) == []

@@ -43,6 +43,8 @@ the verdict were a matter of the seed."""
 FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
 """Cells that are used in any case; cells × effects above which no more are."""
 TAILS = np.array([0.05, 0.95])
+ASSUMED = {1: "additive", 2: "pairs"}
+"""The rule that “determined” rests on, by the order of effects."""
 
 
 def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str] = (), seed: int = 0) -> Forecast | str:
@@ -82,7 +84,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
     wrong = [float(losses_of(truth, said[i], "error rate").mean()) for i in (best, 0)] if metric == "log loss" else []
-    judged = {winner.name, {1: "additive", 2: "pairs"}.get(assumed)}
+    judged = {winner.name, ASSUMED.get(assumed)}
     named = tuple(
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
@@ -109,7 +111,7 @@ def _fewer(cells: Cells, rng: np.random.Generator) -> Cells:
 
 
 def _assumed(rules: Sequence[RuleError], order: int) -> RuleError | None:
-    return next((rule for rule in rules if rule.rule == {1: "additive", 2: "pairs"}.get(order)), None)
+    return next((rule for rule in rules if rule.rule == ASSUMED.get(order)), None)
 
 
 def _unseen(tried: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from statistics import median
 
 from recombine.checks.additivity import Additivity
 from recombine.checks.expected import Forecast, shown
@@ -21,6 +22,8 @@ NEAR = 5
 """How near to 0 and 100 answers come that may be per cents."""
 ALONE = 0.9
 """Share of the spread of a combination's rows that one of them makes where it alone is off."""
+UNEVEN = 3
+"""Times the median width from which a range is one of a hard combination."""
 WORTH_A_WORD = 0.1
 """Share of the asked pull from which a shortcut that does not win is mentioned."""
 
@@ -40,6 +43,7 @@ def notes_on(
         *_shortcut(prediction, judged.forecast),
         *_per_cent(train.target, judged.forecast),
         *_below_zero(train.target, queries),
+        *_uneven(queries),
         *_bends(known, train.space.names, judged.additivity),
         *_long_sums(queries),
         *_part(asked),
@@ -121,6 +125,18 @@ def _below_zero(target: Target | None, queries: Sequence[Query]) -> list[str]:
     answers = f" and {wrong:,} answer{'s' if wrong != 1 else ''}" if wrong else ""
     which = f"{below:,} of {len(ranged):,} ranges{answers} reach below 0, which no seen answer does"
     return [f"{which}: if answers cannot be negative, read 0 there; a range cut so holds as often."]
+
+
+def _uneven(queries: Sequence[Query]) -> list[str]:
+    """Where one forecast is of answers that are easy and of some that are hopeless."""
+    widths = [(q.high - q.low) / 2 for q in queries if q.low is not None and q.high is not None]
+    middle = median(widths) if widths else 0.0
+    wide = sum(width > UNEVEN * middle for width in widths)
+    if not wide:
+        return []
+    ends = f"± {shown(middle)} in the median and ± {shown(max(widths))} at the widest"
+    which = f"{wide:,} of {len(widths):,} ranges are more than {UNEVEN} times as wide as the median"
+    return [f"{which} ({ends}): the forecast is one number for easy and hard combinations, the ranges tell them apart."]
 
 
 def _bends(known: Identifiability, names: tuple[str, ...], fit: Additivity | None) -> list[str]:
