@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from recombine.checks import exported
 from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
@@ -33,8 +34,6 @@ from recombine.support.table import Target
 
 if TYPE_CHECKING:
     import polars as pl
-
-SCHEMA = 1
 
 THEORY = {
     "seen": "it is one of the training combinations",
@@ -219,17 +218,7 @@ class CheckResult(Result):
     def run_sheet(self) -> pl.DataFrame:
         """The rows to collect, numbered, with an empty column for each answer: those of the plan, or else those that
         determine what is asked."""
-        import polars as pl
-
-        cells, costs = (
-            (self.advice.cells, self.advice.costs) if self.plan is None else (self.plan.cells, self.plan.costs)
-        )
-        records = self.space.decode(cells)
-        sheet: dict[str, Any] = {"run": range(1, len(records) + 1)}
-        sheet |= {name: [str(record[name]) for record in records] for name in self.space.names}
-        sheet |= {"cost": costs.tolist()} if len(set(costs.tolist())) > 1 else {}
-        sheet |= {self.answers.name: [None] * len(records)} if self.answers is not None else {}
-        return pl.DataFrame(sheet)
+        return exported.run_sheet(self)
 
     def combination(self, codes: tuple[int, ...] | Codes) -> dict[str, Level]:
         return {
@@ -244,7 +233,7 @@ class CheckResult(Result):
         if self.known.rows.contains(codes)[0]:
             terms = sums(self.known, codes, work=self.known.rank)[0]
             return self._sum(terms)
-        return {"direction": self._direction(direction(self.known, codes[0]))}
+        return {"direction": self.named(direction(self.known, codes[0]))}
 
     def _sum(self, terms: Terms | None) -> dict[str, Any]:
         listed = None if terms is None else [[str(c), list(self.combination(row).values())] for c, row in terms]
@@ -393,82 +382,13 @@ class CheckResult(Result):
     def to_frame(self) -> pl.DataFrame:
         """One row per query: factor columns (as text where levels are of mixed kinds), then status and numbers. What a
         network would say, which is no estimate, is in `queries` and the JSON alone."""
-        import polars as pl
-
-        columns: dict[str, Any] = {}
-        for k, factor in enumerate(self.space.factors):
-            levels = factor.levels or ()
-            values = [levels[q.codes[k]] for q in self.queries]
-            mixed = len({type(v) for v in levels}) > 1
-            columns[factor.name] = [str(v) for v in values] if mixed else values
-        more: dict[str, Any] = {}
-        if any(q.row_low is not None for q in self.queries):
-            more |= {"row_low": pl.Float64, "row_high": pl.Float64}
-        if any(q.rows for q in self.queries):
-            more |= {"rows": pl.Int64, "smoothed": pl.Float64}
-        for name, kind in (_frame_types(pl) | more).items():
-            said: list[Any] = [self.in_words(q.status) if name == "words" else getattr(q, name) for q in self.queries]
-            texts = name in ("prediction", "smoothed") and any(isinstance(v, str) for v in said)
-            columns[name if name not in columns else f"check: {name}"] = pl.Series(
-                [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
-            )
-        for name in next((q.probabilities for q in self.queries if q.probabilities), {}):
-            columns[f"probability: {name}"] = pl.Series(
-                [(q.probabilities or {}).get(name) for q in self.queries], dtype=pl.Float64
-            )
-        return pl.DataFrame(columns)
+        return exported.frame(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
-        return {
-            "schema": SCHEMA,
-            "verdict": self.verdict,
-            "doubt": self.doubt,
-            "sentence": self.sentence(),
-            "asked": {"what": self.asked, "total": self.total, "listed": len(self.queries)},
-            "order": self.order,
-            "rank": {"train": self.rank_train, "needed": self.rank_needed},
-            "counts": self.counts,
-            "share": self.share,
-            "factors": {f.name: len(f.levels or ()) for f in self.space.factors},
-            "train": {"rows": int(self.row_counts.sum()), "combinations": len(self.known.codes)},
-            "unseen_levels": self.unseen_levels,
-            "queries": [self.words_of(q) for q in self.queries],
-            "directions": [self._direction(d) for d in self.directions],
-            "suggestions": self.suggestions,
-            "advice": {
-                "needed": self.advice.needed,
-                "cost": self.advice.cost,
-                "costs": [float(c) for c in self.advice.costs],
-                "lower_bound": self.advice.lower_bound,
-                "exact": self.advice.exact,
-                "enough": self.advice.enough and not self.advice.outside,
-                "outside": self.advice.outside,
-                "listed": self.advice.listed,
-                "method": self.advice.method,
-            },
-            "plan": None if self.plan is None else self.plan.to_dict(self.space),
-            "pieces": list(self.pieces),
-            "groups": self.groups,
-            "coverage": self._coverage(),
-            "confounding": {
-                "pairs": [_plain(vars(a)) for a in self.confounding.pairs],
-                "thin": self.confounding.thin,
-                "combinations": self.confounding.combinations,
-            },
-            "forecast": None
-            if self.forecast is None
-            else {**self.forecast.to_dict(), "scatter": self.answers.scatter if self.answers is not None else None},
-            "elsewhere": self.elsewhere,
-            "additivity": None if self.additivity is None else _plain(vars(self.additivity)),
-            "rescaled": None if self.rescaled is None else _plain(vars(self.rescaled)),
-            "scale": self.scale,
-            "learner": None if self.prediction is None else self._learner(self.prediction),
-            "notes": list(self.notes),
-            "settings": self.settings,
-        }
+        return exported.record(self)
 
-    def _direction(self, effects: Direction) -> list[list[Any]]:
+    def named(self, effects: Direction) -> list[list[Any]]:
         """[[{factor: level, …}, integer], …]: add any multiple and no training answer changes."""
         names = self.space.names
         return [
@@ -476,60 +396,10 @@ class CheckResult(Result):
             for levels, value in effects.items()
         ]
 
-    def _coverage(self) -> dict[str, Any]:
-        names = self.space.names
-        report: dict[str, Any] = {"skipped": list(self.coverage.skipped)}
-        for t in (1, 2, 3):
-            possible, seen, missing = self.coverage.total(t)
-            report[str(t)] = {
-                "possible": possible,
-                "seen": seen,
-                "missing": missing,
-                "factors": [
-                    {
-                        "factors": [names[k] for k in i.factors],
-                        "possible": i.possible,
-                        "seen": i.seen,
-                        "missing": i.missing,
-                        "unused": i.unused,
-                        "examples": [
-                            [(self.space.factors[k].levels or ())[c] for k, c in zip(i.factors, row, strict=True)]
-                            for row in i.examples
-                        ],
-                    }
-                    for i in self.coverage.strength(t)
-                ],
-            }
-        return report
-
-    def _learner(self, prediction: Prediction) -> dict[str, Any]:
-        shortcut = prediction.shortcut
-        return {
-            "learner": prediction.learner,
-            "salience": list(prediction.salience),
-            "shortcut": None if shortcut is None else {**_plain(vars(shortcut)), "factors": list(shortcut.factors)},
-        }
-
 
 def scale_of(rescaled: Additivity | None) -> str | None:
     """The scale of this test, where effects add up there."""
     return rescaled.scale if rescaled is not None and rescaled.rejected is False else None
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
-
-
-def _frame_types(pl: Any) -> dict[str, Any]:
-    return {
-        "status": pl.String,
-        "words": pl.String,
-        "leverage": pl.Float64,
-        "min_cut": pl.Int64,
-        "prediction": pl.Float64,
-        "low": pl.Float64,
-        "high": pl.Float64,
-    }
-
-
-__all__ = ["SCHEMA", "STATUSES", "THEORY", "CheckResult", "Query"]
+__all__ = ["STATUSES", "THEORY", "CheckResult", "Query"]
