@@ -60,6 +60,7 @@ def test_a_plan_for_a_table(capsys, tmp_path):
         (["--levels", "a=3", "--budget", "4", "--change", "a=x"], "needs a number after each sign"),
         (["t.csv", "--factors", "a", "--cost", "a=3"], "write column=level:price"),
         (["t.csv", "--factors", "a", "--plan", "runs.txt"], "--plan names a .csv file"),
+        (["t.csv", "--factors", "a", "--plan", "no/runs.csv"], "there is no folder 'no'"),
         ([], "TABLE is missing"),
         (["t.csv"], "--factors is missing"),
     ],

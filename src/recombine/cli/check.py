@@ -145,8 +145,8 @@ def check(
         [pairs(text, f"--{name}") for text in texts or []] for name, texts in (("forbid", forbid), ("exclude", exclude))
     )
     changes = numbers(change, "--change") or None
-    for file in (out, plan):
-        check_file(file, table, test)
+    check_file(out, table, test)
+    check_file(plan, table, test, out, option="--plan")
     from threadpoolctl import threadpool_limits
 
     from recombine.checks import Purpose, check as run
