@@ -219,3 +219,20 @@ def test_bad_purposes_are_one_sentence(purpose, word):
 def test_what_is_excluded_altogether_is_said():
     with pytest.raises(InputError, match="every combination is excluded"):
         plan({"a": 2}, 3, exclude=[{"a": 1}, {"a": 2}])
+
+
+@pytest.mark.parametrize("variance", [0.9, 0.4, 0.25])
+def test_no_plan_has_fewer_rows_than_the_bound_and_it_is_near(variance):
+    x = np.array([[1.0, a, b] for a in (0, 1) for b in (0, 1)])
+    rows, fewest = until(np.zeros((3, 3)), x, x, variance, 1_000, np.array([0, 1, 2], dtype=np.int64))
+
+    def worst(plan: tuple[int, ...]) -> float:
+        information = x[list(plan)].T @ x[list(plan)]
+        if np.linalg.matrix_rank(information) < 3:
+            return np.inf
+        return float(((x @ np.linalg.inv(information)) * x).sum(axis=1).max())
+
+    plans = (plan for n in range(3, 30) for plan in itertools.combinations_with_replacement(range(4), n))
+    best = len(next(plan for plan in plans if worst(plan) <= variance * (1 + 1e-9)))
+    assert fewest <= best <= len(rows)
+    assert fewest >= best - 1
