@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recombine.errors import InputError, unknown
-from recombine.space import Factor, FactorSpace, categorical, continuous
+from recombine.space import Factor, FactorSpace, categorical, continuous, in_order
 
 SHAPES = st.lists(st.integers(1, 6), min_size=1, max_size=5)
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
@@ -228,3 +228,17 @@ def test_an_unknown_name_shows_what_there_is() -> None:
     assert "factor 11 …" in many
     assert "factor 12" not in many
     assert len(str(unknown("factor", "z" * 5000, ["a"]))) < 200
+
+
+@pytest.mark.parametrize(
+    ("levels", "listed"),
+    [
+        (["100C", "20C", "40C"], ["20C", "40C", "100C"]),
+        (["0.25 mg", "0.5 mg", "10 mg"], ["0.25 mg", "0.5 mg", "10 mg"]),
+        (["M10", "M2", "N1"], ["M2", "M10", "N1"]),
+        (["b", "a1", "a"], ["b", "a1", "a"]),
+        ([3, 1], [3, 1]),
+    ],
+)
+def test_levels_are_listed_by_the_numbers_in_them(levels: list[Any], listed: list[Any]) -> None:
+    assert [levels[i] for i in in_order(levels)] == listed

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -303,6 +304,19 @@ class FactorSpace:
             for f in self.factors
         ]
         return " × ".join(parts) + (f" = {about(self.size)} combinations" if self.finite else "")
+
+
+def in_order(levels: Sequence[Level]) -> list[int]:
+    """Places of levels in the order in which people list them: by the numbers in texts (20C before 100C), and as they
+    are where a text has none."""
+    if not all(isinstance(level, str) and re.search(r"\d", level) for level in levels):
+        return list(range(len(levels)))
+
+    def parts(place: int) -> list[tuple[float, str]]:
+        found = re.split(r"(\d+(?:\.\d+)?)", str(levels[place]))
+        return [(float(part), "") if i % 2 else (-1.0, part) for i, part in enumerate(found)]
+
+    return sorted(range(len(levels)), key=parts)
 
 
 def quoted(level: Level) -> str:

@@ -179,6 +179,16 @@ def test_the_p_of_a_factor_and_numbers_is_that_of_its_effect_given_the_others():
     assert found["b"].p_value == pytest.approx(float(fdtrc(4, 19, (without - rest) / 4 / (rest / 19))), rel=1e-6)
     assert found["b"].explained == pytest.approx(1 - (rest / 19) / (without / 23), rel=1e-6)
     assert found["c"].explained < 0.2
+    assert {(f.cramers_v, f.information, f.conditional, f.given) for f in found.values()} == {(None,) * 4}
+    twice = {name: np.tile(column, 2) for name, column in table.items()} | {"y": np.concatenate([y, y + 1])}
+    pairs = check(twice, ["a", "b", "c"], target="y").confounding.pairs
+    b_twice = next(f for f in pairs if (f.one, f.two) == ("b", "y"))
+    x, z = np.tile(one_hot, (2, 1)), twice["y"]  # rows of a combination differ: fitted row by row
+    left = [z - x @ np.linalg.lstsq(x, z, rcond=None)[0] for x in (np.delete(x, np.s_[6:11], 1), x)]
+    without, rest = (float(v @ v) for v in left)
+    assert b_twice.p_value == pytest.approx(float(fdtrc(4, 49, (without - rest) / 4 / (rest / 49))), rel=1e-6)
+    same = check(table | {"y": np.full(30, 7.0)}, ["a", "b", "c"], target="y").confounding.pairs
+    assert [(f.p_value, f.explained) for f in same if f.two == "y"] == [(1.0, 0.0)] * 3
 
 
 def test_the_page_shows_effects_on_the_answer_apart_from_confounding():
@@ -190,7 +200,7 @@ def test_the_page_shows_effects_on_the_answer_apart_from_confounding():
     assert "y" not in re.findall(r'<th scope="row">(.*?)</th>', confounding)[0]
     assert "Cramér’s V" in confounding
     assert "Cramér’s V" not in effects  # bins of means of combinations tell nothing of rows
-    told = re.findall(r'<th scope="row">(.)</th><td class="number" data-label="Explained">(\d+)%</td>', effects)
+    told = re.findall(r'<th scope="row">(.)</th><td class="number" data-label="Explained">(\d+) %</td>', effects)
     planted = 100 * 5 / 6  # effects 0, 2, 4, 6 have variance 5, rows around them 1
     assert told[0] == ("a", told[0][1])
     assert float(told[0][1]) == pytest.approx(planted, abs=3)

@@ -11,7 +11,8 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
-from recombine.checks.forecast import Forecast, forecast
+from recombine.checks.expected import Forecast
+from recombine.checks.forecast import forecast
 from recombine.checks.learners import learners
 from recombine.checks.outliers import outliers
 from recombine.checks.rules import Cells, Odds, scales
@@ -46,6 +47,20 @@ def planted(shape: tuple[int, ...], rule, seed: int, noise: float = 0.0, rows: i
     y = rule(codes) + noise * np.random.default_rng(seed).standard_normal(len(codes))
     table = {f"f{k}": codes[:, k].astype(str) for k in range(len(shape))}
     return check({**table, "y": ["no" if v < 0.5 else "yes" for v in y] if classes else y}, list(table), target="y")
+
+
+def test_a_border_case_has_one_verdict_whatever_the_seed_and_a_tie_goes_to_the_simpler_rule():
+    yields = {
+        "acetone": {20: 49.5, 40: 45.1, 60: 45.9, 80: 47.0, 100: 44.1},
+        "DMF": {20: 48.5, 40: 52.6, 60: 57.6, 80: 51.7, 100: 41.4},
+        "EtOH": {20: 54.5, 60: 61.6, 80: 58.6, 100: 51.2}, "toluene": {40: 66.0, 80: 67.3},
+        "water": {60: 54.8, 80: 55.9, 100: 58.2}, "THF": {40: 54.0, 60: 39.8},
+    }  # fmt: skip
+    rows = [(solvent, f"{t}C", y) for solvent, some in yields.items() for t, y in some.items()]
+    table = dict(zip(("solvent", "temp", "yield"), map(list, zip(*rows, strict=True)), strict=True))
+    found = [check(table, ["solvent", "temp"], target="yield", seed=seed) for seed in (0, 2, 4)]
+    assert {(result.verdict, result.rule) for result in found} == {("assumption unsupported", "additive")}
+    assert "additive on a log-odds scale" in {rule.rule for rule in found[0].forecast.rules}
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -119,6 +134,14 @@ def test_levels_that_did_the_same_replace_each_other():
     assert (found.rule, found.error, found.metric) == ("substitution", 0.0, "error rate")
     assert found.substitution is not None
     assert found.substitution["right"] == 1.0
+    assert 0.3 < found.substitution["guessed"] < 0.7  # about half of either class
+    asked = (~keep).sum()
+    assert f"covers {asked} of {asked}; of {found.stand_ins} stand-ins that it covers it had 100 %" in found.substituted
+    mostly = np.where(codes[:, 0] == 0, classes, 0)  # nearly all of one class: to be right is no feat
+    cells = Cells(codes[keep], (6, 6), np.ones(keep.sum()), np.eye(2)[mostly[keep]], None)
+    rule = Substitution(cells)
+    rule.left_out([np.array([i]) for i in range(len(cells.codes))])
+    assert rule.guessed.mean() == pytest.approx((mostly[keep] == 0).mean())
 
 
 def test_exact_sums_are_forecast_without_error():
@@ -203,8 +226,38 @@ def test_per_cents_are_known_by_name_or_sign():
 
 def test_an_interval_that_tells_nothing_is_not_told():
     said = Forecast("additive", 0.4, 0.0, 1.0, "error rate", 0.5, 0.2, (), 8, 8, 3, None)
-    assert "a share wrong of 0.4 (how near cannot be told from so few) on" in said.words
-    assert "(90 %: 0.1 to 0.8)" in replace(said, low=0.1, high=0.8).words
+    assert "a share wrong of 40 % (how near cannot be told from so few) on" in said.words
+    assert "(90 %: 10 % to 80 %)" in replace(said, low=0.1, high=0.8).words
+
+
+def test_where_effects_multiply_the_interval_holds_less_often_than_meant_and_is_not_said_to():
+    held = []
+    for seed in range(24):
+        seen, asked = seen_part((6, 6), seed)
+        noise = 0.2 * np.random.default_rng(seed).standard_normal(36)
+        y, truth = (np.exp(additive(c, (6, 6), seed) + noise[: len(c)]) for c in (seen, asked))
+        found = forecast(Cells(seen, (6, 6), np.ones(len(seen)), y, None), asked)
+        if found.rule == "additive on a log scale":
+            off = float(np.sqrt(((found.estimate(asked).answers - truth) ** 2).mean()))
+            held.append(found.low <= off <= found.high)
+            assert f"{found.low:.3g} to {found.high:.3g}, meant for 90 %, held about 5 times in 6" in found.words
+            assert found.to_dict()["level"] in found.words
+    assert len(held) >= 15
+    assert 0.6 < np.mean(held) < 0.95
+
+
+def test_of_few_combinations_no_level_is_claimed():
+    seen, asked = seen_part((4, 4), 0)
+    y = additive(seen, (4, 4), 1) + 0.5 * np.random.default_rng(2).standard_normal(len(seen))
+    found = forecast(Cells(seen, (4, 4), np.ones(len(seen)), y, None), asked)
+    assert len(seen) < 15
+    assert "held about 3 times in 4 on planted tables this small)" in found.words
+    assert "(90 %:" not in found.words
+    assert "(90 %:" in replace(found, rule="additive", small=False, _best=None).words
+    classes = Cells(seen, (4, 4), np.ones(len(seen)), np.eye(2)[(y > 0).astype(int)], None)
+    assert "held about half of the time on planted tables this small" in forecast(classes, asked).level
+    shared = replace(classes, rows=np.full(len(seen), 8.0), answers=np.where(classes.answers == 1, 0.9, 0.1))
+    assert forecast(shared, asked).level == "90 %"  # a log loss
 
 
 def test_no_error_seen_is_not_an_error_of_none():
@@ -217,7 +270,7 @@ def test_no_error_seen_is_not_an_error_of_none():
     assert found.distinct <= len(cells)
     assert (1 - found.high) ** found.distinct == pytest.approx(0.05)
     assert found.to_dict()["high"] == found.high
-    assert f"(90 %: 0 to {found.high:.3g})" in found.words
+    assert f"(90 %: 0 % to {100 * found.high:.3g} %)" in found.words
 
 
 def test_a_slip_of_the_decimal_point_is_named_and_plain_tables_have_none():
@@ -383,3 +436,54 @@ def test_real_tables_are_named():
         assert {*table.factors, table.target} <= set(header)
     with pytest.raises(InputError, match="barly"):
         real_table("barly")
+
+
+def test_the_range_of_one_new_row_holds_single_rows_where_that_of_the_mean_does_not():
+    shape, inside = (6, 5), []
+    for seed in range(4):
+        seen, asked = seen_part(shape, seed)
+        rng = np.random.default_rng(seed)
+        y = np.repeat(3 * additive(seen, shape, seed), 4) + 2 * rng.standard_normal(4 * len(seen))
+        table = {"a": seen[:, 0].repeat(4).astype(str), "b": seen[:, 1].repeat(4).astype(str), "y": y}
+        rows = check(table, ["a", "b"], target="y", test={"a": asked[:, 0].astype(str), "b": asked[:, 1].astype(str)})
+        truth = {tuple(cell): v for cell, v in zip(asked.tolist(), 3 * additive(asked, shape, seed), strict=True)}
+        for query in rows.queries:
+            new = truth[query.codes] + 2 * rng.standard_normal(200)
+            assert query.row_low < query.low < query.high < query.row_high
+            inside.append([(new > query.low) & (new < query.high), (new > query.row_low) & (new < query.row_high)])
+    mean, single = np.mean(inside, axis=(0, 2))
+    assert mean < 0.85 < single < 0.98
+    assert "row_low" in rows.to_frame().columns
+    alone = check({"a": seen[:, 0], "b": seen[:, 1], "y": y[::4]}, ["a", "b"], target="y")
+    assert "row_low" not in alone.to_frame().columns  # its range is that of single rows
+
+
+def test_beside_a_log_loss_stands_how_often_the_likeliest_class_was_wrong():
+    shape = (6, 5)
+    codes = np.repeat(seen_part(shape, 0)[0], 6, axis=0)
+    chance = 1 / (1 + np.exp(-2 * additive(codes, shape, 0)))
+    table = {
+        "a": codes[:, 0],
+        "b": codes[:, 1],
+        "y": np.where(np.random.default_rng(0).random(len(codes)) < chance, "p", "q"),
+    }
+    found = check(table, ["a", "b"], target="y")
+    assert found.forecast.metric == "log loss"
+    assert 0.05 < found.forecast.wrong < found.forecast.wrong_constant < 0.7
+    wrong = f"was wrong in {100 * found.forecast.wrong:.3g} % of rows, the commonest in"
+    assert wrong in found.sentence()
+    assert found.to_dict()["forecast"]["wrong"] == found.forecast.wrong
+
+
+def test_a_slip_in_one_of_several_rows_is_named_as_it_stands():
+    a, b = (part.ravel() for part in np.meshgrid(np.arange(5), np.arange(4), indexing="ij"))
+    y = 60.0 + 2 * a + b + 0.3 * np.random.default_rng(0).standard_normal((3, len(a)))
+    y[1, 7] = 1107.0
+    table = {"a": np.tile(a, 3).astype(str), "b": np.tile(b, 3).astype(str), "y": y.ravel()}
+    assert "the answer 1,107 in one of 3 rows of (1, 3) lies far" in " ".join(
+        check(table, ["a", "b"], target="y").notes
+    )
+    y[:, 7] = 1100.0, 1107.0, 1114.0
+    table["y"] = y.ravel()
+    whole = " ".join(check(table, ["a", "b"], target="y").notes)
+    assert "the answer 1,107, the mean of 3 rows, of (1, 3) lies far" in whole

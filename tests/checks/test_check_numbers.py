@@ -194,13 +194,28 @@ def test_a_plan_tells_no_error_of_what_is_extrapolated():
     how = {"numeric": "dose", "purpose": rc.Purpose(budget=2)}
     inside = {"v": ["a", "b"], "dose": [1.5, 0.5]}
     near = rc.check(table, ["v", "dose"], test=inside, **how).plan
-    both = rc.check(table, ["v", "dose"], test={"v": list("abb"), "dose": [1.5, 0.5, 90.0]}, **how).plan
+    result = rc.check(table, ["v", "dose"], test={"v": list("abb"), "dose": [1.5, 0.5, 90.0]}, **how)
+    both, told = result.plan, result.to_dict()["plan"]
     assert both.before == pytest.approx(near.before)
     assert both.after < 2
     assert "1 asked outside the seen range is left out" in both.words
+    assert both.left == 1 - told["enough"]  # unless a row that is collected widens the range
     far = rc.check(table, ["v", "dose"], test={"v": ["b"], "dose": [90.0]}, **how).plan
     assert (far.after, far.worst) == (None, None)
     assert "every asked answer lies outside the seen range: no standard error is told." in far.words
+
+
+def test_no_advice_claims_to_determine_what_stays_outside():
+    table, asked = {"v": list("aaabbb"), "dose": [0, 1, 2] * 2}, {"v": list("acb"), "dose": [1.5, 0.5, 90.0]}
+    result = rc.check(table, ["v", "dose"], numeric="dose", test=asked)
+    told = result.to_dict()["advice"]
+    assert (told["needed"], told["enough"], told["outside"]) == (1, False, 1)
+    left = "but the one with a number outside the seen range"
+    assert f"would determine all of them {left}" in result.sentence()
+    assert f"after which everything asked {left} is determined" in result._repr_html_()
+    # A collected row may lie outside itself, and widens the range.
+    wider = rc.check(table, ["v", "dose"], numeric="dose", test={"v": ["c", "b"], "dose": [90.0, 80.0]})
+    assert wider.to_dict()["advice"]["enough"]
 
 
 def test_an_extrapolation_does_not_hide_that_adding_up_is_rejected():

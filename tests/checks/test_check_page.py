@@ -94,7 +94,8 @@ def test_the_reason_of_a_combination_has_the_width_of_the_table():
     page = check(PIECES | {"y": [1.0, 2.0, 3.0, 4.0]}, ["shape", "colour"], target="y")._repr_html_()
     table = page.split('<h2 id="queries">')[1].split("</table>")[0]
     columns = table.split("</thead>")[0].count("<th ")
-    assert f'<tr class="notes"><td colspan="{columns}">Why: any sum of effects gives (' in table
+    assert f'<tr class="notes"><td colspan="{columns}">Why: may shift together' in table
+    assert "<details><summary>Why</summary>any sum of effects gives (" in table  # folded where there is an answer
 
 
 def test_a_test_table_with_targets_and_unseen_levels_has_a_page():
@@ -165,9 +166,7 @@ def test_a_sum_is_not_given_for_the_answer_of_another_rule():
 
 
 def test_a_worse_status_does_not_hide_that_adding_up_is_rejected():
-    rejected = check(
-        _noisy(lambda a, b: 10 * ((a * b) % 2)), ["a", "b"], target="y", test={"a": [0, 9], "b": [0, 0]}
-    )
+    rejected = check(_noisy(lambda a, b: 10 * ((a * b) % 2)), ["a", "b"], target="y", test={"a": [0, 9], "b": [0, 0]})
     assert (rejected.verdict, rejected.doubt) == ("unseen level", "rejected")
     assert "if effects add up, which the seen combinations contradict (p" in rejected.sentence()
     page = rejected._repr_html_()
@@ -178,11 +177,11 @@ def test_a_worse_status_does_not_hide_that_adding_up_is_rejected():
 
 
 def test_a_pair_of_levels_that_was_seen_is_drawn_as_seen():
-    """Of three factors, whatever is asked with the pair; and how much of that is determined stands in it."""
+    """Of three factors, whatever is asked with the pair; and how much of it was seen or is determined is told."""
     table = {"a": [0, 0, 1, 0], "b": [0, 1, 0, 0], "c": [0, 0, 0, 1]}
     page = check(table, ["a", "b", "c"], test={"a": [0, 1, 0], "b": [0, 1, 0], "c": [2, 0, 1]})._repr_html_()
     cell = re.search(r'<td class="([^"]+)" data-at="0-1-0-0" title="([^"]+)">([^<]+)<', page)
-    assert (cell[1].split()[0], cell[3]) == ("seen", "0/2")
+    assert (cell[1].split()[0], cell[3]) == ("seen", "1/2")
     assert "asked with it: 1 unseen level, 1 seen" in cell[2]
 
 

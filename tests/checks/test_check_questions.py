@@ -36,12 +36,29 @@ def test_the_grid_is_asked_about_as_well():
 
 def test_questions_that_were_seen_do_not_hide_the_grid():
     table = {"a": list("xxyyzzx"), "b": [1, 2, 1, 2, 1, 3, 1], "y": [1.0, 2.0, 3.0, 4.1, 5.0, 6.0, None]}
-    result = check(table, ["a", "b"], target="y")
-    assert (result.verdict, result.total) == ("seen", 1)
-    assert "an answer; their combinations were all seen in training; 3 further combinations of" in result.asked
-    assert result.notes[0].startswith("3 further combinations of the table's levels are missing and not asked about;")
-    whole = check(table, ["a", "b"], target="y", grid=True)
-    assert (whole.counts["seen"], whole.total) == (1, 4)
+    result, whole = (check(table, ["a", "b"], target="y", grid=grid) for grid in (False, True))
+    assert (result.counts["seen"], result.total) == (1, 4)
+    told = [{k: v for k, v in r.to_dict().items() if k not in ("notes", "settings")} for r in (result, whole)]
+    assert told[0] == told[1]
+    assert any("so the combinations that are missing are asked about as well" in note for note in result.notes)
+    assert result.fails(["assumption"]) == ["assumption"]
+    full = check(table, ["a", "b"], target="y", exclude=[{"b": 3, "a": "x"}, {"b": 3, "a": "y"}, {"b": 2, "a": "z"}])
+    assert (full.verdict, full.total) == ("seen", 1)
+    assert full.asked == "the rows without an answer; their combinations were all seen in training"
+    assert check(table, ["a", "b"], target="y", test={"a": ["x"], "b": [1]}).verdict == "seen"
+
+
+def test_a_seen_combination_is_answered_by_what_was_observed_whatever_else_is_asked():
+    shares = {"a": list("xxxxyyz"), "b": [1, 1, 1, 2, 1, 2, 1], "y": list("pqqqqpp")}
+    numbers = {**shares, "y": [1.0, 2.0, 6.0, 3.0, 4.0, 5.0, 9.0]}
+    for table, answer in ((shares, "q"), (numbers, 3.0)):
+        for grid in (False, True):
+            frame = check(table, ["a", "b"], target="y", test={"a": ["x"], "b": [1]}, grid=grid).to_frame()
+            seen = frame.filter(pl.col("status") == "seen")
+            assert seen.select("prediction", "rows", "low").row(0) == (answer, 3, None)
+    assert seen["smoothed"].dtype == pl.Float64
+    told = check(shares, ["a", "b"], target="y", test={"a": ["x"], "b": [1]}).to_dict()["queries"][0]
+    assert (told["rule"], told["smoothed"], told["probabilities"]) == ("observed", None, {"p": 1 / 3, "q": 2 / 3})
 
 
 def test_without_a_target_every_row_is_training():
@@ -55,7 +72,7 @@ def test_how_missing_factors_are_treated_changes_nothing(missing):
 
 def test_a_combination_with_and_without_answers_is_trained_on_its_answers():
     result = check({"a": [0, 0, 0, 1], "b": [0, 0, 1, 0], "y": [1.0, None, 2.0, 3.0]}, ["a", "b"], target="y")
-    assert result.counts["seen"] == result.total == 1
+    assert (result.counts["seen"], result.total) == (1, 2)
     assert result.row_counts.tolist() == [1, 1, 1]
     with pytest.raises(InputError, match="no combination occurs in 2 rows"):
         check({"a": [0, 0, 1], "b": [0, 0, 1], "y": [1.0, None, 2.0]}, ["a", "b"], target="y", min_support=2)

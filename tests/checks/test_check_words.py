@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
-from recombine.checks import Purpose, check
+from recombine.checks import Purpose, Query, check
 from recombine.checks.additivity import _Found, _verdict
-from recombine.checks.forecast import Forecast, RuleError
+from recombine.checks.expected import Forecast, RuleError
+from recombine.checks.notes import _uneven
 from recombine.cli.check import check as show
 from recombine.reporting.check import check_page
 
@@ -54,7 +56,7 @@ def test_nothing_to_collect_only_where_effects_may_add_up():
     y = np.random.default_rng(1).normal(0, 10, len(cells)).repeat(3) + np.tile([-0.1, 0.0, 0.1], len(cells))
     wrong = check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y", purpose=Purpose(budget=3))
     assert wrong.doubt == "rejected"
-    assert "if effects add up, which the seen combinations contradict, the typical standard error" in wrong.plan.words
+    assert "as if effects add up, which the seen combinations contradict: no standard error is told" in wrong.plan.words
     assert "Nothing" not in check_page(check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y"))
 
 
@@ -140,6 +142,7 @@ def test_answers_by_substitution_are_not_said_to_rest_on_adding_up():
     words = "replace each other, whether or not effects add up"
     assert words in said.sentence()
     assert "answered by substitution, which does not suppose that" in check_page(said)
+    assert f"Substitution {said.forecast.substituted}." in check_page(said)
 
 
 def test_the_only_pair_that_was_never_seen_is_named(tmp_path, capsys):
@@ -167,16 +170,19 @@ def test_rows_without_a_priced_level_cost_one():
     ],
 )
 def test_errors_that_look_the_same_are_told_apart_and_a_gain_that_may_be_chance_is_said_to(error, constant, head, less):
-    tried = RuleError("additive", error, 0.1, beats=False)
+    tried = RuleError("additive", error, 0.1, beats=False, uncharged=error)
     said = Forecast("additive", error, 1, 20, "rmse", constant, 0.1, (tried,), 43, 43, 44, tried)
     before, after = head.split(" … ")
     assert f"error of {before} on the 44" in said.words
     assert said.words.endswith(f"the same answer for all {after}and the difference may be chance.")
     result = replace(check(additive((6, 6), 0), ["a", "b"], target="y"), forecast=said)
     assert less in result.sentence()
-    assert "10% (may be chance)" in check_page(result)
+    assert "10 % (may be chance)" in check_page(result)
     beaten = replace(said, rules=(replace(tried, beats=True),))
     assert "chance" not in beaten.words
+    share = Forecast("additive", 0.135, 0.07, 0.3, "error rate", 0.26, 0.5, (tried,), 43, 43, 44, tried).words
+    assert share.startswith("Expect a share wrong of 13.5 % (90 %: 7 % to 30 %) on the 44")
+    assert "the same answer for all errs in 26 %" in share
     assert "may be chance" not in check_page(replace(result, forecast=replace(beaten, assumed=beaten.rules[0])))
 
 
@@ -204,7 +210,7 @@ def classes_of_rows():
 def test_the_page_shows_the_chance_of_a_class():
     result = check(classes_of_rows(), ["a", "b", "c"], target="y")
     query = next(q for q in result.queries if q.probabilities)
-    answer = f"{query.prediction} ({max(query.probabilities.values()):.0%})"
+    answer = f"{query.prediction} ({100 * max(query.probabilities.values()):.0f} %)"
     page = check_page(result)
     assert f'<td class="number" data-label="Answer">{answer}</td>' in page
     assert f"; answer {answer}" in page  # of a cell that is pointed at
@@ -216,9 +222,22 @@ def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes
     pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
     show(tmp_path / "t.csv", factors="a,b,c" if classes else "a,b", target="y")
     told = " ".join(capsys.readouterr().out.split())
+    assert not re.search(r"\d%", told)  # one way to write per cents: 90 %
     assert ("the chance of the class" in told) is classes
     assert ("9 of 10 numbers" in told) is not classes
+    assert ("smallest before something was added for what they learnt from the stand-ins (" in told) is classes
     assert ("This log loss is that of one row, averaged over combinations" in told) is classes
+
+
+def test_page_terminal_and_json_say_alike_how_a_rule_was_chosen():
+    result = check(classes_of_rows(), ["a", "b", "c"], target="y")
+    said = result.to_dict()["forecast"]
+    constant, additive_, *_ = said["rules"]
+    assert constant["uncharged"] == constant["error"]
+    cells = len(result.known.codes)  # three variances are learnt from them
+    assert additive_["error"] == pytest.approx(additive_["uncharged"] * (cells / (cells - 4)) ** 0.25)
+    assert f"(additive {additive_['uncharged']:.3g}, pairs" in said["choice"]
+    assert said["choice"][1:] in check_page(result)
 
 
 def test_what_is_supposed_of_pairs_of_effects_is_said_of_pairs(tmp_path, capsys):
@@ -227,3 +246,28 @@ def test_what_is_supposed_of_pairs_of_effects_is_said_of_pairs(tmp_path, capsys)
     words = "etermined” supposes that effects of up to 2 factors at once add up; the answers"
     assert words in " ".join(capsys.readouterr().out.split())
     assert words in (tmp_path / "t.html").read_text()
+
+
+def test_ranges_below_zero_are_pointed_out_where_no_answer_is_and_not_cut():
+    rng, cells = np.random.default_rng(0), grid(6, 6)
+    y = rng.poisson(np.exp(0.8 * (rng.standard_normal(6)[cells[:, 0]] + rng.standard_normal(6)[cells[:, 1]])))
+    hidden = rng.permutation(36) < 10
+    told = [[None if h else int(v) + shift for v, h in zip(y, hidden, strict=True)] for shift in (0, -1, 100)]
+    counts, *others = (check(table(cells, answers), ["a", "b"], target="y") for answers in told)
+    below = [q.low for q in counts.queries if q.low < 0]
+    assert f"{len(below)} of 10 ranges" in next(n for n in counts.notes if "reach below 0, which no seen" in n)
+    for other in others:  # where a seen answer is negative, and where no range is
+        assert not any("below 0" in note for note in other.notes)
+
+
+def test_a_note_tells_easy_from_hard_combinations_by_their_ranges():
+    def ranged(*halves: float) -> list[Query]:
+        return [
+            Query((i, 0), "determined", prediction=5.0, low=5 - half, high=5 + half) for i, half in enumerate(halves)
+        ]
+
+    (note,) = _uneven(ranged(1.0, 1.0, 1.1, 12.0))
+    assert note.startswith(
+        "1 of 4 ranges are more than 3 times as wide as the median (± 1.05 in the median and ± 12 at"
+    )
+    assert _uneven(ranged(1.0, 1.0, 2.9)) == _uneven([]) == []

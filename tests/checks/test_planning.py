@@ -113,7 +113,25 @@ def test_a_purpose_in_the_units_of_the_answer():
     assert 1 <= result.plan.fewest <= len(result.plan.cells)
     told = check(table, ["a", "b"], target="y", purpose=Purpose(error=0.4, noise=4.0))
     assert len(told.plan.cells) > 2 * len(result.plan.cells)
-    assert json.loads(result.to_json())["plan"]["error"]["after"] == result.plan.after
+    said = json.loads(result.to_json())["plan"]
+    assert said["error"]["after"] == result.plan.after
+    assert said["new_row"]["after"] == pytest.approx(math.hypot(result.plan.after, result.plan.noise))
+    assert "a new row, with its own noise, would be" in said["words"]
+    assert "forecast" not in said["words"]  # nothing unseen is asked
+
+
+def test_the_error_of_a_plan_is_told_apart_from_the_forecast_and_can_be_compared_with_it():
+    ratios = []
+    for seed in range(8):
+        rng, cells = np.random.default_rng(seed), np.array(list(itertools.product(range(7), range(6))))
+        y = 2 * rng.standard_normal(7)[cells[:, 0]] + 2 * rng.standard_normal(6)[cells[:, 1]] + rng.standard_normal(42)
+        answers = np.where(rng.permutation(42) < 12, None, y).tolist()
+        table = {"a": cells[:, 0], "b": cells[:, 1], "y": answers}
+        result = check(table, ["a", "b"], target="y", draws=9, purpose=Purpose(budget=3))
+        assert f"another error, that of the rule “{result.rule}”, which holds the noise" in result.plan.words
+        assert result.plan.before < result.plan.noise  # of other answers than the forecast's, which have noise
+        ratios.append(result.plan.new_row["before"] / result.forecast.error)
+    assert 0.85 < np.median(ratios) < 1.15  # 0.97 of 24 such tables
 
 
 def test_a_budget_opens_what_is_undetermined_first():
@@ -201,3 +219,20 @@ def test_bad_purposes_are_one_sentence(purpose, word):
 def test_what_is_excluded_altogether_is_said():
     with pytest.raises(InputError, match="every combination is excluded"):
         plan({"a": 2}, 3, exclude=[{"a": 1}, {"a": 2}])
+
+
+@pytest.mark.parametrize("variance", [0.9, 0.4, 0.25])
+def test_no_plan_has_fewer_rows_than_the_bound_and_it_is_near(variance):
+    x = np.array([[1.0, a, b] for a in (0, 1) for b in (0, 1)])
+    rows, fewest = until(np.zeros((3, 3)), x, x, variance, 1_000, np.array([0, 1, 2], dtype=np.int64))
+
+    def worst(plan: tuple[int, ...]) -> float:
+        information = x[list(plan)].T @ x[list(plan)]
+        if np.linalg.matrix_rank(information) < 3:
+            return np.inf
+        return float(((x @ np.linalg.inv(information)) * x).sum(axis=1).max())
+
+    plans = (plan for n in range(3, 30) for plan in itertools.combinations_with_replacement(range(4), n))
+    best = len(next(plan for plan in plans if worst(plan) <= variance * (1 + 1e-9)))
+    assert fewest <= best <= len(rows)
+    assert fewest >= best - 1

@@ -37,6 +37,15 @@ def test_a_plan_for_a_table(capsys, tmp_path):
     )
     assert code == 0
     assert sum(json.loads(said.out)["plan"]["costs"]) <= 6
+    sheet = tmp_path / "runs.csv"
+    code, said = run(
+        capsys, path, "--factors", "a,b", "--target", "y", "--budget", "12", "--cost", "a=0:1", "--plan", sheet
+    )
+    assert code == 0
+    lines = sheet.read_text().splitlines()
+    assert lines[0].startswith("run,a,b,")
+    assert all(line.startswith(f"{i},") and line.endswith(",") for i, line in enumerate(lines[1:], 1))
+    assert f"{len(lines) - 1} rows to collect written to" in said.out
     code, said = run(capsys, path, "--factors", "a,b", "--until-error", "0.5")
     assert code == 0
     assert "no plan does it in fewer than" in said.out
@@ -50,6 +59,8 @@ def test_a_plan_for_a_table(capsys, tmp_path):
         (["--levels", "a", "--budget", "4"], "write column=value"),
         (["--levels", "a=3", "--budget", "4", "--change", "a=x"], "needs a number after each sign"),
         (["t.csv", "--factors", "a", "--cost", "a=3"], "write column=level:price"),
+        (["t.csv", "--factors", "a", "--plan", "runs.txt"], "--plan names a .csv file"),
+        (["t.csv", "--factors", "a", "--plan", "no/runs.csv"], "there is no folder 'no'"),
         ([], "TABLE is missing"),
         (["t.csv"], "--factors is missing"),
     ],

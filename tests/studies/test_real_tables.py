@@ -249,7 +249,7 @@ def test_check_quotes_the_committed_tables() -> None:
     low, high = np.quantile(alike, [0.25, 0.75])
     assert said is not None
     assert said.startswith(f"of {len(alike)} real tables like this one (2 factors, about 70 % seen)")
-    assert f"{low:.2f} to {high:.2f}" in said
+    assert f"{100 * low:.0f} % to {100 * high:.0f} %" in said
     assert elsewhere(9, 0.7) is None
 
 

@@ -103,7 +103,7 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
     ]
     tests = [f for f in found if f is not None]
     if noise is not None:
-        p = _f(float(left @ left), cells - known.rank, *noise)
+        p = f_test(float(left @ left), cells - known.rank, *noise)
         tests.append(_Found("lack of fit", p, "lack-of-fit F test"))
     if not tests:
         tukey = _tukey(basis, mean, codes, known.shape, rounding)
@@ -149,17 +149,23 @@ def interaction(
 ) -> _Found | None:
     """F test of columns (of a pair of factors) on top of a basis (all single effects); what it leaves is no less than
     ``rounding``."""
-    extra = columns * root[:, None]
-    extra = orth(extra - basis @ (basis.T @ extra), rcond=1e-9)
-    size, freedom = extra.shape[1], len(left) - basis.shape[1] - extra.shape[1]
+    gain, size = gained(basis, columns, left, root)
+    freedom = len(left) - basis.shape[1] - size
     if size == 0 or (noise is None and freedom < 1):
         return None
-    gain = float(((extra.T @ left) ** 2).sum())
     rest = (max(float(left @ left) - gain, freedom * rounding), freedom) if noise is None else noise
-    return _Found("interaction", _f(gain, size, *rest), f"F test of {name}")
+    return _Found("interaction", f_test(gain, size, *rest), f"F test of {name}")
 
 
-def _f(gain: float, size: float, rest: float, freedom: float) -> float:
+def gained(basis: Floats, columns: Floats, left: Floats, root: Floats) -> tuple[float, int]:
+    """Of what a basis leaves, the sum of squares that further columns take away, and how many of them are new."""
+    extra = columns * root[:, None]
+    extra = orth(extra - basis @ (basis.T @ extra), rcond=1e-9)
+    return float(((extra.T @ left) ** 2).sum()), extra.shape[1]
+
+
+def f_test(gain: float, size: float, rest: float, freedom: float) -> float:
+    """p-value of a gain by so many effects, beside what is left to so many degrees of freedom."""
     from scipy.special import fdtrc
 
     return float(fdtrc(size, freedom, (gain / size) / (rest / freedom))) if rest > 1e-12 * gain else 0.0
@@ -181,7 +187,7 @@ def _tukey(basis: Floats, mean: Floats, codes: Ints, shape: tuple[int, ...], rou
         return None
     gain = float(_bent(basis, mean[:, None])[0])
     left = float(((mean - fit) ** 2).sum())
-    p = _f(gain * left, 1, max((1 - gain) * left, freedom * rounding), freedom)
+    p = f_test(gain * left, 1, max((1 - gain) * left, freedom * rounding), freedom)
     if p < LEVEL:
         effects, rng = Effects(codes, shape, mean, np.ones(len(mean)), 1), np.random.default_rng(0)
         drawn = DRAWN if basis.size * DRAWN <= MOST_DEALT else max(199, MOST_DEALT // basis.size)

@@ -47,6 +47,8 @@ class Advice:
     method: str
     listed: bool = True
     """False where only the number is known."""
+    outside: int = 0
+    """Asked combinations that stay an extrapolation: with these cells a number of theirs is still outside the range."""
 
     @classmethod
     def number_only(cls, none: Codes, needed: int, method: str) -> Advice:

@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.checks import advice as advising
 from recombine.checks.cells import cells_with, existing, level_code
-from recombine.checks.forecast import Forecast
+from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.planning import Plan, considered, plan_rows

@@ -4,11 +4,13 @@ levels.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from recombine.checks.design import Additive
 from recombine.checks.identifiability import Identifiability
-from recombine.space import FactorSpace, Level
+from recombine.space import Factor, FactorSpace, Level, in_order
 
 MOST_NAMED = 200
 
@@ -16,7 +18,7 @@ MOST_NAMED = 200
 def levels_never_seen(known: Identifiability, space: FactorSpace) -> dict[str, list[Level]]:
     """Levels that occur only where they are asked about."""
     return {
-        f.name: [(f.levels or ())[int(i)] for i in np.flatnonzero(~seen)]
+        f.name: _named(f, np.flatnonzero(~seen))
         for f, seen in zip(space.factors, known.seen_levels, strict=True)
         if not seen.all()
     }
@@ -31,8 +33,8 @@ def connected_components(known: Identifiability, space: FactorSpace) -> tuple[di
     left, right = space.factors
     return tuple(
         {
-            left.name: [(left.levels or ())[int(i)] for i in np.flatnonzero(forest.piece[: forest.left] == p)],
-            right.name: [(right.levels or ())[int(i)] for i in np.flatnonzero(forest.piece[forest.left :] == p)],
+            left.name: _named(left, np.flatnonzero(forest.piece[: forest.left] == p)),
+            right.name: _named(right, np.flatnonzero(forest.piece[forest.left :] == p)),
         }
         for p in order
     )
@@ -43,7 +45,9 @@ def level_groups(known: Identifiability, space: FactorSpace) -> dict[str, list[l
     if not isinstance(known.rows, Additive):
         return None
     groups = known.rows.groups()
-    return {
-        f.name: [[(f.levels or ())[i] for i in group] for group in found]
-        for f, found in zip(space.factors, groups, strict=False)
-    }
+    return {f.name: [_named(f, group) for group in found] for f, found in zip(space.factors, groups, strict=False)}
+
+
+def _named(factor: Factor, codes: Iterable[int]) -> list[Level]:
+    levels = [(factor.levels or ())[int(i)] for i in codes]
+    return [levels[i] for i in in_order(levels)]

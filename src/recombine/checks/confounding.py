@@ -3,9 +3,9 @@
     V = √(χ² / (n · min(r − 1, c − 1)))     I(A; B) = Σ p log₂ p / (p_A p_B)     I(A; B | C) = Σ_C p_C I(A; B | C = c)
 
 p-values compare χ² with tables drawn at random with the same margins, whose cost does not grow with the rows as
-shuffling them would. Very large tables get the asymptotic χ² and say so. Of a factor and answers that are numbers, p is
-that of its effect given all others (F test): what a strong factor leaves hides a weaker one from χ². How strong it is,
-the share of variance tells; V and bits of numbers are of means of combinations, cut into bins.
+shuffling them would. Very large tables get the asymptotic χ² and say so. Of a factor and answers that are numbers
+neither V nor bits are told, which would be of bins: p is that of its effect given all others (F test), and how strong
+it is, the share of variance tells.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import orth
 
+from recombine.checks.additivity import f_test, gained
 from recombine.checks.modular import Floats
 from recombine.checks.tables import CHUNK, MOST_CELLS, Pairs
 from recombine.space import Codes
@@ -38,11 +40,10 @@ MOST_CONDITIONED = 20_000
 MOST_FITTED = 50_000_000
 """Cells × levels² up to which effects are fitted."""
 THIN = 5
-TARGET_BINS = 8
+ALIKE = 1e-18
+"""Share of the squared answers up to which they count as all the same."""
 EFFECT = "F test of its effect given the other factors"
 ONE_LEVEL = "one level only"
-Effect = tuple[float | None, str, float | None]
-"""p-value, method, share explained."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,9 @@ class Association:
 
     one: str
     two: str
-    cramers_v: float
-    information: float
+    cramers_v: float | None
+    """None of a factor and answers that are numbers, as is what follows."""
+    information: float | None
     """Mutual information in bits."""
     conditional: float | None
     """Smallest mutual information left once another factor is held fixed (factor with target), or information given the
@@ -68,7 +70,8 @@ class Association:
 
 @dataclass(frozen=True)
 class Confounding:
-    """All pairs (the 300 strongest of more), strongest first, and how thinly the combinations are seen."""
+    """All pairs (the 300 strongest of more), strongest first, then effects on numbers, and how thinly combinations are
+    seen."""
 
     pairs: tuple[Association, ...]
     thin: int
@@ -80,59 +83,53 @@ def confounding(train: Table, tables: Pairs, draws: int, seed: int) -> Confoundi
     """Associations between all factors of the training rows, and with the answer where the table has one.
 
     ``tables`` are the two-way tables of its factors."""
-    codes, names, shape = train.codes, train.space.names, train.space.shape
-    answers = answer_counts(train.target) if train.target is not None else None
-    answer_name = train.target.name if train.target is not None else ""
-    pairs = []
+    codes, names, shape, target = train.codes, train.space.names, train.space.shape, train.target
+    answers = None
+    if target is not None and not target.numeric:  # rows of each combination by class
+        answers = np.rint(target.mean * target.count[:, None]).astype(np.int64)
     cubes = _Cubes(codes, answers, shape) if answers is not None else None
+    pairs = list[Association]()
     chosen = _strongest(tables)
     total = len(chosen) + (len(shape) if answers is not None else 0)
     for (j, k), table in chosen.items():
         conditional = cubes.given_answer(j, k) if cubes is not None and cubes.fits(j, k) else None
-        given = answer_name if conditional is not None else None
+        given = target.name if target is not None and conditional is not None else None
         pairs.append(_associate(names[j], names[k], table, conditional, given, draws, total, seed))
-    effects = _effects(codes, shape, train.target) if train.target is not None else None
-    if answers is not None and cubes is not None:
+    if target is not None and answers is not None and cubes is not None:
         for k in range(len(shape)):
             table = np.stack([np.bincount(codes[:, k], weights=a, minlength=shape[k]) for a in answers.T], axis=1)
             conditional, given = (None, None)
             if len(shape) ** 2 * answers.shape[1] <= MOST_CONDITIONED:
                 conditional, given = cubes.left_with_answer(k, names)
-            told = None if effects is None else effects[k]
-            pairs.append(_associate(names[k], answer_name, table, conditional, given, draws, total, seed, told))
-    pairs.sort(key=lambda a: -a.cramers_v)
-    return Confounding(tuple(pairs), int((train.counts < THIN).sum()), len(train.counts))
+            pairs.append(_associate(names[k], target.name, table, conditional, given, draws, total, seed))
+    pairs.sort(key=lambda a: -(a.cramers_v or 0.0))
+    effects = _effects(train, target) if target is not None and target.numeric else []
+    effects.sort(key=lambda a: -(a.explained or 0.0))
+    return Confounding((*pairs, *effects), int((train.counts < THIN).sum()), len(train.counts))
 
 
-def _effects(codes: Codes, shape: tuple[int, ...], target: Target) -> list[Effect] | None:
-    """p-value and share of each factor's effect on top of those of all others; None where the answers are no numbers,
-    or many."""
-    use = target.count > 0
-    if not target.numeric or use.sum() * sum(shape) ** 2 > MOST_FITTED:
-        return None
-    from scipy.special import fdtrc
-
-    root = np.sqrt(target.count[use])[:, None]
-    levels = [np.eye(n)[codes[use, k]] * root for k, n in enumerate(shape)]
-    y = target.mean[use] * root[:, 0]
-
-    def left(blocks: list[Floats]) -> tuple[float, int]:
-        x = np.hstack([root, *blocks])
-        beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=None)
-        return float(((y - x @ beta) ** 2).sum()), int(rank)
-
-    found: list[Effect] = []
-    rest, rank = left(levels)
-    rest, freedom = rest + float(target.spread[use].sum()), int(target.count[use].sum()) - rank
-    for k in range(len(shape)):
-        without, fewer = left(levels[:k] + levels[k + 1 :])
-        gain, size = without - rest + float(target.spread[use].sum()), rank - fewer
-        if freedom <= 0 or size <= 0:
-            found.append((None, EFFECT, None))
-            continue
-        ratio = max(gain / size / max(rest / freedom, 1e-12 * gain, 1e-300), 0.0)
-        share = size * (ratio - 1) / (size * ratio + freedom)
-        found.append((float(fdtrc(size, freedom, ratio)), EFFECT, max(share, 0.0)))
+def _effects(train: Table, target: Target) -> list[Association]:
+    """What each factor does to answers that are numbers, on top of all others (F test); of very large tables nothing.
+    Noise is all that the factors leave together, in cells and between them."""
+    use, shape = target.count > 0, train.space.shape
+    if not use.any() or use.sum() * sum(shape) ** 2 > MOST_FITTED:
+        return []
+    root, within = np.sqrt(target.count[use]), float(target.spread[use].sum())
+    levels = [np.eye(n)[train.codes[use, k]] for k, n in enumerate(shape)]
+    y = target.mean[use] * root
+    found = []
+    for k, name in enumerate(train.space.names):
+        others = np.hstack([np.ones((len(y), 1)), *levels[:k], *levels[k + 1 :]])
+        basis = orth(others * root[:, None])
+        left = y - basis @ (basis.T @ y)
+        gain, size = gained(basis, levels[k], left, root)
+        rest, freedom = float(left @ left) - gain + within, int(target.count[use].sum()) - basis.shape[1] - size
+        p = share = None
+        if freedom > 0 and size > 0:
+            varies = gain + rest > ALIKE * float(y @ y)
+            p = f_test(gain, size, rest, freedom) if varies else 1.0
+            share = max((gain - size * rest / freedom) / (gain + rest), 0.0) if varies else 0.0
+        found.append(Association(name, target.name, None, None, None, None, p, EFFECT, share))
     return found
 
 
@@ -220,8 +217,7 @@ def chi_square(table: Floats) -> Floats:
 
 
 def _associate(
-    one: str, two: str, table: Floats, conditional: float | None, given: str | None, draws: int, pairs: int, seed: int,
-    told: Effect | None = None,
+    one: str, two: str, table: Floats, conditional: float | None, given: str | None, draws: int, pairs: int, seed: int
 ) -> Association:  # fmt: skip
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0] if table.size else table
     rank = min(table.shape) - 1
@@ -229,8 +225,8 @@ def _associate(
         return Association(one, two, 0.0, 0.0, conditional, given, 1.0, ONE_LEVEL)
     observed = float(chi_square(table))
     v = float(np.sqrt(observed / (table.sum() * rank)))
-    p, method, explained = told or (*_p_value(table, observed, draws, pairs, seed), None)
-    return Association(one, two, min(1.0, v), information(table), conditional, given, p, method, explained)
+    p, method = _p_value(table, observed, draws, pairs, seed)
+    return Association(one, two, min(1.0, v), information(table), conditional, given, p, method)
 
 
 def _p_value(table: Floats, observed: float, draws: int, pairs: int, seed: int) -> tuple[float, str]:
@@ -274,19 +270,3 @@ def random_tables(
         left = left - tables[:, i]
     tables[:, -1] = left
     return tables
-
-
-def answer_counts(target: Target) -> NDArray[np.int64]:
-    """Combination × class counts of a target; numbers are cut into eight equal-frequency bins of combination means."""
-    if target.classes is not None:
-        return np.rint(target.mean * target.count[:, None]).astype(np.int64)
-    present = target.count > 0
-    edges = (
-        np.unique(np.quantile(target.mean[present], np.linspace(0, 1, TARGET_BINS + 1)[1:-1]))
-        if present.any()
-        else np.zeros(0)
-    )
-    place = np.searchsorted(edges, target.mean, side="right")
-    table = np.zeros((len(target.mean), len(edges) + 1), dtype=np.int64)
-    table[np.arange(len(place)), place] = target.count
-    return table

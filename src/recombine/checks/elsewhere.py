@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from recombine.checks.expected import per_cent
+
 FILE = Path(__file__).with_suffix(".json")
 ALIKE, FEWEST = 0.15, 12
 """How far the share seen may be off, and of how many tables at least something is said."""
@@ -31,6 +33,6 @@ def elsewhere(factors: int, seen: float) -> str | None:
     if len(r2) < FEWEST:
         return None
     low, high = np.quantile(r2, [0.25, 0.75])
-    alike = f"{factors} factors, about {100 * seen:.0f} % seen"
+    alike = f"{factors} factors, about {per_cent(seen)} seen"
     like = f"of {len(r2)} real tables like this one ({alike}) adding up explained"
-    return f"{like} {low:.2f} to {high:.2f} of what varies among unseen combinations in the middle half"
+    return f"{like} {per_cent(low)} to {per_cent(high)} of what varies among unseen combinations in the middle half"

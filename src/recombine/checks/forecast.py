@@ -3,152 +3,48 @@
     error = √ mean e²  (numbers), mean share of rows wrong or mean −log p (classes), over the stand-ins, each left out
     with the cells around it (`stand_ins`)
 
-``low``–``high`` is a 90 % interval for the error that will be seen: the stand-ins are few, the asked cells are few, and
-errors of cells that share levels go together. The interval of one cell is as many standard deviations wide as 90 % of
-the stand-ins need.
+``low``–``high`` is meant as a 90 % interval for the error that will be seen: the stand-ins are few, the asked cells are
+few, and errors of cells that share levels go together. The interval of one cell is as many standard deviations wide as
+90 % of the stand-ins need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
-from recombine.checks.learners import learners
+from recombine.checks.expected import Forecast, RuleError
+from recombine.checks.learners import Learner, learners
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import PLAIN, Adding, Cells, Odds, Rule, Scale
+from recombine.checks.rules import Adding, Cells, Odds, Rule
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 
 STAND_INS = 200
 FEWEST = 6
 """Distinct stand-ins without which nothing is forecast."""
+SMALL = 15
+"""Seen combinations below which the interval held less often than it is meant to, except of log losses."""
 COVERED = 0.9
-SHOWN = (
-    "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
-    "substitution",
-)  # fmt: skip
 DRAWS = 2_000
-NOTHING_TOLD = 0.99
-"""Width of the interval of a share that tells nothing."""
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""
+TIE = 0.01
+"""Share of the loss that is no difference: as much as rounding to three digits hides of an error."""
 ONE_SIDED = 2.576
 """Standard errors by which adding up must beat the constant, in the mean or in count: one in a hundred by chance."""
+BORDER, AGAIN = 1.3, 5
+"""How near to that it is decided by most of so many further draws of stand-ins, the same ones whatever the seed: else
+the verdict were a matter of the seed."""
 FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
 """Cells that are used in any case; cells × effects above which no more are."""
 TAILS = np.array([0.05, 0.95])
-
-
-@dataclass(frozen=True)
-class RuleError:
-    """One rule of the contest."""
-
-    rule: str
-    error: float
-    explained: float | None
-    """Share of the constant's error (numbers: squared error) that the rule takes away; None where that has none."""
-    beats: bool
-    """Whether it is better than the constant beyond chance."""
-
-
-@dataclass(frozen=True, eq=False)
-class Estimates:
-    """Answers of the recommended rule to cells."""
-
-    answers: Floats
-    """Numbers, or probabilities (cells × classes)."""
-    low: Floats | None
-    high: Floats | None
-
-
-@dataclass(frozen=True, eq=False)
-class Forecast:
-    """The error to expect on the asked combinations that training determines."""
-
-    rule: str
-    error: float
-    low: float
-    high: float
-    metric: str
-    constant: float
-    explained: float | None
-    rules: tuple[RuleError, ...]
-    stand_ins: int
-    distinct: int
-    """Seen cells of which the stand-ins were drawn, some of them for several asked cells."""
-    cells: int
-    """Asked cells that it is about."""
-    assumed: RuleError | None
-    """The rule that “determined” rests on; None where it does not take part."""
-    substitution: dict[str, float | None] | None = None
-    _best: Rule | None = field(default=None, repr=False)
-    _deviations: float = field(default=0.0, repr=False)
-
-    @property
-    def explains(self) -> bool | None:
-        """Whether the rule that is assumed beats the constant beyond chance."""
-        return None if self.assumed is None else self.assumed.beats
-
-    @property
-    def words(self) -> str:
-        """The forecast in one sentence."""
-        what = {"rmse": "a root-mean-square error of", "error rate": "a share wrong of", "log loss": "a log loss of"}
-        error, constant = apart(self.error, self.constant)
-        gain = f"the same answer for all errs by {constant}" + (", hardly different" if error == constant else "")
-        gain += "" if self.beats else ", and the difference may be chance"
-        if self.rule == "constant":
-            error, gain = shown(self.error), "no rule that was tried is clearly better than the same answer for all"
-        untold = self.metric == "error rate" and self.high - self.low > NOTHING_TOLD
-        within = "how near cannot be told from so few" if untold else f"90 %: {shown(self.low)} to {shown(self.high)}"
-        return (
-            f"Expect {what[self.metric]} {error} ({within}) on the "
-            f"{self.cells:,} unseen combination{'s that are' if self.cells != 1 else ' that is'} determined, by the "
-            f"rule “{self.rule}”; {gain}."
-        )
-
-    @property
-    def scale(self) -> Scale | None:
-        """Where the rule adds up on another scale than the answer's own: that one."""
-        return self._best.scale if isinstance(self._best, Adding) and self._best.scale is not PLAIN else None
-
-    @property
-    def beats(self) -> bool:
-        """Whether the rule is better than the constant beyond chance."""
-        return any(rule.beats for rule in self.rules if rule.rule == self.rule)
-
-    @property
-    def noise(self) -> float | None:
-        """Standard deviation of one row around the rule, in the answer's units, where enough rows tell."""
-        return self._best.noise if isinstance(self._best, Adding) else None
-
-    def to_dict(self) -> dict[str, Any]:
-        shown = {name: getattr(self, name) for name in SHOWN}
-        return {**shown, "rules": [vars(rule) for rule in self.rules]}
-
-    def estimate(self, codes: Ints) -> Estimates:
-        assert self._best is not None
-        answers = self._best.answer(codes)
-        if not isinstance(self._best, Adding):
-            return Estimates(answers, None, None)
-        return Estimates(answers, *self._best.interval(codes, self._deviations))
-
-
-def shown(value: float) -> str:
-    """Three digits, and no power of ten where people write thousands."""
-    return f"{value:,.0f}" if 1_000 <= abs(value) < 1e9 else f"{value:.3g}"
-
-
-def apart(one: float, two: float) -> tuple[str, str]:
-    """Two values as shown, with a fourth digit where three do not tell them apart."""
-    if shown(one) != shown(two) or f"{one:.4g}" == f"{two:.4g}" or abs(one) >= 1_000:
-        return shown(one), shown(two)
-    return f"{one:#.4g}", f"{two:#.4g}"
+ASSUMED = {1: "additive", 2: "pairs"}
+"""The rule that “determined” rests on, by the order of effects."""
 
 
 def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str] = (), seed: int = 0) -> Forecast | str:
@@ -181,22 +77,27 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     winner = entered[best]
     if isinstance(winner, Adding):  # of eight cells and six effects, two errors are independent
         stood = max(1, min(stood, round(winner.effects.freedom)))
+    deviations = _deviations(winner, stood, cells)
     low, high = _range(losses[best], stood, will, rng)
     if metric == "error rate":
         low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
     root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
+    wrong = [float(losses_of(truth, said[i], "error rate").mean()) for i in (best, 0)] if metric == "log loss" else []
+    judged = {winner.name, ASSUMED.get(assumed)}
     named = tuple(
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
-            _beats(told, proof[0], few),
+            _beyond_chance(rule, entered[0], cells, asked, _margin(told, proof[0], few), rule.name in judged),
+            float(root(raw.mean())),
         )
-        for rule, loss, told in zip(entered, losses, proof, strict=True)
+        for rule, loss, told, raw in zip(entered, losses, proof, seen, strict=True)
     )  # fmt: skip
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
-        _substitution(entered, asked), winner, _deviations(winner, stood, cells),
+        _substitution(entered, asked), winner, deviations,
+        metric != "log loss" and len(cells.codes) < SMALL, *wrong,
     )  # fmt: skip
 
 
@@ -210,7 +111,7 @@ def _fewer(cells: Cells, rng: np.random.Generator) -> Cells:
 
 
 def _assumed(rules: Sequence[RuleError], order: int) -> RuleError | None:
-    return next((rule for rule in rules if rule.rule == {1: "additive", 2: "pairs"}.get(order)), None)
+    return next((rule for rule in rules if rule.rule == ASSUMED.get(order)), None)
 
 
 def _unseen(tried: int) -> float:
@@ -218,11 +119,28 @@ def _unseen(tried: int) -> float:
     return float(1 - TAILS[0] ** (1 / tried))
 
 
-def _beats(loss: Floats, constant: Floats, few: int) -> bool:
-    """By the mean gain over the constant, or by how many stand-ins gain: the constant's large errors are few."""
+def _margin(loss: Floats, constant: Floats, few: int) -> float:
+    """How far beyond chance it beats the constant (1: just), by the mean gain, or by how many stand-ins gain: the
+    constant's large errors are few."""
     gain = constant - loss
-    signs = 2 * np.sqrt(few) * (float((gain > 0).mean()) - 0.5)
-    return _better(loss, constant, ONE_SIDED, few) or bool(gain.mean() > 0 and signs > ONE_SIDED)
+    if gain.mean() <= 1e-12 * float(constant.mean()):
+        return 0.0
+    signs = 2 * (float((gain > 0).mean()) - 0.5)
+    return float(max(gain.mean() / max(gain.std(ddof=1), 1e-300), signs) * np.sqrt(few) / ONE_SIDED)
+
+
+def _beyond_chance(rule: Rule, constant: Rule, cells: Cells, asked: Ints, margin: float, judged: bool) -> bool:
+    """Whether a rule beats the constant beyond chance; of one that is judged by it, whatever the seed."""
+    if not judged or isinstance(rule, Learner) or not 1 / BORDER < margin < BORDER:
+        return margin > 1
+    margins = []
+    for again in range(AGAIN):
+        drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, np.random.default_rng(again), cells.curves).groups
+        firsts = [int(group[0]) for group in drawn]
+        metric = "rmse" if cells.numeric else "log loss"
+        loss, same = (losses_of(cells.answers[firsts], r.left_out(drawn), metric) for r in (rule, constant))
+        margins.append(_margin(loss * (_learnt(rule, cells) if cells.numeric else 1.0), same, len(set(firsts))))
+    return float(np.median(margins)) > 1
 
 
 def _metric(cells: Cells) -> str:
@@ -249,17 +167,13 @@ def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
     return np.asarray(-(truth * np.log(np.clip(said, 1e-6, 1))).sum(axis=1))
 
 
-def _better(loss: Floats, than: Floats, deviations: float, few: int) -> bool:
-    """Whether a loss is smaller by more than this many standard errors; ``few`` of the stand-ins are distinct cells."""
-    gain = than - loss
-    return bool(gain.mean() > max(deviations * gain.std(ddof=1) / np.sqrt(few), 1e-12 * float(than.mean())))
-
-
 def _choose(losses: list[Floats], few: int) -> int:
-    """The rule of the smallest loss; a simpler one where the difference is a small part of its standard error."""
+    """The rule of the smallest loss; a simpler one where the difference is a small part of the loss, or of its standard
+    error. ``few`` of the stand-ins are distinct cells."""
     best = 0
     for i, loss in enumerate(losses):
-        if _better(loss, losses[best], WORTH, few):
+        gain = losses[best] - loss
+        if gain.mean() > max(WORTH * gain.std(ddof=1) / np.sqrt(few), TIE * float(losses[best].mean())):
             best = i
     return best
 
@@ -319,10 +233,12 @@ def _substitution(entered: list[Rule], asked: Ints) -> dict[str, float | None] |
     rule = next((r for r in entered if isinstance(r, Substitution)), None)
     if rule is None:
         return None
-    tried = rule.right[rule.covers]
+    tried, guessed = rule.right[rule.covers], rule.guessed[rule.covers]
     return {
         "evidence": rule.evidence,
         "covered": int(rule.covered(asked).sum()),
+        "asked": len(asked),
         "tried": len(tried),
         "right": float(tried.mean()) if len(tried) else None,
+        "guessed": float(guessed.mean()) if len(tried) else None,
     }

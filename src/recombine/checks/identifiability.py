@@ -146,6 +146,13 @@ class Identifiability:
             outside |= (keys[at] == wanted) & ((codes[:, k] < low[at]) | (codes[:, k] > high[at]))
         return outside
 
+    def still_beyond(self, codes: Codes, collected: Codes) -> int:
+        """How many of these combinations would be an extrapolation even if further ones were collected."""
+        if not self.curves:
+            return 0
+        whole = self.with_rows(collected) if len(collected) else self
+        return int((whole.beyond(codes) & ~whole.members.contains(codes)).sum())
+
     def with_rows(self, codes: Codes) -> Identifiability:
         """The same after collecting further combinations."""
         return replace(self, codes=np.vstack([self.codes, codes.astype(self.codes.dtype)]))

@@ -176,7 +176,17 @@ def until(before: Floats, pool: Floats, asked: Floats, variance: float, most: in
     now = design.variances()
     single = [[i] for i in np.argsort(-now)[:50].tolist()]
     several = [np.flatnonzero(now >= share * now.max()).tolist() for share in (0.0, 0.5, 0.8, 0.95)]
-    return np.array(rows, dtype=np.int64), max(_fewest(design, now, variance, chosen) for chosen in (*single, *several))
+    fewest = max(_fewest(design, now, variance, chosen) for chosen in (*single, *several))
+    # The mean is no larger than the largest: where so many rows cannot bring it down, more are needed.
+    parts, enough = _start(before, pool, asked), len(rows)
+    cheap = WEIGHINGS * pool.size * len(before) * math.log2(len(rows) + 2) <= 20 * MOST_WORK
+    while cheap and enough - fewest > 1 and now.max() <= variance * (1 + 1e-6):
+        half = (fewest + enough) // 2
+        if _bound(*parts, np.ones(len(pool)), half, "A") > variance * (1 + 1e-6):
+            fewest = half + 1
+        else:
+            enough = half
+    return np.array(rows, dtype=np.int64), fewest
 
 
 def _fewest(design: Design, now: Floats, variance: float, chosen: list[int]) -> int:

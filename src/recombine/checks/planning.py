@@ -15,6 +15,7 @@ import numpy as np
 
 from recombine.checks.advice import advise
 from recombine.checks.cells import cells_with
+from recombine.checks.expected import shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.optimal import choose, until
@@ -63,10 +64,47 @@ class Plan:
     share."""
     far: int = 0
     """Asked combinations outside the seen range of a number, of which the errors do not tell."""
+    left: int = 0
+    """How many of them are outside it also with these rows."""
+    forecast: str | None = None
+    """The rule of the forecast that stands beside it, whose error is another one."""
+    contradicted: bool = False
+    """Whether the seen combinations contradict what the errors rest on: then none is told in words."""
 
     @property
     def words(self) -> str:
-        around = "" if self.rule is None else f" around the rule “{self.rule}”"
+        if self.contradicted and self.after is not None:
+            return self._without_errors()
+        return self._sentence() + (self._compared() if self.after is not None else "")
+
+    def _without_errors(self) -> str:
+        by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"
+        least = "" if self.fewest is None else f", in which case no plan has fewer than {self.fewest:,}"
+        rows = f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}"
+        return f"{rows}, chosen as if {self.assumes}{least}: no standard error is told that rests on it{by}."
+
+    def _compared(self) -> str:
+        """What the errors are of, for who compares them with others."""
+        if self.noise == 1 and self.forecast is None:
+            return ""
+        text = " This is how far noise moves a plain fit (least squares, not shrunken)"
+        if self.noise != 1:
+            was, now = self.new_row.values()
+            before = "" if was is None or not len(self.cells) else f" ({self._size(was)} before)"
+            text += f"; a new row, with its own noise, would be {self._size(now or 0.0)} off{before}"
+        if self.forecast is None:
+            return f"{text}."
+        also = "which holds the noise of the answers and what the rule misses as well"
+        return f"{text}. The forecast is of another error, that of the rule “{self.forecast}”, {also}."
+
+    @property
+    def new_row(self) -> dict[str, float | None]:
+        """How far a single new row is off, typically: the standard error and its own noise."""
+        ends = {"before": self.before, "after": self.after}
+        return {when: None if error is None else math.hypot(error, self.noise) for when, error in ends.items()}
+
+    def _sentence(self) -> str:
+        around = "" if self.rule is None else f" around the rule “{self.rule}”, what it misses included"
         known = f"with a noise of {self._size(self.noise)} per row{around}"
         on = f" on the {self.scale} scale" if self.scale else ""
         unit = f"in units of one row's noise{on}" if self.noise == 1 else known
@@ -89,19 +127,21 @@ class Plan:
             return f"every asked answer is as precise already, if {self.assumes}: at worst {worst} ({unit})."
         if self.fewest is not None:
             reached = f"the largest is {worst}, and no plan does it in fewer than {self.fewest:,} rows"
+            reached += ", perhaps none in fewer than these" if self.fewest < len(self.cells) else ""
             return f"{text}; {reached}." if self.enough else f"{text}; the precision asked for is not reached."
         return f"{text}; no choice of the same price gets below {self._size(self.bound)}."
 
     def _size(self, error: float) -> str:
-        return f"{error:.3g}" if self.typical is None else f"{100 * error:.3g} %"
+        return shown(error, share=self.typical is not None)
 
     def to_dict(self, space: FactorSpace) -> dict[str, Any]:
         return {
             "rows": space.decode(self.cells),
             "costs": [float(c) for c in self.costs],
             "error": {"before": self.before, "after": self.after, "worst": self.worst, "bound": self.bound},
+            "new_row": self.new_row,
             "fewest": self.fewest,
-            "enough": self.enough,
+            "enough": self.enough and not self.left,
             "noise": self.noise,
             "rule": self.rule,
             "assumes": self.assumes,
@@ -169,6 +209,7 @@ def plan_rows(
     return Plan(
         cells[order], prices[chosen.rows][order], was, now, worst, bound, fewest, enough, noise, rule, path, least,
         known.assumes(space.names, scale), scale, typical, int(far.sum()),
+        known.still_beyond(asked, cells),
     )  # fmt: skip
 
 
@@ -278,6 +319,9 @@ def plan(
     )
     nothing = Identifiability(np.zeros((0, len(space)), dtype=np.int64), space.shape, order)
     cells = considered(space, exclude, seed)
+    rank = nothing.with_rows(cells).rank
+    if budget < rank:  # as many levels of each factor as so few rows can show, not the first ones
+        cells = np.random.default_rng(seed).permutation(cells)
     counts = np.zeros(0, dtype=np.int64)
     found = plan_rows(
         nothing, space, counts, None, cells, np.ones(len(cells)), budget=budget, criterion=criterion, change=change
@@ -287,7 +331,7 @@ def plan(
     for name, rows in published(space).items():
         if allowed is None or all(tuple(row) in allowed for row in rows.tolist()):
             beside.append(_judge(name, nothing, rows[np.arange(budget) % len(rows)], cells, len(rows)))
-    return PlanResult(space, found, nothing.with_rows(cells).rank, tuple(beside))
+    return PlanResult(space, found, rank, tuple(beside))
 
 
 def published(space: FactorSpace) -> dict[str, Codes]:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from recombine.checks import witness
-from recombine.checks.forecast import MOST_NUMBERS, Forecast
-from recombine.checks.identifiability import DETERMINED, EXTRAPOLATION, STATUSES, UNDETERMINED, Identifiability
+from recombine.checks.expected import Forecast
+from recombine.checks.forecast import MOST_NUMBERS
+from recombine.checks.identifiability import DETERMINED, EXTRAPOLATION, SEEN, STATUSES, UNDETERMINED, Identifiability
 from recombine.checks.modular import Ints
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
@@ -40,6 +41,8 @@ def describe(
     cut_of, terms_of = dict(zip(fixed.tolist(), cuts, strict=True)), dict(zip(fixed.tolist(), terms, strict=True))
     directions, direction_of = _directions(known, asked)
     estimated = _estimates(known, forecast, asked, target)
+    for i, told in _observed(known, asked, target).items():
+        estimated[i] = {**told, "smoothed": estimated.get(i, {}).get("prediction")}
     queries = []
     for i, row in enumerate(asked.codes.tolist()):
         queries.append(
@@ -63,14 +66,14 @@ def describe(
 def _estimates(
     known: Identifiability, forecast: Forecast | None, asked: Asked, target: Target | None
 ) -> dict[int, dict[str, Any]]:
-    """Answer and interval of every seen or determined cell by the recommended rule; without one, the sums. What is
-    extrapolated has no interval: nothing was tried so far out."""
+    """Answer and interval of every seen or determined cell by the recommended rule; without one, the sums of those
+    not seen. What is extrapolated has no interval: nothing was tried so far out."""
     fixed = np.flatnonzero(asked.status <= EXTRAPOLATION)
     if target is None or not len(fixed):
         return {}
     if forecast is None:
-        return _sums(known, asked, fixed, target)
-    found = forecast.estimate(asked.codes[fixed].astype(np.int64))
+        return _sums(known, asked, fixed[asked.status[fixed] != SEEN], target)
+    found = forecast.estimate(asked.codes[fixed].astype(np.int64), target)
     if target.classes is not None:
         return {
             int(i): {
@@ -81,14 +84,34 @@ def _estimates(
         }
     nothing = [None] * len(fixed)
     far = asked.status[fixed] == EXTRAPOLATION
-    low, high = (
-        nothing if ends is None else np.where(far, None, ends).tolist()  # type: ignore[call-overload]
-        for ends in (found.low, found.high)
+    ends = (
+        nothing if end is None else np.where(far, None, end).tolist()  # type: ignore[call-overload]
+        for end in (found.low, found.high, found.row_low, found.row_high)
     )
-    values = zip(found.answers.tolist(), low, high, strict=True)
-    return {
-        int(i): dict(zip(("prediction", "low", "high"), v, strict=True)) for i, v in zip(fixed, values, strict=True)
-    }
+    names = ("prediction", "low", "high", "row_low", "row_high")
+    values = zip(found.answers.tolist(), *ends, strict=True)
+    return {int(i): dict(zip(names, v, strict=True)) for i, v in zip(fixed, values, strict=True)}
+
+
+def _observed(known: Identifiability, asked: Asked, target: Target | None) -> dict[int, dict[str, Any]]:
+    """What the rows of each seen cell answered, and how many they are."""
+    seen = np.flatnonzero(asked.status == SEEN)
+    if target is None or not len(seen):
+        return {}
+    keys, found = known.members.keys(known.codes), dict[int, dict[str, Any]]()
+    order = np.argsort(keys)
+    at = order[np.searchsorted(keys, known.members.keys(asked.codes[seen]), sorter=order)]
+    for i, place in zip(seen.tolist(), at.tolist(), strict=True):
+        mean, rows = target.mean[place], int(target.count[place])
+        if not rows:
+            continue
+        found[i] = {
+            "rows": rows,
+            "prediction": float(mean) if target.classes is None else target.classes[int(mean.argmax())],
+        }
+        if target.classes is not None:
+            found[i]["probabilities"] = dict(zip(target.classes, mean.tolist(), strict=True))
+    return found
 
 
 def _sums(known: Identifiability, asked: Asked, fixed: Ints, target: Target) -> dict[int, dict[str, Any]]:

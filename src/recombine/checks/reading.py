@@ -64,26 +64,43 @@ def in_words(questions: Table | None, split: tuple[str, str] | None, test: Any, 
     return ", and ".join(parts)
 
 
-def not_asked(
-    known: Identifiability, space: FactorSpace, asked: Codes, exclude: Sequence[Mapping[str, Level]]
-) -> tuple[str, list[str]]:
+def hidden_grid(train: Table, questions: Table | None, exclude: Sequence[Mapping[str, Level]]) -> list[str]:
+    """A note where rows without an answer alone would be asked about, all of them seen, though combinations are
+    missing: a gap in the measurements is no question, and must not keep anyone from what was never seen."""
+    if questions is None or len(_new(train, questions)) or not _missing(train.space, train.codes, exclude):
+        return []
+    return [
+        "Every combination of the rows without an answer was seen in training, so the combinations that are missing "
+        "are asked about as well, as they are without such rows."
+    ]
+
+
+def not_asked(train: Table, questions: Table | None, exclude: Sequence[Mapping[str, Level]]) -> tuple[str, list[str]]:
     """What rows without an answer leave out where they alone are asked about: words to add to what is asked, and a
     note."""
-    new = asked[~known.members.contains(asked)]
-    missing = space.size - len(known.codes) - len(new)
-    if exclude and space.size <= MOST_LISTED:
-        cells = existing(space, exclude)
-        gone = known.members.contains(cells) | Members(new, space.shape).contains(cells)
-        missing = int((~gone).sum())
-    seen = [] if len(new) else ["their combinations were all seen in training"]
-    further = []
-    if missing > 0:
-        one, many = missing == 1, f"{missing:,}" if missing < MOST_WRITTEN else about(missing)
-        words = f"combination{'' if one else 's'} of the table's levels {'is' if one else 'are'} missing"
-        further = [f"{many} further {words} and not asked about"]
-    notes = [f"{text}; ask for {'it' if missing == 1 else 'them'} too with --grid (grid=True)." for text in further]
-    notes += ["Every combination of the rows without an answer was seen in training."] if seen else []
-    return "".join(f"; {text}" for text in seen + further), notes
+    if questions is None:
+        return "", []
+    new = _new(train, questions)
+    if not len(new):
+        return "; their combinations were all seen in training", []
+    missing = _missing(train.space, np.concatenate([train.codes, new]), exclude)
+    if not missing:
+        return "", []
+    one, many = missing == 1, f"{missing:,}" if missing < MOST_WRITTEN else about(missing)
+    words = f"combination{'' if one else 's'} of the table's levels {'is' if one else 'are'} missing"
+    further = f"{many} further {words} and not asked about"
+    return f"; {further}", [f"{further}; ask for {'it' if one else 'them'} too with --grid (grid=True)."]
+
+
+def _new(train: Table, questions: Table) -> Codes:
+    return questions.codes[~Members(train.codes, train.space.shape).contains(questions.codes)]
+
+
+def _missing(space: FactorSpace, seen: Codes, exclude: Sequence[Mapping[str, Level]]) -> int:
+    """Combinations that can exist and are not among these."""
+    if not exclude or space.size > MOST_LISTED:
+        return max(0, space.size - len(seen))
+    return int((~Members(seen, space.shape).contains(existing(space, exclude))).sum())
 
 
 def levels_only(train: Table, numbers: Collection[int]) -> Table | None:
@@ -153,7 +170,7 @@ def both(asked: Table, questions: Table) -> Table:
         none = np.zeros(int(new.sum()))
         mean = np.concatenate([target.mean, np.zeros((len(none), *target.mean.shape[1:]))])
         count = np.concatenate([target.count, none.astype(np.int64)])
-        target = replace(target, count=count, mean=mean, spread=np.concatenate([target.spread, none]))
+        target = replace(target, count=count, mean=mean, spread=np.concatenate([target.spread, none]), ends=None)
     return replace(asked, codes=codes, counts=counts, target=target)
 
 

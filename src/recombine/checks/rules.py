@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtri
+from scipy.special import expit, ndtri, stdtrit
 
 from recombine.checks.curves import Curve
 from recombine.checks.effects import Effects
@@ -192,9 +192,24 @@ class Adding:
         ways = [ranks(np.delete(self._cells.answers, group)) for group in groups]
         return np.array([self._mean(place[[i]], sd[[i]], way) for i, way in enumerate(ways)])
 
-    def interval(self, codes: Ints, deviations: float) -> tuple[Floats, Floats]:
+    def interval(self, codes: Ints, deviations: float, besides: float = 0.0) -> tuple[Floats, Floats]:
+        """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it."""
         place, sd = self.effects.predict(codes)
-        return self.scale.back(place - deviations * sd), self.scale.back(place + deviations * sd)
+        half = np.hypot(deviations * sd, besides)
+        return self.scale.back(place - half), self.scale.back(place + half)
+
+    def scatter_beyond(self, target: Target) -> float:
+        """How far, nine times in ten, a row is off the mean of its cell: beyond what `interval` holds for such means.
+        0 where no combination has several rows."""
+        there = target if self.scale is PLAIN else scaled(target, self.scale)
+        rows = there.count[there.count > 0]
+        spare = int((rows - 1).sum())
+        if not spare:
+            return 0.0
+        weighed = bool(np.ptp(self.effects.noise) > 0)
+        held = float(np.median(1 / rows) if weighed else np.mean(1 / rows))
+        variance = float(there.spread[there.count > 0].sum()) / spare * (1 - held)
+        return float(stdtrit(spare, 0.95)) * float(np.sqrt(max(variance, 0.0)))
 
     @staticmethod
     def _mean(place: Floats, sd: Floats, scale: Scale) -> Floats:

@@ -36,8 +36,9 @@ class Substitution:
             for k in range(len(cells.shape))
         ]
         self._kinds = self._equivalent(self._everything)
-        self.covers = self.right = np.zeros(0, dtype=bool)
-        """Of the cells left out last: which are covered without their group, and whose majority is right."""
+        self.covers = self.right = self.guessed = np.zeros(0, dtype=bool)
+        """Of the cells left out last: which are covered without their group, whose majority is right, and which the
+        commonest class of all cells would get right."""
 
     @staticmethod
     def work(cells: Cells) -> int:
@@ -87,7 +88,8 @@ class Substitution:
         found = [self._without(group) for group in groups]
         votes = np.concatenate([v for v, _ in found])
         self.covers = votes.sum(axis=1) > 0
-        self.right = votes.argmax(axis=1) == self._classes[[int(group[0]) for group in groups]]
+        truth = self._classes[[int(group[0]) for group in groups]]
+        self.right, self.guessed = votes.argmax(axis=1) == truth, np.bincount(self._classes).argmax() == truth
         return np.concatenate([self._shares(v, kept) for v, kept in found])
 
     def _without(self, group: Ints) -> tuple[Floats, Ints]:

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from recombine.checks import exported
 from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
 from recombine.checks.confounding import Confounding
-from recombine.checks.forecast import Forecast, apart, shown
+from recombine.checks.elsewhere import elsewhere
+from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import STATUSES, Identifiability
 from recombine.checks.planning import Plan
 from recombine.checks.prediction import Prediction
@@ -33,14 +35,12 @@ from recombine.support.table import Target
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA = 1
-
 THEORY = {
     "seen": "it is one of the training combinations",
-    "determined": "additive identifiability: its indicator row lies in the row space of training",
+    "determined": "a signed sum of seen combinations gives it, if effects add up (additive identifiability)",
     "extrapolation": "determined as others are, but a number lies outside the range of values that training shows",
-    "undetermined": "additive identifiability: a free direction changes it and no training answer",
-    "unseen level": "compositional support (First Principles, Def. 2): one of its levels never occurs in training",
+    "undetermined": "effects can shift so that it changes and no seen answer does (additive identifiability)",
+    "unseen level": "one of its levels never occurs in training (compositional support)",
 }
 LIKE_THE_SEEN = " The forecast supposes that the asked combinations behave like the seen ones."
 WORDS = {
@@ -66,10 +66,18 @@ class Query:
     shrinkage: float | None = None
     """What a wide network would give, as a share of the sum of seen effects: no estimate of ours."""
     prediction: float | str | None = None
-    """By the rule that the forecast recommends; None where nothing determines it."""
+    """What was observed, of a seen combination; else by the rule that the forecast recommends, None where nothing
+    determines it."""
     low: float | None = None
     high: float | None = None
+    row_low: float | None = None
+    """Ends of the range of a single new row, where ``low`` and ``high`` are those of the mean of several."""
+    row_high: float | None = None
     probabilities: dict[str, float] | None = None
+    rows: int | None = None
+    """Of a seen combination: in how many rows it was answered."""
+    smoothed: float | str | None = None
+    """Of a seen combination: what the rule says, which learns from the others too."""
     network: float | str | None = None
     """What a wide network would answer: no estimate of ours."""
     parts: dict[str, float] | None = None
@@ -199,13 +207,18 @@ class CheckResult(Result):
         if name != "error":
             raise unknown("condition to fail on", condition, ("undetermined", "assumption", "error=NUMBER"))
         if not most >= 0:
-            raise InputError(f"cannot fail on {condition!r}; write error=NUMBER, in the answer's units.")
+            raise InputError(f"cannot fail on {condition!r}; write error=NUMBER, in the units of the forecast.")
         return self.worst != "seen" and (self.forecast is None or self.forecast.error > most)
 
     @property
     def suggestions(self) -> list[dict[str, Level]]:
         """The combinations to collect."""
         return self.space.decode(self.advice.cells)
+
+    def run_sheet(self) -> pl.DataFrame:
+        """The rows to collect, numbered, with an empty column for each answer: those of the plan, or else those that
+        determine what is asked."""
+        return exported.run_sheet(self)
 
     def combination(self, codes: tuple[int, ...] | Codes) -> dict[str, Level]:
         return {
@@ -220,7 +233,7 @@ class CheckResult(Result):
         if self.known.rows.contains(codes)[0]:
             terms = sums(self.known, codes, work=self.known.rank)[0]
             return self._sum(terms)
-        return {"direction": self._direction(direction(self.known, codes[0]))}
+        return {"direction": self.named(direction(self.known, codes[0]))}
 
     def _sum(self, terms: Terms | None) -> dict[str, Any]:
         listed = None if terms is None else [[str(c), list(self.combination(row).values())] for c, row in terms]
@@ -237,9 +250,29 @@ class CheckResult(Result):
         if self.forecast is None:
             return said
         of = f"This is of {self.of_means}. " if self.of_means else ""
-        of += f"{PER_ROW} " if self.forecast.metric == "log loss" else ""
+        of += f"{PER_ROW} {self._wrong()} " if self.forecast.metric == "log loss" else ""
         of += f"Substitution: {REPLACED}. " if self.rule == "substitution" else ""
-        return f"{self.forecast.words} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+        return f"{self.expected} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+
+    def _wrong(self) -> str:
+        """How often the likeliest class was wrong, for who cannot read a log loss."""
+        found = self.forecast
+        if found is None or found.wrong is None or found.wrong_constant is None:
+            return ""
+        rule, same = apart(found.wrong, found.wrong_constant, share=True)
+        return f"On the combinations left out its likeliest class was wrong in {rule} of rows, the commonest in {same}."
+
+    @property
+    def expected(self) -> str:
+        """The forecast in one sentence."""
+        return "" if self.forecast is None else self.forecast.said(doubted=self.doubt is not None)
+
+    @property
+    def elsewhere(self) -> str | None:
+        """What adding up explained in real tables like this one."""
+        if self.forecast is None or self.forecast.metric != "rmse":
+            return None
+        return elsewhere(len(self.space), len(self.known.codes) / self.space.size)
 
     @property
     def of_means(self) -> str:
@@ -270,7 +303,8 @@ class CheckResult(Result):
                 on = f"; adding up does best on a {best.name} scale" if best is not None else ""
                 return f"{every}, and the seen combinations do not contradict that{on}."
             return f"{every}, but that is not shown: {self._not_shown()}."
-        how = "would determine all of them" if self.advice.enough else "would be needed, but no allowed set suffices"
+        how = f"would determine {self.reached('all of them')}"
+        how = how if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "extrapolation":
             where = f"Some numbers asked about lie outside {self._ranges()}"
             even = "already" if self.doubt == "rejected" else "even inside"
@@ -282,6 +316,12 @@ class CheckResult(Result):
             return f"Some combinations are not determined by this data even if {sums}; {cells} {how}{caveat}."
         return f"Some combinations use levels that training never shows; {cells} {how}{caveat}."
 
+    def reached(self, everything: str) -> str:
+        """What collecting the advised combinations determines: all that is asked, but for numbers that stay outside."""
+        left = self.advice.outside
+        them = f"the {left:,} with a number" if left > 1 else "the one with a number"
+        return f"{everything} but {them} outside the seen range" if left else everything
+
     def _against(self) -> str:
         return self._evidence if self.doubt == "rejected" else self._not_shown()
 
@@ -292,7 +332,7 @@ class CheckResult(Result):
         tried = self.forecast.assumed
         if tried is None or tried.error >= self.forecast.constant:
             return "on combinations left out it is no better than the same answer for all"
-        one, two = apart(tried.error, self.forecast.constant)
+        one, two = apart(tried.error, self.forecast.constant, self.forecast.share)
         errors = f"{'hardly ' if one == two else ''}less than the same answer for all ({one} against {two})"
         few = f"which on {self.forecast.distinct:,} of them may be chance"
         return f"on combinations left out it errs {errors}, {few}"
@@ -321,10 +361,14 @@ class CheckResult(Result):
             "prediction": query.prediction,
             "low": query.low,
             "high": query.high,
-            "rule": None if query.prediction is None else self.rule,
+            "rule": None if query.prediction is None else "observed" if query.rows else self.rule,
             "network": query.network,
             "witness": None,
         }
+        if query.row_low is not None:
+            record |= {"row_low": query.row_low, "row_high": query.row_high}
+        if query.rows is not None:
+            record |= {"rows": query.rows, "smoothed": query.smoothed}
         if query.probabilities is not None:
             record["probabilities"] = query.probabilities
         if query.parts is not None:
@@ -338,75 +382,13 @@ class CheckResult(Result):
     def to_frame(self) -> pl.DataFrame:
         """One row per query: factor columns (as text where levels are of mixed kinds), then status and numbers. What a
         network would say, which is no estimate, is in `queries` and the JSON alone."""
-        import polars as pl
-
-        columns: dict[str, Any] = {}
-        for k, factor in enumerate(self.space.factors):
-            levels = factor.levels or ()
-            values = [levels[q.codes[k]] for q in self.queries]
-            mixed = len({type(v) for v in levels}) > 1
-            columns[factor.name] = [str(v) for v in values] if mixed else values
-        for name, kind in _frame_types(pl).items():
-            said: list[Any] = [self.in_words(q.status) if name == "words" else getattr(q, name) for q in self.queries]
-            texts = name == "prediction" and any(isinstance(v, str) for v in said)
-            columns[name if name not in columns else f"check: {name}"] = pl.Series(
-                [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
-            )
-        for name in next((q.probabilities for q in self.queries if q.probabilities), {}):
-            columns[f"probability: {name}"] = pl.Series(
-                [(q.probabilities or {}).get(name) for q in self.queries], dtype=pl.Float64
-            )
-        return pl.DataFrame(columns)
+        return exported.frame(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
-        return {
-            "schema": SCHEMA,
-            "verdict": self.verdict,
-            "doubt": self.doubt,
-            "sentence": self.sentence(),
-            "asked": {"what": self.asked, "total": self.total, "listed": len(self.queries)},
-            "order": self.order,
-            "rank": {"train": self.rank_train, "needed": self.rank_needed},
-            "counts": self.counts,
-            "share": self.share,
-            "factors": {f.name: len(f.levels or ()) for f in self.space.factors},
-            "train": {"rows": int(self.row_counts.sum()), "combinations": len(self.known.codes)},
-            "unseen_levels": self.unseen_levels,
-            "queries": [self.words_of(q) for q in self.queries],
-            "directions": [self._direction(d) for d in self.directions],
-            "suggestions": self.suggestions,
-            "advice": {
-                "needed": self.advice.needed,
-                "cost": self.advice.cost,
-                "costs": [float(c) for c in self.advice.costs],
-                "lower_bound": self.advice.lower_bound,
-                "exact": self.advice.exact,
-                "enough": self.advice.enough,
-                "listed": self.advice.listed,
-                "method": self.advice.method,
-            },
-            "plan": None if self.plan is None else self.plan.to_dict(self.space),
-            "pieces": list(self.pieces),
-            "groups": self.groups,
-            "coverage": self._coverage(),
-            "confounding": {
-                "pairs": [_plain(vars(a)) for a in self.confounding.pairs],
-                "thin": self.confounding.thin,
-                "combinations": self.confounding.combinations,
-            },
-            "forecast": None
-            if self.forecast is None
-            else {**self.forecast.to_dict(), "scatter": self.answers.scatter if self.answers is not None else None},
-            "additivity": None if self.additivity is None else _plain(vars(self.additivity)),
-            "rescaled": None if self.rescaled is None else _plain(vars(self.rescaled)),
-            "scale": self.scale,
-            "learner": None if self.prediction is None else self._learner(self.prediction),
-            "notes": list(self.notes),
-            "settings": self.settings,
-        }
+        return exported.record(self)
 
-    def _direction(self, effects: Direction) -> list[list[Any]]:
+    def named(self, effects: Direction) -> list[list[Any]]:
         """[[{factor: level, …}, integer], …]: add any multiple and no training answer changes."""
         names = self.space.names
         return [
@@ -414,60 +396,10 @@ class CheckResult(Result):
             for levels, value in effects.items()
         ]
 
-    def _coverage(self) -> dict[str, Any]:
-        names = self.space.names
-        report: dict[str, Any] = {"skipped": list(self.coverage.skipped)}
-        for t in (1, 2, 3):
-            possible, seen, missing = self.coverage.total(t)
-            report[str(t)] = {
-                "possible": possible,
-                "seen": seen,
-                "missing": missing,
-                "factors": [
-                    {
-                        "factors": [names[k] for k in i.factors],
-                        "possible": i.possible,
-                        "seen": i.seen,
-                        "missing": i.missing,
-                        "unused": i.unused,
-                        "examples": [
-                            [(self.space.factors[k].levels or ())[c] for k, c in zip(i.factors, row, strict=True)]
-                            for row in i.examples
-                        ],
-                    }
-                    for i in self.coverage.strength(t)
-                ],
-            }
-        return report
-
-    def _learner(self, prediction: Prediction) -> dict[str, Any]:
-        shortcut = prediction.shortcut
-        return {
-            "learner": prediction.learner,
-            "salience": list(prediction.salience),
-            "shortcut": None if shortcut is None else {**_plain(vars(shortcut)), "factors": list(shortcut.factors)},
-        }
-
 
 def scale_of(rescaled: Additivity | None) -> str | None:
     """The scale of this test, where effects add up there."""
     return rescaled.scale if rescaled is not None and rescaled.rejected is False else None
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
-
-
-def _frame_types(pl: Any) -> dict[str, Any]:
-    return {
-        "status": pl.String,
-        "words": pl.String,
-        "leverage": pl.Float64,
-        "min_cut": pl.Int64,
-        "prediction": pl.Float64,
-        "low": pl.Float64,
-        "high": pl.Float64,
-    }
-
-
-__all__ = ["SCHEMA", "STATUSES", "THEORY", "CheckResult", "Query"]
+__all__ = ["STATUSES", "THEORY", "CheckResult", "Query"]

@@ -31,13 +31,14 @@ from recombine.cli.plan import plan_from_levels, print_plan
 from recombine.cli.printing import console, counted, print_facts, print_json, print_verdict, say, shown, unread
 from recombine.cli.progress import waiting
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
+from recombine.result import safe_csv
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from recombine.checks import CheckResult, Query
 
-SHOWN = 10
+SHOWN, PLANNED = 10, 30
 FEW = 3
 """Interactions up to which those that are missing are named."""
 MOST_COLUMNS = 20
@@ -53,6 +54,9 @@ COLOURS = {
 }
 NUMBERS = {
     "answer": "by the forecast's rule",
+    "one row": "a range meant to hold 9 of 10 single new rows",
+    "rows": "of a seen combination, whose answer is what was observed: their mean, or the commonest class",
+    "smoothed": "what the rule says of a seen combination, from the other combinations too",
     "leverage": "variance of the answer of a plain additive fit, in units of the noise of one row",
     "cut": "seen combinations that must be lost before it is no longer determined",
     "network": "not an estimate: what a wide network would give, as a share of the sum of seen effects",
@@ -98,6 +102,9 @@ def check(
     seed: Seed = 0,
     json: Json = False,
     out: OutFile = None,
+    plan: Annotated[
+        Path | None, Parameter(help="Write the rows to collect here, a run sheet with a column to fill in (.csv).")
+    ] = None,
     rules: Annotated[
         str | None,
         Parameter(
@@ -129,10 +136,12 @@ def check(
 
         recombine check train.csv --factors variety,dose,age --numeric dose --bins age=5
 
-        recombine check train.csv --factors a,b --budget 20 --change a=10,b=1
+        recombine check train.csv --factors a,b --budget 20 --change a=10,b=1 --plan runs.csv
 
         recombine check --levels a=3,b=red:green,c=4 --budget 20
     """
+    if plan is not None and (levels is not None or plan.suffix.lower() != ".csv"):
+        raise InputError("--plan names a .csv file; with --levels the run sheet is what --out FILE.csv writes.")
     if levels is not None:
         return plan_from_levels(levels, table, budget, order, criterion, exclude or [], change, seed, json, out)
     if table is None or factors is None:
@@ -143,6 +152,7 @@ def check(
     )
     changes = numbers(change, "--change") or None
     check_file(out, table, test)
+    check_file(plan, table, test, out, option="--plan")
     from threadpoolctl import threadpool_limits
 
     from recombine.checks import Purpose, check as run
@@ -150,38 +160,24 @@ def check(
     # The matrices are small: threads would wait for each other, on a busy machine longer than one alone takes.
     with waiting(f"checking {table.name}", quiet=json), threadpool_limits(limits=1):
         result = run(
-            table,
-            chosen,
-            target=target,
-            target_kind=target_kind,
-            split=split,
-            test=test,
-            grid=grid,
-            order=order,
-            min_support=min_support,
-            bins=counts,
-            numeric=shapes(numeric or []),
-            missing=missing,
-            merge_alike=merge_alike,
-            forbid=cells,
-            exclude=never,
-            cost=prices(cost) if cost else None,
-            purpose=Purpose(budget, until_error, criterion, noise, changes),
-            salience=salience,
-            depth=depth,
-            rules=words(rules) if rules else (),
-            max_rows=max_rows,
-            max_bytes=max_bytes,
-            seed=seed,
-        )
+            table, chosen, target=target, target_kind=target_kind, split=split, test=test, grid=grid, order=order,
+            min_support=min_support, bins=counts, numeric=shapes(numeric or []), missing=missing,
+            merge_alike=merge_alike, forbid=cells, exclude=never, cost=prices(cost) if cost else None,
+            purpose=Purpose(budget, until_error, criterion, noise, changes), salience=salience, depth=depth,
+            rules=words(rules) if rules else (), max_rows=max_rows, max_bytes=max_bytes, seed=seed,
+        )  # fmt: skip
     failed = result.fails(fail_on or [])
     if out is not None:
         result.save(out)
+    if plan is not None:
+        plan.write_text(safe_csv(result.run_sheet()), encoding="utf-8")
     with unread():
         if json:
             print_json(result.to_dict())
         else:
             _show(result, out)
+            if plan is not None:
+                say(f"\n{counted(len(result.run_sheet()), 'row')} to collect written to {plan}")
     for text in failed:
         error = (
             f": {result.forecast.error:.3g} is expected" if result.forecast is not None else ": there is no forecast"
@@ -193,10 +189,10 @@ def check(
 def _show(result: CheckResult, out: Path | None) -> None:
     print_verdict(result.verdict + result.beside, COLOURS.get(result.verdict, "green"), result.sentence())
     if result.plan is not None:  # somebody asked for it
-        print_plan(result.space, result.plan, SHOWN)
+        print_plan(result.space, result.plan, PLANNED)
     say("")
     print_facts(_facts(result))
-    if result.queries and result.verdict != "seen" and len(result.space) <= MOST_COLUMNS:
+    if any(q.status != "seen" or q.rows for q in result.queries) and len(result.space) <= MOST_COLUMNS:
         say("")
         _print_queries(result)
     if result.plan is None and len(result.advice.cells):
@@ -214,14 +210,15 @@ def _show(result: CheckResult, out: Path | None) -> None:
 
 
 def _facts(result: CheckResult) -> list[tuple[str, str]]:
+    from recombine.checks.expected import per_cent, shown as rounded
+
     names = result.space.names
     factors = " × ".join(names) if len(names) <= MOST_COLUMNS else f"{len(names)} factors"
     rows, combinations = counted(int(result.row_counts.sum()), "row"), len(result.known.codes)
-    found = (
-        ", ".join(f"{_count(n)} {name}" for name, n in result.counts.items() if n)
-        if result.counts is not None
-        else ", ".join(f"{share:.1%} {name}" for name, share in (result.share or {}).items() if share) + " (sampled)"
-    )
+    sampled = {name: per_cent(share, 1) for name, share in (result.share or {}).items() if share}
+    counts = {name: _count(n) for name, n in (result.counts or {}).items() if n}
+    found = ", ".join(f"{much} {name}" for name, much in (sampled if result.counts is None else counts).items())
+    found += " (sampled)" if result.counts is None else ""
     facts = [
         ("training", f"{rows}, {combinations:,} of {_count(result.space.size)} combinations of {factors}"),
         ("asked", f"{_count(result.total)} combination{'' if result.total == 1 else 's'}: {result.asked}"),
@@ -237,13 +234,11 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
             words = f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"
             facts.append((f"{t}-way", words + (_named(result, t) if missing <= FEW and t < len(names) else "")))
     if result.forecast is not None:
-        from recombine.checks.elsewhere import elsewhere
-        from recombine.checks.forecast import shown as rounded
-
-        tried = ", ".join(f"{rule.rule} {rounded(rule.error)}" for rule in result.forecast.rules)
-        facts.append(("rules", f"{tried} ({result.forecast.metric})"))
-        if result.forecast.metric == "rmse" and (told := elsewhere(len(names), combinations / result.space.size)):
-            facts.append(("elsewhere", told))
+        share = result.forecast.share
+        tried = ", ".join(f"{rule.rule} {rounded(rule.error, share)}" for rule in result.forecast.rules)
+        facts.append(("rules", f"{tried} ({result.forecast.metric}); {result.forecast.choice}"))
+        if result.elsewhere:
+            facts.append(("elsewhere", result.elsewhere))
     if result.additivity is not None:
         facts.append(("additive", result.additivity.words))
     if result.rescaled is not None:
@@ -278,6 +273,9 @@ def _print_queries(result: CheckResult) -> None:
     listed, title = _listed(result)
     numbers = {
         "answer": ["" if q.prediction is None else _answer(q) for q in listed],
+        "one row": ["" if q.row_low is None else _ends(q.row_low, q.row_high) for q in listed],
+        "rows": ["" if q.rows is None else f"{q.rows:,}" for q in listed],
+        "smoothed": ["" if q.smoothed is None else _plain(q.smoothed) for q in listed],
         "leverage": ["" if q.leverage is None else f"{q.leverage:.2f}" for q in listed],
         "cut": ["" if q.min_cut is None else str(q.min_cut) for q in listed],
     }
@@ -297,21 +295,20 @@ def _print_queries(result: CheckResult) -> None:
     where.print(table)
     if result.doubt and any(q.status == "determined" for q in listed):
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
-    if numbers.get("answer") and not result.by_sums:
+    answered = [q for q in listed if q.prediction is not None and not q.rows]
+    if answered and not result.by_sums:
         said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
-        swaps = result.forecast.substitution if result.rule == "substitution" and result.forecast is not None else None
-        if swaps is not None:
-            asked = sum(q.status == "determined" for q in result.queries)
-            said += f", which does not suppose that and covers {swaps['covered']:,} of {asked:,}"
+        if result.rule == "substitution" and result.forecast is not None:
+            said += f", which does not suppose that and {result.forecast.substituted}"
         where.print(shown(said, style="dim"))
-    for name in numbers:
+    for name in numbers if answered else [name for name in numbers if name != "answer"]:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
         if name == "answer" and not untried:
             ranged = any(q.low is not None for q in listed)
-            what += ", with the range that 9 of 10 numbers fall into" if ranged else ""
-            what += ", with the chance of the class" if any(q.probabilities for q in listed) else ""
+            what += ", with a range meant to hold 9 of 10 numbers" if ranged else ""
+            what += ", with the chance of the class" if any(q.probabilities for q in answered) else ""
             what += f"; {'both are' if ranged else 'it is'} of {result.of_means}" if result.of_means else ""
         where.print(shown(f"{name}: {what}{learner}", style="dim"))
 
@@ -322,32 +319,45 @@ def _listed(result: CheckResult) -> tuple[list[Query], str]:
     dark = [q for q in result.queries if q.prediction is None]
     levered = ", by leverage" if any(q.leverage is not None for q in result.queries) else ""
     if not told or not dark:
-        mixed = result.queries[0].status != "determined"
+        mixed = len({q.status for q in result.queries}) > 1
         return list(result.queries[:SHOWN]), "combinations asked" + (", the worst status first" if mixed else levered)
     first = dark[: max(SHOWN // 2, SHOWN - len(told))]
     return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then answers" + levered
 
 
 def _answer(query: Query) -> str:
-    if isinstance(query.prediction, str):
-        return f"{query.prediction}" + (f" ({max(query.probabilities.values()):.0%})" if query.probabilities else "")
-    from recombine.checks.forecast import shown as rounded
+    from recombine.checks.expected import per_cent
 
-    said = rounded(query.prediction or 0.0)
-    return said if query.low is None else f"{said} ({rounded(query.low)} to {rounded(query.high or 0.0)})"
+    said = _plain(query.prediction or 0.0)
+    if query.probabilities:
+        return f"{said} ({per_cent(max(query.probabilities.values()))})"
+    return said if query.low is None else f"{said} ({_ends(query.low, query.high)})"
+
+
+def _ends(low: float, high: float | None) -> str:
+    from recombine.checks.expected import shown as rounded
+
+    return f"{rounded(low)} to {rounded(high or 0.0)}"
+
+
+def _plain(answer: float | str) -> str:
+    from recombine.checks.expected import shown as rounded
+
+    return answer if isinstance(answer, str) else rounded(answer)
 
 
 def _print_suggestions(result: CheckResult) -> None:
     advice, where = result.advice, console()
     table = _of_combinations(result, [])
-    for record in result.suggestions[:SHOWN]:
+    for record in result.suggestions[:PLANNED]:
         table.add_row(*[shown(str(v)) for v in record.values()])
     where.print(shown(f"collect {counted(len(advice.cells), 'combination')} ({advice.method})", style="bold"))
     where.print(table)
-    if result.doubt:
-        where.print(shown(f"this determines what is asked only if {result.rests}", style="dim"))
-    if len(advice.cells) > SHOWN:
-        say(f"… and {len(advice.cells) - SHOWN:,} more (--json lists them)")
+    if result.doubt or advice.outside:
+        only = f"only if {result.rests}" if result.doubt else f"if {result.assumes}"
+        where.print(shown(f"this determines {result.reached('what is asked')} {only}", style="dim"))
+    if len(advice.cells) > PLANNED:
+        say(f"… and {len(advice.cells) - PLANNED:,} more (--plan FILE.csv has all)")
 
 
 def _of_combinations(result: CheckResult, more: list[str]) -> Table:

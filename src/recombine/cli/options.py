@@ -179,15 +179,15 @@ def levels_of(text: str) -> dict[str, int | list[Level]]:
     return found
 
 
-def check_file(out: Path | None, *read: Path | None) -> None:
+def check_file(out: Path | None, *read: Path | None, option: str = "--out") -> None:
     """Say at once that a result could not be written to this file, or would take the place of what is read."""
     if out is None:
         return
     if any(path is not None and path.exists() and out.exists() and out.samefile(path) for path in read):
-        raise InputError(f"{str(out)!r} is a file that is read here; --out would write over it.")
+        raise InputError(f"{str(out)!r} is a file that is read here; {option} would write over it.")
     if out.is_dir():
-        raise InputError(f"{str(out)!r} is a folder; --out names a file that ends in one of {' '.join(ENDINGS)}.")
+        raise InputError(f"{str(out)!r} is a folder; {option} names a file that ends in one of {' '.join(ENDINGS)}.")
     if out.suffix.lower() not in ENDINGS:
-        raise InputError(f"--out {out.name!r} cannot be written; its ending must be one of {' '.join(ENDINGS)}.")
+        raise InputError(f"{option} {out.name!r} cannot be written; its ending must be one of {' '.join(ENDINGS)}.")
     if not out.parent.is_dir():
         raise InputError(f"there is no folder {str(out.parent)!r} to write {out.name!r} into.")

@@ -24,7 +24,7 @@ def print_plan(space: FactorSpace, plan: Plan, most: int) -> None:
     rows = [list(record.values()) for record in space.decode(plan.cells[:most])]
     print_table("", list(space.names), rows, one_line=True)
     if len(plan.cells) > most:
-        say(f"… and {len(plan.cells) - most:,} more (--json lists them)")
+        say(f"… and {len(plan.cells) - most:,} more (--plan FILE.csv has all; with --levels, --out FILE.csv)")
 
 
 def plan_from_levels(
@@ -46,6 +46,7 @@ def plan_from_levels(
         raise InputError("--levels needs --budget: a whole number of rows to plan.")
     check_file(out)
     from recombine.checks import plan
+    from recombine.checks.expected import per_cent
 
     result = plan(
         levels_of(levels), int(budget), order=order, criterion=criterion,
@@ -62,7 +63,7 @@ def plan_from_levels(
     lines = []
     for other in result.beside:
         errors = [None if other[key] is None else f"{other[key]:.3g}" for key in ("error", "worst")]
-        lines.append([other["plan"], other["distinct"], f"{other['determined']:.0%}", *errors])
+        lines.append([other["plan"], other["distinct"], per_cent(other["determined"]), *errors])
     columns = ["published plan", "distinct rows", "determined", "typical error", "largest error"]
     print_table(f"\nbeside plans of {int(budget):,} rows that repeat the published ones", columns, lines, one_line=True)
     if out is not None:

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from recombine.figures.data import label, shortened
+from recombine.space import in_order
 
 if TYPE_CHECKING:
     from recombine.checks import CheckResult
@@ -47,11 +48,12 @@ def shown(result: CheckResult, factor: int) -> list[int]:
         return [0]
     count = result.space.shape[factor]
     most = MOST_LEVELS if len(result.space) <= 2 else MOST_IN_PAIRS
+    order = in_order(result.space.factors[factor].levels or ())
     if count <= most:
-        return list(range(count))
+        return order
     wanted = [int(c) for c in to_collect(result)[:, factor]] + [q.codes[factor] for q in result.queries]
-    first = list(dict.fromkeys([*wanted, *range(count)]))[:most]
-    return sorted(first)
+    first = list(dict.fromkeys([*wanted, *order]))[:most]
+    return sorted(first, key=order.index)
 
 
 def left_out(result: CheckResult) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.checks.confounding import EFFECT, ONE_LEVEL
+from recombine.checks.confounding import ONE_LEVEL
+from recombine.checks.expected import per_cent, shown
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
@@ -43,7 +43,7 @@ def check_page(result: CheckResult) -> str:
     opens = _opens(result)
     shown = [
         q
-        for status in ("determined", "extrapolation", "undetermined", "unseen level")
+        for status in ("determined", "extrapolation", "undetermined", "unseen level", "seen")
         for q in _of(result, status)[:EACH]
     ]
     pairs, effects = _associations(result)
@@ -51,7 +51,7 @@ def check_page(result: CheckResult) -> str:
         "check.html.j2",
         result=result,
         headline=_headline(result),
-        further=result.sentence().removeprefix(result.forecast.words if result.forecast else ""),
+        further=result.sentence().removeprefix(result.expected),
         statuses=_statuses(result),
         train_rows=int(result.row_counts.sum()),
         train_cells=len(result.known.codes),
@@ -76,8 +76,10 @@ def check_page(result: CheckResult) -> str:
         cuts=any(q.min_cut is not None for q in shown),
         unanswered=any(q.prediction is None for q in shown),
         predicted=any(q.prediction is not None for q in shown),
+        observed=any(q.rows for q in shown),
         chances=any(q.probabilities for q in shown),
         ranged=any(q.low is not None for q in shown),
+        single=any(q.row_low is not None for q in shown),
         networks=any(q.network is not None for q in shown),
         rules=_rules(result),
         learner=result.prediction.learner if result.prediction else None,
@@ -92,7 +94,7 @@ def check_page(result: CheckResult) -> str:
 def plan_page(result: PlanResult) -> str:
     """The page of a plan from nothing: its rows in visiting order, beside the published plans."""
     return render("plan.html.j2", result=result, plan=_plan(result.space, result.plan), beside=[
-        {"name": b["plan"], "rows": f"{b['distinct']:,}", "determined": f"{b['determined']:.0%}",
+        {"name": b["plan"], "rows": f"{b['distinct']:,}", "determined": per_cent(b["determined"]),
          "error": "" if b["error"] is None else number(b["error"]),
          "worst": "" if b["worst"] is None else number(b["worst"])} for b in result.beside
     ])  # fmt: skip
@@ -109,6 +111,7 @@ def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
         if moved
         else "",
         "names": space.names,
+        "visited": bool(moved),
         "priced": len(set(plan.costs.tolist())) > 1,
         "rows": [
             {"levels": [label(v) for v in record.values()], "cost": number(float(cost))}
@@ -146,7 +149,8 @@ def _rules(result: CheckResult) -> list[dict[str, str]]:
     if result.forecast is None:
         return []
     return [
-        {"name": r.rule, "error": number(r.error), "explained": "" if r.explained is None else f"{r.explained:.0%}"
+        {"name": r.rule, "error": shown(r.error, share=True) if result.forecast.share else number(r.error),
+         "explained": "" if r.explained is None else f"{number(100 * r.explained, 0)} %"
          + (" (may be chance)" if r.explained > 0 and not r.beats else "")} for r in result.forecast.rules
     ]  # fmt: skip
 
@@ -170,8 +174,8 @@ def _caption(result: CheckResult) -> str:
     words = []
     if len(result.space) > 2:
         words.append(
-            "For each pair of factors: was the pair of levels seen, and of the combinations asked with it how many are "
-            "determined (3/5: three of five)."
+            "For each pair of factors: was the pair of levels seen, and of the combinations asked with it how many "
+            "were seen or are determined (3/5: three of five)."
         )
     elif result.answers is not None:
         words.append(f"In cells with room: the mean answer where seen, that of the rule “{result.rule}” elsewhere.")
@@ -186,7 +190,7 @@ def _statuses(result: CheckResult) -> list[dict[str, str]]:
         if result.counts is not None:
             shown = f"{result.counts[status]:,}"
         else:
-            shown = f"{(result.share or {}).get(status, 0.0):.1%} of a sample"
+            shown = f"{per_cent((result.share or {}).get(status, 0.0), 1)} of a sample"
         rows.append({"status": status, "number": shown, "words": result.in_words(status), "theory": theory})
     return rows
 
@@ -220,19 +224,23 @@ def _advice(result: CheckResult) -> str:
         if advice.exact
         else f"A heuristic; no set can cost less than {number(advice.lower_bound)}"
     )
-    return f"{count} after which everything asked is determined if {result.rests}. {proof} ({advice.method})."
+    what = result.reached("everything asked")
+    return f"{count} after which {what} is determined if {result.rests}. {proof} ({advice.method})."
 
 
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
     return {
         "levels": [label(v) for v in result.combination(query.codes).values()],
-        "words": result.in_words(query.status),
+        "words": result.in_words(query.status)
+        + ("" if query.rows is None else f" ({query.rows:,} row{'s' if query.rows > 1 else ''})"),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
         "prediction": answer_of(query),
-        "range": within(query),
+        "range": within(query.low, query.high),
+        "row": within(query.row_low, query.row_high),
         "network": said(query.network),
         "why": why(result, query),
+        "folded": query.terms is not None,
     }
 
 
@@ -242,49 +250,28 @@ def _coverage(result: CheckResult) -> list[dict[str, str]]:
         found = sorted(result.coverage.strength(t), key=lambda i: -i.missing)
         if not found:
             continue
-        possible, seen, missing = result.coverage.total(t)
-        rows.append(
-            {
-                "name": f"all choices of {t} factor{'s' if t > 1 else ''}",
-                "possible": f"{possible:,}",
-                "seen": f"{seen:,}",
-                "missing": f"{missing:,}",
-                "examples": "",
-            }
-        )
-        for interaction in found[:6] if len(found) > 1 else []:
-            if not interaction.missing:
+        rows.append(_covered(f"all choices of {t} factor{'s' if t > 1 else ''}", *result.coverage.total(t)))
+        for i in found[:6] if len(found) > 1 else []:
+            if not i.missing:
                 continue
-            examples = [
-                "("
-                + ", ".join(
-                    label((result.space.factors[k].levels or ())[c])
-                    for k, c in zip(interaction.factors, row, strict=True)
-                )
-                + ")"
-                for row in interaction.examples[:3]
-            ]
-            rows.append(
-                {
-                    "name": " × ".join(result.space.names[k] for k in interaction.factors),
-                    "possible": f"{interaction.possible:,}",
-                    "seen": f"{interaction.seen:,}",
-                    "missing": f"{interaction.missing:,}",
-                    "examples": " ".join(examples) + (" …" if interaction.missing > 3 else ""),
-                }
-            )
+            levels = [result.space.factors[k].levels or () for k in i.factors]
+            examples = [", ".join(label(n[c]) for n, c in zip(levels, row, strict=True)) for row in i.examples[:3]]
+            shown = " ".join(f"({example})" for example in examples) + (" …" if i.missing > 3 else "")
+            name = " × ".join(result.space.names[k] for k in i.factors)
+            rows.append(_covered(name, i.possible, i.seen, i.missing, shown))
     return rows
 
 
+def _covered(name: str, possible: int, seen: int, missing: int, examples: str = "") -> dict[str, str]:
+    counts = {"possible": possible, "seen": seen, "missing": missing}
+    return {"name": name, "examples": examples, **{key: f"{count:,}" for key, count in counts.items()}}
+
+
 def _associations(result: CheckResult) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """Pairs of factors, and factors with the answer; nothing of bins that numbers were cut into."""
+    """Pairs of factors, and factors with the answer."""
     target = result.answers
-    numbers = target is not None and target.classes is None
     ours = [a for a in result.confounding.pairs if target is not None and a.two == target.name]
     factors = [a for a in result.confounding.pairs if a not in ours]
-    if numbers:
-        ours = sorted((a for a in ours if a.method == EFFECT), key=lambda a: -(a.explained or 0.0))
-        factors = [replace(a, conditional=None) for a in factors]
     return [_pair(a) for a in factors[:SHOWN]], [{**_pair(a), "name": a.one} for a in ours[:SHOWN]]
 
 
@@ -295,7 +282,7 @@ def _pair(association: Association) -> dict[str, str]:
         "v": number(association.cramers_v, 2),
         "information": number(association.information, 3),
         "given": given,
-        "explained": "" if association.explained is None else f"{association.explained:.0%}",
+        "explained": "" if association.explained is None else f"{number(100 * association.explained, 0)} %",
         "p": "" if association.p_value is None else f"{association.p_value:.2g}",
         "method": association.method if association.method != ONE_LEVEL else "",
     }

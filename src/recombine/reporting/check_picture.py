@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.checks.expected import per_cent
 from recombine.figures import check_cells as drawn
 from recombine.figures.data import label, number
 from recombine.space import quoted
@@ -94,12 +95,12 @@ def said(answer: float | str | None) -> str:
 
 def answer_of(query: Query) -> str:
     """The answer, of classes with the chance of the class."""
-    chance = f" ({max(query.probabilities.values()):.0%})" if query.probabilities else ""
+    chance = f" ({per_cent(max(query.probabilities.values()))})" if query.probabilities else ""
     return said(query.prediction) + chance
 
 
-def within(query: Query) -> str:
-    return "" if query.low is None else f"{number(query.low)} – {number(query.high or 0.0)}"
+def within(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{number(low)} – {number(high)}"
 
 
 def _effect(result: CheckResult, levels: tuple[tuple[int, int], ...], value: int) -> str:
@@ -169,7 +170,7 @@ def _tell_cells(result: CheckResult) -> Any:
         if query is None:
             return "", words, ""
         answer, reason = said(query.prediction), why(result, query)
-        words += _is("answer", answer_of(query)) + _is("9 of 10 within", within(query))
+        words += _is("answer", answer_of(query)) + _is("9 of 10 within", within(query.low, query.high))
         words += f". {reason}" if reason else ""
         terms = [f"{'-' if c < 0 else '+'}{places(result, np.array([row]))}" for c, row in query.terms or ()]
         return answer, words, " ".join(terms)
@@ -195,7 +196,7 @@ def _tell_pairs(result: CheckResult) -> Any:
             sign = ""
             if query is not None:
                 counts = asked[a, b]
-                sign = f"{counts.get('determined', 0)}/{sum(counts.values())}"
+                sign = f"{counts.get('seen', 0) + counts.get('determined', 0)}/{sum(counts.values())}"
                 words += "; asked with it: " + ", ".join(f"{n:,} {status}" for status, n in counts.items())
                 cell = ", ".join(label(v) for v in result.combination(query.codes).values())
                 reason = why(result, query)

@@ -50,6 +50,8 @@ class Target:
     """Sum of squared deviations from the combination's mean (numbers only)."""
     percent: bool = False
     """Whether the numbers were written with a % sign."""
+    ends: NDArray[np.float64] | None = None
+    """Smallest and largest answer of each combination (combinations × 2; numbers only)."""
 
     @property
     def share(self) -> bool:
@@ -78,7 +80,8 @@ class Target:
 
     def of(self, chosen: NDArray[np.bool_]) -> Target:
         """The answers of some of the combinations."""
-        return replace(self, count=self.count[chosen], mean=self.mean[chosen], spread=self.spread[chosen])
+        ends = None if self.ends is None else self.ends[chosen]
+        return replace(self, count=self.count[chosen], mean=self.mean[chosen], spread=self.spread[chosen], ends=ends)
 
 
 @dataclass(frozen=True)
@@ -94,14 +97,15 @@ class Answers:
         """What is asked of the column ``" y"`` within each combination."""
         y = pl.col(" y")
         if self.classes is None:
-            return [y.count().alias(" count"), y.mean().alias(" mean"), ((y - y.mean()) ** 2).sum().alias(" spread")]
+            ends = [y.min().alias(" low"), y.max().alias(" high"), ((y - y.mean()) ** 2).sum().alias(" spread")]
+            return [y.count().alias(" count"), y.mean().alias(" mean"), *ends]
         return [(y == i).sum().alias(f" c{i}") for i in range(len(self.classes))]
 
     def target(self, grouped: pl.DataFrame) -> Target:
         if self.classes is None:
-            mean, spread = (grouped[name].fill_null(0.0).to_numpy() for name in (" mean", " spread"))
+            mean, spread, *ends = (grouped[n].fill_null(0.0).to_numpy() for n in (" mean", " spread", " low", " high"))
             count = grouped[" count"].to_numpy().astype(np.int64)
-            return Target(self.name, None, count, mean, spread, self.percent)
+            return Target(self.name, None, count, mean, spread, self.percent, np.stack(ends, axis=1))
         shares = grouped.select([f" c{i}" for i in range(len(self.classes))]).to_numpy().astype(np.float64)
         count = shares.sum(axis=1)
         none = np.zeros(len(count))

@@ -1,0 +1,200 @@
+"""The error to expect on asked combinations, as found by `forecast`, and how it is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from recombine.checks.modular import Floats, Ints
+from recombine.checks.rules import PLAIN, Adding, Rule, Scale
+from recombine.support.table import Target
+
+SHOWN = (
+    "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
+    "substitution", "level", "wrong", "wrong_constant",
+)  # fmt: skip
+NOTHING_TOLD = 0.99
+"""Width of the interval of a share that tells nothing."""
+
+
+@dataclass(frozen=True)
+class RuleError:
+    """One rule of the contest."""
+
+    rule: str
+    error: float
+    explained: float | None
+    """Share of the constant's error (numbers: squared error) that the rule takes away; None where that has none."""
+    beats: bool
+    """Whether it is better than the constant beyond chance."""
+    uncharged: float
+    """The error as tried, before something is added for what was learnt from the stand-ins."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Answers of the recommended rule to cells."""
+
+    answers: Floats
+    """Numbers, or probabilities (cells × classes)."""
+    low: Floats | None
+    high: Floats | None
+    row_low: Floats | None = None
+    """Of a single new row, where ``low`` and ``high`` are those of the mean of several."""
+    row_high: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """The error to expect on the asked combinations that training determines."""
+
+    rule: str
+    error: float
+    low: float
+    high: float
+    metric: str
+    constant: float
+    explained: float | None
+    rules: tuple[RuleError, ...]
+    stand_ins: int
+    distinct: int
+    """Seen cells of which the stand-ins were drawn, some of them for several asked cells."""
+    cells: int
+    """Asked cells that it is about."""
+    assumed: RuleError | None
+    """The rule that “determined” rests on; None where it does not take part."""
+    substitution: dict[str, float | None] | None = None
+    _best: Rule | None = field(default=None, repr=False)
+    _deviations: float = field(default=0.0, repr=False)
+    small: bool = False
+    """Whether it rests on so few combinations that its interval holds less often than it is meant to."""
+    wrong: float | None = None
+    """Beside a log loss: share of the stand-ins' rows whose class is not the one that the rule finds likeliest."""
+    wrong_constant: float | None = None
+    """The same of the commonest class for all."""
+
+    @property
+    def share(self) -> bool:
+        """Whether errors are shares of answers, which are shown in per cent."""
+        return self.metric == "error rate"
+
+    @property
+    def explains(self) -> bool | None:
+        """Whether the rule that is assumed beats the constant beyond chance."""
+        return None if self.assumed is None else self.assumed.beats
+
+    @property
+    def words(self) -> str:
+        """The forecast in one sentence."""
+        return self.said(doubted=False)
+
+    def said(self, doubted: bool) -> str:
+        """The same; ``doubted``: what “determined” rests on is contradicted or not shown."""
+        what = {"rmse": "a root-mean-square error of", "error rate": "a share wrong of", "log loss": "a log loss of"}
+        error, constant = apart(self.error, self.constant, self.share)
+        errs = f"errs {'in' if self.share else 'by'} {constant}"
+        gain = f"the same answer for all {errs}" + (", hardly different" if error == constant else "")
+        gain += "" if self.beats else ", and the difference may be chance"
+        if self.rule == "constant":
+            error = shown(self.error, self.share)
+            gain = "no rule that was tried is clearly better than the same answer for all"
+        which = "adding up would determine" if doubted else f"{'are' if self.cells != 1 else 'is'} determined"
+        untold = self.share and self.high - self.low > NOTHING_TOLD
+        low, high = (shown(end, self.share) for end in (self.low, self.high))
+        within = f"90 %: {low} to {high}" if self.level == "90 %" else f"{low} to {high}, {self.level}"
+        within = "how near cannot be told from so few" if untold else within
+        return (
+            f"Expect {what[self.metric]} {error} ({within}) on the "
+            f"{self.cells:,} unseen combination{'s' if self.cells != 1 else ''} that {which}, by the "
+            f"rule “{self.rule}”; {gain}."
+        )
+
+    @property
+    def level(self) -> str:
+        """How often the interval holds: as it is meant to, except where planted tables have shown that it does not."""
+        if self.small:
+            held = "half of the time" if self.share else "3 times in 4"
+            return f"meant for 90 %, held about {held} on planted tables this small"
+        if self.scale is not None and self.scale.name == "log":
+            return "meant for 90 %, held about 5 times in 6 on planted tables whose effects multiply"
+        return "90 %"
+
+    @property
+    def substituted(self) -> str:
+        """What substitution covers and how often it was right, beside a guess."""
+        told = self.substitution
+        if told is None:
+            return ""
+        words = f"covers {told['covered']:,} of {told['asked']:,}"
+        if told["right"] is None or told["guessed"] is None:
+            return f"{words}; it covers no stand-in, so it was not tried"
+        right = f"it had {per_cent(told['right'])} right, the commonest class {per_cent(told['guessed'])}"
+        return f"{words}; of {told['tried']:,} stand-ins that it covers {right}"
+
+    @property
+    def choice(self) -> str:
+        """How the recommended rule was chosen: of classes not by the errors that are shown."""
+        charged = [f"{r.rule} {shown(r.uncharged)}" for r in self.rules if r.uncharged != r.error]
+        if self.metric == "rmse" or not charged:
+            apart = "by at most 0.5 % or a third of a standard error"
+            return f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}{self._on}"
+        added = f"before something was added for what they learnt from the stand-ins ({', '.join(charged)})"
+        return f"recommended is the rule whose error was smallest {added}, or a simpler one that was as good"
+
+    @property
+    def _on(self) -> str:
+        """What the recommended rule's scale means, where people may not know."""
+        odds = "; on a log-odds scale effects multiply the odds (60 % are odds of 60 to 40)"
+        return odds if self.scale is not None and self.scale.name == "log-odds" else ""
+
+    @property
+    def scale(self) -> Scale | None:
+        """Where the rule adds up on another scale than the answer's own: that one."""
+        return self._best.scale if isinstance(self._best, Adding) and self._best.scale is not PLAIN else None
+
+    @property
+    def beats(self) -> bool:
+        """Whether the rule is better than the constant beyond chance."""
+        return any(rule.beats for rule in self.rules if rule.rule == self.rule)
+
+    @property
+    def noise(self) -> float | None:
+        """Standard deviation of one row around the rule, in the answer's units, where enough rows tell."""
+        return self._best.noise if isinstance(self._best, Adding) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        shown = {name: getattr(self, name) for name in SHOWN}
+        return {**shown, "rules": [vars(rule) for rule in self.rules], "choice": self.choice}
+
+    def estimate(self, codes: Ints, target: Target | None = None) -> Estimates:
+        """With ``target``, the answers of the seen cells, also the range of a single new row."""
+        assert self._best is not None
+        answers, rule = self._best.answer(codes), self._best
+        if not isinstance(rule, Adding):
+            return Estimates(answers, None, None)
+        ends = rule.interval(codes, self._deviations)
+        if target is None or target.scatter is None:
+            return Estimates(answers, *ends)
+        return Estimates(answers, *ends, *rule.interval(codes, self._deviations, rule.scatter_beyond(target)))
+
+
+def per_cent(share: float, decimals: int = 0) -> str:
+    """A share as a person reads it."""
+    return f"{100 * share:.{decimals}f} %"
+
+
+def shown(value: float, share: bool = False) -> str:
+    """Three digits, and no power of ten where people write thousands; a share in per cent."""
+    if share:
+        return f"{shown(100 * value)} %"
+    return f"{value:,.0f}" if 1_000 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
+def apart(one: float, two: float, share: bool = False) -> tuple[str, str]:
+    """Two values as shown, with a fourth digit where three do not tell them apart."""
+    if share:
+        first, second = apart(100 * one, 100 * two)
+        return f"{first} %", f"{second} %"
+    if shown(one) != shown(two) or f"{one:.4g}" == f"{two:.4g}" or abs(one) >= 1_000:
+        return shown(one), shown(two)
+    return f"{one:#.4g}", f"{two:#.4g}"

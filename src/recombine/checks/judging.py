@@ -1,0 +1,76 @@
+"""What a table's own answers say: the error to expect, and whether effects add up, on whatever scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recombine.checks.additivity import Additivity, additivity
+from recombine.checks.expected import Forecast
+from recombine.checks.forecast import forecast
+from recombine.checks.identifiability import DETERMINED, Identifiability
+from recombine.checks.queries_asked import Asked
+from recombine.checks.rules import Cells, Scale, scaled
+from recombine.checks.verdict import scale_of
+from recombine.support.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What the table's own answers say."""
+
+    forecast: Forecast | None
+    additivity: Additivity | None
+    rescaled: Additivity | None
+    why_not: tuple[str, ...]
+    """Why nothing is forecast, where it is not."""
+
+    @property
+    def scale(self) -> Scale | None:
+        """The scale on which effects add up where they do not in the answer's own units."""
+        return self.forecast.scale if self.forecast is not None and scale_of(self.rescaled) else None
+
+
+def judge(known: Identifiability, train: Table, asked: Asked, rules: Sequence[str], seed: int) -> Judged:
+    """The forecast first: what else is tested depends on the rule that it recommends."""
+    expected, why_not = _forecast(known, train, asked, rules, seed)
+    fit = _additivity(known, train, expected)
+    return Judged(expected, fit, _rescaled(known, train, fit, expected), tuple(why_not))
+
+
+def _forecast(
+    known: Identifiability, train: Table, asked: Asked, rules: Sequence[str], seed: int
+) -> tuple[Forecast | None, list[str]]:
+    """The error to expect on the determined cells, or a note on why that is not said."""
+    target = train.target
+    if target is None or asked.worst == "seen":
+        return None, []
+    cells = Cells.of(known.codes, known.shape, target, known.curves)
+    found = forecast(
+        cells, asked.codes[asked.status == DETERMINED].astype(np.int64), assumed=known.order, more=rules, seed=seed
+    )
+    if isinstance(found, str):
+        return None, [found]
+    # Of very many asked cells a part was passed on, which stands for all of them.
+    return found if asked.counts is None else replace(found, cells=asked.counts["determined"]), []
+
+
+def _additivity(known: Identifiability, train: Table, expected: Forecast | None) -> Additivity | None:
+    if train.target is None:
+        return None
+    found = additivity(known, train.target, train.space.names)
+    explained = next((r.explained for r in expected.rules if r.rule == "additive"), None) if expected else None
+    return replace(found, explained=explained)
+
+
+def _rescaled(
+    known: Identifiability, train: Table, fit: Additivity | None, expected: Forecast | None
+) -> Additivity | None:
+    """The same test on the scale of the recommended rule, where that is another one and explains something, and adding
+    up in the answer's own units is rejected. (Where it is only not shown, noise would find itself a scale.)"""
+    scale = expected.scale if expected is not None and expected.beats else None
+    if train.target is None or fit is None or not fit.rejected or scale is None:
+        return None
+    return replace(additivity(known, scaled(train.target, scale), train.space.names), scale=scale.name)

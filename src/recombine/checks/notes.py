@@ -1,0 +1,172 @@
+"""What the verdict alone would hide: notes of one sentence each."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from statistics import median
+
+from recombine.checks.additivity import Additivity
+from recombine.checks.expected import Forecast, shown
+from recombine.checks.identifiability import Identifiability
+from recombine.checks.judging import Judged
+from recombine.checks.outliers import outliers
+from recombine.checks.prediction import Prediction
+from recombine.checks.queries_asked import Asked
+from recombine.checks.reading import MOST_WRITTEN
+from recombine.checks.verdict import Query
+from recombine.space import about
+from recombine.support.table import Table, Target
+
+NEAR = 5
+"""How near to 0 and 100 answers come that may be per cents."""
+ALONE = 0.9
+"""Share of the spread of a combination's rows that one of them makes where it alone is off."""
+UNEVEN = 3
+"""Times the median width from which a range is one of a hard combination."""
+WORTH_A_WORD = 0.1
+"""Share of the asked pull from which a shortcut that does not win is mentioned."""
+
+
+def notes_on(
+    train: Table,
+    known: Identifiability,
+    asked: Asked,
+    queries: Sequence[Query],
+    judged: Judged,
+    prediction: Prediction | None,
+) -> list[str]:
+    """Everything that was found and that the verdict alone would hide."""
+    return [
+        *_far_off(train),
+        *_rejected(judged),
+        *_shortcut(prediction, judged.forecast),
+        *_per_cent(train.target, judged.forecast),
+        *_below_zero(train.target, queries),
+        *_uneven(queries),
+        *_bends(known, train.space.names, judged.additivity),
+        *_long_sums(queries),
+        *_part(asked),
+        *_all_seen(train.target, asked),
+    ]
+
+
+def _rejected(judged: Judged) -> list[str]:
+    fit, again = judged.additivity, judged.rescaled
+    if fit is None or not fit.rejected or judged.forecast is None or (again and again.rejected is False):
+        return []
+    return [f"“determined” rests on effects that add up, which is rejected here{_instead(judged.forecast)}."]
+
+
+def _instead(expected: Forecast) -> str:
+    """What answers come from where effects do not add up."""
+    if expected.rule == "constant":
+        return ", and no rule that was tried beats the same answer for all"
+    if expected.assumed is not None and expected.rule == expected.assumed.rule:
+        return "; no rule that was tried does better, so the answers are sums, as wrong as the forecast says"
+    pairs = "; --order 2 tells what is determined if pairs act together" if expected.rule == "pairs" else ""
+    return f": the answers are those of the rule “{expected.rule}” instead{pairs}"
+
+
+def _shortcut(prediction: Prediction | None, expected: Forecast | None) -> list[str]:
+    found = prediction.shortcut if prediction is not None else None
+    if prediction is None or found is None or expected is None or expected.explains is False:
+        return []
+    if not found.outweighs and found.when_asked >= -WORTH_A_WORD:
+        return []
+    strength = "outweighs" if found.outweighs else "is weaker than"
+    return [
+        f"Shortcut: {' × '.join(found.factors)} agrees with the answers in training and opposes them where asked "
+        f"(judged by {found.judged_by}); for a {prediction.learner} it {strength} what points the right way."
+    ]
+
+
+def _far_off(train: Table) -> list[str]:
+    """Answers that may be slips: one of them changes the forecast, the test and every answer."""
+    apart = outliers(train.target)
+    if train.target is None or not apart:
+        return []
+    named = [
+        f"{_own(train.target, i)} of ({', '.join(map(str, record.values()))})"
+        for i, record in zip(apart, train.space.decode(train.codes[apart]), strict=True)
+    ]
+    what = "the answer {} lies" if len(named) == 1 else "the answers {} lie"
+    return [f"{what.format(', '.join(named))} far from all others: look for a slip, it changes everything said here."]
+
+
+def _own(target: Target, i: int) -> str:
+    """The answer that is off: of several rows the one that makes nearly all of their spread, else their mean."""
+    mean, rows = float(target.mean[i]), int(target.count[i])
+    if target.ends is not None and rows > 1:
+        far = float(max(target.ends[i], key=lambda end: abs(end - mean)))
+        if (far - mean) ** 2 * rows / (rows - 1) > ALONE * float(target.spread[i]) > 0:
+            return f"{shown(far)} in one of {rows:,} rows"
+    return shown(mean) + (f", the mean of {rows:,} rows," if rows > 1 else "")
+
+
+def _per_cent(target: Target | None, expected: Forecast | None) -> list[str]:
+    """What to try where another rule than adding up is best and the answers may be per cents that nothing calls so."""
+    if target is None or not target.numeric or target.share or expected is None or expected.rule == "additive":
+        return []
+    y = target.mean[target.count > 0]
+    if not (0 <= y.min() <= NEAR and 100 - NEAR <= y.max() <= 100):
+        return []
+    return [f"{target.name} lies between 0 and 100: if these are per cents, a % sign lets log-odds be tried."]
+
+
+def _below_zero(target: Target | None, queries: Sequence[Query]) -> list[str]:
+    """Where ranges leave what may be possible. Nothing is cut: of degrees as of counts all that were seen may be whole
+    numbers from 0 on, so only a person knows; and the ranges were tried as they are."""
+    ranged = [q for q in queries if q.low is not None]
+    below = sum((q.low or 0.0) < 0 for q in ranged)
+    if target is None or not target.numeric or not below or target.mean[target.count > 0].min() < 0:
+        return []
+    wrong = sum(isinstance(q.prediction, float) and q.prediction < 0 for q in ranged)
+    answers = f" and {wrong:,} answer{'s' if wrong != 1 else ''}" if wrong else ""
+    which = f"{below:,} of {len(ranged):,} ranges{answers} reach below 0, which no seen answer does"
+    return [f"{which}: if answers cannot be negative, read 0 there; a range cut so holds as often."]
+
+
+def _uneven(queries: Sequence[Query]) -> list[str]:
+    """Where one forecast is of answers that are easy and of some that are hopeless."""
+    widths = [(q.high - q.low) / 2 for q in queries if q.low is not None and q.high is not None]
+    middle = median(widths) if widths else 0.0
+    wide = sum(width > UNEVEN * middle for width in widths)
+    if not wide:
+        return []
+    ends = f"± {shown(middle)} in the median and ± {shown(max(widths))} at the widest"
+    which = f"{wide:,} of {len(widths):,} ranges are more than {UNEVEN} times as wide as the median"
+    return [f"{which} ({ends}): the forecast is one number for easy and hard combinations, the ranges tell them apart."]
+
+
+def _bends(known: Identifiability, names: tuple[str, ...], fit: Additivity | None) -> list[str]:
+    """What to try where a number does not act along a straight line."""
+    straight = [names[k] for k, c in known.curves.items() if c.shape == "linear" and c.bent() is not None]
+    bent = [n for n in straight if fit is not None and fit.rejected and fit.evidence.find(f"{n} beyond") >= 0]
+    return [f"{n} does not act along a straight line; a curve may do: --numeric {shlex.quote(n)}=spline." for n in bent]
+
+
+def _long_sums(queries: Sequence[Query]) -> list[str]:
+    if not any(q.status == "determined" and q.terms is None for q in queries):
+        return []
+    return [
+        "some sums behind “determined” have long fractions and are not written out; ask "
+        ".witness(combination) for any of them."
+    ]
+
+
+def _all_seen(target: Target | None, asked: Asked) -> list[str]:
+    if target is None or asked.worst != "seen":
+        return []
+    return [
+        "nothing unseen is asked about, so nothing is forecast; `recombine split` holds combinations out to try how "
+        "well unseen ones would be answered."
+    ]
+
+
+def _part(asked: Asked) -> list[str]:
+    if len(asked.codes) >= asked.total:
+        return []
+    many = f"{asked.total:,}" if asked.total < MOST_WRITTEN else about(asked.total)
+    listed = f"{len(asked.codes):,} of the {many} combinations asked about are listed, here and in files"
+    return [f"{listed}; for others name them with --test."]
