@@ -16,11 +16,12 @@ import numpy as np
 
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
+from recombine.mechanisms.by_heart import by_heart
 from recombine.mechanisms.comparing import Comparison, average, compare, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
-from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members
-from recombine.mechanisms.names import NOTHING, share
+from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
+from recombine.mechanisms.names import NOTHING
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
@@ -82,7 +83,7 @@ def judge(
         lost = min(known, comparison.reached(usable, away)) if away.any() else 0.0
         excess = average(usable, over, (1.0, beyond + (known - lost), away))
         speaks = any(e.speaks for e in found)
-        verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, margin, fitted, speaks)
+        verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, over, margin, fitted, speaks)
     return MeasureResult(
         answers=usable,
         verdict=verdict,
@@ -124,6 +125,7 @@ def _verdict(
     gap: Interval,
     beyond: tuple[Interval, float],
     comparison: Comparison,
+    over: Over,
     margin: float,
     fitted: float,
     speaks: bool,
@@ -142,52 +144,38 @@ def _verdict(
     if constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
         # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
         informed |= excess.high < (constant.error.mean - lost) / 2
-    low, high, like = gap.low, gap.high, answers.like
-    if not like and comparison.floor.bounded:
-        # Trained rows may be answered better than anyone could answer new ones.
-        favoured = max(0.0, comparison.floor.mean - seen.mean)
-        low, high = low - favoured, high - favoured
+    like = answers.like
+    favoured = None if like else by_heart(answers, comparison, over)
+    low = gap.low if favoured is None else gap.low - favoured.most
+    known = like and comparison.better_on_seen.high < 0
+    nothing = "" if informed or known else hardly_anything(comparison)
     worse = best is not None and best.difference.bounded and best.difference.low > 0
-    allowed = excess.high <= margin
-    if high <= margin and (gap.high <= margin or allowed):
+    if gap.high <= margin:
         if not informed:
-            return "unclear", "always giving the same answer is not clearly worse there"
-        if _overfits(answers, seen, comparison, margin, fitted):
-            return "overfits", ""
-        return "composes", "" if gap.high <= margin else "as well as the noise allows"
-    if low <= margin and allowed and unseen.high < comparison.own_constant and not worse:
+            return "unclear", nothing or "always giving the same answer is not clearly worse there"
+        return ("overfits" if _overfits(answers, seen, comparison, margin, fitted) else "composes"), ""
+    if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
-    # much errors vary; but on training rows errors are smaller one by one anyway.
-    if low <= margin and not (speaks and gap.mean > margin and (like or gap.low > 0) and _larger(answers)):
-        if like and _overfits(answers, seen, comparison, margin, fitted):
+    # much errors vary; but training rows are answered better one by one anyway, and by whatever rule.
+    if low <= margin and not (like and speaks and gap.mean > margin and _larger(answers)):
+        if _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
-        if gap.low > margin:
-            return "unclear", (
-                "seen combinations were measured on training rows, where its error is less than the noise of "
-                f"{share(comparison.floor.mean)}, so that it may overfit: hold some of their rows out to tell"
-            )
-        return "unclear", f"the gap reaches across the margin of {margin:g}"
-    ground = "" if gap.low > margin else (
+        if favoured is None or gap.low <= margin:
+            return "unclear", nothing or f"the gap reaches across the margin of {margin:g}"
+        return "unclear", nothing or f"{favoured.bound}: {favoured.advice}"
+    if nothing:
+        return "unclear", nothing
+    ground = favoured.bound if favoured is not None else "" if gap.low > margin else (
         f"the gap reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
         "ones (p < 0.01), and there is evidence of a mechanism"
     )  # fmt: skip
     adding = comparison.adding or best
     beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
-    nothing = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
-    if beaten and unseen.mean - seen.mean < nothing - unseen.mean:
+    plain = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
+    if beaten and unseen.mean - seen.mean < plain - unseen.mean:
         return "partly", ground
-    if like or speaks:
-        return "fails", ground
-    # A rule that knows something and is no worse speaks for noise that nobody could foretell; without one it fails.
-    helps = best is not None and constant is not None and best.error.mean < constant.error.mean - margin
-    if best is not None and helps and not worse:
-        return "unclear", f"seen combinations were measured on training rows, and {best.name} is not clearly better"
-    if not answers.varies:
-        return "fails", ""
-    if constant is not None and constant.difference.bounded and constant.difference.low > 0:
-        return "fails", ""
-    return "unclear", "seen combinations were measured on training rows, so it may overfit: hold some of their rows out"
+    return "fails", ground
 
 
 def _larger(answers: Answers) -> bool:

@@ -108,12 +108,14 @@ def compare(answers: Answers, over: Over, others: Mapping[str, Answers], seed: i
     seen = answers.compared
     trained_constant, better = float("nan"), Interval(float("nan"))
     for rule in baselines(answers, seed):
-        each, known = answers.errors_of(rule.answers)[None], _of_trained(answers, rule)
+        assert answers.trained is not None
+        weights = answers.trained.weights[rule.fitted_to]
+        each, known = answers.errors_of(rule.answers)[None], np.average(errors_left_out(answers, rule), weights=weights)
         rules[rule.name] = rule
         if rule.name == CONSTANT:
-            trained_constant = known
+            trained_constant = float(known)
             better = average(answers, over, (1.0, answers.error, seen), (-1.0, each, seen))
-        found.append(_beside(rule.name, answers, each, known, over))
+        found.append(_beside(rule.name, answers, each, float(known), over))
     for name, other in others.items():
         known = float(other.error[:, seen].mean()) if seen.any() else float("nan")
         mean = other.error.mean(axis=0, keepdims=True)
@@ -134,18 +136,14 @@ def _beside(name: str, answers: Answers, errors: FloatArray, seen: float, over: 
     return Compared(name, own, apart, seen)
 
 
-def _of_trained(answers: Answers, rule: Baseline) -> float:
-    """The mean error of a rule over training rows, each combination by a fit without it."""
+def errors_left_out(answers: Answers, rule: Baseline) -> FloatArray:
+    """The error of a rule at each training combination, by a fit without it."""
     trained, said = answers.trained, rule.left_out
     assert trained is not None
     right = trained.answers[rule.fitted_to]
     if answers.classes is not None:
-        off = 1 - right[np.arange(len(said)), said.argmax(axis=1)]
-    else:
-        off = np.square(said - right).mean(axis=1) / answers.scale
-    return float(np.average(off, weights=trained.weights[rule.fitted_to])) + (
-        0.0 if answers.classes is not None else trained.within
-    )
+        return np.asarray(1 - right[np.arange(len(said)), said.argmax(axis=1)])
+    return np.asarray(np.square(said - right).mean(axis=1) / answers.scale + trained.within)
 
 
 def noise(answers: Answers, rules: Mapping[str, FloatArray] | None = None) -> tuple[Interval, float]:
