@@ -65,6 +65,13 @@ def measure(
         float, Parameter(help="Training error above the noise up to which a learner counts as fitted.")
     ] = 0.1,
     margin: Annotated[float, Parameter(help="Gap up to which a learner counts as composing.")] = 0.05,
+    noise: Annotated[
+        float | None,
+        Parameter(
+            help="Noise of the answers, where you know it: a standard deviation, or a share of wrong classes. 0 if "
+            "answers follow from the factors exactly. Else it is told from rows that share a combination."
+        ),
+    ] = None,
     max_rows: MaxRows = MAX_ROWS,
     max_bytes: MaxBytes = MAX_BYTES,
     seed: Seed = 0,
@@ -112,6 +119,7 @@ def measure(
             missing=missing,
             fitted=fitted,
             margin=margin,
+            noise=noise,
             max_rows=max_rows,
             max_bytes=max_bytes,
             seed=seed,

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
 from recombine.mechanisms.by_heart import by_heart
-from recombine.mechanisms.comparing import Comparison, average, compare, noise_within
+from recombine.mechanisms.comparing import GIVEN, Comparison, average, compare, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
@@ -44,6 +45,7 @@ def judge(
     no_rules: str | None = None,
     fitted: float = FITTED,
     margin: float = MARGIN,
+    noise: float | None = None,
     notes: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -51,21 +53,25 @@ def judge(
     """The result: members that did not fit are set aside, the others judged together.
 
     ``others`` are other learners' answers to the same rows, ``extra`` is evidence from elsewhere, ``left_out`` the
-    reasons why some of it is missing; ``no_rules`` says why the answers cannot be searched for rules."""
+    reasons why some of it is missing; ``no_rules`` says why the answers cannot be searched for rules; ``noise`` is that
+    of the answers, where it is known."""
+    if noise is not None and not 0 <= noise < float("inf"):
+        raise InputError(f"noise is {noise}; give a number from 0 on.")
+    known = noise if noise is None or answers.classes is not None else noise**2 / answers.scale
     finite = np.asarray(np.isfinite(answers.error[:, answers.seen]).all(axis=1))
     able = answers.only(finite) if finite.any() else answers
-    comparison = compare(able, Over(len(able.members), seed), others or {}, seed)
+    comparison = compare(able, Over(len(able.members), seed), others or {}, seed, known)
     keep, unfit = fitted_members(answers, comparison, fitted)
     fits = bool(keep.any())
     usable = answers.only(keep) if fits else able
     over = Over(len(usable.members), seed)
     if len(usable.members) != len(able.members):
-        comparison = compare(usable, over, others or {}, seed)
+        comparison = compare(usable, over, others or {}, seed, known)
     most = 1.0 if usable.classes is not None else float("inf")
     at, away, error = usable.compared, usable.unseen, usable.error
     seen, unseen = (average(usable, over, (1.0, error, mask)).within(0, most) for mask in (at, away))
-    noise = _noise(usable, comparison)
-    beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
+    within = _noise(usable, comparison)
+    beyond = np.where(np.abs(error - within) < NOTHING, 0.0, error - within)
     gap = average(usable, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
     verdict, why = "not fitted", unfit
     if not fits and finite.any() and fails_though_unfitted(usable, comparison, gap, beyond, margin):
@@ -79,9 +85,9 @@ def judge(
         missing = {**silent, **(left_out or {})}
         found += extra
     if fits:
-        known = float(noise[away].mean()) if away.any() else 0.0
-        lost = min(known, comparison.reached(usable, away)) if away.any() else 0.0
-        excess = average(usable, over, (1.0, beyond + (known - lost), away))
+        there = float(within[away].mean()) if away.any() else 0.0
+        lost = min(there, comparison.reached(usable, away)) if away.any() else 0.0
+        excess = average(usable, over, (1.0, beyond + (there - lost), away))
         speaks = any(e.speaks for e in found)
         verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, over, margin, fitted, speaks)
     return MeasureResult(
@@ -91,7 +97,7 @@ def judge(
         seen=seen,
         unseen=unseen,
         gap=gap,
-        noise=(float(noise[at].mean()), float(noise[away].mean())) if at.any() and away.any() else (0.0, 0.0),
+        noise=(float(within[at].mean()), float(within[away].mean())) if at.any() and away.any() else (0.0, 0.0),
         training=_training(answers, seed).within(0, most),
         comparison=comparison,
         evidence=_named(found, verdict),
@@ -99,7 +105,7 @@ def judge(
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
         notes=(*notes, *_notes(usable)),
-        settings={"fitted": fitted, "margin": margin, "seed": seed, **(settings or {})},
+        settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
 
 
@@ -110,7 +116,7 @@ def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
     told = answers.like and answers.compared.any() and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
     each = noise_within(answers) if floor > 0 and not told else None
     if each is None:
-        return np.zeros(len(answers.codes))
+        return np.full(len(answers.codes), floor if comparison.floor.over == GIVEN and not told else 0.0)
     if answers.classes is None:
         return each
     # Few rows of a combination miss its usual class, and so tell too much noise of unseen and seen ones alike.

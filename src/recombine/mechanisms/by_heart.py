@@ -6,7 +6,8 @@ on its training rows: of classes by the triangle inequality; of numbers as long 
 it was trained on (Efron's optimism), and where it is told the factors alone, less by the rows that share a combination.
 The noise, in turn, is at most
 
-* what rows of one combination say, where enough of them share one (the upper end of its interval);
+* what a person says it is (``noise``), or rows of one combination where enough of them share one (the upper end of
+  its interval);
 * what a simple rule leaves on combinations that it was fitted without: training's, one by one, or the unseen ones;
 * what the learner's own answers to unseen combinations leave, once they are stretched by one factor.
 
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import Comparison, errors_left_out
+from recombine.mechanisms.comparing import GIVEN, Comparison, errors_left_out
 from recombine.mechanisms.constant import stretched
 from recombine.mechanisms.fitting import LITTLE
 from recombine.mechanisms.names import share
@@ -51,7 +52,7 @@ class ByHeart:
     @property
     def advice(self) -> str:
         if self.single:
-            return "to tell, take a second row of some of them and keep it out of training"
+            return "to tell, take a second row of some of them and keep it out of training, or say what the noise is"
         return "to tell, hold some of their rows out of training"
 
 
@@ -60,8 +61,10 @@ def by_heart(answers: Answers, comparison: Comparison, over: Over) -> ByHeart:
     floor, trained = comparison.floor, answers.trained
     bounds = [(np.inf, "")]
     if floor.bounded:
-        few = 3 / floor.count if answers.classes is not None else 0.0  # None among n rows: at most 3/n (95 %).
-        bounds.append((max(floor.high, few), "as rows of one combination say"))
+        # None that is wrong among n rows: at most 3/n are (95 %).
+        few = 3 / floor.count if answers.classes is not None and floor.count else 0.0
+        said = "as was said" if floor.over == GIVEN else "as rows of one combination say"
+        bounds.append((max(floor.high, few), said))
     for name, rule in comparison.rules.items():
         for errors in (errors_left_out(answers, rule), answers.errors_of(rule.answers)[answers.unseen]):
             what = f"as {name} leaves no more on combinations it was fitted without"

@@ -16,6 +16,8 @@ from recombine.statistics import FEW, FloatArray, Interval, Over
 
 DRAWS = 400
 """Draws of the rows from which the usual class of a combination is told."""
+GIVEN = "what was said"
+"""What the noise is over where a person has told it."""
 REPLICATES = 10
 """Rows beyond the first of their combination that are needed before the noise is told."""
 
@@ -101,8 +103,11 @@ def average(answers: Answers, over: Over, *terms: Term) -> Interval:
     return replace(found, low=low, high=high)  # A bound that is nothing but rounding lies on no side of 0.
 
 
-def compare(answers: Answers, over: Over, others: Mapping[str, Answers], seed: int = 0) -> Comparison:
-    """The learner's answers beside every rule that can be fitted, and beside ``others`` on the same combinations."""
+def compare(
+    answers: Answers, over: Over, others: Mapping[str, Answers], seed: int = 0, told: float | None = None
+) -> Comparison:
+    """The learner's answers beside every rule that can be fitted, and beside ``others`` on the same combinations.
+    ``told``: the noise, in units of the error, where it is known."""
     found: list[Compared] = []
     rules: dict[str, Baseline] = {}
     seen = answers.compared
@@ -110,17 +115,19 @@ def compare(answers: Answers, over: Over, others: Mapping[str, Answers], seed: i
     for rule in baselines(answers, seed):
         assert answers.trained is not None
         weights = answers.trained.weights[rule.fitted_to]
-        each, known = answers.errors_of(rule.answers)[None], np.average(errors_left_out(answers, rule), weights=weights)
+        known = float(np.average(errors_left_out(answers, rule), weights=weights))
+        each = answers.errors_of(rule.answers)[None]
         rules[rule.name] = rule
         if rule.name == CONSTANT:
-            trained_constant = float(known)
+            trained_constant = known
             better = average(answers, over, (1.0, answers.error, seen), (-1.0, each, seen))
-        found.append(_beside(rule.name, answers, each, float(known), over))
+        found.append(_beside(rule.name, answers, each, known, over))
     for name, other in others.items():
         known = float(other.error[:, seen].mean()) if seen.any() else float("nan")
         mean = other.error.mean(axis=0, keepdims=True)
         found.append(replace(_beside(name, answers, mean, known, over), rule=False))
     floor, costs = noise(answers, {name: answers.errors_of(rule.answers) for name, rule in rules.items()})
+    floor = floor if told is None else Interval(told, told, told, over=GIVEN)
     return Comparison(tuple(found), trained_constant, _own_constant(answers), floor, costs, rules, better)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import Comparison
+from recombine.mechanisms.comparing import GIVEN, Comparison
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.names import brief, ranged, share
 from recombine.result import Result
@@ -282,6 +282,8 @@ def noise_words(result: MeasureResult) -> str:
     floor = result.comparison.floor
     if not np.isfinite(floor.mean):
         return "unknown, as few rows share a combination"
+    if floor.over == GIVEN:
+        return f"error {floor.mean:.3g}, as was said"
     weighed = "; the gap weighs combinations alike, this figure examples" * (max(result.noise) > 0)
     return f"error {floor}: rows of one combination {'differ in their answer' if floor.mean > 0 else 'agree'}{weighed}"
 
