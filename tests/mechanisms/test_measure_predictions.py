@@ -202,7 +202,7 @@ def test_probabilities_are_no_classes_and_missing_predictions_are_asked_about():
         "s": ["s", "s", "s", "t"],
     }
     with_hole = {**table, "p": [0, 1, None, 0]}
-    with pytest.raises(InputError, match="1 rows have no 'y' or no 'p'"):
+    with pytest.raises(InputError, match="1 row has no 'y' or no 'p'"):
         measure_predictions(with_hole, ["a", "b"], target="y", prediction="p", split="s=t")
     left = measure_predictions(with_hole, ["a", "b"], target="y", prediction="p", split="s=t", missing="drop")
     assert left.notes[0].startswith("1 rows without")

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers, distance
 from recombine.mechanisms.finding import FEWEST, Finding
+from recombine.mechanisms.names import ranged
 from recombine.mechanisms.rules import BEHAVIOUR
 from recombine.statistics import FloatArray, Over
 
@@ -51,12 +52,15 @@ def shrunk(asked: Answers, over: Over) -> Finding | str:
         return np.where(both > 0, own / np.where(both > 0, both, 1.0), np.inf)
 
     value = over(shown, [len(asked.codes)])
+    if not (value.bounded and value.high - value.low <= 1):
+        why = ranged(value) if value.bounded else "the answers hardly go with the right ones"
+        return f"how much of the right answers' variation is shown cannot be told: {why}"
     off = float(np.square(asked.predicted - asked.target).mean())
     explains = max(0.0, 1 - float(_left(asked).mean()) / off) if off > 0 else 0.0
     return Finding(
         "leak", "memorization leak", "share of the right answers' variation that the answers show", value, chance=1.0,
         reference="without a leak", explains=explains,
-        speaks=value.bounded and value.low > 0 and value.high < FULL and explains >= HALF,
+        speaks=value.low > 0 and value.high < FULL and explains >= HALF,
         limit=f"Of squared error, {explains:.0%} would go if all answers were larger by one factor. {BEHAVIOUR}",
     )  # fmt: skip
 
