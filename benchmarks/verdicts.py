@@ -328,11 +328,11 @@ def one_fixed_answer(rng: np.random.Generator) -> Planted:
 
 @learner
 def classes_that_training_never_had(rng: np.random.Generator) -> Planted:
-    grid = Grid.of(rng, 1)
+    grid = Grid.of(rng, int(rng.choice([1, 2])))
     y = np.array([f"class {c}" for c in grid.a % 3])
     y = np.where(grid.unseen, np.char.add("new ", y), y)
     p = np.where(grid.unseen, np.array([f"class {c}" for c in rng.integers(3, size=len(y))]), y)
-    return Planted(grid.measured(y, p), FAILS)
+    return Planted(grid.measured(y, p), grid.fails())
 
 
 @learner
@@ -517,6 +517,15 @@ def noise_by_heart_and_else_the_right_rule(rng: np.random.Generator) -> Planted:
     mean = numbers(rng, grid, 0.0)
     y = mean + rng.uniform(0.3, 1.0) * mean.std() * rng.normal(size=len(mean))
     return Planted(grid.measured(y, np.where(grid.unseen, mean, y)), ("composes", "unclear"))
+
+
+@learner
+def the_right_rule_where_unseen_rows_are_noisier(rng: np.random.Generator) -> Planted:
+    """Training rows alone, whose noise says little of that elsewhere; but adding up errs there as much."""
+    grid = Grid.of(rng, 1)
+    mean = numbers(rng, grid, 0.0)
+    y = mean + np.where(grid.unseen, 0.8, 0.1) * mean.std() * rng.normal(size=len(mean))
+    return Planted(grid.measured(y, grid.said_by(Ridge(0.1), y)), ("composes", "unclear"))
 
 
 @learner

@@ -152,19 +152,19 @@ def _verdict(
         informed |= excess.high < (constant.error.mean - lost) / 2
     like = answers.like
     favoured = None if like else by_heart(answers, comparison, over)
-    low = gap.low if favoured is None else gap.low - favoured.most
+    most = 0.0 if favoured is None else favoured.most
+    low = gap.low - most
     known = like and comparison.better_on_seen.high < 0
     nothing = "" if informed or known else hardly_anything(comparison)
-    worse = best is not None and best.difference.bounded and best.difference.low > 0
     if gap.high <= margin:
         if not informed:
             return "unclear", nothing or "always giving the same answer is not clearly worse there"
         return ("overfits" if _overfits(answers, seen, comparison, margin, fitted) else "composes"), ""
-    if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
+    if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not comparison.worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
-    # much errors vary; but training rows are answered better one by one anyway, and by whatever rule.
-    if low <= margin and not (like and speaks and gap.mean > margin and _larger(answers)):
+    # much errors vary.
+    if low <= margin and not (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most)):
         if _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
         if favoured is None or gap.low <= margin:
@@ -172,22 +172,25 @@ def _verdict(
         return "unclear", nothing or f"{favoured.bound}: {favoured.advice}"
     if nothing:
         return "unclear", nothing
-    ground = favoured.bound if favoured is not None else "" if gap.low > margin else (
-        f"the gap reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
+    left = "the gap" if gap.low <= margin else "what noise known by heart leaves of the gap"
+    ground = [] if low > margin else [
+        f"{left} reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
         "ones (p < 0.01), and there is evidence of a mechanism"
-    )  # fmt: skip
+    ]  # fmt: skip
+    ground += [favoured.bound] if favoured is not None else []
     adding = comparison.adding or best
-    beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
+    beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not comparison.worse
     plain = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
     if beaten and unseen.mean - seen.mean < plain - unseen.mean:
-        return "partly", ground
-    return "fails", ground
+        return "partly", "; ".join(ground)
+    return "fails", "; ".join(ground)
 
 
-def _larger(answers: Answers) -> bool:
-    """Whether errors at unseen combinations rank above those at seen ones (Mann and Whitney, one-sided at .01)."""
+def _larger(answers: Answers, favoured: float) -> bool:
+    """Whether errors at unseen combinations rank above those at seen ones, these raised by what favours them (Mann and
+    Whitney, one-sided at .01)."""
     error = answers.error.mean(axis=0)
-    one, two = error[answers.unseen][:LIKENED], error[answers.compared][:LIKENED]
+    one, two = error[answers.unseen][:LIKENED], error[answers.compared][:LIKENED] + favoured
     above = float((one[:, None] > two[None]).mean() + (one[:, None] == two[None]).mean() / 2)
     return above - 0.5 > 2.33 * float(np.sqrt((len(one) + len(two) + 1) / (12 * len(one) * len(two))))
 

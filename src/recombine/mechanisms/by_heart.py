@@ -8,7 +8,8 @@ The noise, in turn, is at most
 
 * what a person says it is (``noise``), or rows of one combination where enough of them share one (the upper end of
   its interval);
-* what a simple rule leaves on combinations that it was fitted without: training's, one by one, or the unseen ones;
+* what a simple rule leaves on combinations that it was fitted without: the unseen ones or, for a learner that errs more
+  there than the best rule, training's one by one;
 * what the learner's own answers to unseen combinations leave, once they are stretched by one factor.
 
 So a learner that adds up where adding up is right, or that errs as much as the best rule, is never convicted; one that
@@ -66,9 +67,10 @@ def by_heart(answers: Answers, comparison: Comparison, over: Over) -> ByHeart:
         said = "as was said" if floor.over == GIVEN else "as rows of one combination say"
         bounds.append((max(floor.high, few), said))
     for name, rule in comparison.rules.items():
-        for errors in (errors_left_out(answers, rule), answers.errors_of(rule.answers)[answers.unseen]):
-            what = f"as {name} leaves no more on combinations it was fitted without"
-            bounds.append((_upper(errors[None], over), what))
+        where = [answers.errors_of(rule.answers)[answers.unseen]]
+        where += [errors_left_out(answers, rule)] if comparison.worse else []
+        what = f"as {name} leaves no more on combinations it was fitted without"
+        bounds += [(_upper(errors[None], over), what) for errors in where]
     if answers.classes is None:
         bounds.append((_upper(stretched(answers.at(answers.unseen)), over), "as its own answers, stretched, show"))
     noise, told_by = min(bounds)
