@@ -55,8 +55,8 @@ class CombinationSplit:
     ``graded``: the first fold holds out what the other rows support best (low leverage), the last what they support
     least. Rows of one ``group`` (a column, or scikit-learn's ``groups``) never lie on both sides, and with ``time`` no
     training row is later than a test row; rows that this excludes are in neither part. ``merge_alike`` takes texts that
-    differ only in spaces or capitals for one level. ``seen_rows`` is a share of the rows of each seen combination that
-    has several, one at least, which are tested on too: what `measure` compares unseen combinations with.
+    differ only in spaces or capitals for one level. ``seen_rows`` is a share of the rows of seen combinations that
+    have several, which are tested on too: what `measure` compares unseen combinations with.
 
     Examples:
         >>> import numpy as np
@@ -205,11 +205,14 @@ class CombinationSplit:
 
 
 def _spare(rows: Rows, share: float, rng: np.random.Generator) -> Mask:
-    """A share of the rows of each combination, one at least and never all of them."""
+    """A share of the rows of combinations that have several, spread over them evenly, and never all of one."""
     order = rng.permutation(len(rows.combination))
     order = order[np.argsort(rows.combination[order], kind="stable")]
     count = rows.counts
-    few = np.minimum(count - 1, np.maximum(1, np.rint(share * count))) if share else np.zeros_like(count)
+    drawn = rng.permutation(np.flatnonzero(count > 1))
+    few = np.zeros_like(count)
+    few[drawn] = np.diff(np.ceil(share * np.cumsum(count[drawn])), prepend=0)
+    few = np.minimum(few, count - 1)
     own = rows.combination[order]
     spare = np.zeros(len(order), dtype=bool)
     spare[order] = np.arange(len(order)) - (np.cumsum(count) - count)[own] < few[own]

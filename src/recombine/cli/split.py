@@ -61,8 +61,8 @@ def split(
     seen_rows: Annotated[
         float,
         Parameter(
-            help="Hold out this share of the rows of each seen combination that has several, too: what recombine "
-            "measure compares unseen ones with."
+            help="Hold out this share of the rows of seen combinations that have several, too: what recombine measure "
+            "compares unseen ones with."
         ),
     ] = 0.0,
     bins: Bins = None,
