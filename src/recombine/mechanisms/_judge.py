@@ -151,16 +151,17 @@ def _verdict(
         # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
         informed |= excess.high < (constant.error.mean - lost) / 2
     like = answers.like
-    favoured = None if like else by_heart(answers, comparison, over)
+    favoured = None if like else by_heart(answers, comparison, over, margin)
     most = 0.0 if favoured is None else favoured.most
     low = gap.low - most
+    worse = best is not None and best.difference.low > 0
     known = like and comparison.better_on_seen.high < 0
     nothing = "" if informed or known else hardly_anything(comparison)
     if gap.high <= margin:
         if not informed:
             return "unclear", nothing or "always giving the same answer is not clearly worse there"
         return ("overfits" if _overfits(answers, seen, comparison, margin, fitted) else "composes"), ""
-    if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not comparison.worse:
+    if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
@@ -179,7 +180,7 @@ def _verdict(
     ]  # fmt: skip
     ground += [favoured.bound] if favoured is not None else []
     adding = comparison.adding or best
-    beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not comparison.worse
+    beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
     plain = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
     if beaten and unseen.mean - seen.mean < plain - unseen.mean:
         return "partly", "; ".join(ground)

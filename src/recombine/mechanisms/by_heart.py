@@ -9,7 +9,7 @@ The noise, in turn, is at most
 * what a person says it is (``noise``), or rows of one combination where enough of them share one (the upper end of
   its interval);
 * what a simple rule leaves on combinations that it was fitted without: the unseen ones or, for a learner that errs more
-  there than the best rule, training's one by one;
+  there than the best rule by the margin, training's one by one;
 * what the learner's own answers to unseen combinations leave, once they are stretched by one factor.
 
 So a learner that adds up where adding up is right, or that errs as much as the best rule, is never convicted; one that
@@ -57,9 +57,9 @@ class ByHeart:
         return "to tell, hold some of their rows out of training"
 
 
-def by_heart(answers: Answers, comparison: Comparison, over: Over) -> ByHeart:
+def by_heart(answers: Answers, comparison: Comparison, over: Over, margin: float) -> ByHeart:
     """The least of the bounds that apply; infinite where none does."""
-    floor, trained = comparison.floor, answers.trained
+    floor, trained, best = comparison.floor, answers.trained, comparison.best
     bounds = [(np.inf, "")]
     if floor.bounded:
         # None that is wrong among n rows: at most 3/n are (95 %).
@@ -68,7 +68,7 @@ def by_heart(answers: Answers, comparison: Comparison, over: Over) -> ByHeart:
         bounds.append((max(floor.high, few), said))
     for name, rule in comparison.rules.items():
         where = [answers.errors_of(rule.answers)[answers.unseen]]
-        where += [errors_left_out(answers, rule)] if comparison.worse else []
+        where += [errors_left_out(answers, rule)] if best is not None and best.difference.low > margin else []
         what = f"as {name} leaves no more on combinations it was fitted without"
         bounds += [(_upper(errors[None], over), what) for errors in where]
     if answers.classes is None:

@@ -71,11 +71,6 @@ class Comparison:
         return min((c for c in self.others if c.rule), key=lambda c: c.error.mean, default=None)
 
     @property
-    def worse(self) -> bool:
-        """Whether the learner is clearly worse than that."""
-        return self.best is not None and self.best.difference.bounded and self.best.difference.low > 0
-
-    @property
     def best_on_seen(self) -> float:
         return min((c.seen for c in self.others if c.rule), default=float("nan"))
 
