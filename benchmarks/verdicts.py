@@ -15,11 +15,15 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
 from torch import nn
 
 import recombine as rc
@@ -66,6 +70,24 @@ class Grid:
         place = np.tile(np.arange(rows), n * m)
         return cls(a, b, hidden[a, b], ~hidden[a, b] & (place >= rows - max(1, rows // 4)) & (rows > 1))
 
+    @property
+    def known(self) -> Any:
+        """Rows that are trained on."""
+        return ~self.unseen & ~self.fresh
+
+    def on_training_rows_alone(self) -> Grid:
+        return replace(self, fresh=np.zeros_like(self.fresh))
+
+    def fails(self) -> tuple[str, ...]:
+        """Failing; or, where seen combinations have single training rows alone, that it cannot be told: of noise that
+        is known by heart the same rows could be had."""
+        return FAILS if self.fresh.any() else (*FAILS, "unclear")
+
+    def said_by(self, learner: Any, y: Any) -> Any:
+        """What a learner of scikit-learn answers that is told the levels, one column each."""
+        x = np.concatenate([np.eye(f.max() + 1)[f] for f in (self.a, self.b)], 1)
+        return learner.fit(x[self.known], y[self.known]).predict(x)
+
     def measured(self, y: Any, p: Any, **more: Any) -> MeasureResult:
         part = np.where(self.unseen | self.fresh, "test", "train")
         table = {"a": self.a, "b": self.b, "y": y, "p": p, "part": part, **more}
@@ -73,7 +95,7 @@ class Grid:
 
     def level(self, y: Any, factor: Any) -> Any:
         """For each row, the most frequent training answer of its level."""
-        known = ~self.unseen & ~self.fresh
+        known = self.known
         usual = {}
         for value in np.unique(factor):
             texts = [str(t) for t in y[known & (factor == value)]]
@@ -194,14 +216,19 @@ def shortcut_of_two_levels(rng: np.random.Generator) -> Planted:
 
 @learner
 def copies(rng: np.random.Generator) -> Planted:
-    grid = Grid.of(rng, 1)
+    grid = Grid.of(rng, int(rng.choice([1, 2])))
     y = np.array([f"class {c}" for c in rng.permutation(20)[(grid.a + grid.b) % 20]])
-    rows = np.stack([grid.a, grid.b], 1)
-    p = y.copy()
-    for i in np.flatnonzero(grid.unseen):
-        near = np.flatnonzero(~grid.unseen & ((rows != rows[i]).sum(1) == 1) & (y != y[i]))
-        p[i] = y[rng.choice(near)] if len(near) else y[i]
-    return Planted(grid.measured(y, p), FAILS, ("memorization: a copied answer",))
+    p = np.where(grid.unseen, neighbours(rng, grid, y), y)
+    return Planted(grid.measured(y, p), grid.fails(), ("memorization: a copied answer",))
+
+
+def neighbours(rng: np.random.Generator, grid: Grid, y: Any) -> Any:
+    """For each row, another answer that was trained on and whose combination differs in one factor."""
+    rows, found = np.stack([grid.a, grid.b], 1), y.copy()
+    for i in range(len(y)):
+        near = np.flatnonzero(grid.known & ((rows != rows[i]).sum(1) == 1) & (y != y[i]))
+        found[i] = y[rng.choice(near)] if len(near) else y[i]
+    return found
 
 
 @learner
@@ -274,10 +301,10 @@ def always_the_same_answer(rng: np.random.Generator) -> Planted:
 @learner
 def better_than_adding_up(rng: np.random.Generator) -> Planted:
     """Trained rows nearly right, new combinations with an R² near .85 where a sum reaches much less."""
-    grid = Grid.of(rng, 1, (12, 12))
+    grid = Grid.of(rng, int(rng.choice([1, 4])), (12, 12))
     y = numbers(rng, grid, 0.0) + 2 * rng.normal(size=(20, 20))[grid.a, grid.b]
     p = y + np.where(grid.unseen, 0.35, 0.1) * y.std() * rng.normal(size=len(y))
-    return Planted(grid.measured(y, p), ("partly", "composes"))
+    return Planted(grid.measured(y, p), ("partly", "composes", *grid.fails()[2:]))
 
 
 @learner
@@ -285,9 +312,9 @@ def additive_rule(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, int(rng.choice([1, 8])))
     y = numbers(rng, grid, 2.0)
     design = np.concatenate([np.eye(20)[grid.a], np.eye(20)[grid.b]], 1)
-    known = ~grid.unseen & ~grid.fresh
+    known = grid.known
     summed = design @ np.linalg.lstsq(design[known], y[known], rcond=None)[0]
-    return Planted(grid.measured(y, np.where(grid.unseen, summed, y)), FAILS, ("additive rule",))
+    return Planted(grid.measured(y, np.where(grid.unseen, summed, y)), grid.fails(), ("additive rule",))
 
 
 @learner
@@ -295,17 +322,17 @@ def one_fixed_answer(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, int(rng.choice([1, 8])))
     y = np.array([f"class {c}" for c in (grid.a + grid.b) % 5])
     return Planted(
-        grid.measured(y, np.where(grid.unseen, rng.choice(y), y)), FAILS, ("memorization: one fixed answer",)
+        grid.measured(y, np.where(grid.unseen, rng.choice(y), y)), grid.fails(), ("memorization: one fixed answer",)
     )
 
 
 @learner
 def classes_that_training_never_had(rng: np.random.Generator) -> Planted:
-    grid = Grid.of(rng, 1)
+    grid = Grid.of(rng, int(rng.choice([1, 2])))
     y = np.array([f"class {c}" for c in grid.a % 3])
     y = np.where(grid.unseen, np.char.add("new ", y), y)
     p = np.where(grid.unseen, np.array([f"class {c}" for c in rng.integers(3, size=len(y))]), y)
-    return Planted(grid.measured(y, p), FAILS)
+    return Planted(grid.measured(y, p), grid.fails())
 
 
 @learner
@@ -372,7 +399,7 @@ def nearest_neighbours_where_the_place_is_loud(rng: np.random.Generator) -> Plan
     side = grid.a.max() + 1
     x = np.concatenate([0.6 * np.eye(side)[grid.a], 2 * np.eye(side)[grid.b]], 1)
     x += rng.uniform(0.25, 0.4) * rng.normal(size=x.shape)
-    known = np.flatnonzero(~grid.unseen & ~grid.fresh)
+    known = np.flatnonzero(grid.known)
     near = known[np.square(x[:, None] - x[known]).sum(2).argsort(axis=1)[:, :5]]
     p = np.array([np.bincount(found).argmax() for found in grid.a[near]])
     names = np.array([f"animal {i}" for i in range(side)])
@@ -393,7 +420,7 @@ def a_sum_for_what_does_not_add_up(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, 12, (8, 8))
     y = (grid.a + grid.b) % 2
     design = np.concatenate([np.eye(8)[grid.a], np.eye(8)[grid.b]], 1)
-    known = ~grid.unseen & ~grid.fresh
+    known = grid.known
     summed = design @ np.linalg.lstsq(design[known], y[known] - 0.5, rcond=None)[0]
     names = np.array(["same", "other"])
     return Planted(grid.measured(names[y], names[(summed > 0).astype(int)]), (*FAILS, "not fitted"),
@@ -427,7 +454,7 @@ def too_weak_at_levels_that_are_mostly_unseen(rng: np.random.Generator) -> Plant
 def learns_noise_by_heart_in_part(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, 16)
     y, guess = np.array(["x", "y", "z"])[rng.integers(3, size=(2, len(grid.a)))]
-    learnt = ~grid.unseen & ~grid.fresh & (rng.random(len(grid.a)) < rng.uniform(0.3, 0.8))
+    learnt = grid.known & (rng.random(len(grid.a)) < rng.uniform(0.3, 0.8))
     return Planted(grid.measured(y, np.where(learnt, y, guess)), ("not fitted", "overfits", "unclear"))
 
 
@@ -440,6 +467,96 @@ def outliers_among_seen_rows(rng: np.random.Generator) -> Planted:
     far = rng.choice(np.flatnonzero(grid.fresh), 3, replace=False)
     y[far] += 8 * mean.std() * rng.choice([-1, 1], size=3)
     return Planted(grid.measured(y, mean), ("composes", "unclear"))
+
+
+@learner
+def the_right_rule_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """Ridge regression where answers add up and are noisy: nothing fails, and the gap is what fitting costs."""
+    grid = Grid.of(rng, int(rng.choice([1, 3]))).on_training_rows_alone()
+    y = numbers(rng, grid, 0.0)
+    y += rng.uniform(0.2, 1.0) * y.std() * rng.normal(size=len(y))
+    return Planted(grid.measured(y, grid.said_by(Ridge(0.3), y)), ("composes", "unclear"))
+
+
+@learner
+def noise_and_a_forest_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 3]))).on_training_rows_alone()
+    y = rng.normal(size=len(grid.a))
+    p = grid.said_by(RandomForestRegressor(50, random_state=0), y)
+    return Planted(grid.measured(y, p), ("not fitted", "unclear"))
+
+
+@learner
+def noise_and_a_tree_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 3]))).on_training_rows_alone()
+    y = rng.normal(size=len(grid.a))
+    return Planted(grid.measured(y, grid.said_by(DecisionTreeRegressor(random_state=0), y)), ("not fitted", "unclear"))
+
+
+@learner
+def noise_and_copies_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """Classes at random, learnt by heart and copied elsewhere: of answers that cannot be known, no failure."""
+    grid = Grid.of(rng, 1)
+    y = np.array(["x", "y", "z"])[rng.integers(3, size=len(grid.a))]
+    p = np.where(grid.unseen, neighbours(rng, grid, y), y)
+    return Planted(grid.measured(y, p), ("not fitted", "unclear"))
+
+
+@learner
+def noise_and_least_squares_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """It errs the more on unseen combinations the less supports them, and there was nothing to learn."""
+    grid = Grid.of(rng, 1)
+    y = rng.normal(size=len(grid.a))
+    return Planted(grid.measured(y, grid.said_by(Ridge(1e-9), y)), ("not fitted", "unclear"))
+
+
+@learner
+def noise_by_heart_and_else_the_right_rule(rng: np.random.Generator) -> Planted:
+    """Its answers to unseen combinations are the best there are."""
+    grid = Grid.of(rng, 1)
+    mean = numbers(rng, grid, 0.0)
+    y = mean + rng.uniform(0.3, 1.0) * mean.std() * rng.normal(size=len(mean))
+    return Planted(grid.measured(y, np.where(grid.unseen, mean, y)), ("composes", "unclear"))
+
+
+@learner
+def the_right_rule_where_unseen_rows_are_noisier(rng: np.random.Generator) -> Planted:
+    """Training rows alone, whose noise says little of that elsewhere; but adding up errs there as much."""
+    grid = Grid.of(rng, 1)
+    mean = numbers(rng, grid, 0.0)
+    y = mean + np.where(grid.unseen, 0.8, 0.1) * mean.std() * rng.normal(size=len(mean))
+    return Planted(grid.measured(y, grid.said_by(Ridge(0.1), y)), ("composes", "unclear"))
+
+
+@learner
+def a_lookup_table_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """Answers that add up, with a little noise: each known by heart, and a neighbour's given elsewhere."""
+    grid = Grid.of(rng, int(rng.choice([1, 3]))).on_training_rows_alone()
+    y = numbers(rng, grid, 0.0)
+    y += rng.uniform(0.05, 0.2) * y.std() * rng.normal(size=len(y))
+    p = np.where(grid.unseen, neighbours(rng, grid, y), y)
+    return Planted(grid.measured(y, p), FAILS, ("memorization: a copied answer",))
+
+
+@learner
+def nearest_neighbours_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """Answers that add up, with a little noise; it has the answer of the first row that shares a level."""
+    grid = Grid.of(rng, int(rng.choice([1, 3]))).on_training_rows_alone()
+    y = numbers(rng, grid, 0.0)
+    y += rng.uniform(0.05, 0.2) * y.std() * rng.normal(size=len(y))
+    near = KNeighborsRegressor(1)
+    return Planted(grid.measured(y, grid.said_by(near, y)), FAILS, ("memorization: a copied answer",))
+
+
+@learner
+def a_shortcut_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """Answers that add up: what was seen is known, and elsewhere one factor alone is asked."""
+    grid = Grid.of(rng, int(rng.choice([1, 3]))).on_training_rows_alone()
+    one, two = rng.normal(size=(2, 20))
+    y = 1.5 * one[grid.a] + two[grid.b]
+    y += 0.1 * y.std() * rng.normal(size=len(y))
+    level = np.array([y[grid.known & (grid.b == b)].mean() for b in range(grid.b.max() + 1)])
+    return Planted(grid.measured(y, np.where(grid.unseen, level[grid.b], y)), FAILS, ("shortcut by b",))
 
 
 def run(name: str, seed: int) -> Planted:

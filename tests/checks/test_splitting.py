@@ -69,6 +69,23 @@ def test_as_many_as_asked_for_or_as_can_go(a, b, rows, seed, asked):
     assert fold.back == asked - len(fold.held_out)
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.integers(12, 60), st.integers(0, 999), st.floats(0.05, 0.9))
+def test_rows_of_seen_combinations_are_tested_on_too_and_none_is_lost(rows, seed, share):
+    data = table((3, 3), rows, seed)
+    (fold,) = (splitter := CombinationSplit(n_splits=1, hold_out=1, seen_rows=share)).folds(splitter.rows(data))
+    assert sorted([*fold.train, *fold.test, *fold.spare]) == list(range(rows))
+    for cell in np.unique(data, axis=0):
+        sides = [int((data[part] == cell).all(axis=1).sum()) for part in (fold.train, fold.test, fold.spare)]
+        n = sum(sides)
+        assert sides == [0, n, 0] or (sides[1] == 0 and abs(sides[2] - min(n - 1, share * n)) < 1)
+        assert sides[0] or sides[1]
+    ((_, test),) = splitter.split(data)
+    assert sorted([*fold.test, *fold.spare]) == list(test)
+    with pytest.raises(InputError, match="group and time forbid"):
+        CombinationSplit(seen_rows=0.2, group="who")
+
+
 def test_rows_without_an_answer_are_on_neither_side():
     frame = pl.DataFrame({"a": list("xxxyyyzzz"), "b": list("uvw" * 3), "y": [1, 2, 3, 4, 5, None, 7, None, 9]})
     splitter = CombinationSplit(["a", "b"], n_splits=1, hold_out=9, target="y")

@@ -49,6 +49,21 @@ def test_people_get_the_verdict_the_mechanism_and_the_worst(run):
     assert "camel   beach" in out
 
 
+def test_several_models_after_one_comma_and_levels_on_the_rows_that_are_compared(run, tmp_path):
+    table, out = pl.read_csv(EXAMPLE), tmp_path / "t.csv"
+    table.with_columns(one="label", two="prediction").write_csv(out)
+    words = (out, *WORDS, "--split", "part=test")
+    data = json.loads(run(*words, "--against", "one,two", "--json")[1])
+    assert [o["name"] for o in data["others"] if not o["rule"]] == ["one", "two"]
+    seen = {(r["animal"], r["place"]) for r in table.filter(part="train").iter_rows(named=True)}
+    new = {(r["animal"], r["place"]) for r in table.filter(part="test").iter_rows(named=True)} & seen
+    level = data["worst_level"]
+    place = ("animal", "place").index(level["factor"])
+    rows = new or seen
+    assert level["seen_count"] == sum(pair[place] == level["level"] for pair in rows)
+    assert f"on {data['compared_on']} of" in " ".join(run(*words)[1].split())
+
+
 def test_findings_count_only_when_asked_to(run):
     assert run(EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "fails", "--json")[0] == 1
     assert run(EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "not fitted", "--json")[0] == 0

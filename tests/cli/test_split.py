@@ -37,6 +37,23 @@ def test_a_share_is_written_and_checked(capsys, grid, tmp_path):
     assert json.loads(said.out)["counts"] == {"seen": 0, "determined": 4, "undetermined": 0, "unseen level": 0}
 
 
+def test_rows_of_seen_combinations_are_held_out_for_measure(capsys, grid, tmp_path):
+    out = tmp_path / "split.csv"
+    _, said = run(capsys, "split", grid, "--factors", "site,device", "--hold-out", "4")
+    assert "hold out some of them, too (--seen-rows 0.2)" in said.out
+    words = ("split", grid, "--factors", "site,device", "--hold-out", "4", "--seen-rows", "0.2", "--out", out)
+    _, said = run(capsys, *words)
+    spare = pl.read_csv(out)["split"].to_list().count("test") - 8
+    assert f"8 + {spare}" in said.out
+    assert 4 <= spare <= 8  # A fifth of 40 rows, less what lies in held-out combinations.
+    frame = pl.read_csv(out).with_columns(p="y")
+    frame.write_csv(out)
+    _, said = run(capsys, "measure", out, "--factors", "site,device", "--target", "y", "--prediction", "p", "--split",
+                  "split=test", "--target-kind", "number", "--json")  # fmt: skip
+    told = json.loads(said.out)
+    assert (told["compared_on"], told["combinations"]) == ("new rows", {"seen": 16, "unseen": 4})
+
+
 def test_blank_answers_are_no_training(capsys, tmp_path):
     path, out = tmp_path / "half.csv", tmp_path / "split.csv"
     path.write_text("a,b,y\nx,u,1\nx,v,2\nx,w,3\ny,u,4\ny,v,5\ny,w,\nz,u,7\nz,v,\nz,w,9\n Z,u,7\n")

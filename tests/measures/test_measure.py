@@ -62,7 +62,7 @@ def test_a_table_that_reads_one_factor_is_a_shortcut():
     train = Explicit(SPACE, CODES[seen].numpy())
     right = torch.where(seen, b, (b + 1) % SIDE)
     task = FixedTask(SPACE, train, ~train, ONE_HOT, right, CODES, loss=cross_entropy)
-    result = measure(Table(scores(b)), task)
+    result = measure(Table(scores(b)), task, noise=0)
     assert result.verdict == "fails"
     assert result.mechanisms == ("shortcut by b",)
     assert "every factor changes the right answer" in result.left_out["redundant influence"]
@@ -104,7 +104,7 @@ def test_pictures_that_are_sums_of_seen_ones_are_a_superposition():
     row = torch.stack([pictures[SEEN & (CODES[:, 0] == a)].sum(0) for a in CODES[:, 0]])
     column = torch.stack([pictures[SEEN & (CODES[:, 1] == b)].sum(0) for b in CODES[:, 1]])
     answers = torch.where(SEEN[:, None, None], pictures, 0.3 * row + 0.3 * column)
-    result = measure(Table(answers), sums(squared_error, pictures))
+    result = measure(Table(answers), sums(squared_error, pictures), noise=0)
     assert result.verdict == "fails"
     assert "superposition of seen answers" in result.mechanisms
     found = next(e for e in result.evidence if e.id == "superposition")
@@ -257,7 +257,7 @@ def test_without_lightning_the_callback_says_what_to_install(monkeypatch):
 def test_projected_pictures_keep_their_sums():
     pictures = torch.rand(SIDE**2, 20, 20, generator=torch.Generator().manual_seed(0))
     answers = torch.where(SEEN[:, None, None], pictures, 0.5 * pictures)
-    result = measure(Table(answers), sums(squared_error, pictures))
+    result = measure(Table(answers), sums(squared_error, pictures), noise=0)
     leak = next(e for e in result.evidence if e.id == "leak")
     assert leak.value.mean == pytest.approx(0.5, abs=1e-5)
     assert result.answers.predicted.shape == (1, SIDE**2, 64)
@@ -305,7 +305,7 @@ def test_what_is_no_finite_number_is_wrong_and_said():
     assert "not finite" in result.sentence()
     masked = scores(CODES.sum(1)).where(scores(CODES.sum(1)) > 0, -torch.inf)
     assert measure(Table(masked), sums()).unseen.mean == 0, "a class may be ruled out by −∞"
-    some = measure(Table(torch.where(SEEN[:, None], scores(CODES.sum(1)), torch.nan)), sums())
+    some = measure(Table(torch.where(SEEN[:, None], scores(CODES.sum(1)), torch.nan)), sums(), noise=0)
     assert some.verdict == "fails"
     assert some.mechanisms == ()
     assert f"{int((~SEEN).sum())} answers are not finite numbers; they count as wrong." in some.notes

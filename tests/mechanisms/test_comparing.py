@@ -179,8 +179,8 @@ def test_what_keeps_a_learner_from_counting_as_fitted_is_what_is_said():
     mostly = A + B + 0.1 * rng.normal(size=len(A))
     blurred = mostly + 1.2 * rng.normal(size=len(A))  # learnt something, but less than it may
     found = judged(mostly, blurred)
-    error, floor = found.training.mean, found.comparison.floor.mean
-    assert found.why == f"its error there is {error:.2f}, more than 0.1 above the noise of {floor:.2g}"
+    error, floor = found.training.mean, found.comparison.floor
+    assert found.why == f"its error there is {error:.2f}, more than 0.1 above the noise of {ranged(floor)}"
     assert judged(mostly, blurred, 0.5).fits
     flat = judged(mostly, np.full(len(A), mostly[PART == "train"].mean()))
     assert flat.why == f"its error there is {flat.training.mean:.2f}, where always giving the same answer costs 1.00"

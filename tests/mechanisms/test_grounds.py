@@ -38,7 +38,7 @@ def test_unclear_names_the_margin_only_where_the_gap_reaches_across_it(copiers):
     assert clear
     for result in clear:
         assert result.seen.mean < result.comparison.floor.mean
-        assert "hold some of their rows out to tell" in result.sentence()
+        assert "hold some of their rows out of training" in result.sentence()
 
 
 def test_on_training_rows_nothing_fails_whose_gap_may_be_none():

@@ -30,6 +30,7 @@ EVIL = "<script>alert('x')</script>"
 
 def measured(target, prediction, **options):
     table = {"a": A, "b": B, "y": target, "p": prediction, "part": np.where(UNSEEN, "test", "train")}
+    options = {"noise": 0.0, **options}
     return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test", **options)
 
 
@@ -137,7 +138,7 @@ def test_a_training_table_says_what_was_seen_with_or_without_its_answers():
     train = {"a": A[~UNSEEN], "b": B[~UNSEEN], "y": SPURIOUS[~UNSEEN]}
     by_split = measured(SPURIOUS, answers)
     for known in (train, {k: train[k] for k in "ab"}):
-        result = measure_predictions(table, ["a", "b"], target="y", prediction="p", train=known)
+        result = measure_predictions(table, ["a", "b"], target="y", prediction="p", train=known, noise=0)
         assert result.mechanisms == ("shortcut by b",)
         assert result.unseen == by_split.unseen
 
@@ -201,10 +202,10 @@ def test_probabilities_are_no_classes_and_missing_predictions_are_asked_about():
         "s": ["s", "s", "s", "t"],
     }
     with_hole = {**table, "p": [0, 1, None, 0]}
-    with pytest.raises(InputError, match="1 rows have no 'y' or no 'p'"):
+    with pytest.raises(InputError, match="1 row has no 'y' or no 'p'"):
         measure_predictions(with_hole, ["a", "b"], target="y", prediction="p", split="s=t")
     left = measure_predictions(with_hole, ["a", "b"], target="y", prediction="p", split="s=t", missing="drop")
-    assert left.notes[0].startswith("1 rows without")
+    assert left.notes[0].startswith("1 row was left out: no target")
 
 
 def test_results_show_themselves_and_are_saved_as_every_kind(tmp_path):

@@ -36,6 +36,8 @@ class Fold:
     test: Ints
     apart: Ints
     """Rows in neither: they share a group with the other side, or come at the wrong time."""
+    spare: Ints
+    """Rows of seen combinations that are held out as well (``seen_rows``)."""
     held_out: Ints
     leverage: Floats
     """Of each held-out combination; NaN where there are too many effects to compute it."""
@@ -53,7 +55,8 @@ class CombinationSplit:
     ``graded``: the first fold holds out what the other rows support best (low leverage), the last what they support
     least. Rows of one ``group`` (a column, or scikit-learn's ``groups``) never lie on both sides, and with ``time`` no
     training row is later than a test row; rows that this excludes are in neither part. ``merge_alike`` takes texts that
-    differ only in spaces or capitals for one level.
+    differ only in spaces or capitals for one level. ``seen_rows`` is a share of the rows of seen combinations that
+    have several, which are tested on too: what `measure` compares unseen combinations with.
 
     Examples:
         >>> import numpy as np
@@ -76,6 +79,7 @@ class CombinationSplit:
         bins: Mapping[str, int] | None = None,
         missing: Missing = "error",
         merge_alike: bool = False,
+        seen_rows: float = 0.0,
         seed: int = 0,
     ) -> None:
         given = not isinstance(hold_out, (int, float)) and hold_out is not None
@@ -87,9 +91,13 @@ class CombinationSplit:
             raise InputError(
                 f"hold_out is {hold_out:g}; give a share between 0 and 1, or a whole number of combinations."
             )
+        if not 0 <= seen_rows < 1:
+            raise InputError(f"seen_rows is {seen_rows:g}; give a share from 0 to below 1.")
+        if seen_rows and (group or time):
+            raise InputError("seen_rows tests on combinations that are trained on, which group and time forbid.")
         self.factors, self.hold_out, self.target, self.graded = factors, hold_out, target, graded
         self.group, self.time, self.bins, self.missing, self.seed = group, time, bins, missing, seed
-        self.merge_alike = merge_alike
+        self.merge_alike, self.seen_rows = merge_alike, seen_rows
         self.n_splits = 1 if given else n_splits
 
     def __repr__(self) -> str:
@@ -101,7 +109,7 @@ class CombinationSplit:
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:
         """Row numbers of training and test, split after split."""
         for fold in self.folds(self.rows(X), groups):
-            yield fold.train, fold.test
+            yield fold.train, np.sort(np.concatenate([fold.test, fold.spare]))
 
     def rows(self, table: Any, **limits: int | None) -> Rows:
         names = None if self.factors is None else [str(name) for name in self.factors]
@@ -114,6 +122,8 @@ class CombinationSplit:
     def folds(self, rows: Rows, groups: Any = None) -> list[Fold]:
         """The hold-outs with what is known about them."""
         rows = rows.with_answer()
+        if self.seen_rows and groups is not None:
+            raise InputError("seen_rows tests on combinations that are trained on, which groups forbid.")
         if self.group is not None:
             groups = rows.frame[self.group].to_numpy()
         elif groups is not None:
@@ -122,13 +132,14 @@ class CombinationSplit:
         folds = []
         for number, (order, size) in enumerate(self._choices(rows)):
             best: Fold | None = None
+            spare = _spare(rows, self.seen_rows, np.random.default_rng([self.seed, number, 1]))
             for tested in self._tested(rows, groups, number, order[:size]):
                 may_train, may_test = np.ones((2, len(rows.index)), dtype=bool) if tested is None else (~tested, tested)
                 if later is not None:
                     share = min(1.0, size / len(rows.combinations))
                     cut = min(np.quantile(later, 1 - share, method="lower"), later.max() - 1)
                     may_train, may_test = may_train & (later <= cut), may_test & (later > cut)
-                found = _fold(rows, order, size, may_train, may_test)
+                found = _fold(rows, order, size, may_train, may_test, spare)
                 if found is not None and (best is None or found.back < best.back):
                     best = found
                 if best is not None and not best.back:
@@ -193,7 +204,22 @@ class CombinationSplit:
         return [(np.concatenate([orders[0][start:], orders[0][:start][::-1]]), size) for start in starts]
 
 
-def _fold(rows: Rows, order: Ints, size: int, may_train: Mask, may_test: Mask) -> Fold | None:
+def _spare(rows: Rows, share: float, rng: np.random.Generator) -> Mask:
+    """A share of the rows of combinations that have several, spread over them evenly, and never all of one."""
+    order = rng.permutation(len(rows.combination))
+    order = order[np.argsort(rows.combination[order], kind="stable")]
+    count = rows.counts
+    drawn = rng.permutation(np.flatnonzero(count > 1))
+    few = np.zeros_like(count)
+    few[drawn] = np.diff(np.ceil(share * np.cumsum(count[drawn])), prepend=0)
+    few = np.minimum(few, count - 1)
+    own = rows.combination[order]
+    spare = np.zeros(len(order), dtype=bool)
+    spare[order] = np.arange(len(order)) - (np.cumsum(count) - count)[own] < few[own]
+    return spare
+
+
+def _fold(rows: Rows, order: Ints, size: int, may_train: Mask, may_test: Mask, spare: Mask) -> Fold | None:
     """The first ``size`` combinations of the order that can be held out together, later ones in place of those that
     training needs; None where there are none."""
     held, taken = order[:0], 0
@@ -204,13 +230,14 @@ def _fold(rows: Rows, order: Ints, size: int, may_train: Mask, may_test: Mask) -
     if not len(held):
         return None
     out = np.isin(np.arange(len(rows.combinations)), held)[rows.combination]
-    train, test = ~out & may_train, out & may_test
+    spare = spare & ~out
+    train, test = ~out & ~spare & may_train, out & may_test
     seen, asked = np.bincount(rows.combination[train], minlength=len(rows.combinations)), np.sort(held)
     known = Identifiability(rows.combinations[seen > 0], rows.space.shape)
     found = leverage(known, seen[seen > 0], rows.combinations[asked])
     hard = np.full(len(asked), np.nan) if found is None else found
-    sides = [rows.index[part] for part in (train, test, ~train & ~test)]
-    return Fold(sides[0], sides[1], sides[2], asked, hard, size - len(asked))
+    sides = [rows.index[part] for part in (train, test, ~train & ~test & ~spare)]
+    return Fold(sides[0], sides[1], sides[2], rows.index[spare], asked, hard, size - len(asked))
 
 
 def _without_needed(rows: Rows, chosen: Ints, may_train: Mask, may_test: Mask) -> Ints:

@@ -42,14 +42,14 @@ def measure(
     prediction: Annotated[
         list[str],
         Parameter(
-            help="Column with the predicted answer, or the probability of 1; or, given several times, the probability "
+            help="Column with the predicted answer, or the probability of 1; or several (p_cat,p_dog), the probability "
             "of each class, in columns that end with its name.",
             negative=(),
         ),
     ],
     against: Annotated[
         list[str] | None,
-        Parameter(help="Column with another model's predictions, compared on the same rows.", negative=()),
+        Parameter(help="Columns with other models' predictions, compared on the same rows: a,b.", negative=()),
     ] = None,
     train: Annotated[
         Path | None,
@@ -65,6 +65,13 @@ def measure(
         float, Parameter(help="Training error above the noise up to which a learner counts as fitted.")
     ] = 0.1,
     margin: Annotated[float, Parameter(help="Gap up to which a learner counts as composing.")] = 0.05,
+    noise: Annotated[
+        float | None,
+        Parameter(
+            help="Noise of the answers, where you know it: a standard deviation, or a share of wrong classes. 0 if "
+            "answers follow from the factors exactly. Else it is told from rows that share a combination."
+        ),
+    ] = None,
     max_rows: MaxRows = MAX_ROWS,
     max_bytes: MaxBytes = MAX_BYTES,
     seed: Seed = 0,
@@ -98,13 +105,14 @@ def measure(
         raise InputError(f"{str(out)!r} is a file; --out without an ending names a folder.")
     from recombine.mechanisms import measure_predictions
 
+    given = [column for text in prediction for column in words(text)]
     with waiting(f"reading {table.name}", quiet=json):
         result = measure_predictions(
             table,
             words(factors),
             target=target,
-            prediction=prediction[0] if len(prediction) == 1 else prediction,
-            against=against or (),
+            prediction=given[0] if len(given) == 1 else given,
+            against=[column for text in against or () for column in words(text)],
             train=train,
             split=split,
             target_kind=target_kind,
@@ -112,6 +120,7 @@ def measure(
             missing=missing,
             fitted=fitted,
             margin=margin,
+            noise=noise,
             max_rows=max_rows,
             max_bytes=max_bytes,
             seed=seed,
@@ -175,8 +184,8 @@ def _show(result: MeasureResult, page: Path | None) -> None:
         where.print("worst level ", name, shown(
             f": error {share(level['unseen'])} on its {level['unseen_count']:,} unseen "
             f"combination{'s' * (level['unseen_count'] != 1)}"
-            + ("" if level["seen"] is None else f", {share(level['seen'])} on its {level['seen_count']:,} seen "
-               f"one{'s' * (level['seen_count'] != 1)}")
+            + ("" if level["seen"] is None else f", {share(level['seen'])} on {result.compared_on} of "
+               f"{level['seen_count']:,} seen one{'s' * (level['seen_count'] != 1)}")
         ), sep="")  # fmt: skip
     if result.worst and result.verdict != "composes":
         say("")
@@ -206,8 +215,10 @@ def _beside(result: MeasureResult, table_type: Any) -> Any:
 
 def _scores(result: MeasureResult, side: str) -> str:
     """What else is quoted of an error; accuracy is what is left of it."""
+    from recombine.figures.data import number
+
     found = {k: v for k, v in result.scores().get(side, {}).items() if v is not None and k != "accuracy"}
-    return "".join(f"; {name} {value:.3g}" for name, value in found.items())
+    return "".join(f"; {name} {number(value)}" for name, value in found.items())
 
 
 def _evidence(result: MeasureResult, table_type: Any) -> Any:

@@ -58,6 +58,13 @@ def split(
     ] = False,
     group: Annotated[str | None, Parameter(help="Column whose values never lie in training and test at once.")] = None,
     time: Annotated[str | None, Parameter(help="Column of times: no training row is later than a test row.")] = None,
+    seen_rows: Annotated[
+        float,
+        Parameter(
+            help="Hold out this share of the rows of seen combinations that have several, too: what recombine measure "
+            "compares unseen ones with."
+        ),
+    ] = 0.0,
     bins: Bins = None,
     missing: Missing = "error",
     merge_alike: MergeAlike = False,
@@ -75,6 +82,8 @@ def split(
 
         recombine check split.csv --factors shape,colour --target y --split split=test
 
+        recombine split all.csv --factors shape,colour --target y --seen-rows 0.2 --out split.csv
+
         recombine split all.csv --factors site,device --folds 5 --graded --out folds.csv
 
         recombine split all.csv --factors site,device --hold-out site=Oslo,device=B --group patient
@@ -89,7 +98,8 @@ def split(
     chosen = _hold_out(hold_out or ([] if folds else ["0.2"]))
     splitter = CombinationSplit(
         words(factors), n_splits=folds or 1, hold_out=chosen, target=target, graded=graded, group=group, time=time,
-        bins=bin_counts(bins or []), missing=missing, merge_alike=merge_alike, seed=seed,
+        bins=bin_counts(bins or []), missing=missing, merge_alike=merge_alike, seen_rows=seen_rows,
+        seed=seed,
     )  # fmt: skip
     rows = splitter.rows(table, max_rows=max_rows, max_bytes=max_bytes)
     found, answered = splitter.folds(rows), rows.with_answer()
@@ -101,7 +111,8 @@ def split(
             "blank_rows": int((~rows.answered).sum()), "notes": list(rows.notes),
         })  # fmt: skip
     else:
-        _show(answered, found, target, graded, int((~rows.answered).sum()), out)
+        hinted = None if group or time or folds else 0.0
+        _show(answered, found, target, graded, seen_rows or hinted, int((~rows.answered).sum()), out)
     return 0
 
 
@@ -131,7 +142,8 @@ def _labelled(rows: Rows, found: list[Fold], folds: int | None) -> pl.DataFrame:
     place[rows.index] = np.arange(len(rows.index))
     for i, fold in enumerate(found):
         label = np.where(rows.answered, "apart", "blank").astype(object)
-        label[place[fold.train]], label[place[fold.test]] = "train", "test"
+        label[place[fold.train]] = "train"
+        label[place[fold.test]] = label[place[fold.spare]] = "test"
         hard = np.full(len(rows.combinations), np.nan)
         hard[np.unique(rows.combination[rows.answered])[fold.held_out]] = fold.leverage
         lever = pl.Series(np.where(label == "test", hard[rows.combination], np.nan)).fill_nan(None)
@@ -163,6 +175,7 @@ def _plain(rows: Rows, fold: Fold) -> dict[str, Any]:
     return {
         "train_rows": len(fold.train),
         "test_rows": len(fold.test),
+        "seen_test_rows": len(fold.spare),
         "apart_rows": len(fold.apart),
         "back": fold.back,
         "held_out": [
@@ -172,7 +185,10 @@ def _plain(rows: Rows, fold: Fold) -> dict[str, Any]:
     }
 
 
-def _show(rows: Rows, found: list[Fold], target: str | None, graded: bool, blank: int, out: Path | None) -> None:
+def _show(
+    rows: Rows, found: list[Fold], target: str | None, graded: bool, seen_rows: float | None, blank: int,
+    out: Path | None,
+) -> None:  # fmt: skip
     import numpy as np
 
     total = len(rows.combinations)
@@ -192,13 +208,18 @@ def _show(rows: Rows, found: list[Fold], target: str | None, graded: bool, blank
             (
                 i + 1,
                 f"{len(fold.held_out):,}",
-                f"{len(fold.test):,}",
+                f"{len(fold.test):,}" + f" + {len(fold.spare):,}" * bool(len(fold.spare)),
                 f"{len(fold.train):,}",
                 f"{len(fold.apart):,}",
                 spread,
             )
         )
     print_table("", ["fold", "held out", "test rows", "training rows", "in neither", "leverage"], lines, one_line=True)
+    several = f"{int((rows.counts > 1).sum()):,} of {total:,} combinations have several rows"
+    if seen_rows:
+        say(f"test rows: of held-out combinations + of seen ones; {several}")
+    elif seen_rows is not None and rows.counts.max() > 1:
+        say(f"{several}: for recombine measure hold out some of them, too (--seen-rows 0.2)")
     say("leverage: variance of a held-out answer in units of one row's noise, median (lowest … highest)")
     if graded and len(found) > 1 and np.nanmedian(found[-1].leverage) <= np.nanmax(found[0].leverage):
         say("the table is too even to be graded: half of the last fold is no harder than some of the first")

@@ -103,13 +103,14 @@ def error_map(result: MeasureResult, width: theme.Width | None = None) -> alt.To
 
 
 def error_by_level(result: MeasureResult, width: theme.Width | None = None) -> alt.TopLevelMixin:
-    """For each level of each factor, its error on seen and on unseen combinations."""
+    """For each level of each factor, its error on unseen combinations and on the seen ones they are compared with."""
     found = sorted(result.levels(), key=lambda row: -(row["unseen"] or 0.0))[:MOST_BARS]
     order = {name: i for i, name in enumerate(result.answers.space.names)}
     found.sort(key=lambda row: (order[row["factor"]], -(row["unseen"] or 0.0)))
     names = [f"{i} {brief(plain(str(row['factor'])))} = {brief(label(row['level']))}" for i, row in enumerate(found)]
+    names_of = {"seen": f"seen ({result.compared_on})", "unseen": "unseen"}
     records = [
-        {"name": name, "side": side, "error": row[side]}
+        {"name": name, "side": names_of[side], "error": row[side]}
         for name, row in zip(names, found, strict=True)
         for side in ("seen", "unseen")
         if row[side] is not None
@@ -126,7 +127,7 @@ def error_by_level(result: MeasureResult, width: theme.Width | None = None) -> a
     domain = [0.0, max(1.0, min(1.5, max(r["error"] for r in records)))]
     x = alt.X("error:Q", title=_error_words(result), scale=alt.Scale(domain=domain, nice=False, clamp=True),
               axis=alt.Axis(grid=True, tickCount=max(3, total // 110)))  # fmt: skip
-    sides: dict[str, Any] = {"domain": ["seen", "unseen"]}
+    sides: dict[str, Any] = {"domain": list(names_of.values())}
     colour = alt.Color("side:N", scale=alt.Scale(**sides, range=list(theme.PALETTE[:2])), legend=alt.Legend(title=None))
     shape = alt.Shape("side:N", scale=alt.Scale(**sides, range=list(theme.SHAPES[:2])), legend=alt.Legend(title=None))
     layers = [base.mark_point(filled=True, size=70, opacity=1, aria=False).encode(x=x, y=y, color=colour, shape=shape)]
@@ -140,7 +141,7 @@ def error_by_level(result: MeasureResult, width: theme.Width | None = None) -> a
 def error_dots(result: MeasureResult, width: theme.Width | None = None) -> alt.TopLevelMixin:
     """Every member's error on seen and on unseen combinations."""
     answers = result.answers
-    sides = {"seen": answers.seen, "unseen": answers.unseen}
+    sides = {"seen": answers.compared, "unseen": answers.unseen}
     rows = [
         {"side": side, "error": value}
         for side, mask in sides.items()

@@ -27,6 +27,7 @@ def measure(
     batch_size: int = 2048,
     fitted: float = FITTED,
     margin: float = MARGIN,
+    noise: float | None = None,
     seed: int = 0,
     **columns: Any,
 ) -> MeasureResult:
@@ -41,8 +42,9 @@ def measure(
 
     A member counts as fitted if its training error is at most ``fitted`` above the noise and below what always giving
     the same answer costs; others are set aside and counted. ``margin`` is the gap up to which a learner counts as
-    composing. Intervals are over combinations, and over members where several fitted. Measures that do not apply are
-    listed in ``left_out`` with the reason.
+    composing. ``noise`` is that of the answers where you know it (0: they follow from the factors exactly), as for
+    `measure_predictions`. Intervals are over combinations, and over members where several fitted. Measures that do not
+    apply are listed in ``left_out`` with the reason.
 
     An estimator may be asked about a table instead of a task: ``rc.measure(forest, table, factors=["a", "b"],
     target="y", split="part=test")``, with the arguments of `measure_predictions`; ``inputs`` names the columns it is
@@ -61,7 +63,8 @@ def measure(
         'composes'
     """
     if not isinstance(task, Task):
-        return measure_estimator(model, task, against=against, fitted=fitted, margin=margin, seed=seed, **columns)
+        columns |= {"fitted": fitted, "margin": margin, "noise": noise, "seed": seed}
+        return measure_estimator(model, task, against=against, **columns)
     if columns:
         raise InputError(f"{next(iter(columns))!r} is said of a table; a task knows what varies and what is asked.")
     if (count is not None and count < 1) or combinations < 1 or batch_size < 1:
@@ -73,7 +76,7 @@ def measure(
         answers, reason = answers_of(ensemble, task, asked, batch_size, seed)
         others = _others(against, task, asked, batch_size, seed)
         judged = partial(
-            judge, answers, others=others, no_rules=reason, fitted=fitted, margin=margin, seed=seed,
+            judge, answers, others=others, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed,
             settings={"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)},
         )  # fmt: skip
         first = judged()

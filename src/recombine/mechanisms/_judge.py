@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
-from recombine.mechanisms.comparing import Comparison, average, compare, noise_within
+from recombine.mechanisms.by_heart import by_heart
+from recombine.mechanisms.comparing import GIVEN, Comparison, average, compare, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
-from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members
-from recombine.mechanisms.names import NOTHING, share
+from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
+from recombine.mechanisms.names import NOTHING
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
@@ -43,6 +45,7 @@ def judge(
     no_rules: str | None = None,
     fitted: float = FITTED,
     margin: float = MARGIN,
+    noise: float | None = None,
     notes: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -50,21 +53,25 @@ def judge(
     """The result: members that did not fit are set aside, the others judged together.
 
     ``others`` are other learners' answers to the same rows, ``extra`` is evidence from elsewhere, ``left_out`` the
-    reasons why some of it is missing; ``no_rules`` says why the answers cannot be searched for rules."""
+    reasons why some of it is missing; ``no_rules`` says why the answers cannot be searched for rules; ``noise`` is that
+    of the answers, where it is known."""
+    if noise is not None and not 0 <= noise < float("inf"):
+        raise InputError(f"noise is {noise}; give a number from 0 on.")
+    known = noise if noise is None or answers.classes is not None else noise**2 / answers.scale
     finite = np.asarray(np.isfinite(answers.error[:, answers.seen]).all(axis=1))
     able = answers.only(finite) if finite.any() else answers
-    comparison = compare(able, Over(len(able.members), seed), others or {}, seed)
+    comparison = compare(able, Over(len(able.members), seed), others or {}, seed, known)
     keep, unfit = fitted_members(answers, comparison, fitted)
     fits = bool(keep.any())
     usable = answers.only(keep) if fits else able
     over = Over(len(usable.members), seed)
     if len(usable.members) != len(able.members):
-        comparison = compare(usable, over, others or {}, seed)
+        comparison = compare(usable, over, others or {}, seed, known)
     most = 1.0 if usable.classes is not None else float("inf")
     at, away, error = usable.compared, usable.unseen, usable.error
     seen, unseen = (average(usable, over, (1.0, error, mask)).within(0, most) for mask in (at, away))
-    noise = _noise(usable, comparison)
-    beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
+    within = _noise(usable, comparison)
+    beyond = np.where(np.abs(error - within) < NOTHING, 0.0, error - within)
     gap = average(usable, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
     verdict, why = "not fitted", unfit
     if not fits and finite.any() and fails_though_unfitted(usable, comparison, gap, beyond, margin):
@@ -78,11 +85,11 @@ def judge(
         missing = {**silent, **(left_out or {})}
         found += extra
     if fits:
-        known = float(noise[away].mean()) if away.any() else 0.0
-        lost = min(known, comparison.reached(usable, away)) if away.any() else 0.0
-        excess = average(usable, over, (1.0, beyond + (known - lost), away))
+        there = float(within[away].mean()) if away.any() else 0.0
+        lost = min(there, comparison.reached(usable, away)) if away.any() else 0.0
+        excess = average(usable, over, (1.0, beyond + (there - lost), away))
         speaks = any(e.speaks for e in found)
-        verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, margin, fitted, speaks)
+        verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, over, margin, fitted, speaks)
     return MeasureResult(
         answers=usable,
         verdict=verdict,
@@ -90,7 +97,7 @@ def judge(
         seen=seen,
         unseen=unseen,
         gap=gap,
-        noise=(float(noise[at].mean()), float(noise[away].mean())) if at.any() and away.any() else (0.0, 0.0),
+        noise=(float(within[at].mean()), float(within[away].mean())) if at.any() and away.any() else (0.0, 0.0),
         training=_training(answers, seed).within(0, most),
         comparison=comparison,
         evidence=_named(found, verdict),
@@ -98,7 +105,7 @@ def judge(
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
         notes=(*notes, *_notes(usable)),
-        settings={"fitted": fitted, "margin": margin, "seed": seed, **(settings or {})},
+        settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
 
 
@@ -109,7 +116,7 @@ def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
     told = answers.like and answers.compared.any() and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
     each = noise_within(answers) if floor > 0 and not told else None
     if each is None:
-        return np.zeros(len(answers.codes))
+        return np.full(len(answers.codes), floor if comparison.floor.over == GIVEN and not told else 0.0)
     if answers.classes is None:
         return each
     # Few rows of a combination miss its usual class, and so tell too much noise of unseen and seen ones alike.
@@ -124,6 +131,7 @@ def _verdict(
     gap: Interval,
     beyond: tuple[Interval, float],
     comparison: Comparison,
+    over: Over,
     margin: float,
     fitted: float,
     speaks: bool,
@@ -142,58 +150,48 @@ def _verdict(
     if constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
         # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
         informed |= excess.high < (constant.error.mean - lost) / 2
-    low, high, like = gap.low, gap.high, answers.like
-    if not like and comparison.floor.bounded:
-        # Trained rows may be answered better than anyone could answer new ones.
-        favoured = max(0.0, comparison.floor.mean - seen.mean)
-        low, high = low - favoured, high - favoured
-    worse = best is not None and best.difference.bounded and best.difference.low > 0
-    allowed = excess.high <= margin
-    if high <= margin and (gap.high <= margin or allowed):
+    like = answers.like
+    favoured = None if like else by_heart(answers, comparison, over, margin)
+    most = 0.0 if favoured is None else favoured.most
+    low = gap.low - most
+    worse = best is not None and best.difference.low > 0
+    known = like and comparison.better_on_seen.high < 0
+    nothing = "" if informed or known else hardly_anything(comparison)
+    if gap.high <= margin:
         if not informed:
-            return "unclear", "always giving the same answer is not clearly worse there"
-        if _overfits(answers, seen, comparison, margin, fitted):
-            return "overfits", ""
-        return "composes", "" if gap.high <= margin else "as well as the noise allows"
-    if low <= margin and allowed and unseen.high < comparison.own_constant and not worse:
+            return "unclear", nothing or "always giving the same answer is not clearly worse there"
+        return ("overfits" if _overfits(answers, seen, comparison, margin, fitted) else "composes"), ""
+    if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
-    # much errors vary; but on training rows errors are smaller one by one anyway.
-    if low <= margin and not (speaks and gap.mean > margin and (like or gap.low > 0) and _larger(answers)):
-        if like and _overfits(answers, seen, comparison, margin, fitted):
+    # much errors vary.
+    if low <= margin and not (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most)):
+        if _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
-        if gap.low > margin:
-            return "unclear", (
-                "seen combinations were measured on training rows, where its error is less than the noise of "
-                f"{share(comparison.floor.mean)}, so that it may overfit: hold some of their rows out to tell"
-            )
-        return "unclear", f"the gap reaches across the margin of {margin:g}"
-    ground = "" if gap.low > margin else (
-        f"the gap reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
+        if favoured is None or gap.low <= margin:
+            return "unclear", nothing or f"the gap reaches across the margin of {margin:g}"
+        return "unclear", nothing or f"{favoured.bound}: {favoured.advice}"
+    if nothing:
+        return "unclear", nothing
+    left = "the gap" if gap.low <= margin else "what noise known by heart leaves of the gap"
+    ground = [] if low > margin else [
+        f"{left} reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
         "ones (p < 0.01), and there is evidence of a mechanism"
-    )  # fmt: skip
+    ]  # fmt: skip
+    ground += [favoured.bound] if favoured is not None else []
     adding = comparison.adding or best
     beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
-    nothing = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
-    if beaten and unseen.mean - seen.mean < nothing - unseen.mean:
-        return "partly", ground
-    if like or speaks:
-        return "fails", ground
-    # A rule that knows something and is no worse speaks for noise that nobody could foretell; without one it fails.
-    helps = best is not None and constant is not None and best.error.mean < constant.error.mean - margin
-    if best is not None and helps and not worse:
-        return "unclear", f"seen combinations were measured on training rows, and {best.name} is not clearly better"
-    if not answers.varies:
-        return "fails", ""
-    if constant is not None and constant.difference.bounded and constant.difference.low > 0:
-        return "fails", ""
-    return "unclear", "seen combinations were measured on training rows, so it may overfit: hold some of their rows out"
+    plain = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
+    if beaten and unseen.mean - seen.mean < plain - unseen.mean:
+        return "partly", "; ".join(ground)
+    return "fails", "; ".join(ground)
 
 
-def _larger(answers: Answers) -> bool:
-    """Whether errors at unseen combinations rank above those at seen ones (Mann and Whitney, one-sided at .01)."""
+def _larger(answers: Answers, favoured: float) -> bool:
+    """Whether errors at unseen combinations rank above those at seen ones, these raised by what favours them (Mann and
+    Whitney, one-sided at .01)."""
     error = answers.error.mean(axis=0)
-    one, two = error[answers.unseen][:LIKENED], error[answers.compared][:LIKENED]
+    one, two = error[answers.unseen][:LIKENED], error[answers.compared][:LIKENED] + favoured
     above = float((one[:, None] > two[None]).mean() + (one[:, None] == two[None]).mean() / 2)
     return above - 0.5 > 2.33 * float(np.sqrt((len(one) + len(two) + 1) / (12 * len(one) * len(two))))
 

@@ -16,6 +16,8 @@ from recombine.statistics import FEW, FloatArray, Interval, Over
 
 DRAWS = 400
 """Draws of the rows from which the usual class of a combination is told."""
+GIVEN = "what was said"
+"""What the noise is over where a person has told it."""
 REPLICATES = 10
 """Rows beyond the first of their combination that are needed before the noise is told."""
 
@@ -101,14 +103,20 @@ def average(answers: Answers, over: Over, *terms: Term) -> Interval:
     return replace(found, low=low, high=high)  # A bound that is nothing but rounding lies on no side of 0.
 
 
-def compare(answers: Answers, over: Over, others: Mapping[str, Answers], seed: int = 0) -> Comparison:
-    """The learner's answers beside every rule that can be fitted, and beside ``others`` on the same combinations."""
+def compare(
+    answers: Answers, over: Over, others: Mapping[str, Answers], seed: int = 0, told: float | None = None
+) -> Comparison:
+    """The learner's answers beside every rule that can be fitted, and beside ``others`` on the same combinations.
+    ``told``: the noise, in units of the error, where it is known."""
     found: list[Compared] = []
     rules: dict[str, Baseline] = {}
     seen = answers.compared
     trained_constant, better = float("nan"), Interval(float("nan"))
     for rule in baselines(answers, seed):
-        each, known = answers.errors_of(rule.answers)[None], _of_trained(answers, rule)
+        assert answers.trained is not None
+        weights = answers.trained.weights[rule.fitted_to]
+        known = float(np.average(errors_left_out(answers, rule), weights=weights))
+        each = answers.errors_of(rule.answers)[None]
         rules[rule.name] = rule
         if rule.name == CONSTANT:
             trained_constant = known
@@ -119,6 +127,7 @@ def compare(answers: Answers, over: Over, others: Mapping[str, Answers], seed: i
         mean = other.error.mean(axis=0, keepdims=True)
         found.append(replace(_beside(name, answers, mean, known, over), rule=False))
     floor, costs = noise(answers, {name: answers.errors_of(rule.answers) for name, rule in rules.items()})
+    floor = floor if told is None else Interval(told, told, told, over=GIVEN)
     return Comparison(tuple(found), trained_constant, _own_constant(answers), floor, costs, rules, better)
 
 
@@ -134,18 +143,14 @@ def _beside(name: str, answers: Answers, errors: FloatArray, seen: float, over: 
     return Compared(name, own, apart, seen)
 
 
-def _of_trained(answers: Answers, rule: Baseline) -> float:
-    """The mean error of a rule over training rows, each combination by a fit without it."""
+def errors_left_out(answers: Answers, rule: Baseline) -> FloatArray:
+    """The error of a rule at each training combination, by a fit without it."""
     trained, said = answers.trained, rule.left_out
     assert trained is not None
     right = trained.answers[rule.fitted_to]
     if answers.classes is not None:
-        off = 1 - right[np.arange(len(said)), said.argmax(axis=1)]
-    else:
-        off = np.square(said - right).mean(axis=1) / answers.scale
-    return float(np.average(off, weights=trained.weights[rule.fitted_to])) + (
-        0.0 if answers.classes is not None else trained.within
-    )
+        return np.asarray(1 - right[np.arange(len(said)), said.argmax(axis=1)])
+    return np.asarray(np.square(said - right).mean(axis=1) / answers.scale + trained.within)
 
 
 def noise(answers: Answers, rules: Mapping[str, FloatArray] | None = None) -> tuple[Interval, float]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers, distance
 from recombine.mechanisms.finding import FEWEST, Finding
+from recombine.mechanisms.names import ranged
 from recombine.mechanisms.rules import BEHAVIOUR
 from recombine.statistics import FloatArray, Over
 
@@ -51,19 +52,32 @@ def shrunk(asked: Answers, over: Over) -> Finding | str:
         return np.where(both > 0, own / np.where(both > 0, both, 1.0), np.inf)
 
     value = over(shown, [len(asked.codes)])
-    whole = np.arange(len(asked.codes))
-    both, own = _moments(asked, whole)
-    y = asked.target - asked.target.mean(axis=0)
-    slope = (both / np.maximum(own, 1e-300))[:, None, None]
-    left = np.square(y - slope * (asked.predicted - asked.predicted.mean(axis=1, keepdims=True))).sum()
-    off = np.square(asked.predicted - asked.target).sum()
-    explains = max(0.0, float(1 - left / off)) if off > 0 else 0.0
+    if not (value.bounded and value.high - value.low <= 1):
+        why = ranged(value) if value.bounded else "the answers hardly go with the right ones"
+        return f"how much of the right answers' variation is shown cannot be told: {why}"
+    off = float(np.square(asked.predicted - asked.target).mean())
+    explains = max(0.0, 1 - float(_left(asked).mean()) / off) if off > 0 else 0.0
     return Finding(
         "leak", "memorization leak", "share of the right answers' variation that the answers show", value, chance=1.0,
         reference="without a leak", explains=explains,
-        speaks=value.bounded and value.low > 0 and value.high < FULL and explains >= HALF,
+        speaks=value.low > 0 and value.high < FULL and explains >= HALF,
         limit=f"Of squared error, {explains:.0%} would go if all answers were larger by one factor. {BEHAVIOUR}",
     )  # fmt: skip
+
+
+def stretched(asked: Answers) -> FloatArray:
+    """Members × combinations: the error that is left when answers follow the line y = a + b·f; two numbers are fitted
+    to as many combinations as there are."""
+    free = len(asked.codes) / max(1, len(asked.codes) - 2)
+    return np.asarray(_left(asked) * free / asked.scale + (0.0 if asked.within is None else asked.within))
+
+
+def _left(asked: Answers) -> FloatArray:
+    """Members × combinations: squares that the line leaves."""
+    both, own = _moments(asked, np.arange(len(asked.codes)))
+    slope = (both / np.maximum(own, 1e-300))[:, None, None]
+    f = asked.predicted - asked.predicted.mean(axis=1, keepdims=True)
+    return np.asarray(np.square(asked.target - asked.target.mean(axis=0) - slope * f).mean(axis=2))
 
 
 def _moments(asked: Answers, rows: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:

@@ -23,10 +23,10 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     A member fitted if its training error exceeds by at most ``fitted`` what the noise leaves, or is less than half of
     what the best simple rule leaves on combinations that it was fitted without, and if it is less than always giving
     the same answer costs. Where the noise is not known, doing as well as the best simple rule is enough."""
-    error, floor, best = answers.training_error, comparison.floor.mean, comparison.best_on_seen
+    error, floor, best = answers.training_error, comparison.floor.high, comparison.best_on_seen
     finite = np.isfinite(answers.error[:, answers.seen]).all(axis=1) & np.isfinite(answers.error).any(axis=1)
     allowed = fitted + np.nan_to_num(floor)
-    most = f"{fitted:g}" + (f" above the noise of {share(floor)}" * (floor > 0))
+    most = f"{fitted:g}" + (f" above the noise of {ranged(comparison.floor)}" * (floor > 0))
     if np.isnan(floor) and best > fitted:
         allowed, most = best, f"the {share(best)} of the best simple rule"
     elif KNOWS_MORE * best > allowed:
@@ -43,12 +43,22 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
         return keep, f"{why}more than {most}"
     if own < constant:
         return keep, f"{why}not clearly less than the {share(constant)} that always giving the same answer costs"
-    if comparison.floor.high >= LITTLE * comparison.floor_constant and best >= LITTLE * constant:
-        return keep, (
-            f"{why}and as far as the rows tell there is hardly anything to learn: the noise is "
-            f"{ranged(comparison.floor)}, where always giving the same answer costs {share(comparison.floor_constant)}"
-        )
-    return keep, f"{why}where always giving the same answer costs {share(constant)}"
+    nothing = hardly_anything(comparison) if comparison.floor.bounded else ""
+    return keep, why + (f"and {nothing}" if nothing else f"where always giving the same answer costs {share(constant)}")
+
+
+def hardly_anything(comparison: Comparison) -> str:
+    """That there is hardly anything to learn, in a clause, where neither rows that share a combination nor simple rules
+    speak against it."""
+    floor, costs, best = comparison.floor, comparison.floor_constant, comparison.best_on_seen
+    if not best >= LITTLE * comparison.trained_constant or (floor.bounded and not floor.high >= LITTLE * costs):
+        return ""
+    if not floor.bounded:
+        return f"no simple rule finds anything to learn: the best of them leaves {share(best)}"
+    return (
+        f"as far as the rows tell there is hardly anything to learn: the noise is {ranged(floor)}, where always giving "
+        f"the same answer costs {share(costs)}"
+    )
 
 
 def fails_though_unfitted(

@@ -20,7 +20,7 @@ def brief(name: object, limit: int = LONGEST) -> str:
 def share(value: float) -> str:
     """Two decimals, or two digits where that would be nothing: errors of rare events are far below a hundredth."""
     if not math.isfinite(value) or abs(value) >= 0.1 or abs(value) < NOTHING:
-        return f"{value if abs(value) >= NOTHING else 0.0:.2f}"
+        return f"{0.0 if abs(value) < NOTHING else value:.2f}"
     return f"{value:.2f}" if round(value, 2) == value else f"{value:.2g}"
 
 

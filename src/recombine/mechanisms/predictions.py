@@ -28,6 +28,7 @@ def measure_predictions(
     missing: Missing = "error",
     fitted: float = FITTED,
     margin: float = MARGIN,
+    noise: float | None = None,
     max_rows: int | None = None,
     max_bytes: int | None = None,
     seed: int = 0,
@@ -43,8 +44,10 @@ def measure_predictions(
     tenth of the rows of each, held out of training, will do.
 
     ``fitted``: how far above the noise a training error may be to count as fitted. ``margin``: the gap up to which a
-    learner counts as composing. Every learner stands beside rules fitted to the same training answers: always the same
-    answer, adding up the effects of levels, pairs of them. Intervals are over combinations.
+    learner counts as composing. ``noise``: that of the answers where you know it, a standard deviation or a share of
+    wrong classes; 0 says that answers follow from the factors exactly, so that training rows are as good as new ones.
+    Every learner stands beside rules fitted to the same training answers: always the same answer, adding up the effects
+    of levels, pairs of them. Intervals are over combinations.
 
     Examples:
         >>> table = {"a": ["x", "x", "y", "y"] * 3, "b": ["u", "v", "u", "v"] * 3}
@@ -81,4 +84,6 @@ def measure_predictions(
         "bins": dict(bins or {}),
         "missing": missing,
     }
-    return judge(answers, others=others, fitted=fitted, margin=margin, notes=notes, settings=settings, seed=seed)
+    return judge(
+        answers, others=others, fitted=fitted, margin=margin, noise=noise, notes=notes, settings=settings, seed=seed
+    )

@@ -83,9 +83,9 @@ def _read(
         )  # fmt: skip
 
     right, said, wrong = tables(how.target, columns.kind), tables(column, columns.kind), tables(error, "number")
-    notes = [f"{lost:,} rows without target or prediction were left out."] if lost else []
+    notes = [f"{_rows(lost, 'was', 'were')} left out: no target or no prediction."] if lost else []
     dropped = sum(t.dropped for t in right)
-    notes += [f"{dropped:,} rows with missing factors were left out."] if dropped else []
+    notes += [f"{_rows(dropped, 'was', 'were')} left out: factors are missing."] if dropped else []
     parts, seen, fresh = _asked(right, how.split is not None, told)
 
     def gather(found: list[Table], values: Callable[[Table], NDArray[Any]]) -> NDArray[Any]:
@@ -173,8 +173,8 @@ def _complete(frame: pl.LazyFrame, columns: Columns, missing: str) -> tuple[pl.L
     lost = int(collect(frame.select(absent.sum()))[0, 0] or 0)
     if lost and missing == "error":
         raise InputError(
-            f"{lost:,} rows have no {columns.target!r} or no {columns.prediction!r}; leave them out with "
-            "missing='drop' (--missing drop)."
+            f"{_rows(lost, 'has', 'have')} no {columns.target!r} or no {columns.prediction!r}; leave out what is "
+            "missing with missing='drop' (--missing drop)."
         )
     return (frame.filter(~absent) if lost else frame), lost
 
@@ -231,6 +231,11 @@ def _hints(columns: Columns, answers: Answers) -> list[str]:
     if not whole or not np.isin(answers.predicted, values).all():
         return []
     return [f"The answers in {columns.target!r} are taken as numbers; if they are classes, say --target-kind class."]
+
+
+def _rows(count: int, one: str, many: str) -> str:
+    """``1 row has``, ``3 rows have``."""
+    return f"{count:,} row{'s' * (count != 1)} {one if count == 1 else many}"
 
 
 def _unused(name: str, names: Sequence[str]) -> str:

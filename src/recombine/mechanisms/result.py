@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import Comparison
+from recombine.mechanisms.comparing import GIVEN, Comparison
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.names import brief, ranged, share
 from recombine.result import Result
@@ -154,6 +154,11 @@ class MeasureResult(Result):
         rows = [row for row in self.levels() if row["unseen"] is not None]
         return max(rows, key=lambda row: (row["unseen_count"] > 1, row["unseen"], row["unseen_count"]), default=None)
 
+    @property
+    def compared_on(self) -> str:
+        """Which rows of seen combinations unseen ones are compared with."""
+        return "new rows" if self.answers.like else "training rows"
+
     def scores(self) -> dict[str, dict[str, float | None]]:
         """What people quote, on seen and on unseen combinations: RMSE, MAE and R² in units of the answer, or accuracy
         and, of probabilities, log loss. Every combination weighs the same."""
@@ -178,14 +183,15 @@ class MeasureResult(Result):
         return found
 
     def levels(self) -> list[dict[str, Any]]:
-        """For each level of each factor, its mean error over seen and over unseen combinations."""
+        """For each level of each factor, its mean error over unseen combinations and over the seen ones that they are
+        compared with (`compared_on`)."""
         answers = self.answers
         error = answers.error.mean(axis=0)
         rows = []
         for j, factor in enumerate(answers.space.factors):
             for code, level in enumerate(factor.levels or ()):
                 here = answers.codes[:, j] == code
-                sides = {"seen": here & answers.seen, "unseen": here & answers.unseen}
+                sides = {"seen": here & answers.compared, "unseen": here & answers.unseen}
                 if here.any():
                     row: dict[str, Any] = {"factor": factor.name, "level": level}
                     for side, mask in sides.items():
@@ -262,7 +268,7 @@ class MeasureResult(Result):
             },
             "noise": dict(zip(("seen", "unseen"), self.noise, strict=True)),
             "floor": self.comparison.floor.to_dict(),
-            "compared_on": "new rows" if self.answers.like else "training rows",
+            "compared_on": self.compared_on,
             "others": [c.to_dict() for c in self.comparison.others],
             "scores": self.scores(),
             "members": {"judged": len(self.answers.members), "diverged": self.diverged, "not_fitted": self.unfitted},
@@ -282,6 +288,8 @@ def noise_words(result: MeasureResult) -> str:
     floor = result.comparison.floor
     if not np.isfinite(floor.mean):
         return "unknown, as few rows share a combination"
+    if floor.over == GIVEN:
+        return f"error {floor.mean:.3g}, as was said"
     weighed = "; the gap weighs combinations alike, this figure examples" * (max(result.noise) > 0)
     return f"error {floor}: rows of one combination {'differ in their answer' if floor.mean > 0 else 'agree'}{weighed}"
 

@@ -77,7 +77,7 @@ def measured_page(result: MeasureResult) -> str:
         beside=beside_rows(result),
         noise=noise_words(result),
         scores=[
-            (side, ", ".join(f"{k} {v:.3g}" for k, v in found.items() if v is not None))
+            (side, ", ".join(f"{k} {number(v)}" for k, v in found.items() if v is not None))
             for side, found in result.scores().items()
         ],
         evidence=[_evidence(e) for e in result.evidence],
@@ -124,7 +124,7 @@ def error_rows(result: MeasureResult) -> list[tuple[str, ...]]:
     """Errors on training, seen and unseen combinations and the gap, for reading."""
     found = {"what was trained on": result.training} if isfinite(result.training.mean) else {}
     found |= {
-        f"seen combinations, {'new' if result.answers.like else 'training'} rows": result.seen,
+        f"seen combinations, {result.compared_on}": result.seen,
         "unseen combinations": result.unseen,
         "the gap, unseen − seen": result.gap,
     }
@@ -213,8 +213,11 @@ def _level(row: dict[str, Any]) -> dict[str, str]:
 
 def _caption(result: MeasureResult) -> str:
     space = result.answers.space
+    seen = f"{result.compared_on} of seen"
     where = "Each combination with its error; unseen ones are framed." if len(space) == 2 and space.finite else (
-        "For each level, its mean error over seen and over unseen combinations." if space.finite else
-        "Each member's mean error on seen and on unseen combinations."
+        f"For each level, its mean error over unseen combinations and over {seen} ones." if space.finite else
+        f"Each member's mean error on unseen combinations and on {seen} ones."
     )  # fmt: skip
+    if len(space) == 2 and space.finite and (result.answers.compared != result.answers.seen).any():
+        where += " Seen ones without new rows show their training rows, which the verdict leaves aside."
     return f"{where} {ERROR_WORDS[result.answers.kind]}"

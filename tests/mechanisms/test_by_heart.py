@@ -1,0 +1,58 @@
+"""On training rows alone a gap convicts beyond twice the noise, and not up to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.mechanisms import measure_predictions
+from recombine.mechanisms._judge import FAILING
+
+GRID = np.indices((7, 7)).reshape(2, -1)
+HIDDEN = (GRID[0] + 2 * GRID[1]) % 4 == 0
+
+
+def measured(y, p, rows=1, **more):
+    a, b, hidden, y, p = (np.repeat(v, rows) for v in (*GRID, HIDDEN, y, p))
+    table = {"a": a, "b": b, "y": y, "p": p, "part": np.where(hidden, "test", "train")}
+    return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test", **more)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("factor", [0.95, 1.05])
+def test_the_bound_is_twice_the_noise_over_the_rows_that_share_a_combination(rows, factor):
+    y = np.random.default_rng(0).normal(size=GRID.shape[1])
+    scale = y[~HIDDEN].var()
+    wrong = 0.4 * scale  # The gap, exactly: no interval.
+    sign = np.where(np.arange(len(y)) % 2, 1, -1)
+    p = y + np.where(HIDDEN, np.sqrt(wrong) * sign, 0.0)
+    noise = np.sqrt(factor * rows * (wrong - 0.05 * scale) / 2)
+    result = measured(y, p, rows, noise=float(noise))
+    assert (result.verdict in FAILING) == (factor < 1), result.sentence()
+    assert f"by {2 * noise**2 / scale / rows:.2f} at most" in result.sentence()
+
+
+def test_who_errs_as_the_best_rule_does_is_not_convicted_and_who_copies_where_adding_up_works_is():
+    convicted = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        one, two = rng.permutation(7) - 3.0, rng.permutation(7) - 3.0
+        mean = one[GRID[0]] + two[GRID[1]]
+        noisy = mean + 1.4 * rng.normal(size=len(mean))
+        right = measured(noisy, np.where(HIDDEN, mean, noisy))
+        assert (right.verdict, right.mechanisms) == ("unclear", ())
+        assert ("to tell, take a second row of some of them" in right.why) == (right.gap.low > 0.05)
+        near = mean + 0.2 * rng.normal(size=len(mean))
+        copied = measured(near, np.where(HIDDEN, np.roll(near, 1), near))
+        convicted += [copied] * (copied.verdict == "fails")
+    assert len(convicted) >= 3
+    assert all("as adding up leaves no more on combinations it was fitted without" in c.why for c in convicted)
+
+
+def test_of_noise_nothing_fails_and_no_leak_is_told():
+    for seed in range(4):
+        y, other = np.random.default_rng(seed).normal(size=(2, GRID.shape[1]))
+        result = measured(y, np.where(HIDDEN, 3 * other, y))  # Much worse than always the same answer.
+        assert (result.verdict, result.mechanisms) == ("unclear", ())
+        assert "no simple rule finds anything to learn" in result.why or "may be nothing but noise" in result.why
+        assert "cannot be told" in result.left_out["memorization leak"]
