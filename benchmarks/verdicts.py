@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
-from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 from torch import nn
 
@@ -42,6 +43,7 @@ class Planted:
 
 
 FAILS = ("fails", "partly")
+UNTOLD = (*FAILS, "unclear")
 LEARNERS: dict[str, Callable[[np.random.Generator], Planted]] = {}
 
 
@@ -79,9 +81,9 @@ class Grid:
         return replace(self, fresh=np.zeros_like(self.fresh))
 
     def fails(self) -> tuple[str, ...]:
-        """Failing; or, where seen combinations have single training rows alone, that it cannot be told: of noise that
-        is known by heart the same rows could be had."""
-        return FAILS if self.fresh.any() else (*FAILS, "unclear")
+        """Failing; or, where combinations have single training rows alone, that it cannot be told: noise that is known
+        by heart, or overfitting of a learner that reads more than the factors, could give the same rows."""
+        return FAILS if self.fresh.any() or len(self.a) > len({*zip(self.a, self.b, strict=True)}) else UNTOLD
 
     def said_by(self, learner: Any, y: Any) -> Any:
         """What a learner of scikit-learn answers that is told the levels, one column each."""
@@ -152,15 +154,14 @@ def overfits_only(rng: np.random.Generator) -> Planted:
     return Planted(grid.measured(y, with_errors(rng, y, np.where(new, rng.uniform(0.25, 0.45), 0.0))), ("overfits",))
 
 
-@learner
-def overfits_only_network(rng: np.random.Generator) -> Planted:
+def overfitted_network(rng: np.random.Generator, **more: Any) -> MeasureResult:
     """The label is the left one of two factors, and nothing in the input tells the right one."""
     space = rc.FactorSpace.of(left=2, right=6)
     train = Explicit(space, [(i, j) for i in range(2) for j in range(6) if (i + j) % 3])
     codes = torch.as_tensor(space.sample(720, seed=int(rng.integers(10**6))))
     generator = torch.Generator().manual_seed(int(rng.integers(10**6)))
     inputs = torch.randn(720, 40, generator=generator) + 0.06 * (2.0 * codes[:, :1] - 1)
-    task = rc.FixedTask(space, train, ~train, inputs, codes[:, 0], codes, loss=cross_entropy)
+    task = rc.FixedTask(space, train, ~train, inputs, codes[:, 0], codes, loss=cross_entropy, **more)
     torch.manual_seed(int(rng.integers(10**6)))
     network = nn.Sequential(nn.Linear(40, 64), nn.ReLU(), nn.Linear(64, 2))
     optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
@@ -169,7 +170,12 @@ def overfits_only_network(rng: np.random.Generator) -> Planted:
         optimizer.zero_grad()
         cross_entropy(network(x), y).mean().backward()
         optimizer.step()
-    return Planted(rc.measure(network, task), ("overfits",))
+    return rc.measure(network, task)
+
+
+@learner
+def overfits_only_network(rng: np.random.Generator) -> Planted:
+    return Planted(overfitted_network(rng), ("overfits",))
 
 
 @learner
@@ -177,7 +183,7 @@ def memorization_leak(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, int(rng.choice([1, 8])))
     y = numbers(rng, grid, float(rng.uniform(0, 1.5)))
     p = np.where(grid.unseen, rng.uniform(0.3, 0.6) * y, y) + 0.03 * rng.normal(size=len(y))
-    return Planted(grid.measured(y, p), FAILS, ("memorization leak",))
+    return Planted(grid.measured(y, p), grid.fails(), ("memorization leak",))
 
 
 @learner
@@ -223,11 +229,15 @@ def copies(rng: np.random.Generator) -> Planted:
 
 
 def neighbours(rng: np.random.Generator, grid: Grid, y: Any) -> Any:
-    """For each row, another answer that was trained on and whose combination differs in one factor."""
+    """For each combination, another answer that was trained on and whose combination differs in one factor."""
     rows, found = np.stack([grid.a, grid.b], 1), y.copy()
     for i in range(len(y)):
+        mine = (rows == rows[i]).all(1)
         near = np.flatnonzero(grid.known & ((rows != rows[i]).sum(1) == 1) & (y != y[i]))
-        found[i] = y[rng.choice(near)] if len(near) else y[i]
+        if mine[:i].any():
+            found[i] = found[mine][0]
+        elif len(near):
+            found[i] = y[rng.choice(near)]
     return found
 
 
@@ -530,12 +540,13 @@ def the_right_rule_where_unseen_rows_are_noisier(rng: np.random.Generator) -> Pl
 
 @learner
 def a_lookup_table_on_training_rows_alone(rng: np.random.Generator) -> Planted:
-    """Answers that add up, with a little noise: each known by heart, and a neighbour's given elsewhere."""
+    """Answers that add up, with a little noise: each combination's known by heart, a neighbour's given elsewhere."""
     grid = Grid.of(rng, int(rng.choice([1, 3]))).on_training_rows_alone()
     y = numbers(rng, grid, 0.0)
     y += rng.uniform(0.05, 0.2) * y.std() * rng.normal(size=len(y))
-    p = np.where(grid.unseen, neighbours(rng, grid, y), y)
-    return Planted(grid.measured(y, p), FAILS, ("memorization: a copied answer",))
+    known = np.array([y[(grid.a == a) & (grid.b == b)].mean() for a, b in zip(grid.a, grid.b, strict=True)])
+    p = np.where(grid.unseen, neighbours(rng, grid, known), known)
+    return Planted(grid.measured(y, p), grid.fails(), ("memorization: a copied answer",))
 
 
 @learner
@@ -545,7 +556,7 @@ def nearest_neighbours_on_training_rows_alone(rng: np.random.Generator) -> Plant
     y = numbers(rng, grid, 0.0)
     y += rng.uniform(0.05, 0.2) * y.std() * rng.normal(size=len(y))
     near = KNeighborsRegressor(1)
-    return Planted(grid.measured(y, grid.said_by(near, y)), FAILS, ("memorization: a copied answer",))
+    return Planted(grid.measured(y, grid.said_by(near, y)), grid.fails(), ("memorization: a copied answer",))
 
 
 @learner
@@ -556,7 +567,66 @@ def a_shortcut_on_training_rows_alone(rng: np.random.Generator) -> Planted:
     y = 1.5 * one[grid.a] + two[grid.b]
     y += 0.1 * y.std() * rng.normal(size=len(y))
     level = np.array([y[grid.known & (grid.b == b)].mean() for b in range(grid.b.max() + 1)])
-    return Planted(grid.measured(y, np.where(grid.unseen, level[grid.b], y)), FAILS, ("shortcut by b",))
+    return Planted(grid.measured(y, np.where(grid.unseen, level[grid.b], y)), grid.fails(), ("shortcut by b",))
+
+
+NO_FAILURE = ("composes", "unclear", "not fitted")
+"""What is right of a learner to which new rows of seen and unseen combinations are equally hard, where none of the seen
+ones are held out."""
+
+
+def pictures_of_the_animal(rng: np.random.Generator, learner: Any, number: bool) -> Planted:
+    """Noisy inputs that show the animal and nothing of the place, exact answers, no new rows of seen combinations: what
+    is wrong on unseen combinations is overfitting."""
+    grid = Grid.of(rng, int(rng.choice([1, 4, 12])), (6, 6)).on_training_rows_alone()
+    x = np.eye(6)[grid.a] + rng.uniform(0.3, 0.7) * rng.normal(size=(len(grid.a), 6))
+    y = rng.normal(size=6)[grid.a] if number else np.array([f"animal {i}" for i in grid.a])
+    return Planted(grid.measured(y, learner.fit(x[grid.known], y[grid.known]).predict(x)), NO_FAILURE)
+
+
+@learner
+def overfitting_by_nearest_neighbours_of_classes(rng: np.random.Generator) -> Planted:
+    return pictures_of_the_animal(rng, KNeighborsClassifier(1), number=False)
+
+
+@learner
+def overfitting_by_nearest_neighbours_of_numbers(rng: np.random.Generator) -> Planted:
+    return pictures_of_the_animal(rng, KNeighborsRegressor(1), number=True)
+
+
+@learner
+def overfitting_by_a_forest_of_classes(rng: np.random.Generator) -> Planted:
+    return pictures_of_the_animal(rng, RandomForestClassifier(30, random_state=0), number=False)
+
+
+@learner
+def overfitting_by_a_forest_of_numbers(rng: np.random.Generator) -> Planted:
+    return pictures_of_the_animal(rng, RandomForestRegressor(30, random_state=0), number=True)
+
+
+@learner
+def overfitting_by_a_narrow_kernel(rng: np.random.Generator) -> Planted:
+    """Whatever it was not trained on gets answers near the mean, which looks like a leak or one fixed answer."""
+    return pictures_of_the_animal(rng, KernelRidge(kernel="rbf", gamma=float(rng.uniform(1, 8)), alpha=1e-6), number=True)
+
+
+@learner
+def overfitting_by_least_squares_with_junk_columns(rng: np.random.Generator) -> Planted:
+    """The levels, and nearly as many columns of nothing as there are training rows."""
+    grid = Grid.of(rng, int(rng.choice([1, 8]))).on_training_rows_alone()
+    y = numbers(rng, grid, 0.0)
+    y += 0.1 * y.std() * rng.normal(size=len(y))
+    levels = np.concatenate([np.eye(f.max() + 1)[f] for f in (grid.a, grid.b)], 1)
+    junk = rng.normal(size=(len(y), int(grid.known.sum() * rng.uniform(0.9, 1.5))))
+    x = np.concatenate([levels, junk], 1)
+    p = x @ np.linalg.lstsq(x[grid.known], y[grid.known], rcond=None)[0]
+    return Planted(grid.measured(y, p), NO_FAILURE)
+
+
+@learner
+def overfitting_by_a_network_without_held_out_rows(rng: np.random.Generator) -> Planted:
+    result = overfitted_network(rng, held_out=0.0)
+    return Planted(result, NO_FAILURE)
 
 
 def run(name: str, seed: int) -> Planted:

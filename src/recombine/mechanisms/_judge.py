@@ -17,7 +17,7 @@ import numpy as np
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
-from recombine.mechanisms.by_heart import by_heart
+from recombine.mechanisms.by_heart import SHRINKING, by_heart
 from recombine.mechanisms.comparing import GIVEN, Comparison, average, compare, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
@@ -88,7 +88,8 @@ def judge(
         there = float(within[away].mean()) if away.any() else 0.0
         lost = min(there, comparison.reached(usable, away)) if away.any() else 0.0
         excess = average(usable, over, (1.0, beyond + (there - lost), away))
-        speaks = any(e.speaks for e in found)
+        more = usable.varies and not usable.like
+        speaks = any(e.speaks and not (more and e.id in SHRINKING) for e in found)
         verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, over, margin, fitted, speaks)
     return MeasureResult(
         answers=usable,
@@ -165,7 +166,10 @@ def _verdict(
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
-    if low <= margin and not (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most)):
+    certain = low > margin or (
+        speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most)
+    )
+    if not certain or not (favoured is None or favoured.bounds or speaks):
         if _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
         if favoured is None or gap.low <= margin:
@@ -178,7 +182,9 @@ def _verdict(
         f"{left} reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
         "ones (p < 0.01), and there is evidence of a mechanism"
     ]  # fmt: skip
-    ground += [favoured.bound] if favoured is not None else []
+    if favoured is not None:
+        rule = ", but its wrong answers to unseen combinations follow a rule, which no gap is needed to see"
+        ground.append(favoured.bound + rule * (not favoured.bounds))
     adding = comparison.adding or best
     beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
     plain = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
