@@ -607,7 +607,8 @@ def overfitting_by_a_forest_of_numbers(rng: np.random.Generator) -> Planted:
 @learner
 def overfitting_by_a_narrow_kernel(rng: np.random.Generator) -> Planted:
     """Whatever it was not trained on gets answers near the mean, which looks like a leak or one fixed answer."""
-    return pictures_of_the_animal(rng, KernelRidge(kernel="rbf", gamma=float(rng.uniform(1, 8)), alpha=1e-6), number=True)
+    narrow = KernelRidge(kernel="rbf", gamma=float(rng.uniform(1, 8)), alpha=1e-6)
+    return pictures_of_the_animal(rng, narrow, number=True)
 
 
 @learner

@@ -41,7 +41,7 @@ def test_who_errs_as_the_best_rule_does_is_not_convicted_and_who_copies_where_ad
         noisy = mean + 1.4 * rng.normal(size=len(mean))
         right = measured(noisy, np.where(HIDDEN, mean, noisy))
         assert (right.verdict, right.mechanisms) == ("unclear", ())
-        assert ("to tell, take a second row of some of them" in right.why) == (right.gap.low > 0.05)
+        assert "to tell, take a second row of some of them" in right.why
         near = mean + 0.2 * rng.normal(size=len(mean))
         other = np.where(HIDDEN, np.roll(near, 1), near)
         assert measured(near, other, rows=3).verdict == "fails"

@@ -48,7 +48,7 @@ def test_on_training_rows_nothing_fails_whose_gap_may_be_none():
     result = measured(value[A, B], np.where(UNSEEN, value[other, B], value[A, B]))
     assert result.gap.low <= 0 < 0.05 < result.gap.mean
     assert any(e.speaks for e in result.evidence)
-    assert (result.verdict, result.why) == ("unclear", ACROSS)
+    assert (result.verdict, result.why.startswith(ACROSS)) == ("unclear", True)
 
 
 def test_noise_of_classes_is_no_more_than_what_is_reached_on_the_same_rows():

@@ -124,6 +124,11 @@ class CombinationSplit:
         rows = rows.with_answer()
         if self.seen_rows and groups is not None:
             raise InputError("seen_rows tests on combinations that are trained on, which groups forbid.")
+        if self.seen_rows and rows.counts.max(initial=0) == 1:
+            raise InputError(
+                "seen_rows holds out rows of combinations that have several, and here each has one: leave it out "
+                "(--seen-rows), or take a second row of some of them first."
+            )
         if self.group is not None:
             groups = rows.frame[self.group].to_numpy()
         elif groups is not None:

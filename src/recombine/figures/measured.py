@@ -124,8 +124,8 @@ def error_by_level(result: MeasureResult, width: theme.Width | None = None) -> a
     datasets = Datasets()
     base = alt.Chart(datasets.add(pl.DataFrame(records)))
     y = alt.Y("name:N", sort=names, title=None, axis=_axis(round(0.36 * total), labelColor=theme.INK, labelPadding=8))
-    domain = [0.0, max(1.0, min(1.5, max(r["error"] for r in records)))]
-    x = alt.X("error:Q", title=_error_words(result), scale=alt.Scale(domain=domain, nice=False, clamp=True),
+    domain = [0.0, max(1.0, *(r["error"] for r in records))]
+    x = alt.X("error:Q", title=_error_words(result), scale=alt.Scale(domain=domain, nice=False),
               axis=alt.Axis(grid=True, tickCount=max(3, total // 110)))  # fmt: skip
     sides: dict[str, Any] = {"domain": list(names_of.values())}
     colour = alt.Color("side:N", scale=alt.Scale(**sides, range=list(theme.PALETTE[:2])), legend=alt.Legend(title=None))

@@ -40,6 +40,8 @@ class Asked:
     cells: NDArray[np.int64] | None = None
     """Of a fixed set: the rows, and the combination of each."""
     fresh: NDArray[np.bool_] | None = None
+    shown: Points | None = None
+    """All seen combinations, whether asked about or not."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -47,6 +49,7 @@ def ask(task: Task, most: int, count: int | None, seed: int) -> Asked:
     """Up to ``most`` seen and ``most`` unseen combinations of a task; continuous factors are sampled."""
     notes: list[str] = []
     sides: list[Points] = []
+    shown: Points | None = None
     rng = np.random.default_rng(seed)
     for name, support in (("seen", task.train), ("unseen", task.test)):
         if not task.space.finite:
@@ -60,6 +63,7 @@ def ask(task: Task, most: int, count: int | None, seed: int) -> Asked:
                 points = points[~task.train.contains(points)]
             if isinstance(task, FixedTask):
                 points = _with_examples(task, points, name, notes)
+            shown = points if name == "seen" else shown
             if len(points) > most:
                 notes.append(f"{most:,} of {len(points):,} {name} combinations were drawn.")
                 points = points[np.sort(rng.choice(len(points), most, replace=False))]
@@ -70,7 +74,7 @@ def ask(task: Task, most: int, count: int | None, seed: int) -> Asked:
     seen = np.arange(len(both)) < len(sides[0])
     if not isinstance(task, FixedTask):
         made = count or min(MOST_EXAMPLES, max(FEWEST_EXAMPLES, EXAMPLES // len(both)))
-        return Asked(both, seen, made, notes=notes)
+        return Asked(both, seen, made, shown=shown, notes=notes)
     rows, cells = _rows_of(task, task._asked.numpy(), both)
     kept = _some_of_each(cells, count or MOST_ROWS // len(both), rng)
     if not kept.all():
@@ -78,7 +82,7 @@ def ask(task: Task, most: int, count: int | None, seed: int) -> Asked:
     rows, cells = rows[kept], cells[kept]
     fresh = np.ones(len(both), dtype=bool)
     fresh[cells[np.isin(rows, task._rows.numpy())]] = False
-    return Asked(both, seen, 0, rows, cells, fresh, notes)
+    return Asked(both, seen, 0, rows, cells, fresh, shown, notes)
 
 
 def _with_examples(task: FixedTask, points: Points, name: str, notes: list[str]) -> Points:

@@ -93,7 +93,7 @@ class Reader(ABC):
             fit = np.where(lost, np.nan, fit)
         return Answers(
             task.space, asked.points, seen, counts, np.where(lost[:, None], np.nan, error), said, right, shown, names,
-            fit, ensemble.members, asked.fresh, not_finite=int(bad.sum()), **more,
+            fit, ensemble.members, asked.fresh, shown=asked.shown, not_finite=int(bad.sum()), **more,
         )  # fmt: skip
 
 

@@ -17,9 +17,10 @@ import numpy as np
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
-from recombine.mechanisms.by_heart import SHRINKING, by_heart
-from recombine.mechanisms.comparing import GIVEN, Comparison, average, compare, noise_within
+from recombine.mechanisms.by_heart import SHRINKING, ByHeart, by_heart
+from recombine.mechanisms.comparing import GIVEN, Comparison, average, compare, noise as noise_of_rows, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
+from recombine.mechanisms.determined import left_open
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
 from recombine.mechanisms.names import NOTHING
@@ -33,6 +34,8 @@ FITTED = 0.1
 MARGIN = 0.05
 RULES = ("fixed", "factor", "copy", "additive", "leak")
 LIKENED = 1_000
+MOST_TIMES = 20
+"""More data than this many times as much is no advice."""
 FAILING = ("fails", "partly")
 
 
@@ -91,6 +94,9 @@ def judge(
         more = usable.varies and not usable.like
         speaks = any(e.speaks and not (more and e.id in SHRINKING) for e in found)
         verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, over, margin, fitted, speaks)
+    undetermined = left_open(usable)
+    if verdict in FAILING and undetermined.count:
+        why = "; ".join(filter(None, [why, undetermined.short]))
     return MeasureResult(
         answers=usable,
         verdict=verdict,
@@ -105,7 +111,8 @@ def judge(
         left_out=missing,
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
-        notes=(*notes, *_notes(usable)),
+        notes=(*notes, *_notes(usable, known), *([undetermined.note] if undetermined.count else [])),
+        left_open=undetermined,
         settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
 
@@ -161,19 +168,19 @@ def _verdict(
     if gap.high <= margin:
         if not informed:
             return "unclear", nothing or "always giving the same answer is not clearly worse there"
-        return ("overfits" if _overfits(answers, seen, comparison, margin, fitted) else "composes"), ""
+        if _overfits(answers, seen, comparison, margin, fitted):
+            return "overfits", ""
+        return "composes", f"worse than seen ones, but by less than the margin of {margin:g}" if gap.low > 0 else ""
     if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
-    certain = low > margin or (
-        speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most)
-    )
+    certain = low > margin or (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most))
     if not certain or not (favoured is None or favoured.bounds or speaks):
         if _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
         if favoured is None or gap.low <= margin:
-            return "unclear", nothing or f"the gap reaches across the margin of {margin:g}"
+            return "unclear", nothing or _across(gap, margin, len(answers.members), favoured)
         return "unclear", nothing or f"{favoured.bound}: {favoured.advice}"
     if nothing:
         return "unclear", nothing
@@ -191,6 +198,20 @@ def _verdict(
     if beaten and unseen.mean - seen.mean < plain - unseen.mean:
         return "partly", "; ".join(ground)
     return "fails", "; ".join(ground)
+
+
+def _across(gap: Interval, margin: float, members: int, favoured: ByHeart | None) -> str:
+    """That the gap reaches across the margin, and what would tell: intervals narrow with the root of what they are
+    over."""
+    start = f"the gap reaches across the margin of {margin:g}, up to which it would count as composing"
+    if favoured is not None:
+        return f"{start}, and training rows of seen combinations favour them: {favoured.advice}"
+    away = gap.low - gap.mean if gap.mean > margin else gap.high - gap.mean
+    times = np.square(away / (gap.mean - margin)) if gap.mean != margin else np.inf
+    what = "combinations (seen and unseen)" + " or members" * (members > 1)
+    if times > MOST_TIMES:
+        return f"{start}, and lies so near it that more {what} would hardly tell; name the gap that matters (margin)"
+    return f"{start}: if it stays where it is, {max(1.1, np.ceil(10 * times) / 10):.2g} times as many {what} would tell"
 
 
 def _larger(answers: Answers, favoured: float) -> bool:
@@ -217,8 +238,14 @@ def _training(answers: Answers, seed: int) -> Interval:
     return interval(values, seed=seed)
 
 
-def _notes(answers: Answers) -> list[str]:
+def _notes(answers: Answers, told: float | None) -> list[str]:
     notes = []
+    own = Interval(float("nan")) if told is None else noise_of_rows(answers)[0]
+    if told is not None and own.bounded and not own.low <= told <= own.high:
+        notes.append(
+            f"The noise was said to be an error of {told:.3g}, but rows that share a combination tell {own}: what was "
+            "said is used."
+        )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")
     if answers.seen.any() and not answers.like:

@@ -63,6 +63,8 @@ class Answers:
     """What an error of 1 is in units of the answer, squared."""
     scores: Mapping[str, FloatArray] = field(default_factory=dict)
     """More errors, each members × combinations: "mae" in units of the answer, "log loss" of probabilities."""
+    shown: Points | None = None
+    """All combinations that training showed, where they are known, whether asked about or not."""
     not_finite: int = 0
     """Answers that are no finite numbers; they count as wrong."""
 

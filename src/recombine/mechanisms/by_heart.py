@@ -47,7 +47,6 @@ from recombine.mechanisms.fitting import LITTLE
 from recombine.mechanisms.names import share
 from recombine.statistics import FloatArray, Over
 
-
 FACTORS, MORE, OPEN = "factors", "more", "open"
 """What a learner is told, as far as its answers say."""
 SHRINKING = ("fixed", "leak")
@@ -83,8 +82,8 @@ class ByHeart:
             return f"{alone}and the learner {reads} more than the factors ({as_}): overfitting may explain any gap"
         supposed = ", supposing that the learner is told the factors alone" * (self.told == OPEN)
         return (
-            f"{alone}which noise known by heart favours by {share(self.most)} at most (the noise is {share(self.noise)} "
-            f"or less, {self.told_by}{supposed})"
+            f"{alone}which noise known by heart favours by {share(self.most)} at most (the noise is "
+            f"{share(self.noise)} or less, {self.told_by}{supposed})"
         )
 
     @property
@@ -104,7 +103,8 @@ def by_heart(answers: Answers, comparison: Comparison, over: Over, margin: float
         few = most_wrong(floor.mean, floor.count) if answers.classes is not None and floor.count else 0.0
         bounds.append((max(floor.high, few), said))
     for name, rule in comparison.rules.items():
-        where = [(answers.errors_of(rule.answers)[answers.unseen], answers.counts[answers.unseen])]
+        away = answers.unseen
+        where: list[tuple[FloatArray, NDArray[Any]]] = [(answers.errors_of(rule.answers)[away], answers.counts[away])]
         if trained is not None and best is not None and best.difference.low > margin:
             where.append((errors_left_out(answers, rule), trained.weights[rule.fitted_to]))
         what = f"as {name} leaves no more on combinations it was fitted without"

@@ -10,6 +10,7 @@ from typing import Literal
 import polars as pl
 
 from recombine.errors import InputError, unknown
+from recombine.mechanisms.names import brief
 from recombine.support.answers import Look, look, plain_number, two_flags
 from recombine.support.numerals import as_number
 from recombine.support.scan import collect
@@ -87,6 +88,11 @@ def answer_columns(
             f"the prediction {prediction!r} holds {odd!r}, which is none of the classes of {target!r}; give the "
             "predicted class, or say that answers are numbers (--target-kind number)."
         )
+    if not known & given:
+        raise InputError(
+            f"none of the predictions in {prediction!r} ({_some(given)}) is a class of {target!r} ({_some(known)}); "
+            "give the predicted class, or one column of probabilities per class that ends with its name (p_yes,p_no)."
+        )
     if len(known | given) > TARGET_CLASSES:
         raise InputError(
             f"{target!r} and {prediction!r} hold {len(known | given):,} different classes, more than the "
@@ -123,6 +129,10 @@ def _classes(texts: set[str], numeric: bool) -> set[str]:
     if not numeric:
         return texts
     return set(pl.DataFrame({"class": sorted(texts)}).select(_written(pl.col("class").cast(pl.Float64)))["class"])
+
+
+def _some(names: set[str], most: int = 3) -> str:
+    return ", ".join(brief(name, 20) for name in sorted(names)[:most]) + ", …" * (len(names) > most)
 
 
 def _written(number: pl.Expr) -> pl.Expr:

@@ -46,7 +46,7 @@ def likely_class(
     right = right.cast(pl.Float64, strict=False) if len(columns) == 1 else right
     classes = collect(frame.select(right.unique().drop_nulls()))[target].to_list()
     if len(columns) == 1:
-        if not inside or whole or not set(classes) <= {0.0, 1.0}:
+        if not inside or whole or not classes or not set(classes) <= {0.0, 1.0}:
             return None
         p = values[0].clip(SMALLEST, 1 - SMALLEST)
         label = (values[0] >= 0.5).cast(pl.Int8)

@@ -109,6 +109,7 @@ def _read(
         fit,
         fresh=fresh,
         within=gather(right, _inside) / scale if columns.kind == "number" else None,
+        shown=_shown(right[0 if how.split is not None else 1], how.split is not None or told),
         varies=any(_varies(t) for t in said if t.target is not None),
         scale=scale,
         scores={name: gather(tables(name_, "number"), _mean)[None] for name, name_ in scores.items()},
@@ -216,6 +217,12 @@ def _inside(table: Table) -> FloatArray:
 def _varies(table: Table) -> bool:
     """Whether rows of one combination were answered differently."""
     return table.target is not None and table.target.conflicts > 0
+
+
+def _shown(table: Table, told: bool) -> NDArray[np.int64]:
+    """The combinations that training showed: those with an answer, where it is known which have one."""
+    codes = table.codes.astype(np.int64)
+    return codes[np.asarray(table.target.count > 0)] if told and table.target is not None else codes
 
 
 def _within(table: Table, other: Table) -> NDArray[np.bool_]:

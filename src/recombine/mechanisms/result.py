@@ -11,6 +11,7 @@ import numpy as np
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison
+from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.names import brief, ranged, share
 from recombine.result import Result
@@ -56,6 +57,8 @@ class MeasureResult(Result):
     """Measures that were not taken, and why."""
     why: str = ""
     """In a clause, what the verdict hangs on where the other numbers do not say."""
+    left_open: LeftOpen = field(default_factory=LeftOpen)
+    """Unseen combinations that training does not determine, even if effects add up."""
     diverged: int = 0
     unfitted: int = 0
     notes: tuple[str, ...] = ()
@@ -144,7 +147,9 @@ class MeasureResult(Result):
         shown = [c for c in rules if c is not None]
         shown += [c for c in self.comparison.others if not c.rule]
         texts = list(dict.fromkeys(f"{brief(c.name)} {share(c.error.mean)}" for c in shown))
-        beside = f" On the same unseen rows, {', '.join(texts)}." if texts and self.answers.unseen.any() else ""
+        guess = self.left_open
+        open_ = f" (rules are arbitrary at {guess.count:,} of {guess.of:,} combinations)" * bool(guess.count)
+        beside = f" On the same unseen rows, {', '.join(texts)}{open_}." if texts and self.answers.unseen.any() else ""
         return self._aside() + beside
 
     @property
@@ -273,6 +278,7 @@ class MeasureResult(Result):
             "scores": self.scores(),
             "members": {"judged": len(self.answers.members), "diverged": self.diverged, "not_fitted": self.unfitted},
             "combinations": {"seen": int(self.answers.seen.sum()), "unseen": int(self.answers.unseen.sum())},
+            "undetermined": {"count": self.left_open.count, "unseen_level": self.left_open.levels},
             "evidence": [e.to_dict() for e in self.evidence],
             "left_out": dict(self.left_out),
             "worst_level": self.worst_level and {k: _plain(v) for k, v in self.worst_level.items()},

@@ -1,0 +1,47 @@
+"""Which unseen combinations training leaves open even if effects add up: there, who knows the factors alone guesses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.checks.identifiability import DETERMINED, UNSEEN, Identifiability
+from recombine.mechanisms.answers import Answers
+
+MOST_EFFECTS, MOST_COMBINATIONS = 300, 100_000
+"""Levels beyond those of the two largest factors, and combinations, up to which it is looked at."""
+
+
+@dataclass(frozen=True)
+class LeftOpen:
+    """How many of the unseen combinations training does not determine, and how many of these hold a new level."""
+
+    count: int = 0
+    levels: int = 0
+    of: int = 0
+
+    @property
+    def short(self) -> str:
+        new = f", {self.levels:,} as they hold a level that training never shows" * (self.levels > 0)
+        some = f"{self.count:,} of {self.of:,} unseen combinations {'is' if self.count == 1 else 'are'}"
+        return f"{some} not determined by training, even if effects add up{new}"
+
+    @property
+    def note(self) -> str:
+        return (
+            f"{self.short}: who knows the factors alone can but guess there, and what simple rules say of them is "
+            "arbitrary. `recombine check` tells which they are."
+        )
+
+
+def left_open(answers: Answers) -> LeftOpen:
+    """Nothing where training combinations or levels are not known, or there are too many."""
+    shown, shape = answers.shown, answers.space.shape if answers.space.finite else ()
+    asked = answers.codes[answers.unseen].astype(np.int64)
+    if shown is None or not shape or not len(asked) or not len(shown):
+        return LeftOpen()
+    if sum(sorted(shape)[:-2]) > MOST_EFFECTS or len(shown) + len(asked) > MOST_COMBINATIONS:
+        return LeftOpen()
+    status = Identifiability(shown.astype(np.int64), shape).status(asked)
+    return LeftOpen(int((status > DETERMINED).sum()), int((status == UNSEEN).sum()), len(asked))

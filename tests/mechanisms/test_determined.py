@@ -1,0 +1,73 @@
+"""What training leaves open is said beside the verdict; answers that cannot be compared are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.errors import InputError
+from recombine.mechanisms import measure_predictions
+
+A, B = (v.repeat(4) for v in np.indices((6, 5)).reshape(2, -1))
+Y = 1.0 * A + 3 * B
+
+
+def measured(unseen, p=Y, y=Y, fresh=None, **more):
+    fresh = np.tile(np.arange(4), 30) == 0 if fresh is None else fresh
+    table = {"a": A, "b": B, "y": y, "p": p, "part": np.where(unseen | fresh, "test", "train")}
+    return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test", **more)
+
+
+def test_combinations_that_training_does_not_determine_are_counted_and_change_no_verdict():
+    blocks = (A < 3) != (B < 2)  # a0–2 only with b0–1, a3–5 only with b2–4: no unseen pair is determined.
+    good = measured(blocks)
+    assert (good.verdict, good.left_open.count, good.left_open.levels) == ("composes", 15, 0)
+    assert "15 of 15 unseen combinations are not determined by training" in good.notes[-1]
+    assert "rules are arbitrary at 15 of 15 combinations" in good.sentence()
+    assert good.to_dict()["undetermined"] == {"count": 15, "unseen_level": 0}
+    bad = measured(blocks, Y + blocks * np.where(A % 2, 9, -9))
+    assert bad.verdict == "fails"
+    assert "15 of 15 unseen combinations are not determined by training, even if effects add up" in bad.sentence()
+
+
+def test_a_level_that_was_never_trained_on_is_told():
+    unseen = (A == 5) | ((A == 0) & (B == 0))
+    fresh = (np.tile(np.arange(4), 30) == 0) & ~unseen
+    result = measured(unseen, fresh=fresh)
+    assert (result.left_open.count, result.left_open.levels, result.left_open.of) == (5, 5, 6)
+    assert "5 as they hold a level that training never shows" in result.notes[-1]
+
+
+def test_nothing_is_said_where_everything_is_determined():
+    result = measured((A + B) % 5 == 0)
+    assert result.left_open.count == 0
+    assert not any("determined" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("said", [np.linspace(0.1, 0.9, 120), np.arange(120) % 2])
+def test_predictions_none_of_which_is_a_class_are_refused(said):
+    names = np.array(["no", "yes"])[A % 2]
+    with pytest.raises(InputError, match=r"predictions in 'p' \(0.*\) is a class of 'y' \(no, yes\); give the pred"):
+        measured((A + B) % 5 == 0, said, names)
+
+
+def test_a_noise_that_the_rows_contradict_is_noted():
+    y = Y + np.tile([-1.0, 1.0], 60)
+    for noise, noted in ((0.0, True), (1.15, False)):
+        notes = measured((A + B) % 5 == 0, Y, y, noise=noise).notes
+        assert any("The noise was said to be" in note for note in notes) == noted
+
+
+def test_worse_by_less_than_the_margin_is_said():
+    unseen = (A + B) % 5 == 0
+    result = measured(unseen, Y + unseen * np.where(A % 2, 0.5, -0.6))
+    assert (result.verdict, result.gap.low > 0) == ("composes", True)
+    assert "worse than seen ones, but by less than the margin of 0.05" in result.sentence()
+
+
+def test_a_gap_across_the_margin_says_how_much_more_would_tell():
+    unseen = (A + B) % 5 == 0
+    off = np.where(A % 2, 1.0, 3.0) * np.random.default_rng(3).normal(size=(6, 5))[A, B]
+    result = measured(unseen, Y + unseen * off)
+    assert result.verdict == "unclear"
+    assert "times as many combinations (seen and unseen) would tell" in result.why
