@@ -84,6 +84,9 @@ def test_rows_of_seen_combinations_are_tested_on_too_and_none_is_lost(rows, seed
     assert sorted([*fold.test, *fold.spare]) == list(test)
     with pytest.raises(InputError, match="group and time forbid"):
         CombinationSplit(seen_rows=0.2, group="who")
+    single = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}
+    with pytest.raises(InputError, match="seen_rows holds out rows of combinations that have several, and here each"):
+        list(CombinationSplit(["a", "b"], hold_out=1, n_splits=1, seen_rows=0.2).split(single))
 
 
 def test_rows_without_an_answer_are_on_neither_side():

@@ -28,6 +28,7 @@ def test_combinations_that_training_does_not_determine_are_counted_and_change_no
     bad = measured(blocks, Y + blocks * np.where(A % 2, 9, -9))
     assert bad.verdict == "fails"
     assert "15 of 15 unseen combinations are not determined by training, even if effects add up" in bad.sentence()
+    assert "at 0 of 15 unseen combinations it gives a wrong answer" in bad.left_out["additive rule"]
 
 
 def test_a_level_that_was_never_trained_on_is_told():
@@ -56,6 +57,24 @@ def test_a_noise_that_the_rows_contradict_is_noted():
     for noise, noted in ((0.0, True), (1.15, False)):
         notes = measured((A + B) % 5 == 0, Y, y, noise=noise).notes
         assert any("The noise was said to be" in note for note in notes) == noted
+
+
+def test_a_training_table_without_answers_is_told():
+    seen = (A + B) % 5 != 0
+    table = {"a": A, "b": B, "y": Y, "p": Y}
+    train = {"a": A[seen], "b": B[seen]}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", train=train)
+    assert any(note.startswith("The training table has no 'y'") for note in result.notes)
+
+
+def test_the_chart_of_levels_holds_every_value():
+    c = np.tile(np.arange(4), 30) % 2
+    unseen = (A + B + c) % 5 == 0
+    table = {"a": A, "b": B, "c": c, "y": Y, "p": Y + 20 * unseen, "part": np.where(unseen, "test", "train")}
+    result = measure_predictions(table, ["a", "b", "c"], target="y", prediction="p", split="part=test")
+    across = [layer["encoding"]["x"] for layer in result.plot().to_dict()["layer"]]
+    domain = next(x["scale"]["domain"] for x in across if "scale" in x)
+    assert 1.5 < max(row["unseen"] for row in result.levels() if row["unseen"]) <= domain[1]
 
 
 def test_worse_by_less_than_the_margin_is_said():

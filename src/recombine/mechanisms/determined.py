@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.checks.identifiability import DETERMINED, UNSEEN, Identifiability
 from recombine.mechanisms.answers import Answers
@@ -36,12 +37,21 @@ class LeftOpen:
 
 
 def left_open(answers: Answers) -> LeftOpen:
-    """Nothing where training combinations or levels are not known, or there are too many."""
+    """How many of the unseen combinations are left open."""
+    status = standing(answers.at(answers.unseen))
+    return LeftOpen(int((status > DETERMINED).sum()), int((status == UNSEEN).sum()), len(status))
+
+
+def standing(answers: Answers) -> NDArray[np.int64]:
+    """Of each combination, how training determines it (`checks.identifiability`); as if it did, where training
+    combinations or levels are not known or are too many."""
     shown, shape = answers.shown, answers.space.shape if answers.space.finite else ()
-    asked = answers.codes[answers.unseen].astype(np.int64)
-    if shown is None or not shape or not len(asked) or not len(shown):
-        return LeftOpen()
-    if sum(sorted(shape)[:-2]) > MOST_EFFECTS or len(shown) + len(asked) > MOST_COMBINATIONS:
-        return LeftOpen()
-    status = Identifiability(shown.astype(np.int64), shape).status(asked)
-    return LeftOpen(int((status > DETERMINED).sum()), int((status == UNSEEN).sum()), len(asked))
+    if (
+        shown is None
+        or not shape
+        or not len(shown)
+        or sum(sorted(shape)[:-2]) > MOST_EFFECTS
+        or len(shown) + len(answers.codes) > MOST_COMBINATIONS
+    ):
+        return np.full(len(answers.codes), DETERMINED)
+    return Identifiability(shown.astype(np.int64), shape).status(answers.codes.astype(np.int64))

@@ -45,7 +45,8 @@ def measure_predictions(
 
     ``fitted``: how far above the noise a training error may be to count as fitted. ``margin``: the gap up to which a
     learner counts as composing. ``noise``: that of the answers where you know it, a standard deviation or a share of
-    wrong classes; 0 says that answers follow from the factors exactly, so that training rows are as good as new ones.
+    wrong classes; 0 says that answers follow from the factors exactly. Of a learner that is told the factors alone,
+    training rows are then as good as new ones.
     Every learner stands beside rules fitted to the same training answers: always the same answer, adding up the effects
     of levels, pairs of them. Intervals are over combinations.
 

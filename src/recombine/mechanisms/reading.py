@@ -45,6 +45,11 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
     told = known is not None and target in known.collect_schema()
     found: list[tuple[str, Answers]] = []
     notes: list[str] = []
+    if known is not None and not told:
+        notes.append(
+            f"The training table has no {target!r}: simple rules are fitted to the answers that the table of "
+            "predictions itself has of seen combinations."
+        )
     for columns in how.predictions:
         name = columns[0] if len(columns) == 1 else ", ".join(columns)
         answers, own = _read(frame, known, told, columns, how)

@@ -15,7 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine.checks.identifiability import DETERMINED
 from recombine.mechanisms.answers import Answers, Trained, distance
+from recombine.mechanisms.determined import standing
 from recombine.mechanisms.finding import FEWEST, LEVEL, LIFT, MOST_OF, Finding
 from recombine.mechanisms.names import NOTHING, brief
 from recombine.statistics import FloatArray, Over, over_examples, permutation, share_apart_from
@@ -60,7 +62,8 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
         said = np.concatenate(summed)
         if asked.classes is not None:
             said = np.eye(said.shape[1])[said.argmax(axis=1)]
-        mask = np.tile(np.eye(len(asked.codes), dtype=bool), len(summed))
+        # What a sum says of a combination that training leaves open is arbitrary, even if adding up is right.
+        mask = np.tile(np.diag(standing(asked) <= DETERMINED), len(summed))
         what = "answers that adding up what levels give in training would give, where they are wrong"
         found.append(Rule("additive", "additive rule", what, mask, said))
     apart = np.zeros((len(asked.codes), len(trained.codes)), dtype=np.int16)
