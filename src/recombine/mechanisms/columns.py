@@ -132,7 +132,7 @@ def _classes(texts: set[str], numeric: bool) -> set[str]:
 
 
 def _some(names: set[str], most: int = 3) -> str:
-    return ", ".join(brief(name, 20) for name in sorted(names)[:most]) + ", …" * (len(names) > most)
+    return ", ".join(brief(name, 12) for name in sorted(names)[:most]) + ", …" * (len(names) > most)
 
 
 def _written(number: pl.Expr) -> pl.Expr:

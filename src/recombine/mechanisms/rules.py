@@ -97,6 +97,7 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         return (
             f"at {len(at)} of {len(allowed)} unseen combinations it gives "
             + ("a wrong answer" if asked.classes is None else "an answer that no example there has")
+            + " that training determines" * (rule.id == "additive" and not rule.mask.any(axis=1).all())
             + f", and at {open_} training has several answers equally often: which it gives is open" * (open_ > 0)
             + f"; {FEWEST} are needed to tell it from chance"
         )
