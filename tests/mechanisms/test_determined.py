@@ -28,7 +28,7 @@ def test_combinations_that_training_does_not_determine_are_counted_and_change_no
     bad = measured(blocks, Y + blocks * np.where(A % 2, 9, -9))
     assert bad.verdict == "fails"
     assert "15 of 15 unseen combinations are not determined by training, even if effects add up" in bad.sentence()
-    assert "at 0 of 15 unseen combinations it gives a wrong answer that training determines" in bad.left_out["additive rule"]
+    assert "it gives a wrong answer that training determines" in bad.left_out["additive rule"]
 
 
 def test_a_level_that_was_never_trained_on_is_told():

@@ -37,7 +37,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison, errors_left_out
@@ -123,7 +123,7 @@ def by_heart(answers: Answers, comparison: Comparison, over: Over, margin: float
 
 def most_wrong(share: float, rows: float) -> float:
     """The upper end (95 %) of a share of wrong rows, exactly (Clopper and Pearson): 3/n where none is."""
-    return float(beta.ppf(0.95, share * rows + 1, max(rows - share * rows, 1e-9)))
+    return float(betaincinv(share * rows + 1, max(rows - share * rows, 1e-9), 0.95))
 
 
 def _alike(answers: Answers) -> bool:
