@@ -128,9 +128,24 @@ def test_what_was_not_tested_is_not_said_to_hold():
     z = sum(rng.standard_normal(10)[c] for c in cells.T)
     y = [None if rng.random() < 0.3 else "yes" if v > 0 else "no" for v in z]
     said = check(table(cells, y), ["a", "b"], target="y")
-    assert (said.verdict, said.additivity.rejected) == ("determined", None)
-    assert "do not contradict" not in said.sentence()
-    assert f"nothing here tests that: {said.additivity.words}" in said.sentence()
+    assert (said.verdict, said.additivity.rejected) == ("assumption unsupported", None)
+    assert f"not shown: nothing here tests it, {said.additivity.words}" in said.sentence()
+    assert said.fails(["assumption"])
+
+
+def test_determined_is_said_only_where_the_gain_is_no_chance_and_no_other_rule_is_clearly_better():
+    said = check(additive((6, 6), 0, rows=3), ["a", "b"], target="y")
+    assert said.verdict == "determined"
+    assert not said.fails(["assumption"])
+    lucky = RuleError("pairs", 1.0, 0.9, False, 1.0)
+    chance = replace(said, forecast=replace(said.forecast, rule="pairs", error=1.0, rules=(lucky,)))
+    assert "the rule “pairs” errs less than the same answer for all (1 against" in chance.sentence()
+    clear = replace(lucky, beats=True)
+    outdone = replace(said, forecast=replace(chance.forecast, rules=(clear,), outdone=True))
+    assert "the rule “pairs” errs clearly less (1 against" in outdone.sentence()
+    for doubted in (chance, outdone):
+        assert doubted.verdict == "assumption unsupported"
+        assert doubted.fails(["assumption"])
 
 
 def test_answers_by_substitution_are_not_said_to_rest_on_adding_up():

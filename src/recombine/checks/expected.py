@@ -72,6 +72,9 @@ class Forecast:
     """Beside a log loss: share of the stand-ins' rows whose class is not the one that the rule finds likeliest."""
     wrong_constant: float | None = None
     """The same of the commonest class for all."""
+    outdone: bool = False
+    """Whether the recommended rule is no sum of single effects on any scale and errs less than the assumed one beyond
+    chance."""
 
     @property
     def share(self) -> bool:

@@ -93,11 +93,14 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         )
         for rule, loss, told, raw in zip(entered, losses, proof, seen, strict=True)
     )  # fmt: skip
+    at = next((i for i, rule in enumerate(entered) if rule.name == ASSUMED.get(assumed)), best)
+    sums = winner.name.startswith(("additive", "curved", "constant")) or at == best
+    clear = not sums and _beyond_chance(winner, entered[at], cells, asked, _margin(proof[best], proof[at], few), True)
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
         _substitution(entered, asked), winner, deviations,
-        metric != "log loss" and len(cells.codes) < SMALL, *wrong,
+        metric != "log loss" and len(cells.codes) < SMALL, *(wrong or (None, None)), clear,
     )  # fmt: skip
 
 
@@ -120,8 +123,8 @@ def _unseen(tried: int) -> float:
 
 
 def _margin(loss: Floats, constant: Floats, few: int) -> float:
-    """How far beyond chance it beats the constant (1: just), by the mean gain, or by how many stand-ins gain: the
-    constant's large errors are few."""
+    """How far beyond chance it beats the constant, or another rule (1: just), by the mean gain, or by how many stand-ins
+    gain: the constant's large errors are few."""
     gain = constant - loss
     if gain.mean() <= 1e-12 * float(constant.mean()):
         return 0.0
@@ -129,8 +132,8 @@ def _margin(loss: Floats, constant: Floats, few: int) -> float:
     return float(max(gain.mean() / max(gain.std(ddof=1), 1e-300), signs) * np.sqrt(few) / ONE_SIDED)
 
 
-def _beyond_chance(rule: Rule, constant: Rule, cells: Cells, asked: Ints, margin: float, judged: bool) -> bool:
-    """Whether a rule beats the constant beyond chance; of one that is judged by it, whatever the seed."""
+def _beyond_chance(rule: Rule, other: Rule, cells: Cells, asked: Ints, margin: float, judged: bool) -> bool:
+    """Whether a rule beats another (the constant) beyond chance; of one that is judged by it, whatever the seed."""
     if not judged or isinstance(rule, Learner) or not 1 / BORDER < margin < BORDER:
         return margin > 1
     margins = []
@@ -138,8 +141,11 @@ def _beyond_chance(rule: Rule, constant: Rule, cells: Cells, asked: Ints, margin
         drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, np.random.default_rng(again), cells.curves).groups
         firsts = [int(group[0]) for group in drawn]
         metric = "rmse" if cells.numeric else "log loss"
-        loss, same = (losses_of(cells.answers[firsts], r.left_out(drawn), metric) for r in (rule, constant))
-        margins.append(_margin(loss * (_learnt(rule, cells) if cells.numeric else 1.0), same, len(set(firsts))))
+        one, two = (
+            losses_of(cells.answers[firsts], r.left_out(drawn), metric) * (_learnt(r, cells) if cells.numeric else 1.0)
+            for r in (rule, other)
+        )
+        margins.append(_margin(one, two, len(set(firsts))))
     return float(np.median(margins)) > 1
 
 

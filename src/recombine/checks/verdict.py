@@ -143,8 +143,7 @@ class CheckResult(Result):
             return None
         if self.additivity.rejected:
             return "rejected"
-        explains = self.forecast.explains if self.forecast is not None else False
-        return "unsupported" if explains is False else None
+        return "unsupported" if self._not_shown() else None
 
     @property
     def beside(self) -> str:
@@ -190,15 +189,15 @@ class CheckResult(Result):
         return self.worst in ("seen", "determined")
 
     def fails(self, conditions: Sequence[str]) -> list[str]:
-        """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up), "error=X"
-        (the forecast error is above X, or there is no forecast)."""
+        """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up, also
+        where there are no answers to show it), "error=X" (the forecast error is above X, or there is no forecast)."""
         return [text for text in conditions if self._fails(text)]
 
     def _fails(self, condition: str) -> bool:
         if condition == "undetermined":
             return not self.determined
         if condition == "assumption":
-            return self.verdict.startswith("assumption") or self.doubt == "rejected"
+            return self.worst != "seen" and (self.additivity is None or self.doubt is not None)
         name, _, value = condition.partition("=")
         try:
             most = float(value)
@@ -297,8 +296,6 @@ class CheckResult(Result):
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self._evidence})."
             if self.verdict == "determined":
-                if self.additivity.rejected is None:
-                    return f"{every}; nothing here tests that: {self.additivity.words}"
                 best = self.forecast.scale if self.forecast is not None else None
                 on = f"; adding up does best on a {best.name} scale" if best is not None else ""
                 return f"{every}, and the seen combinations do not contradict that{on}."
@@ -326,16 +323,29 @@ class CheckResult(Result):
         return self._evidence if self.doubt == "rejected" else self._not_shown()
 
     def _not_shown(self) -> str:
-        """Why nothing shows that effects add up: a test of few combinations may miss what is there."""
-        if self.forecast is None:
+        """Why nothing shows that effects add up (a test of few combinations may miss what is there); none: it is."""
+        found = self.forecast
+        if found is None:
             return "it could not be tried on combinations left out, a note says why"
-        tried = self.forecast.assumed
-        if tried is None or tried.error >= self.forecast.constant:
-            return "on combinations left out it is no better than the same answer for all"
-        one, two = apart(tried.error, self.forecast.constant, self.forecast.share)
-        errors = f"{'hardly ' if one == two else ''}less than the same answer for all ({one} against {two})"
+        tried, same = found.assumed, "the same answer for all"
+        if tried is not None and (tried.error >= found.constant or found.rule == "constant"):
+            return f"on combinations left out it is no better than {same}"
+        if tried is not None and not tried.beats:
+            return f"on combinations left out it errs {self._less(tried.error, found.constant, same)}"
+        if self.additivity is not None and self.additivity.rejected is None:
+            return f"nothing here tests it, {self.additivity.words.rstrip('.')}"
+        if tried is not None and not found.beats:
+            return f"on combinations left out the rule “{found.rule}” errs {self._less(found.error, found.constant, same)}"
+        if tried is not None and found.outdone:
+            rule, sums = apart(found.error, tried.error, found.share)
+            return f"on combinations left out the rule “{found.rule}” errs clearly less ({rule} against {sums})"
+        return ""
+
+    def _less(self, error: float, than: float, same: str) -> str:
+        assert self.forecast is not None
+        one, two = apart(error, than, self.forecast.share)
         few = f"which on {self.forecast.distinct:,} of them may be chance"
-        return f"on combinations left out it errs {errors}, {few}"
+        return f"{'hardly ' if one == two else ''}less than {same} ({one} against {two}), {few}"
 
     @property
     def _evidence(self) -> str:
