@@ -122,8 +122,9 @@ def check(
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
     advice = replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
     plan = plan_for(
-        known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, judged.forecast, judged.scale
-    )
+        known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, judged.forecast, judged.scale,
+        not judged.adds_up(order),
+    )  # fmt: skip
     result = CheckResult(
         space=space,
         order=order,

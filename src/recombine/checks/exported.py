@@ -46,10 +46,12 @@ def run_sheet(result: CheckResult) -> pl.DataFrame:
 
     chosen = result.advice if result.plan is None else result.plan
     records, costs, names = result.space.decode(chosen.cells), chosen.costs.tolist(), result.space.names
-    run, cost = (name if name not in names else f"check: {name}" for name in ("run", "cost"))
+    run, cost, again = (name if name not in names else f"check: {name}" for name in ("run", "cost", "repeat"))
+    repeats = () if result.plan is None else result.plan.repeats
     sheet: dict[str, Any] = {run: range(1, len(records) + 1)}
     sheet |= {name: [str(levels[name]) for levels in records] for name in names}
     sheet |= {cost: costs} if len(set(costs)) > 1 else {}
+    sheet |= {again: repeats} if any(repeats) else {}
     sheet |= {result.answers.name: [None] * len(records)} if result.answers is not None else {}
     return pl.DataFrame(sheet)
 

@@ -113,9 +113,10 @@ def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
         "names": space.names,
         "visited": bool(moved),
         "priced": len(set(plan.costs.tolist())) > 1,
+        "repeated": any(plan.repeats),
         "rows": [
-            {"levels": [label(v) for v in record.values()], "cost": number(float(cost))}
-            for record, cost in zip(space.decode(shown), plan.costs, strict=False)
+            {"levels": [label(v) for v in record.values()], "cost": number(float(cost)), "repeat": again}
+            for record, cost, again in zip(space.decode(shown), plan.costs, plan.repeats, strict=False)
         ],
         "more": max(0, len(plan.cells) - MOST_PLANNED),
     }
