@@ -29,7 +29,8 @@ def frame(result: CheckResult) -> pl.DataFrame:
     if any(q.rows for q in result.queries):
         more |= {"rows": pl.Int64, "smoothed": pl.Float64}
     for name, kind in (_frame_types(pl) | more).items():
-        said: list[Any] = [result.in_words(q.status) if name == "words" else getattr(q, name) for q in result.queries]
+        of = {"words": lambda q: result.in_words(q.status, q), "doubt": result.doubt_of, "rule": result.rule_of}
+        said: list[Any] = [of[name](q) if name in of else getattr(q, name) for q in result.queries]
         texts = name in ("prediction", "smoothed") and any(isinstance(v, str) for v in said)
         columns[name if name not in columns else f"check: {name}"] = pl.Series(
             [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
@@ -149,7 +150,9 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 def _frame_types(pl: Any) -> dict[str, Any]:
     return {
         "status": pl.String,
+        "doubt": pl.String,
         "words": pl.String,
+        "rule": pl.String,
         "leverage": pl.Float64,
         "min_cut": pl.Int64,
         "prediction": pl.Float64,

@@ -176,9 +176,9 @@ def plan_rows(
     distinct: bool = False,
 ) -> Plan:
     """The rows of ``pool`` that are worth most for ``budget`` (their prices add up to it), or rows until every asked
-    standard error is at most ``error``; ``asked`` None: every cell of the pool; ``distinct``: no row is repeated before
-    every asked cell is either seen or in the plan (where effects do not add up, a row tells of its own cell). Errors are those inside the seen range
-    of numbers: how far a line or curve goes on is no matter of noise."""
+    standard error is at most ``error``; ``asked`` None: every cell of the pool. ``distinct``: no row is repeated before
+    every asked cell is seen or in the plan (where effects do not add up, a row tells of its own cell alone). Errors are
+    those inside the seen range of numbers: how far a line or curve goes on is no matter of noise."""
     _refuse(budget, error, criterion, prices, noise)
     grid = asked is None
     asked = pool if asked is None else asked
@@ -219,7 +219,8 @@ def plan_rows(
     return Plan(
         cells[order], prices[chosen.rows][order], was, now, worst, bound, fewest, enough, noise, rule, path, least,
         known.assumes(space.names, scale), scale, typical, int(far.sum()),
-        known.still_beyond(asked, cells), repeats=_repeats(cells[order], known.members.contains(cells[order])),
+        known.still_beyond(asked, cells),
+        repeats=_repeats(cells[order], known.members.contains(cells[order]).tolist()),
     )  # fmt: skip
 
 

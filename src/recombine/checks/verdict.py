@@ -74,6 +74,8 @@ class Query:
     """Ends of the range of a single new row, where ``low`` and ``high`` are those of the mean of several."""
     row_high: float | None = None
     probabilities: dict[str, float] | None = None
+    covered: bool | None = None
+    """Whether substitution, where that is the rule, covers it: else its answer is the commonest class."""
     rows: int | None = None
     """Of a seen combination: in how many rows it was answered."""
     smoothed: float | str | None = None
@@ -176,12 +178,26 @@ class CheckResult(Result):
         assumed = "additive" if self.order == 1 else "pairs"
         return self.rule == (f"{assumed} on a {self.scale} scale" if self.scale else assumed)
 
-    def in_words(self, status: str) -> str:
-        """What a status says of a combination, with what speaks against it."""
+    def in_words(self, status: str, query: Query | None = None) -> str:
+        """What a status says of combinations, or of one, with what speaks against it."""
         if status in WORDS or not self.doubt:
             return WORDS.get(status) or f"determined if {self.assumes}"
         beside = ", answered by substitution, which does not suppose that" if self.rule == "substitution" else ""
+        if beside and query is None and self.forecast is not None and not self.forecast.covers_all:
+            beside += ", or the commonest class"
+        elif beside and query is not None and not query.covered:
+            beside = ", answered by the commonest class, since substitution does not cover it"
         return f"determined only if {self.rests}{beside}"
+
+    def rule_of(self, query: Query) -> str | None:
+        """What its answer is from: rows that were observed, the rule, or the commonest class."""
+        if query.prediction is None:
+            return None
+        return "observed" if query.rows else "constant" if query.covered is False else self.rule
+
+    def doubt_of(self, query: Query) -> str | None:
+        """What speaks against the status of a combination that is determined if effects add up."""
+        return self.doubt if query.status in ("determined", "extrapolation") else None
 
     @property
     def determined(self) -> bool:
@@ -250,8 +266,16 @@ class CheckResult(Result):
             return said
         of = f"This is of {self.of_means}. " if self.of_means else ""
         of += f"{PER_ROW} {self._wrong()} " if self.forecast.metric == "log loss" else ""
-        of += f"Substitution: {REPLACED}. " if self.rule == "substitution" else ""
+        of += self._substituted() if self.rule == "substitution" else ""
         return f"{self.expected} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+
+    def _substituted(self) -> str:
+        """What substitution is, what it covers, and what its own chances amount to."""
+        chances = [max(q.probabilities.values()) for q in self.queries if q.probabilities and not q.rows]
+        wrong = shown(1 - sum(chances) / len(chances), share=True) if chances else ""
+        own = f" By the chances beside the answers {wrong} are wrong." if chances else ""
+        told = self.forecast.substituted if self.forecast is not None else ""
+        return f"Substitution: {REPLACED}; it {told}.{own} "
 
     def _wrong(self) -> str:
         """How often the likeliest class was wrong, for who cannot read a log loss."""
@@ -335,7 +359,8 @@ class CheckResult(Result):
         if self.additivity is not None and self.additivity.rejected is None:
             return f"nothing here tests it, {self.additivity.words.rstrip('.')}"
         if tried is not None and not found.beats:
-            return f"on combinations left out the rule “{found.rule}” errs {self._less(found.error, found.constant, same)}"
+            less = self._less(found.error, found.constant, same)
+            return f"on combinations left out the rule “{found.rule}” errs {less}"
         if tried is not None and found.outdone:
             rule, sums = apart(found.error, tried.error, found.share)
             return f"on combinations left out the rule “{found.rule}” errs clearly less ({rule} against {sums})"
@@ -363,7 +388,8 @@ class CheckResult(Result):
         record: dict[str, Any] = {
             "combination": self.combination(query.codes),
             "status": query.status,
-            "words": self.in_words(query.status),
+            "doubt": self.doubt_of(query),
+            "words": self.in_words(query.status, query),
             "theory": THEORY[query.status],
             "leverage": query.leverage,
             "min_cut": query.min_cut,
@@ -371,7 +397,7 @@ class CheckResult(Result):
             "prediction": query.prediction,
             "low": query.low,
             "high": query.high,
-            "rule": None if query.prediction is None else "observed" if query.rows else self.rule,
+            "rule": self.rule_of(query),
             "network": query.network,
             "witness": None,
         }

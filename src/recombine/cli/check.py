@@ -298,8 +298,7 @@ def _print_queries(result: CheckResult) -> None:
     answered = [q for q in listed if q.prediction is not None and not q.rows]
     if answered and not result.by_sums:
         said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
-        if result.rule == "substitution" and result.forecast is not None:
-            said += f", which does not suppose that and {result.forecast.substituted}"
+        said += ", which does not suppose that" if result.rule == "substitution" else ""
         where.print(shown(said, style="dim"))
     for name in numbers if answered else [name for name in numbers if name != "answer"]:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""

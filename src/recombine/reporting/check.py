@@ -232,7 +232,7 @@ def _advice(result: CheckResult) -> str:
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
     return {
         "levels": [label(v) for v in result.combination(query.codes).values()],
-        "words": result.in_words(query.status)
+        "words": result.in_words(query.status, query)
         + ("" if query.rows is None else f" ({query.rows:,} row{'s' if query.rows > 1 else ''})"),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),
