@@ -144,6 +144,9 @@ def test_determined_is_said_only_where_the_gain_is_no_chance_and_no_other_rule_i
     clear = replace(lucky, beats=True)
     outdone = replace(said, forecast=replace(chance.forecast, rules=(clear,), outdone=True))
     assert "the rule “pairs” errs clearly less (1 against" in outdone.sentence()
+    assert said.fails([f"error={said.forecast.error + 0.01}", f"high={said.forecast.error + 0.01}"]) == [
+        f"high={said.forecast.error + 0.01}"
+    ]
     for doubted in (chance, outdone):
         assert doubted.verdict == "assumption unsupported"
         assert doubted.fails(["assumption"])

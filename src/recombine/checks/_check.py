@@ -19,7 +19,7 @@ from recombine.checks.curves import Numeric, curves_of, shapes
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import judge
 from recombine.checks.modular import Floats
-from recombine.checks.notes import notes_on
+from recombine.checks.notes import notes_on, slips_in
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import (
@@ -114,7 +114,7 @@ def check(
         asked = ask_table(known, wanted, max_queries)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     judged = judge(known, train, asked, rules, seed)
-    plain = levels_only(train, curves)
+    plain, slips = levels_only(train, curves), slips_in(train)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)
@@ -150,7 +150,9 @@ def check(
         prediction=prediction,
         forecast=judged.forecast,
         unseen_levels=levels_never_seen(known, space),
+        slips=len(slips),
         notes=(
+            *slips,
             *unasked,
             *told,
             *numbers_unseen(known, space, wanted),

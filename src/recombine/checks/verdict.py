@@ -124,6 +124,8 @@ class CheckResult(Result):
     forecast: Forecast | None = field(repr=False)
     unseen_levels: dict[str, list[Level]] = field(repr=False)
     notes: tuple[str, ...] = ()
+    slips: int = 0
+    """How many of the notes, the first ones, are of answers that may be slips."""
     plan: Plan | None = field(default=None, repr=False)
     """The rows to collect for a purpose, where one was named."""
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -206,7 +208,8 @@ class CheckResult(Result):
 
     def fails(self, conditions: Sequence[str]) -> list[str]:
         """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up, also
-        where there are no answers to show it), "error=X" (the forecast error is above X, or there is no forecast)."""
+        where there are no answers to show it), "error=X" (the forecast error is above X, or there is no forecast),
+        "high=X" (the upper end of its interval is)."""
         return [text for text in conditions if self._fails(text)]
 
     def _fails(self, condition: str) -> bool:
@@ -219,11 +222,12 @@ class CheckResult(Result):
             most = float(value)
         except ValueError:
             most = math.nan
-        if name != "error":
-            raise unknown("condition to fail on", condition, ("undetermined", "assumption", "error=NUMBER"))
+        if name not in ("error", "high"):
+            known = ("undetermined", "assumption", "error=NUMBER", "high=NUMBER")
+            raise unknown("condition to fail on", condition, known)
         if not most >= 0:
-            raise InputError(f"cannot fail on {condition!r}; write error=NUMBER, in the units of the forecast.")
-        return self.worst != "seen" and (self.forecast is None or self.forecast.error > most)
+            raise InputError(f"cannot fail on {condition!r}; write {name}=NUMBER, in the units of the forecast.")
+        return self.worst != "seen" and (self.forecast is None or getattr(self.forecast, name) > most)
 
     @property
     def suggestions(self) -> list[dict[str, Level]]:
@@ -283,7 +287,9 @@ class CheckResult(Result):
         if found is None or found.wrong is None or found.wrong_constant is None:
             return ""
         rule, same = apart(found.wrong, found.wrong_constant, share=True)
-        return f"On the combinations left out its likeliest class was wrong in {rule} of rows, the commonest in {same}."
+        said = f"On combinations left out, which count alike, its likeliest class was wrong in {rule}"
+        said += f", the commonest in {same}"
+        return said + (": for a class alone take the commonest." if found.wrong > found.wrong_constant else ".")
 
     @property
     def expected(self) -> str:
@@ -330,6 +336,8 @@ class CheckResult(Result):
             where = f"Some numbers asked about lie outside {self._ranges()}"
             even = "already" if self.doubt == "rejected" else "even inside"
             said = f", {DOUBT[self.doubt]} {even} ({self._against()})" if self.doubt else ""
+            bent = "; the answers are those of the rule “curved”, whose curve was not tried there"
+            said += bent if self.rule == "curved" else ""
             return f"{where}: answers there hold only if {sums} that far out{said}."
         caveat = f" if {sums}" if self.doubt or self.worst == "unseen level" else ""
         caveat += f", {DOUBT[self.doubt]} ({self._against()})" if self.doubt else ""

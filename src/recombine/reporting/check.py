@@ -47,6 +47,7 @@ def check_page(result: CheckResult) -> str:
         for q in _of(result, status)[:EACH]
     ]
     pairs, effects = _associations(result)
+    many = len(result.queries)
     return render(
         "check.html.j2",
         result=result,
@@ -72,6 +73,7 @@ def check_page(result: CheckResult) -> str:
         more_suggestions=max(0, len(result.advice.cells) - SHOWN),
         priced=len(set(result.advice.costs.tolist())) > 1,
         queries=[_query(result, q) for q in shown],
+        listed=f": {len(shown)} of {many:,} (--out FILE.csv has all)" if len(shown) < many else "",
         levers=any(q.leverage is not None for q in shown),
         cuts=any(q.min_cut is not None for q in shown),
         unanswered=any(q.prediction is None for q in shown),
@@ -179,7 +181,8 @@ def _caption(result: CheckResult) -> str:
             "were seen or are determined (3/5: three of five)."
         )
     elif result.answers is not None:
-        words.append(f"In cells with room: the mean answer where seen, that of the rule “{result.rule}” elsewhere.")
+        seen = "commonest" if result.answers.classes else "mean"
+        words.append(f"In cells with room: the {seen} answer where seen, that of the rule “{result.rule}” elsewhere.")
     return " ".join([*words, left_out(result)]).strip()
 
 
