@@ -47,7 +47,7 @@ def check_page(result: CheckResult) -> str:
         for q in _of(result, status)[:EACH]
     ]
     pairs, effects = _associations(result)
-    many = len(result.queries)
+    many, have = len(result.queries), "all" if len(result.queries) == result.total else "these"
     return render(
         "check.html.j2",
         result=result,
@@ -73,7 +73,7 @@ def check_page(result: CheckResult) -> str:
         more_suggestions=max(0, len(result.advice.cells) - SHOWN),
         priced=len(set(result.advice.costs.tolist())) > 1,
         queries=[_query(result, q) for q in shown],
-        listed=f": {len(shown)} of {many:,} (--out FILE.csv has all)" if len(shown) < many else "",
+        listed=f": {len(shown)} of {many:,} (--out FILE.csv has {have})" if len(shown) < many else "",
         levers=any(q.leverage is not None for q in shown),
         cuts=any(q.min_cut is not None for q in shown),
         unanswered=any(q.prediction is None for q in shown),
