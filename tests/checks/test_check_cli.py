@@ -61,7 +61,11 @@ def test_what_failed_is_named_apart_from_the_json(table, capsys):
         main(["check", *words, "--fail-on", "error=5", "--fail-on", "assumption", "--fail-on", "undetermined"])
     out, told = capsys.readouterr()
     assert json.loads(out)["settings"]["grid"]
-    assert told.splitlines() == ["failed on error=5: there is no forecast", "failed on undetermined"]
+    assert told.splitlines() == [
+        "failed on error=5: there is no forecast",
+        "failed on assumption",
+        "failed on undetermined",
+    ]
 
 
 def test_people_get_the_verdict_first(run, table):

@@ -14,11 +14,12 @@ from recombine.checks.effects import Effects
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast
 from recombine.checks.learners import learners
-from recombine.checks.outliers import outliers
+from recombine.checks.outliers import outliers, rows_apart
 from recombine.checks.rules import Cells, Odds, scales
 from recombine.checks.stand_ins import packed, stand_ins
 from recombine.checks.substitution import Substitution
 from recombine.errors import InputError
+from recombine.reporting.check import check_page
 from recombine.support.table import Target, read_tables
 from recombine.tables import TABLES, real_table
 
@@ -291,6 +292,32 @@ def test_a_slip_of_the_decimal_point_is_named_and_plain_tables_have_none():
     assert f"of ({codes[7, 0]}, {codes[7, 1]}) lies far from all others: look for a slip" in note
 
 
+def test_a_slip_in_one_row_is_seen_beside_the_others_of_its_combination_and_plain_tables_have_none():
+    """Also of noise with long tails fewer than one table in twenty has a row said to be far off."""
+    rng, named = np.random.default_rng(0), 0
+
+    def target(rows):
+        ends = np.stack([rows.min(axis=1), rows.max(axis=1)], axis=1)
+        count, mean = np.full(len(rows), rows.shape[1]), rows.mean(axis=1)
+        return Target("y", None, count, mean, ((rows - mean[:, None]) ** 2).sum(axis=1), False, ends)
+
+    for i in range(200):
+        size = (20, 2 + i % 3)
+        noise = rng.standard_t(3, size) if i % 2 else rng.normal(size=size)
+        rows = rng.normal(100, 10, (20, 1)) + 2 * noise
+        named += bool(rows_apart(target(rows)))
+        slipped = rng.normal(100, 10, (20, 1)) + 2 * rng.normal(size=size)
+        slipped[7, 1] *= 10 if i % 4 < 2 else 0.1
+        ((cell, said),) = rows_apart(target(slipped))
+        assert (cell, slipped[7, 1] in said) == (7, True)
+    assert named <= 10
+    table = {"a": np.repeat(np.arange(20) // 4, 3), "b": np.repeat(np.arange(20) % 4, 3), "y": slipped.ravel().round(1)}
+    table = {name: np.append(v, extra) for (name, v), extra in zip(table.items(), ([5], [0], [100.0]), strict=True)}
+    result = check(table, ["a", "b"], target="y")
+    assert "lies far from the other rows of its combination: look for a slip" in result.notes[0]
+    assert check_page(result).index("other rows of its combination") < check_page(result).index('id="picture"')
+
+
 def test_too_few_cells_to_try_adding_up_are_not_determined():
     result = check({"a": [0, 0, 1], "b": [0, 1, 0], "y": [1.0, 2.0, 5.0]}, ["a", "b"], target="y")
     assert (result.worst, result.verdict, result.forecast) == ("determined", "assumption unsupported", None)
@@ -470,7 +497,7 @@ def test_beside_a_log_loss_stands_how_often_the_likeliest_class_was_wrong():
     found = check(table, ["a", "b"], target="y")
     assert found.forecast.metric == "log loss"
     assert 0.05 < found.forecast.wrong < found.forecast.wrong_constant < 0.7
-    wrong = f"was wrong in {100 * found.forecast.wrong:.3g} % of rows, the commonest in"
+    wrong = f"was wrong in {100 * found.forecast.wrong:.3g} %, the commonest in"
     assert wrong in found.sentence()
     assert found.to_dict()["forecast"]["wrong"] == found.forecast.wrong
 

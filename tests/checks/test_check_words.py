@@ -56,7 +56,8 @@ def test_nothing_to_collect_only_where_effects_may_add_up():
     y = np.random.default_rng(1).normal(0, 10, len(cells)).repeat(3) + np.tile([-0.1, 0.0, 0.1], len(cells))
     wrong = check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y", purpose=Purpose(budget=3))
     assert wrong.doubt == "rejected"
-    assert "as if effects add up, which the seen combinations contradict: no standard error is told" in wrong.plan.words
+    once = "as if effects add up, which the seen combinations contradict, and each asked combination once"
+    assert once in wrong.plan.words
     assert "Nothing" not in check_page(check(table(cells.repeat(3, axis=0), y), ["a", "b"], target="y"))
 
 
@@ -128,9 +129,27 @@ def test_what_was_not_tested_is_not_said_to_hold():
     z = sum(rng.standard_normal(10)[c] for c in cells.T)
     y = [None if rng.random() < 0.3 else "yes" if v > 0 else "no" for v in z]
     said = check(table(cells, y), ["a", "b"], target="y")
-    assert (said.verdict, said.additivity.rejected) == ("determined", None)
-    assert "do not contradict" not in said.sentence()
-    assert f"nothing here tests that: {said.additivity.words}" in said.sentence()
+    assert (said.verdict, said.additivity.rejected) == ("assumption unsupported", None)
+    assert f"not shown: nothing here tests it, {said.additivity.words}" in said.sentence()
+    assert said.fails(["assumption"])
+
+
+def test_determined_is_said_only_where_the_gain_is_no_chance_and_no_other_rule_is_clearly_better():
+    said = check(additive((6, 6), 0, rows=3), ["a", "b"], target="y")
+    assert said.verdict == "determined"
+    assert not said.fails(["assumption"])
+    lucky = RuleError("pairs", 1.0, 0.9, False, 1.0)
+    chance = replace(said, forecast=replace(said.forecast, rule="pairs", error=1.0, rules=(lucky,)))
+    assert "the rule “pairs” errs less than the same answer for all (1 against" in chance.sentence()
+    clear = replace(lucky, beats=True)
+    outdone = replace(said, forecast=replace(chance.forecast, rules=(clear,), outdone=True))
+    assert "the rule “pairs” errs clearly less (1 against" in outdone.sentence()
+    assert said.fails([f"error={said.forecast.error + 0.01}", f"high={said.forecast.error + 0.01}"]) == [
+        f"high={said.forecast.error + 0.01}"
+    ]
+    for doubted in (chance, outdone):
+        assert doubted.verdict == "assumption unsupported"
+        assert doubted.fails(["assumption"])
 
 
 def test_answers_by_substitution_are_not_said_to_rest_on_adding_up():
@@ -143,6 +162,22 @@ def test_answers_by_substitution_are_not_said_to_rest_on_adding_up():
     assert words in said.sentence()
     assert "answered by substitution, which does not suppose that" in check_page(said)
     assert f"Substitution {said.forecast.substituted}." in check_page(said)
+
+
+def test_what_substitution_does_not_cover_is_told_apart():
+    cells = grid(7, 6)
+    asked = np.isin(np.arange(42), [1, 9, 16, 26, 33, 41])
+    classes = ["C" if a == 6 or b == 5 else "AB"[(a // 3 + b) % 2] for a, b in cells]  # 6 and 5 behave like no other
+    y = [None if q else answer for answer, q in zip(classes, asked, strict=True)]
+    said = check(table(cells, y), ["a", "b"], target="y")
+    assert said.rule == "substitution"
+    told, covered = said.forecast.substitution, [q.covered for q in said.queries]
+    assert (sum(covered), len(covered)) == (told["covered"], told["asked"])
+    assert 0 < sum(covered) < len(covered)
+    assert f"where it covers ({sum(covered)}) and the commonest class elsewhere" in said.sentence()
+    rules = {q.covered: said.rule_of(q) for q in said.queries}
+    assert rules == {True: "substitution", False: "constant"}
+    assert said.to_frame()["rule"].to_list().count("constant") == len(covered) - sum(covered)
 
 
 def test_the_only_pair_that_was_never_seen_is_named(tmp_path, capsys):

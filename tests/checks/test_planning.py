@@ -236,3 +236,20 @@ def test_no_plan_has_fewer_rows_than_the_bound_and_it_is_near(variance):
     best = len(next(plan for plan in plans if worst(plan) <= variance * (1 + 1e-9)))
     assert fewest <= best <= len(rows)
     assert fewest >= best - 1
+
+
+def test_where_effects_do_not_add_up_no_row_is_repeated_before_every_asked_cell_is_planned():
+    rng = np.random.default_rng(0)
+    cells = [(a, b) for a in range(6) for b in range(5)]
+    values = {cell: rng.normal(0, 10) for cell in cells}
+    seen = [c for c in cells if (c[0] + c[1]) % 3] * 2
+    table = {"a": [f"a{a}" for a, _ in seen], "b": [f"b{b}" for _, b in seen]}
+    table["y"] = [values[c] + rng.normal(0, 0.1) for c in seen]
+    result = check(table, ["a", "b"], target="y", purpose=Purpose(budget=12))
+    assert result.verdict == "assumption rejected"
+    sheet = result.run_sheet()
+    assert len(sheet.select("a", "b").unique()) >= 10
+    assert sheet["repeat"].to_list()[:10] == [""] * 10  # the ten that were never seen
+    assert all(sheet["repeat"].to_list()[10:])
+    until = check(table, ["a", "b"], target="y", purpose=Purpose(error=0.5, noise=1.0))
+    assert not any(until.plan.repeats[: min(10, len(until.plan.cells))])

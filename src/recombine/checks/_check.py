@@ -19,7 +19,7 @@ from recombine.checks.curves import Numeric, curves_of, shapes
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import judge
 from recombine.checks.modular import Floats
-from recombine.checks.notes import notes_on
+from recombine.checks.notes import notes_on, slips_in
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import (
@@ -114,7 +114,7 @@ def check(
         asked = ask_table(known, wanted, max_queries)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     judged = judge(known, train, asked, rules, seed)
-    plain = levels_only(train, curves)
+    plain, slips = levels_only(train, curves), slips_in(train)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)
@@ -122,8 +122,9 @@ def check(
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
     advice = replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
     plan = plan_for(
-        known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, judged.forecast, judged.scale
-    )
+        known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, judged.forecast, judged.scale,
+        not judged.adds_up(order),
+    )  # fmt: skip
     result = CheckResult(
         space=space,
         order=order,
@@ -149,7 +150,9 @@ def check(
         prediction=prediction,
         forecast=judged.forecast,
         unseen_levels=levels_never_seen(known, space),
+        slips=len(slips),
         notes=(
+            *slips,
             *unasked,
             *told,
             *numbers_unseen(known, space, wanted),

@@ -91,6 +91,7 @@ def plan_for(
     seed: int,
     expected: Forecast | None = None,
     scale: Scale | None = None,
+    distinct: bool = False,
 ) -> Plan | None:
     """The rows that serve the purpose best; None where none was named. The noise of one row is that around the rule
     which the forecast recommends. On a log ``scale`` noise and errors are shares of the answer, on others the noise is
@@ -120,7 +121,7 @@ def plan_for(
     return plan_rows(
         known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget, error=error,
         criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
-        scale=None if scale is None else scale.name, typical=typical,
+        scale=None if scale is None else scale.name, typical=typical, distinct=distinct,
     )  # fmt: skip
 
 

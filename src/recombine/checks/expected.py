@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import PLAIN, Adding, Rule, Scale
+from recombine.checks.substitution import Substitution
 from recombine.support.table import Target
 
 SHOWN = (
@@ -42,6 +45,8 @@ class Estimates:
     row_low: Floats | None = None
     """Of a single new row, where ``low`` and ``high`` are those of the mean of several."""
     row_high: Floats | None = None
+    covered: np.ndarray[Any, Any] | None = None
+    """Of substitution: which cells it covers; the others get the commonest class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +68,7 @@ class Forecast:
     """Asked cells that it is about."""
     assumed: RuleError | None
     """The rule that “determined” rests on; None where it does not take part."""
-    substitution: dict[str, float | None] | None = None
+    substitution: dict[str, Any] | None = None
     _best: Rule | None = field(default=None, repr=False)
     _deviations: float = field(default=0.0, repr=False)
     small: bool = False
@@ -72,6 +77,9 @@ class Forecast:
     """Beside a log loss: share of the stand-ins' rows whose class is not the one that the rule finds likeliest."""
     wrong_constant: float | None = None
     """The same of the commonest class for all."""
+    outdone: bool = False
+    """Whether the recommended rule is no sum of single effects on any scale and errs less than the assumed one beyond
+    chance."""
 
     @property
     def share(self) -> bool:
@@ -98,6 +106,9 @@ class Forecast:
         if self.rule == "constant":
             error = shown(self.error, self.share)
             gain = "no rule that was tried is clearly better than the same answer for all"
+        by = f"rule “{self.rule}”"
+        if self.rule == "substitution" and self.substitution and not self.covers_all:
+            by += f" where it covers ({self.substitution['covered']:,}) and the commonest class elsewhere"
         which = "adding up would determine" if doubted else f"{'are' if self.cells != 1 else 'is'} determined"
         untold = self.share and self.high - self.low > NOTHING_TOLD
         low, high = (shown(end, self.share) for end in (self.low, self.high))
@@ -106,7 +117,7 @@ class Forecast:
         return (
             f"Expect {what[self.metric]} {error} ({within}) on the "
             f"{self.cells:,} unseen combination{'s' if self.cells != 1 else ''} that {which}, by the "
-            f"rule “{self.rule}”; {gain}."
+            f"{by}; {gain}."
         )
 
     @property
@@ -129,7 +140,18 @@ class Forecast:
         if told["right"] is None or told["guessed"] is None:
             return f"{words}; it covers no stand-in, so it was not tried"
         right = f"it had {per_cent(told['right'])} right, the commonest class {per_cent(told['guessed'])}"
-        return f"{words}; of {told['tried']:,} stand-ins that it covers {right}"
+        words += f"; of {told['tried']:,} stand-ins that it covers {right}"
+        if self.covers_all:
+            return words
+        left = f"the other {told['asked'] - told['covered']:,} get the commonest class"
+        if told["elsewhere"] is None:
+            return f"{words}; {left}, which was not tried on such"
+        return f"{words}; {left}, which was right in {per_cent(told['elsewhere'])} of the stand-ins not covered"
+
+    @property
+    def covers_all(self) -> bool:
+        """Whether substitution covers every asked cell."""
+        return self.substitution is not None and self.substitution["covered"] == self.substitution["asked"]
 
     @property
     def choice(self) -> str:
@@ -170,6 +192,8 @@ class Forecast:
         """With ``target``, the answers of the seen cells, also the range of a single new row."""
         assert self._best is not None
         answers, rule = self._best.answer(codes), self._best
+        if isinstance(rule, Substitution):
+            return Estimates(answers, None, None, covered=rule.covered(codes))
         if not isinstance(rule, Adding):
             return Estimates(answers, None, None)
         ends = rule.interval(codes, self._deviations)

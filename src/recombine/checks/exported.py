@@ -29,7 +29,8 @@ def frame(result: CheckResult) -> pl.DataFrame:
     if any(q.rows for q in result.queries):
         more |= {"rows": pl.Int64, "smoothed": pl.Float64}
     for name, kind in (_frame_types(pl) | more).items():
-        said: list[Any] = [result.in_words(q.status) if name == "words" else getattr(q, name) for q in result.queries]
+        of = {"words": lambda q: result.in_words(q.status, q), "doubt": result.doubt_of, "rule": result.rule_of}
+        said: list[Any] = [of[name](q) if name in of else getattr(q, name) for q in result.queries]
         texts = name in ("prediction", "smoothed") and any(isinstance(v, str) for v in said)
         columns[name if name not in columns else f"check: {name}"] = pl.Series(
             [v if isinstance(v, str) else None for v in said] if texts else said, dtype=pl.String if texts else kind
@@ -46,10 +47,12 @@ def run_sheet(result: CheckResult) -> pl.DataFrame:
 
     chosen = result.advice if result.plan is None else result.plan
     records, costs, names = result.space.decode(chosen.cells), chosen.costs.tolist(), result.space.names
-    run, cost = (name if name not in names else f"check: {name}" for name in ("run", "cost"))
+    run, cost, again = (name if name not in names else f"check: {name}" for name in ("run", "cost", "repeat"))
+    repeats = () if result.plan is None else result.plan.repeats
     sheet: dict[str, Any] = {run: range(1, len(records) + 1)}
     sheet |= {name: [str(levels[name]) for levels in records] for name in names}
     sheet |= {cost: costs} if len(set(costs)) > 1 else {}
+    sheet |= {again: repeats} if any(repeats) else {}
     sheet |= {result.answers.name: [None] * len(records)} if result.answers is not None else {}
     return pl.DataFrame(sheet)
 
@@ -147,7 +150,9 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 def _frame_types(pl: Any) -> dict[str, Any]:
     return {
         "status": pl.String,
+        "doubt": pl.String,
         "words": pl.String,
+        "rule": pl.String,
         "leverage": pl.Float64,
         "min_cut": pl.Int64,
         "prediction": pl.Float64,

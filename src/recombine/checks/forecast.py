@@ -83,7 +83,9 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
     root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
-    wrong = [float(losses_of(truth, said[i], "error rate").mean()) for i in (best, 0)] if metric == "log loss" else []
+    wrong, same = (
+        float(losses_of(truth, said[i], "error rate").mean()) if metric == "log loss" else None for i in (best, 0)
+    )
     judged = {winner.name, ASSUMED.get(assumed)}
     named = tuple(
         RuleError(
@@ -93,11 +95,14 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         )
         for rule, loss, told, raw in zip(entered, losses, proof, seen, strict=True)
     )  # fmt: skip
+    at = next((i for i, rule in enumerate(entered) if rule.name == ASSUMED.get(assumed)), best)
+    sums = winner.name.startswith(("additive", "curved", "constant")) or at == best
+    clear = not sums and _beyond_chance(winner, entered[at], cells, asked, _margin(proof[best], proof[at], few), True)
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
-        _substitution(entered, asked), winner, deviations,
-        metric != "log loss" and len(cells.codes) < SMALL, *wrong,
+        _substitution(entered, seen, asked), winner, deviations,
+        metric != "log loss" and len(cells.codes) < SMALL, wrong, same, clear,
     )  # fmt: skip
 
 
@@ -120,8 +125,8 @@ def _unseen(tried: int) -> float:
 
 
 def _margin(loss: Floats, constant: Floats, few: int) -> float:
-    """How far beyond chance it beats the constant (1: just), by the mean gain, or by how many stand-ins gain: the
-    constant's large errors are few."""
+    """How far beyond chance it beats the constant, or another rule (1: just), by the mean gain, or by how many
+    stand-ins gain: the constant's large errors are few."""
     gain = constant - loss
     if gain.mean() <= 1e-12 * float(constant.mean()):
         return 0.0
@@ -129,8 +134,8 @@ def _margin(loss: Floats, constant: Floats, few: int) -> float:
     return float(max(gain.mean() / max(gain.std(ddof=1), 1e-300), signs) * np.sqrt(few) / ONE_SIDED)
 
 
-def _beyond_chance(rule: Rule, constant: Rule, cells: Cells, asked: Ints, margin: float, judged: bool) -> bool:
-    """Whether a rule beats the constant beyond chance; of one that is judged by it, whatever the seed."""
+def _beyond_chance(rule: Rule, other: Rule, cells: Cells, asked: Ints, margin: float, judged: bool) -> bool:
+    """Whether a rule beats another (the constant) beyond chance; of one that is judged by it, whatever the seed."""
     if not judged or isinstance(rule, Learner) or not 1 / BORDER < margin < BORDER:
         return margin > 1
     margins = []
@@ -138,8 +143,11 @@ def _beyond_chance(rule: Rule, constant: Rule, cells: Cells, asked: Ints, margin
         drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, np.random.default_rng(again), cells.curves).groups
         firsts = [int(group[0]) for group in drawn]
         metric = "rmse" if cells.numeric else "log loss"
-        loss, same = (losses_of(cells.answers[firsts], r.left_out(drawn), metric) for r in (rule, constant))
-        margins.append(_margin(loss * (_learnt(rule, cells) if cells.numeric else 1.0), same, len(set(firsts))))
+        one, two = (
+            losses_of(cells.answers[firsts], r.left_out(drawn), metric) * (_learnt(r, cells) if cells.numeric else 1.0)
+            for r in (rule, other)
+        )
+        margins.append(_margin(one, two, len(set(firsts))))
     return float(np.median(margins)) > 1
 
 
@@ -229,10 +237,11 @@ def _deviations(rule: Rule, independent: int, cells: Cells) -> float:
     return found if share < 1 else max(found, least)
 
 
-def _substitution(entered: list[Rule], asked: Ints) -> dict[str, float | None] | None:
-    rule = next((r for r in entered if isinstance(r, Substitution)), None)
-    if rule is None:
+def _substitution(entered: list[Rule], losses: list[Floats], asked: Ints) -> dict[str, float | None] | None:
+    found = [(r, loss) for r, loss in zip(entered, losses, strict=True) if isinstance(r, Substitution)]
+    if not found:
         return None
+    rule, loss = found[0]
     tried, guessed = rule.right[rule.covers], rule.guessed[rule.covers]
     return {
         "evidence": rule.evidence,
@@ -241,4 +250,5 @@ def _substitution(entered: list[Rule], asked: Ints) -> dict[str, float | None] |
         "tried": len(tried),
         "right": float(tried.mean()) if len(tried) else None,
         "guessed": float(guessed.mean()) if len(tried) else None,
+        "elsewhere": None if rule.covers.all() else 1 - float(loss[~rule.covers].mean()),
     }

@@ -32,6 +32,13 @@ class Judged:
         """The scale on which effects add up where they do not in the answer's own units."""
         return self.forecast.scale if self.forecast is not None and scale_of(self.rescaled) else None
 
+    def adds_up(self, order: int) -> bool:
+        """Whether nothing speaks against sums: they are not rejected, or not on their scale, and the recommended rule
+        is one."""
+        sums = ("additive", "curved") if order == 1 else ("additive", "curved", "pairs")
+        rejected = self.additivity is not None and self.additivity.rejected and self.scale is None
+        return not rejected and (self.forecast is None or self.forecast.rule.startswith(sums))
+
 
 def judge(known: Identifiability, train: Table, asked: Asked, rules: Sequence[str], seed: int) -> Judged:
     """The forecast first: what else is tested depends on the rule that it recommends."""

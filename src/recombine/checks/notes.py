@@ -10,7 +10,8 @@ from recombine.checks.additivity import Additivity
 from recombine.checks.expected import Forecast, shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
-from recombine.checks.outliers import outliers
+from recombine.checks.learners import LEARNERS
+from recombine.checks.outliers import outliers, rows_apart
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
 from recombine.checks.reading import MOST_WRITTEN
@@ -38,12 +39,12 @@ def notes_on(
 ) -> list[str]:
     """Everything that was found and that the verdict alone would hide."""
     return [
-        *_far_off(train),
         *_rejected(judged),
         *_shortcut(prediction, judged.forecast),
         *_per_cent(train.target, judged.forecast),
         *_below_zero(train.target, queries),
         *_uneven(queries),
+        *_unranged(train.target, judged.forecast),
         *_bends(known, train.space.names, judged.additivity),
         *_long_sums(queries),
         *_part(asked),
@@ -81,17 +82,25 @@ def _shortcut(prediction: Prediction | None, expected: Forecast | None) -> list[
     ]
 
 
-def _far_off(train: Table) -> list[str]:
+def slips_in(train: Table) -> list[str]:
     """Answers that may be slips: one of them changes the forecast, the test and every answer."""
-    apart = outliers(train.target)
-    if train.target is None or not apart:
+    if train.target is None:
         return []
-    named = [
-        f"{_own(train.target, i)} of ({', '.join(map(str, record.values()))})"
-        for i, record in zip(apart, train.space.decode(train.codes[apart]), strict=True)
-    ]
-    what = "the answer {} lies" if len(named) == 1 else "the answers {} lie"
-    return [f"{what.format(', '.join(named))} far from all others: look for a slip, it changes everything said here."]
+    apart = outliers(train.target)
+    within = [(i, rows) for i, rows in rows_apart(train.target) if i not in apart]
+
+    def of(cell: int) -> str:
+        return f"of ({', '.join(map(str, train.space.decode(train.codes[[cell]])[0].values()))})"
+
+    slip, said = "look for a slip, it changes everything said here.", []
+    if apart:
+        what = "the answer {} lies" if len(apart) == 1 else "the answers {} lie"
+        named = ", ".join(f"{_own(train.target, i)} {of(i)}" for i in apart)
+        said.append(f"{what.format(named)} far from all others: {slip}")
+    if within:
+        named = ", ".join(f"{' or '.join(map(shown, rows))} {of(i)}" for i, rows in within)
+        said.append(f"{named} lies far from the other rows of its combination: {slip}")
+    return said
 
 
 def _own(target: Target, i: int) -> str:
@@ -125,6 +134,12 @@ def _below_zero(target: Target | None, queries: Sequence[Query]) -> list[str]:
     answers = f" and {wrong:,} answer{'s' if wrong != 1 else ''}" if wrong else ""
     which = f"{below:,} of {len(ranged):,} ranges{answers} reach below 0, which no seen answer does"
     return [f"{which}: if answers cannot be negative, read 0 there; a range cut so holds as often."]
+
+
+def _unranged(target: Target | None, expected: Forecast | None) -> list[str]:
+    if target is None or not target.numeric or expected is None or expected.rule not in LEARNERS:
+        return []
+    return [f"answers have no ranges: the rule “{expected.rule}” gives none of its own; without --rules they have."]
 
 
 def _uneven(queries: Sequence[Query]) -> list[str]:

@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.checks.modular import Floats, Ints
 
@@ -99,8 +100,10 @@ def choose(
     budget: float,
     criterion: str = "A",
     first: Ints | None = None,
+    fresh: NDArray[np.bool_] | None = None,
 ) -> Choice:
-    """Rows of the pool whose prices add up to at most the budget; ``first`` are taken before any other."""
+    """Rows of the pool whose prices add up to at most the budget; ``first`` are taken before any other, and each of
+    ``fresh`` once before any is repeated."""
     design = Design(before, pool, asked)
     rows = []
     left = budget
@@ -112,14 +115,14 @@ def choose(
     # While directions are open, the largest volume opens them; precision of the answers counts afterwards.
     while (prices <= left + 1e-9).any():
         gains = design.gains("D" if design.lever.max() > OPEN else criterion) / np.maximum(prices, 1e-12)
-        row = int(np.argmax(np.where(prices <= left + 1e-9, gains, -1.0)))
+        row = int(np.argmax(np.where(_open(fresh, rows, prices <= left + 1e-9), gains, -1.0)))
         if gains[row] <= 1e-15 or (prices[row] <= 0 and row in rows):
             break
         rows.append(row)
         design.change(row, 1)
         left -= prices[row]
     plans = [rows]
-    if first is None and len(rows) * pool.size * PASSES <= MOST_WORK:
+    if first is None and fresh is None and len(rows) * pool.size * PASSES <= MOST_WORK:
         _exchange(design, rows, prices, criterion)
         if np.ptp(prices) == 0 and len(rows) * pool.size * PASSES * STARTS <= MOST_WORK:
             for seed in range(STARTS):
@@ -133,6 +136,15 @@ def choose(
     if not np.isfinite(best.mean) or not budget:
         return best
     return replace(best, bound=_bound(*_start(before, pool, asked), prices, budget, criterion))
+
+
+def _open(fresh: NDArray[np.bool_] | None, rows: list[int], can: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of the rows that can be chosen those of ``fresh`` that were not, while there are any."""
+    if fresh is None:
+        return can
+    new = fresh & can
+    new[rows] = False
+    return new if new.any() else can
 
 
 def _drawn(pool: int, rows: int, seed: int) -> list[int]:
@@ -162,7 +174,15 @@ def _exchange(design: Design, rows: list[int], prices: Floats, criterion: str) -
             return
 
 
-def until(before: Floats, pool: Floats, asked: Floats, variance: float, most: int, first: Ints) -> tuple[Ints, int]:
+def until(
+    before: Floats,
+    pool: Floats,
+    asked: Floats,
+    variance: float,
+    most: int,
+    first: Ints,
+    fresh: NDArray[np.bool_] | None = None,
+) -> tuple[Ints, int]:
     """Rows after which every asked variance is at most this, each chosen for the answer that is then the worst; and a
     number of rows that no plan can do without."""
     design = Design(before, pool, asked)
@@ -170,7 +190,8 @@ def until(before: Floats, pool: Floats, asked: Floats, variance: float, most: in
     design.inverse = np.linalg.inv(design.before + design.pool[rows].T @ design.pool[rows])
     design.refresh()
     while len(rows) < most and (now := design.variances()).max() > variance * (1 + 1e-9):
-        row = int(np.argmax(design.gains("A", int(np.argmax(now)))))
+        gains = design.gains("A", int(np.argmax(now)))
+        row = int(np.argmax(np.where(_open(fresh, rows, gains >= 0), gains, -1.0)))
         rows.append(row)
         design.change(row, 1)
     now = design.variances()

@@ -4,12 +4,16 @@ The farthest answer is taken out, again and again (Rosner's generalised test, wh
 other), and its distance from the mean of the rest compared with Student's t, times the number of answers. It must also
 lie many median distances off. Both must hold for logarithms too (where some answers are not above zero: for their
 arcsinh, in units of the median size), so that a skewed or multiplicative table has none.
+
+Rows of one combination are compared with each other too: the one farthest from the mean of the others, in units of what
+rows differ by in the median combination, must be many units off and three times as many as all that are not named, for
+the answers and, where all are above zero, for their logarithms.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import chdtri, stdtr
 
 from recombine.checks.modular import Floats
 from recombine.support.table import Target
@@ -19,6 +23,38 @@ FAR = 6.0
 """Standard deviations, by the median distance from the median, that an outlier is off."""
 FEWEST, MOST = 8, 5
 """Answers below which none stands apart; answers that are taken out, at most a tenth of all."""
+ROW_FAR, GAP = 8.0, 3.0
+"""Standard deviations that a row is off from the others of its combination, and times as far as any that is not named:
+of 500 clean tables each (normal, lognormal, exponential, t with 3 degrees, cells of unequal noise) at most 4.4 % had
+one named; of tables with one answer ten times too large or small all."""
+
+
+def rows_apart(target: Target | None) -> list[tuple[int, tuple[float, ...]]]:
+    """Training combinations one of whose rows stands apart from the others there, with its answer: of two rows both."""
+    if target is None or target.classes is not None or target.ends is None:
+        return []
+    use = np.flatnonzero(target.count > 1)
+    if len(use) < FEWEST:
+        return []
+    rows, mean, ends = target.count[use], target.mean[use], target.ends[use]
+    far = ends[np.arange(len(use)), np.abs(ends - mean[:, None]).argmax(axis=1)]
+    rest, spread = (rows * mean - far) / (rows - 1), np.sqrt(target.spread[use] / (rows - 1))
+    found = _gapped(np.abs(far - rest), spread, rows)
+    if ends.min() > 0:  # as far as a logarithm is straight there
+        found &= _gapped(np.abs(np.log(far / np.maximum(rest, ends[:, 0]))), spread / mean, rows)
+    return [(int(use[i]), tuple(ends[i]) if rows[i] == 2 else (float(far[i]),)) for i in sorted(found)]
+
+
+def _gapped(distance: Floats, spread: Floats, rows: np.ndarray) -> set[int]:
+    """Places of the few distances, in units of the median spread, that are far and apart from all others."""
+    unit = float(np.median(spread / np.sqrt(chdtri(rows - 1, 0.5) / (rows - 1))))
+    if unit <= 0:  # most repeated rows agree exactly
+        return set()
+    off = distance / (unit * np.sqrt(rows / (rows - 1)))
+    order = np.argsort(-off)
+    most = min(MOST, max(1, len(off) // 10))
+    last = max((k for k in range(most) if off[order[k]] > max(ROW_FAR, GAP * off[order[k + 1]])), default=-1)
+    return {int(i) for i in order[: last + 1]}
 
 
 def outliers(target: Target | None) -> list[int]:

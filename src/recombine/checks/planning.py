@@ -70,6 +70,8 @@ class Plan:
     """The rule of the forecast that stands beside it, whose error is another one."""
     contradicted: bool = False
     """Whether the seen combinations contradict what the errors rest on: then none is told in words."""
+    repeats: tuple[str, ...] = ()
+    """Of each row: the run that it repeats, or that training has it; empty where it is new."""
 
     @property
     def words(self) -> str:
@@ -81,7 +83,8 @@ class Plan:
         by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"
         least = "" if self.fewest is None else f", in which case no plan has fewer than {self.fewest:,}"
         rows = f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}"
-        return f"{rows}, chosen as if {self.assumes}{least}: no standard error is told that rests on it{by}."
+        once = " and each asked combination once before any again"
+        return f"{rows}, chosen as if {self.assumes}{least},{once}: no standard error is told that rests on it{by}."
 
     def _compared(self) -> str:
         """What the errors are of, for who compares them with others."""
@@ -138,6 +141,7 @@ class Plan:
         return {
             "rows": space.decode(self.cells),
             "costs": [float(c) for c in self.costs],
+            "repeats": list(self.repeats),
             "error": {"before": self.before, "after": self.after, "worst": self.worst, "bound": self.bound},
             "new_row": self.new_row,
             "fewest": self.fewest,
@@ -169,10 +173,12 @@ def plan_rows(
     change: Mapping[str, float] | None = None,
     scale: str | None = None,
     typical: float | None = None,
+    distinct: bool = False,
 ) -> Plan:
     """The rows of ``pool`` that are worth most for ``budget`` (their prices add up to it), or rows until every asked
-    standard error is at most ``error``; ``asked`` None: every cell of the pool. Errors are those inside the seen range
-    of numbers: how far a line or curve goes on is no matter of noise."""
+    standard error is at most ``error``; ``asked`` None: every cell of the pool. ``distinct``: no row is repeated before
+    every asked cell is seen or in the plan (where effects do not add up, a row tells of its own cell alone). Errors are
+    those inside the seen range of numbers: how far a line or curve goes on is no matter of noise."""
     _refuse(budget, error, criterion, prices, noise)
     grid = asked is None
     asked = pool if asked is None else asked
@@ -187,15 +193,19 @@ def plan_rows(
     x, ask = _features(whole, pool), _features(whole, asked if far.all() else asked[~far])
     before = _information(known, counts, x.shape[1], whole)
     first = _places(pool, needed.cells)
+    fresh = None
+    if distinct:
+        wanted = {tuple(row) for row in asked.tolist()}
+        fresh = ~known.members.contains(pool) & np.array([tuple(row) in wanted for row in pool.tolist()], dtype=bool)
     if error is not None:
-        rows, fewest = until(before, x, ask, (error / noise) ** 2, MOST_ROWS, first)
+        rows, fewest = until(before, x, ask, (error / noise) ** 2, MOST_ROWS, first, fresh)
         chosen = choose(before, x, ask, np.ones(len(x)), len(rows), first=rows)
         bound, enough = 0.0, needed.enough and chosen.worst <= (error / noise) ** 2 * (1 + 1e-6)
     else:
         total = float(budget or 0)
-        chosen = choose(before, x, ask, prices, total, criterion, None if grid else first)
+        chosen = choose(before, x, ask, prices, total, criterion, None if grid else first, fresh)
         if not np.isfinite(chosen.mean):
-            chosen = choose(before, x, ask, prices, total, criterion, first)
+            chosen = choose(before, x, ask, prices, total, criterion, first, fresh)
         fewest, enough = None, needed.enough and bool(np.isfinite(chosen.mean))
         bound = math.sqrt(chosen.bound) * noise if criterion == "A" else 0.0
     start = choose(before, x, ask, np.ones(len(x)), 0).mean if known.rank == whole.rank else np.inf
@@ -210,7 +220,17 @@ def plan_rows(
         cells[order], prices[chosen.rows][order], was, now, worst, bound, fewest, enough, noise, rule, path, least,
         known.assumes(space.names, scale), scale, typical, int(far.sum()),
         known.still_beyond(asked, cells),
+        repeats=_repeats(cells[order], known.members.contains(cells[order]).tolist()),
     )  # fmt: skip
+
+
+def _repeats(cells: Codes, seen: Sequence[bool]) -> tuple[str, ...]:
+    first: dict[tuple[int, ...], int] = {}
+    runs = [first.setdefault(tuple(cell), i) for i, cell in enumerate(cells.tolist(), 1)]
+    return tuple(
+        f"of run {run}" if run < i else "of training" if has else ""
+        for i, (run, has) in enumerate(zip(runs, seen, strict=True), 1)
+    )
 
 
 def _refuse(budget: float | None, error: float | None, criterion: str, prices: Floats, noise: float) -> None:

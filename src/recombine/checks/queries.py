@@ -74,15 +74,17 @@ def _estimates(
     if forecast is None:
         return _sums(known, asked, fixed[asked.status[fixed] != SEEN], target)
     found = forecast.estimate(asked.codes[fixed].astype(np.int64), target)
+    nothing = [None] * len(fixed)
     if target.classes is not None:
+        covered = nothing if found.covered is None else found.covered.tolist()
         return {
             int(i): {
                 "prediction": target.classes[int(shares.argmax())],
                 "probabilities": dict(zip(target.classes, shares.tolist(), strict=True)),
+                "covered": covers,
             }
-            for i, shares in zip(fixed, found.answers, strict=True)
+            for i, shares, covers in zip(fixed, found.answers, covered, strict=True)
         }
-    nothing = [None] * len(fixed)
     far = asked.status[fixed] == EXTRAPOLATION
     ends = (
         nothing if end is None else np.where(far, None, end).tolist()  # type: ignore[call-overload]

@@ -74,6 +74,8 @@ class Query:
     """Ends of the range of a single new row, where ``low`` and ``high`` are those of the mean of several."""
     row_high: float | None = None
     probabilities: dict[str, float] | None = None
+    covered: bool | None = None
+    """Whether substitution, where that is the rule, covers it: else its answer is the commonest class."""
     rows: int | None = None
     """Of a seen combination: in how many rows it was answered."""
     smoothed: float | str | None = None
@@ -122,6 +124,8 @@ class CheckResult(Result):
     forecast: Forecast | None = field(repr=False)
     unseen_levels: dict[str, list[Level]] = field(repr=False)
     notes: tuple[str, ...] = ()
+    slips: int = 0
+    """How many of the notes, the first ones, are of answers that may be slips."""
     plan: Plan | None = field(default=None, repr=False)
     """The rows to collect for a purpose, where one was named."""
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -143,8 +147,7 @@ class CheckResult(Result):
             return None
         if self.additivity.rejected:
             return "rejected"
-        explains = self.forecast.explains if self.forecast is not None else False
-        return "unsupported" if explains is False else None
+        return "unsupported" if self._not_shown() else None
 
     @property
     def beside(self) -> str:
@@ -177,12 +180,26 @@ class CheckResult(Result):
         assumed = "additive" if self.order == 1 else "pairs"
         return self.rule == (f"{assumed} on a {self.scale} scale" if self.scale else assumed)
 
-    def in_words(self, status: str) -> str:
-        """What a status says of a combination, with what speaks against it."""
+    def in_words(self, status: str, query: Query | None = None) -> str:
+        """What a status says of combinations, or of one, with what speaks against it."""
         if status in WORDS or not self.doubt:
             return WORDS.get(status) or f"determined if {self.assumes}"
         beside = ", answered by substitution, which does not suppose that" if self.rule == "substitution" else ""
+        if beside and query is None and self.forecast is not None and not self.forecast.covers_all:
+            beside += ", or the commonest class"
+        elif beside and query is not None and not query.covered:
+            beside = ", answered by the commonest class, since substitution does not cover it"
         return f"determined only if {self.rests}{beside}"
+
+    def rule_of(self, query: Query) -> str | None:
+        """What its answer is from: rows that were observed, the rule, or the commonest class."""
+        if query.prediction is None:
+            return None
+        return "observed" if query.rows else "constant" if query.covered is False else self.rule
+
+    def doubt_of(self, query: Query) -> str | None:
+        """What speaks against the status of a combination that is determined if effects add up."""
+        return self.doubt if query.status in ("determined", "extrapolation") else None
 
     @property
     def determined(self) -> bool:
@@ -190,25 +207,27 @@ class CheckResult(Result):
         return self.worst in ("seen", "determined")
 
     def fails(self, conditions: Sequence[str]) -> list[str]:
-        """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up), "error=X"
-        (the forecast error is above X, or there is no forecast)."""
+        """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up, also
+        where there are no answers to show it), "error=X" (the forecast error is above X, or there is no forecast),
+        "high=X" (the upper end of its interval is)."""
         return [text for text in conditions if self._fails(text)]
 
     def _fails(self, condition: str) -> bool:
         if condition == "undetermined":
             return not self.determined
         if condition == "assumption":
-            return self.verdict.startswith("assumption") or self.doubt == "rejected"
+            return self.worst != "seen" and (self.additivity is None or self.doubt is not None)
         name, _, value = condition.partition("=")
         try:
             most = float(value)
         except ValueError:
             most = math.nan
-        if name != "error":
-            raise unknown("condition to fail on", condition, ("undetermined", "assumption", "error=NUMBER"))
+        if name not in ("error", "high"):
+            known = ("undetermined", "assumption", "error=NUMBER", "high=NUMBER")
+            raise unknown("condition to fail on", condition, known)
         if not most >= 0:
-            raise InputError(f"cannot fail on {condition!r}; write error=NUMBER, in the units of the forecast.")
-        return self.worst != "seen" and (self.forecast is None or self.forecast.error > most)
+            raise InputError(f"cannot fail on {condition!r}; write {name}=NUMBER, in the units of the forecast.")
+        return self.worst != "seen" and (self.forecast is None or getattr(self.forecast, name) > most)
 
     @property
     def suggestions(self) -> list[dict[str, Level]]:
@@ -251,8 +270,16 @@ class CheckResult(Result):
             return said
         of = f"This is of {self.of_means}. " if self.of_means else ""
         of += f"{PER_ROW} {self._wrong()} " if self.forecast.metric == "log loss" else ""
-        of += f"Substitution: {REPLACED}. " if self.rule == "substitution" else ""
+        of += self._substituted() if self.rule == "substitution" else ""
         return f"{self.expected} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+
+    def _substituted(self) -> str:
+        """What substitution is, what it covers, and what its own chances amount to."""
+        chances = [max(q.probabilities.values()) for q in self.queries if q.probabilities and not q.rows]
+        wrong = shown(1 - sum(chances) / len(chances), share=True) if chances else ""
+        own = f" By the chances beside the answers {wrong} are wrong." if chances else ""
+        told = self.forecast.substituted if self.forecast is not None else ""
+        return f"Substitution: {REPLACED}; it {told}.{own} "
 
     def _wrong(self) -> str:
         """How often the likeliest class was wrong, for who cannot read a log loss."""
@@ -260,7 +287,9 @@ class CheckResult(Result):
         if found is None or found.wrong is None or found.wrong_constant is None:
             return ""
         rule, same = apart(found.wrong, found.wrong_constant, share=True)
-        return f"On the combinations left out its likeliest class was wrong in {rule} of rows, the commonest in {same}."
+        said = f"On combinations left out, which count alike, its likeliest class was wrong in {rule}"
+        said += f", the commonest in {same}"
+        return said + (": for a class alone take the commonest." if found.wrong > found.wrong_constant else ".")
 
     @property
     def expected(self) -> str:
@@ -297,8 +326,6 @@ class CheckResult(Result):
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self._evidence})."
             if self.verdict == "determined":
-                if self.additivity.rejected is None:
-                    return f"{every}; nothing here tests that: {self.additivity.words}"
                 best = self.forecast.scale if self.forecast is not None else None
                 on = f"; adding up does best on a {best.name} scale" if best is not None else ""
                 return f"{every}, and the seen combinations do not contradict that{on}."
@@ -309,6 +336,8 @@ class CheckResult(Result):
             where = f"Some numbers asked about lie outside {self._ranges()}"
             even = "already" if self.doubt == "rejected" else "even inside"
             said = f", {DOUBT[self.doubt]} {even} ({self._against()})" if self.doubt else ""
+            bent = "; the answers are those of the rule “curved”, whose curve was not tried there"
+            said += bent if self.rule == "curved" else ""
             return f"{where}: answers there hold only if {sums} that far out{said}."
         caveat = f" if {sums}" if self.doubt or self.worst == "unseen level" else ""
         caveat += f", {DOUBT[self.doubt]} ({self._against()})" if self.doubt else ""
@@ -326,16 +355,30 @@ class CheckResult(Result):
         return self._evidence if self.doubt == "rejected" else self._not_shown()
 
     def _not_shown(self) -> str:
-        """Why nothing shows that effects add up: a test of few combinations may miss what is there."""
-        if self.forecast is None:
+        """Why nothing shows that effects add up (a test of few combinations may miss what is there); none: it is."""
+        found = self.forecast
+        if found is None:
             return "it could not be tried on combinations left out, a note says why"
-        tried = self.forecast.assumed
-        if tried is None or tried.error >= self.forecast.constant:
-            return "on combinations left out it is no better than the same answer for all"
-        one, two = apart(tried.error, self.forecast.constant, self.forecast.share)
-        errors = f"{'hardly ' if one == two else ''}less than the same answer for all ({one} against {two})"
+        tried, same = found.assumed, "the same answer for all"
+        if tried is not None and (tried.error >= found.constant or found.rule == "constant"):
+            return f"on combinations left out it is no better than {same}"
+        if tried is not None and not tried.beats:
+            return f"on combinations left out it errs {self._less(tried.error, found.constant, same)}"
+        if self.additivity is not None and self.additivity.rejected is None:
+            return f"nothing here tests it, {self.additivity.words.rstrip('.')}"
+        if tried is not None and not found.beats:
+            less = self._less(found.error, found.constant, same)
+            return f"on combinations left out the rule “{found.rule}” errs {less}"
+        if tried is not None and found.outdone:
+            rule, sums = apart(found.error, tried.error, found.share)
+            return f"on combinations left out the rule “{found.rule}” errs clearly less ({rule} against {sums})"
+        return ""
+
+    def _less(self, error: float, than: float, same: str) -> str:
+        assert self.forecast is not None
+        one, two = apart(error, than, self.forecast.share)
         few = f"which on {self.forecast.distinct:,} of them may be chance"
-        return f"on combinations left out it errs {errors}, {few}"
+        return f"{'hardly ' if one == two else ''}less than {same} ({one} against {two}), {few}"
 
     @property
     def _evidence(self) -> str:
@@ -353,7 +396,8 @@ class CheckResult(Result):
         record: dict[str, Any] = {
             "combination": self.combination(query.codes),
             "status": query.status,
-            "words": self.in_words(query.status),
+            "doubt": self.doubt_of(query),
+            "words": self.in_words(query.status, query),
             "theory": THEORY[query.status],
             "leverage": query.leverage,
             "min_cut": query.min_cut,
@@ -361,7 +405,7 @@ class CheckResult(Result):
             "prediction": query.prediction,
             "low": query.low,
             "high": query.high,
-            "rule": None if query.prediction is None else "observed" if query.rows else self.rule,
+            "rule": self.rule_of(query),
             "network": query.network,
             "witness": None,
         }

@@ -116,8 +116,8 @@ def check(
         list[str] | None,
         Parameter(
             help="Exit with 1 if anything asked is undetermined, extrapolated or has an unseen level (undetermined), "
-            "if effects are not shown to add up (assumption), or if the forecast error is above X (error=X); repeat it "
-            "for several.",
+            "if effects are not shown to add up (assumption), if the forecast error is above X (error=X), or the "
+            "upper end of its interval (high=X); repeat it for several.",
             negative=(),
         ),
     ] = None,
@@ -179,10 +179,9 @@ def check(
             if plan is not None:
                 say(f"\n{counted(len(result.run_sheet()), 'row')} to collect written to {plan}")
     for text in failed:
-        error = (
-            f": {result.forecast.error:.3g} is expected" if result.forecast is not None else ": there is no forecast"
-        )
-        sys.stderr.write(f"failed on {text}{error if text.startswith('error=') else ''}\n")
+        found, name = result.forecast, text.partition("=")[0]
+        expected = ": there is no forecast" if found is None else f": {getattr(found, name, 0.0):.3g} is expected"
+        sys.stderr.write(f"failed on {text}{expected if '=' in text else ''}\n")
     return int(bool(failed))
 
 
@@ -220,6 +219,7 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
     found = ", ".join(f"{much} {name}" for name, much in (sampled if result.counts is None else counts).items())
     found += " (sampled)" if result.counts is None else ""
     facts = [
+        *(("note", slip) for slip in result.notes[: result.slips]),
         ("training", f"{rows}, {combinations:,} of {_count(result.space.size)} combinations of {factors}"),
         ("asked", f"{_count(result.total)} combination{'' if result.total == 1 else 's'}: {result.asked}"),
         ("found", found or "nothing is left to ask"),
@@ -243,7 +243,7 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         facts.append(("additive", result.additivity.words))
     if result.rescaled is not None:
         facts.append(("rescaled", f"on the {result.rescaled.scale} scale {result.rescaled.words}"))
-    return facts + [("note", note) for note in result.notes]
+    return facts + [("note", note) for note in result.notes[result.slips :]]
 
 
 def _named(result: CheckResult, t: int) -> str:
@@ -298,8 +298,7 @@ def _print_queries(result: CheckResult) -> None:
     answered = [q for q in listed if q.prediction is not None and not q.rows]
     if answered and not result.by_sums:
         said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
-        if result.rule == "substitution" and result.forecast is not None:
-            said += f", which does not suppose that and {result.forecast.substituted}"
+        said += ", which does not suppose that" if result.rule == "substitution" else ""
         where.print(shown(said, style="dim"))
     for name in numbers if answered else [name for name in numbers if name != "answer"]:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""

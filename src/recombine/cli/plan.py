@@ -21,8 +21,10 @@ def print_plan(space: FactorSpace, plan: Plan, most: int) -> None:
     say(f"\nplan: {plan.words}")
     if plan.changes or plan.changes_bound:
         say(f"changes from row to row cost {plan.changes:g} in this order, and {plan.changes_bound:g} at least in any")
+    again = plan.repeats if any(plan.repeats) else ()
     rows = [list(record.values()) for record in space.decode(plan.cells[:most])]
-    print_table("", list(space.names), rows, one_line=True)
+    rows = [[*row, said] for row, said in zip(rows, again, strict=False)] if again else rows
+    print_table("", [*space.names, *(["repeat"] if again else [])], rows, one_line=True)
     if len(plan.cells) > most:
         say(f"… and {len(plan.cells) - most:,} more (--plan FILE.csv has all; with --levels, --out FILE.csv)")
 

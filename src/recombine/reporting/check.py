@@ -47,6 +47,7 @@ def check_page(result: CheckResult) -> str:
         for q in _of(result, status)[:EACH]
     ]
     pairs, effects = _associations(result)
+    many, have = len(result.queries), "all" if len(result.queries) == result.total else "these"
     return render(
         "check.html.j2",
         result=result,
@@ -72,6 +73,7 @@ def check_page(result: CheckResult) -> str:
         more_suggestions=max(0, len(result.advice.cells) - SHOWN),
         priced=len(set(result.advice.costs.tolist())) > 1,
         queries=[_query(result, q) for q in shown],
+        listed=f": {len(shown)} of {many:,} (--out FILE.csv has {have})" if len(shown) < many else "",
         levers=any(q.leverage is not None for q in shown),
         cuts=any(q.min_cut is not None for q in shown),
         unanswered=any(q.prediction is None for q in shown),
@@ -113,9 +115,10 @@ def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
         "names": space.names,
         "visited": bool(moved),
         "priced": len(set(plan.costs.tolist())) > 1,
+        "repeated": any(plan.repeats),
         "rows": [
-            {"levels": [label(v) for v in record.values()], "cost": number(float(cost))}
-            for record, cost in zip(space.decode(shown), plan.costs, strict=False)
+            {"levels": [label(v) for v in record.values()], "cost": number(float(cost)), "repeat": again}
+            for record, cost, again in zip(space.decode(shown), plan.costs, plan.repeats, strict=False)
         ],
         "more": max(0, len(plan.cells) - MOST_PLANNED),
     }
@@ -178,7 +181,8 @@ def _caption(result: CheckResult) -> str:
             "were seen or are determined (3/5: three of five)."
         )
     elif result.answers is not None:
-        words.append(f"In cells with room: the mean answer where seen, that of the rule “{result.rule}” elsewhere.")
+        seen = "commonest" if result.answers.classes else "mean"
+        words.append(f"In cells with room: the {seen} answer where seen, that of the rule “{result.rule}” elsewhere.")
     return " ".join([*words, left_out(result)]).strip()
 
 
@@ -231,7 +235,7 @@ def _advice(result: CheckResult) -> str:
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
     return {
         "levels": [label(v) for v in result.combination(query.codes).values()],
-        "words": result.in_words(query.status)
+        "words": result.in_words(query.status, query)
         + ("" if query.rows is None else f" ({query.rows:,} row{'s' if query.rows > 1 else ''})"),
         "leverage": number(query.leverage) if query.leverage is not None else "",
         "cut": "" if query.min_cut is None else str(query.min_cut),

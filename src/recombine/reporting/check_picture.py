@@ -201,7 +201,7 @@ def _tell_pairs(result: CheckResult) -> Any:
                 cell = ", ".join(label(v) for v in result.combination(query.codes).values())
                 reason = why(result, query)
                 which = "one" if query.status == "determined" else "the worst"
-                words += f"; {which} is ({cell}): {result.in_words(query.status)}"
+                words += f"; {which} is ({cell}): {result.in_words(query.status, query)}"
                 words += _is("answer", answer_of(query)) + (f". {reason}" if reason else "")
             return sign, words, ""
 
