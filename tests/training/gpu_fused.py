@@ -22,7 +22,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
 
 from torch import nn
-from trainees import SPACE, TOY, apart, assert_bitwise, fixed_task
+from trainees import SPACE, TOY, apart, assert_bitwise, fixed_task, told_one_by_one
 
 from recombine.errors import InputError
 from recombine.measures import generalization
@@ -155,19 +155,9 @@ def precisions() -> tuple[bool, str]:
 OTHERS = {"watched": watched, "draws": draws, "precisions": precisions}
 
 
-def main() -> int:
-    bad = 0
-    asked = sys.argv[1:] or [*CASES, *OTHERS]
-    for name in asked:
-        try:
-            right, told = OTHERS[name]() if name in OTHERS else equality(name)
-        except Exception as error:  # the next case may be right all the same
-            right, told = False, f"{type(error).__name__}: {str(error)[:300]}"
-        bad += not right
-        print("same" if right else "BAD ", f"{name:32}", told, flush=True)
-    print(f"{bad} of {len(asked)} differ")
-    return bad
+def case(name: str) -> tuple[bool, str]:
+    return OTHERS[name]() if name in OTHERS else equality(name)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(told_one_by_one(sys.argv[1:] or [*CASES, *OTHERS], case))

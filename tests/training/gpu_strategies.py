@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from gpu_subjects import MODELS
 from torch import nn
-from trainees import apart
+from trainees import apart, told_one_by_one
 
 from recombine.errors import InputError
 from recombine.training import SGD, train
@@ -41,19 +41,7 @@ def compared(name: str, strategies: list[str]) -> tuple[bool, str]:
     return right, ", ".join(told)
 
 
-def main() -> int:
-    bad, asked = 0, [name for name in sys.argv[1:] if not name.startswith("-")] or list(MODELS)
-    strategies = ["stacked", *(["captured"] if GPU else []), *(["compiled"] if "--compiled" in sys.argv else [])]
-    for name in asked:
-        try:
-            right, told = compared(name, strategies)
-        except Exception as error:  # the next model may be right all the same
-            right, told = False, f"{type(error).__name__}: {str(error)[:300]}"
-        bad += not right
-        print("same" if right else "BAD ", f"{name:24}", told, flush=True)
-    print(f"{bad} of {len(asked)} differ")
-    return bad
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    strategies = ["stacked", *(["captured"] if GPU else []), *(["compiled"] if "--compiled" in sys.argv else [])]
+    asked = [name for name in sys.argv[1:] if not name.startswith("-")] or list(MODELS)
+    sys.exit(told_one_by_one(asked, lambda name: compared(name, strategies)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -141,6 +141,20 @@ def assert_same(first: Ensemble, second: Ensemble, members: Iterable[int], toler
             scale = max(float(tensor.double().abs().max()), 1e-30)
             apart = float((tensor.double() - theirs[name].double()).abs().max())
             assert apart <= tolerance * scale, f"member {member}, {name}: {apart:.3g} of {scale:.3g}"
+
+
+def told_one_by_one(names: Sequence[str], compare: Callable[[str], tuple[bool, str]]) -> int:
+    """One line per name: whether members are the same, and in which figures. How many are not."""
+    bad = 0
+    for name in names:
+        try:
+            right, told = compare(name)
+        except Exception as error:  # the next one may be right all the same
+            right, told = False, f"{type(error).__name__}: {str(error)[:300]}"
+        bad += not right
+        print("same" if right else "BAD ", f"{name:32}", told, flush=True)
+    print(f"{bad} of {len(names)} differ")
+    return bad
 
 
 def assert_bitwise(first: Ensemble, second: Ensemble) -> None:
