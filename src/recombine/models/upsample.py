@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from recombine.description import Description
 from recombine.errors import InputError
+from recombine.tasks.draws import can_compile
 
 SEED = 4
 """The side of the picture that the perceptron draws."""
@@ -70,9 +71,18 @@ class _Upsampler(nn.Module):
         self.channels = of.channels
 
     def forward(self, latents: Tensor) -> Tensor:
-        seed = self.perceptron(latents).unflatten(-1, (SEED, SEED, self.channels))
-        cells: Tensor = self.doublings(seed.movedim(0, 2)).flatten(0, 1)
-        return cells.movedim(1, 0)
+        seed = self.perceptron(latents).unflatten(-1, (SEED, SEED, self.channels)).movedim(0, 2)
+        cells: Tensor = self._in_programs(seed) if _has_programs(seed) else self.doublings(seed)
+        return cells.flatten(0, 1).movedim(1, 0)
+
+    def _in_programs(self, seed: Tensor) -> Tensor:
+        from recombine.models.upsample_gpu import doublings
+
+        return doublings(seed, list(self.doublings.parameters()))
+
+
+def _has_programs(seed: Tensor) -> bool:
+    return seed.is_cuda and seed.dtype == torch.float32 and can_compile()
 
 
 class _Centred(nn.Module):

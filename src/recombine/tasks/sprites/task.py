@@ -118,7 +118,25 @@ class SpriteTask(Description, Task):
         if self.samples is None:
             units = draws("latents").uniform((*draws.lead, size, self.train.numbers))
             return self.examples(self.train.place(units, torch), draws)
-        return self.examples(self.sample(draws("order").shuffled(self.samples, size)), draws)
+        places = draws("order").shuffled(self.samples, size)
+        points = self.sample(places)
+        kept = self._kept(places.device) if places.is_cuda else None
+        return self._sprites(points).flatten(-2), self.pictures(points) if kept is None else kept[places]
+
+    def _kept(self, device: torch.device) -> Tensor | None:
+        """All pictures of the training set, drawn once where a GPU has room for them; None where it has not."""
+        if device not in self._pictures:
+            assert self.samples is not None
+            size = self.samples * self.side**2 * COLOURS * torch.get_default_dtype().itemsize
+            self._pictures[device] = None
+            if size < torch.cuda.mem_get_info(device)[0] // 4:
+                parts = torch.arange(self.samples, device=device).split(4096)
+                self._pictures[device] = torch.cat([self.pictures(self.sample(part)) for part in parts])
+        return self._pictures[device]
+
+    @cached_property
+    def _pictures(self) -> dict[torch.device, Tensor | None]:
+        return {}
 
     def whole(self, device: torch.device | str = "cpu") -> tuple[Inputs, Tensor]:
         if self.samples is None:
