@@ -131,10 +131,11 @@ def ranks(networks: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
 def modes(networks: pl.DataFrame) -> pl.DataFrame:
     """Of every member that was trained longer, fitted or not, whether it collapsed, and of the narrowest band's to
     which of the two published modes it is nearer."""
+    above = pl.col("r2_all").fill_nan(None) > sum(MODES) / 2
+    high = pl.when(pl.col("run") == "diagonal-05-long").then(above).alias("high")
+    mode = high.replace_strict({True: "high", False: "low"}, default=None).alias("mode")
     found = networks.filter(pl.col("run").is_in(list(LONG)))
-    nearer = pl.when(pl.col("r2_all").fill_nan(None) > sum(MODES) / 2).then(pl.lit("high")).otherwise(pl.lit("low"))
-    mode = pl.when(pl.col("run") == "diagonal-05-long").then(nearer).alias("mode")
-    return found.select("run", "member", "collapsed", "r2_all", "r2_batches_all", mode, (mode == "high").alias("high"))
+    return found.select("run", "member", "collapsed", "r2_all", "r2_batches_all", high, mode)
 
 
 def follows(fit: pl.DataFrame) -> pl.DataFrame:
