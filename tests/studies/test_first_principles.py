@@ -9,8 +9,9 @@ import pytest
 
 from recombine.models import Compositional, Upsampler
 from recombine.studies.first_principles import STUDY
-from recombine.studies.first_principles.runs import LONG, ROWS
-from recombine.studies.first_principles.tables import follows, foretold, published, ranks, verdicts
+from recombine.studies.first_principles.figures import _rows, _rows_show
+from recombine.studies.first_principles.runs import LONG, LONG_STEPS, PAPER_STEPS, ROWS
+from recombine.studies.first_principles.tables import as_long, follows, foretold, modes, published, ranks, verdicts
 from recombine.tasks import SpriteTask
 from recombine.tasks.sprites import HardOcclusion, Over, SoftOcclusion
 
@@ -65,11 +66,15 @@ def test_published_stands_beside_measured() -> None:
     assert row["r2_low"] < 0.6 < row["r2_high"]
 
 
+def _rho(networks: pl.DataFrame, column: str = "r2") -> list[float]:
+    """By member; every row of the table that was ranked says the same."""
+    found = ranks(networks, published(networks)).select("member", column).unique().sort("member")
+    return found[column].to_list()
+
+
 def test_ranks_follow_the_published_order_or_reverse_it() -> None:
-    right = _networks({name: [R2[name], R2[name] / 2] for name in THREE}, family="sprites")
-    assert ranks(right, published(right))["r2"].to_list() == pytest.approx([1, 1])
-    wrong = _networks({name: [-R2[name]] * 2 for name in THREE}, family="sprites")
-    assert ranks(wrong, published(wrong))["r2"].to_list() == pytest.approx([-1, -1])
+    assert _rho(_networks({name: [R2[name], R2[name] / 2] for name in THREE})) == pytest.approx([1, 1])
+    assert _rho(_networks({name: [-R2[name]] * 2 for name in THREE})) == pytest.approx([-1, -1])
 
 
 def test_ranks_with_and_without_collapsed_members() -> None:
@@ -80,18 +85,103 @@ def test_ranks_with_and_without_collapsed_members() -> None:
         gone.alias("collapsed")
     )
     networks = networks.with_columns(r2_all=pl.when(gone).then(-1.0).otherwise("r2_all"))
-    found = ranks(networks, published(networks)).sort("member")
-    assert found["r2"].to_list() == pytest.approx([1, -0.2])
-    assert found["r2_kept"].to_list() == pytest.approx([1, 1])
-    assert found["rows_kept"].to_list() == [4, 3]
+    assert _rho(networks) == pytest.approx([1, -0.2])
+    assert _rho(networks, "r2_kept") == pytest.approx([1, 1])
+    assert _rho(networks, "rows_kept") == [4, 3]
 
 
-def test_ranks_count_members_that_a_row_lacks() -> None:
-    whole = _networks({name: [R2[name]] * 4 for name in THREE}, family="sprites")
-    alpha, member = pl.col("run") == "alpha", pl.col("member")
-    lost = whole.with_columns(r2_all=pl.when(alpha & (member == 1)).then(float("nan")).otherwise("r2_all"))
-    found = _judged("ranked-r2", {"ranks": ranks(lost.filter(~(alpha & (member == 3))), published(whole))})
-    assert (found.figure.values, found.members) == (pytest.approx((1, 1)), 4)
+def test_ranks_are_of_the_members_that_every_row_has() -> None:
+    """Rows have unequally many; one of those that all have has no figure, and counts as asked."""
+    whole = _networks({name: [R2[name]] * (3 if name == "alpha" else 4) for name in THREE}, family="sprites")
+    lost = (pl.col("run") == "alpha") & (pl.col("member") == 1)
+    networks = whole.with_columns(r2_all=pl.when(lost).then(float("nan")).otherwise("r2_all"))
+    found = _judged("ranked-r2", {"ranks": ranks(networks, published(networks))})
+    assert (found.figure.values, found.members) == (pytest.approx((1, 1)), 3)
+
+
+def test_a_row_trained_longer_never_stands_beside_a_short_one() -> None:
+    """Short rows in the reverse of the published order, long ones in it: which of them are ranked and compared."""
+    short = {name: [-R2[name]] * 3 for name in THREE}
+    long = {f"{name}-long": [R2[name] + 0.001 * i for i in range(3)] for name in THREE}
+    whole = _networks(short | long, family="sprites")
+    lacking = whole.filter(pl.col("run") != "alpha-long")
+    assert as_long(lacking)["run"].unique(maintain_order=True).to_list() == list(THREE)
+    assert as_long(whole)["run"].unique(maintain_order=True).to_list() == list(long)
+    assert _rho(lacking) == pytest.approx([-1] * 3)
+    assert _rho(whole) == pytest.approx([1] * 3)
+    beaten = _judged("row-alpha", {"networks": lacking})
+    assert beaten.figure.mean == pytest.approx(R2["orthogonal"] - R2["alpha"])
+    assert _judged("row-alpha", {"networks": whole}).status == "holds"
+    assert _judged("beats-the-monolith", {"networks": lacking}).figure.mean == pytest.approx(1.451)
+
+
+def test_every_published_row_has_a_tenth_of_the_steps_and_a_claim_by_value() -> None:
+    planned = STUDY.planned("paper")
+    assert set(LONG) == {f"{name}-long" for name in ROWS}
+    for name, part in LONG.items():
+        run: Any = planned[name].run
+        assert (run.steps, run.members) == (LONG_STEPS, part.members)
+        assert run.steps / PAPER_STEPS >= 0.1
+    ids = {claim.id for claim in STUDY.claims}
+    by_mode = {"long-diagonal-05-high", "long-diagonal-05-low"}
+    assert {*(f"long-{name}" for name in ROWS if name != "diagonal-05"), *by_mode} <= ids
+
+
+@pytest.mark.parametrize(
+    ("values", "held"),
+    [
+        ([0.38] * 6 + [0.9] * 4, {"composes", "does-not", "between"}),
+        ([0.38] * 3 + [0.9] * 7, {"composes", "does-not", "between"}),
+        ([0.38] * 8 + [0.9] * 2, {"does-not", "between"}),  # two of ten could be one in twenty
+        ([0.9] * 10, {"composes", "between"}),
+        ([0.36 + 0.06 * i for i in range(10)], {"composes", "does-not"}),  # one wide mode: spread evenly
+        ([0.64 + 0.02 * i for i in range(-5, 5)], {"composes", "does-not"}),  # one mode in the middle
+    ],
+)
+def test_two_modes_are_told_from_one(values: list[float], held: set[str]) -> None:
+    tables = {"networks": _networks({"diagonal-05-long": values})}
+    asked = ("composes", "does-not", "between")
+    assert {name for name in asked if _judged(f"diagonal-05-{name}", tables).status == "holds"} == held
+
+
+def test_two_supports_are_alike_or_not() -> None:
+    """An equivalence fails where the difference is there, and where members leave it open."""
+    def judged(apart: float, noise: float) -> str:
+        base = [0.94 + 0.001 * i for i in range(5)]
+        normal = [value + apart + noise * (-1) ** i for i, value in enumerate(base)]
+        networks = _networks({"orthogonal-long": base, "normal-long": normal})
+        return str(_judged("normal-as-uniform", {"networks": networks}).status)
+
+    assert [judged(0.0, 0.001), judged(0.006, 0.001), judged(0.0, 0.01)] == ["holds", "fails", "fails"]
+
+
+def test_alpha_is_judged_where_it_did_not_collapse() -> None:
+    values = [0.97] * 5 + [-0.06] * 7
+    networks = _networks({"alpha-long": values, "orthogonal-long": [0.93, 0.94] * 3}).with_columns(
+        collapsed=pl.col("r2_all") < 0, fitted=pl.col("r2_all") > 0
+    )
+    found = {name: _judged(name, {"networks": networks}) for name in ("row-alpha", "long-alpha", "alpha-collapses")}
+    assert {name: result.status for name, result in found.items()} == dict.fromkeys(found, "holds")
+    assert (found["long-alpha"].members, found["alpha-collapses"].figure.mean) == (5, pytest.approx(7 / 12))
+    kept = modes(networks)
+    assert kept["collapsed"].sum() == 7
+    assert kept["high"].null_count() == kept.height
+    band = modes(_networks({"diagonal-05-long": [0.9, 0.4, float("nan")], "diagonal-05": [0.9]}))
+    assert band["mode"].to_list() == ["high", "low", None]
+
+
+def test_the_published_table_is_drawn_with_what_is_there() -> None:
+    values = {"orthogonal": [0.7] * 2, "orthogonal-long": [0.94, 0.95], "gap": [0.6] * 3}
+    networks = _networks(values).with_columns(side=pl.lit(64))
+    rows = _rows(networks)
+    assert rows["label"].unique(maintain_order=True).to_list() == [
+        "orthogonal-long\n2 members, 10\u00a0% of the steps", "gap\n3 members, .26\u00a0% of the steps"
+    ]  # fmt: skip
+    assert rows.filter(pl.col("run") == "gap").select("published", "lowest", "highest").row(0) == (0.895, 0.888, 0.906)
+    assert _rows_show(rows) == (
+        "Of 2 rows 1 have a tenth of the paper's steps; 1 of these are within 0.02 of the published R²"
+    )
+    assert _rows_show(rows.filter(~pl.col("long"))) == ""
 
 
 def _told(holds: dict[str, list[float]], fails: dict[str, list[float]]) -> dict[str, pl.DataFrame]:

@@ -235,6 +235,21 @@ def test_verify_says_where_a_run_came_from_is_not_known(copy: Path, monkeypatch:
     assert verify(STUDY, copy).unknown == ("redundant",)
 
 
+def test_a_declared_run_may_be_awaited_but_not_lose_its_record(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, []))
+    record = json.loads((copy / "study.json").read_text("utf-8"))
+    del record["runs"]["redundant"]
+    (copy / "study.json").write_text(json.dumps(record), encoding="utf-8")
+    lost = verify(STUDY, copy)
+    assert lost.awaited == ()
+    assert "run redundant: its description has changed since the results were committed" in lost.problems
+    for path in (copy / "tables").glob("*.parquet"):
+        pl.read_parquet(path).filter(pl.col("run") != "redundant").write_parquet(path)
+    awaited = verify(STUDY, copy)
+    assert awaited.awaited == ("redundant",)
+    assert not any(problem.startswith("run redundant") for problem in awaited.problems)
+
+
 def change_claims(folder: Path, change: Any) -> None:
     data = json.loads((folder / "claims.json").read_text("utf-8"))
     change(data["claims"])

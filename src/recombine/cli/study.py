@@ -218,12 +218,14 @@ def verify(folder: Results, /, *, study: Mine = None, as_json: Json = False) -> 
     found = verify_results(mine or study_of(record), folder)
     if as_json:
         print_json({"study": name, "claims": found.claims, "compared": found.compared, "problems": found.problems,
-                    "unknown_origin": found.unknown})  # fmt: skip
+                    "unknown_origin": found.unknown, "awaited": found.awaited})  # fmt: skip
     else:
         again = f"{found.compared} figures of one member trained again ({found.again})"
         say(f"{name}: {found.claims} claims recomputed, {again}")
         if found.unknown:
             say(f"  commit or version are not known of {counted(len(found.unknown), 'run')}: {_some(found.unknown)}")
+        if found.awaited:
+            say(f"  nothing is committed yet of {counted(len(found.awaited), 'declared run')}: {_some(found.awaited)}")
         for problem in found.problems:
             say(f"  {problem}")
         say("verified" if not found.problems else counted(len(found.problems), "problem"))

@@ -37,6 +37,8 @@ class Verification:
     problems: tuple[str, ...]
     unknown: tuple[str, ...] = ()
     """Runs of which it is not known from which commit or version they came."""
+    awaited: tuple[str, ...] = ()
+    """Runs that are declared and of which nothing was committed yet: claims about them are not judged."""
 
 
 def verify(study: Study[Any], folder: Path, device: str = "cpu") -> Verification:
@@ -56,12 +58,14 @@ def verify(study: Study[Any], folder: Path, device: str = "cpu") -> Verification
     for claim in result.claims:
         problems += _differences(before.pop(claim.claim.id, None), claim.to_dict())
     problems += [f"claim {name}: committed, but no longer declared" for name in before]
+    there = {run for table in result.tables.values() if "run" in table.columns for run in table["run"].unique()}
+    awaited = tuple(name for name in settings if name not in {*result.provenance, *there})
     for name, setting in settings.items():
-        if result.provenance.get(name, {}).get("address") != setting.run.address:
+        if name not in awaited and result.provenance.get(name, {}).get("address") != setting.run.address:
             problems.append(f"run {name}: its description has changed since the results were committed")
     name, compared, found = _again(study, settings, result.tables, device)
     unknown = tuple(name for name, run in result.provenance.items() if not _known(run))
-    return Verification(len(result.claims), compared, name, tuple(problems + found), unknown)
+    return Verification(len(result.claims), compared, name, tuple(problems + found), unknown, awaited)
 
 
 def study_record(result: StudyResult) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import polars as pl
 from recombine.studies.first_principles import runs, tables
 from recombine.studies.first_principles.claims import CLAIMS
 from recombine.studies.first_principles.figures import FIGURES
-from recombine.studies.first_principles.runs import ABLATIONS, LONG, ROWS, VECTORS, Pictures
+from recombine.studies.first_principles.runs import ABLATIONS, LONG, LONG_STEPS, ROWS, SHORT_STEPS, VECTORS, Pictures
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Setting, Study
 from recombine.tasks.sprites.latents import Latents
@@ -43,9 +43,9 @@ QUICK = Size(
     Pictures(16, 350, 16, 8, 500), vector_steps=600,
     rows=("orthogonal", "orthogonal-monolithic", "random", "random-monolithic", "star", "gap", "alpha"),
 )  # fmt: skip
-# A thousand of the paper's 392 000 steps; the cosine of the learning rate ends with them.
-LARGE = Pictures(64, 1000, 512, 3, 4000, 256, 32, (320, 64), 1e-3, Latents(), 100_000, centred=False)
-PAPER = Size(LARGE, replace(LARGE, steps=40_000))
+# The cosine of the learning rate ends with the steps.
+LARGE = Pictures(64, SHORT_STEPS, 512, 3, 4000, 256, 32, (320, 64), 1e-3, Latents(), 100_000, centred=False)
+PAPER = Size(LARGE, replace(LARGE, steps=LONG_STEPS))
 
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:

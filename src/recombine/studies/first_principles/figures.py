@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
+from recombine.statistics import summarise
 from recombine.studies.charts import Prepare, chart, dots, drawn, scatter
-from recombine.studies.first_principles.runs import ABLATIONS, LONG, ROWS, VECTORS
-from recombine.studies.first_principles.tables import ASSUMPTIONS
+from recombine.studies.first_principles.runs import (
+    ABLATIONS,
+    LONG,
+    LONG_STEPS,
+    PAPER_STEPS,
+    ROWS,
+    SHORT_STEPS,
+    VECTORS,
+)  # fmt: skip
+from recombine.studies.first_principles.tables import ASSUMPTIONS, as_long
 
 PICTURES = 3
 PROMISED = ("the theorem promises generalization", "it promises nothing")
-PANELS = {"vectors": 0, "sprites": 1, "small sprites": 2}
+PANELS = {"vectors": 0, "sprites": 1, "sprites, longer": 1, "small sprites": 2}
 SHOWN = {"orthogonal": "compositional", "orthogonal-monolithic": "monolithic"}
 MAPPED = {"orthogonal": "compositional", "gap": "compositional, gap in x1", "orthogonal-monolithic": "monolithic"}
+KIND = pl.col("kind").str.strip_suffix(", trained longer")
+BEST, WORST = 0.99, 2.5
+"""The ends of an axis on which 1 − R² is drawn by its logarithm: an R² and what is left."""
+NEAR = 0.02
 FITTED_ALONG = ["vector", "vector-monolithic", "vector-soft", "vector-gap-40"]
 
 
@@ -36,7 +50,7 @@ def _foretold(table: pl.DataFrame) -> pl.DataFrame:
     told = pl.lit("no\u00a0") + failing.list.join("\u00a0")
     words = pl.when(failing.list.len() == 0).then(pl.lit("promised")).otherwise(told)
     promised = pl.when(failing.list.len() == 0).then(pl.lit(PROMISED[0])).otherwise(pl.lit(PROMISED[1]))
-    label = pl.format("{}: {}", "kind", words).alias("label")
+    label = pl.format("{}: {}", KIND, words).alias("label")
     found = table.drop_nulls("loss").with_columns(label, promised.alias("promised"))
     of_support = pl.sum_horizontal(~pl.col("A2", "A3", "A4"))
     return found.sort(pl.col("family").replace_strict(PANELS, default=None), of_support, failing.list.len(), "loss")
@@ -84,7 +98,7 @@ def _widths_show(rows: pl.DataFrame) -> str:
 
 def _verdicts(table: pl.DataFrame) -> pl.DataFrame:
     """Support and composition of each setting, vectors first."""
-    named = pl.format("{}: {} · {}", "family", "kind", "composition").str.replace_all("_", " ")
+    named = pl.format("{}: {} · {}", "family", KIND, "composition").str.replace_all("_", " ")
     return table.with_columns(named.alias("setting")).sort(pl.col("family") != "vectors", maintain_order=True)
 
 
@@ -93,6 +107,76 @@ def _longest(table: pl.DataFrame) -> pl.DataFrame:
     run = pl.col("run")
     replaced = [name.removesuffix("-long") for name in LONG if name in table["run"]]
     return table.filter(~run.is_in(replaced)).with_columns(run.str.strip_suffix("-long"))
+
+
+def _share(steps: int) -> str:
+    return f"{100 * steps / PAPER_STEPS:.2g}\u00a0% of the steps".removeprefix("0")
+
+
+def _rows(table: pl.DataFrame) -> pl.DataFrame:
+    """Members of every published row, of the longest training, with the published figures; the highest come first. The
+    label says how long that was, or, of smaller pictures, how small they are."""
+    long, small = pl.col("run").is_in(list(LONG)), pl.col("side") < 64
+    short = pl.when(small).then(pl.format("{} pixels", "side")).otherwise(pl.lit(_share(SHORT_STEPS)))
+    told = pl.when(long).then(pl.lit(_share(LONG_STEPS))).otherwise(short).alias("trained")
+    found = _longest(table.with_columns(told, long.alias("long")))
+    figures = [(name, row.published[0], *(row.reached or (None, None))) for name, row in ROWS.items() if row.published]
+    rows = found.join(pl.DataFrame(figures, ["run", "published", "lowest", "highest"], orient="row"), on="run")
+    gone, count = pl.col("collapsed").sum().over("run"), pl.len().over("run")
+    fell = pl.when(gone > 0).then(pl.format("; {} collapsed", gone)).otherwise(pl.lit(""))
+    label = pl.format("{}{}\n{} members, {}", KIND, fell, count, "trained").alias("label")
+    return rows.select(label, "run", "support", "member", "long", "collapsed", "r2_all", "published", "lowest",
+                       "highest").sort("published", descending=True, maintain_order=True)  # fmt: skip
+
+
+def _rows_show(rows: pl.DataFrame) -> str:
+    """Over the rows that were trained long enough to be compared by value."""
+    kept = rows.filter("long", ~pl.col("collapsed")).group_by("run").agg(pl.col("r2_all").mean(), pl.first("published"))
+    near = int(((kept["r2_all"] - kept["published"]).abs() <= NEAR).sum())
+    return (f"Of {rows['run'].n_unique()} rows {len(kept)} have a tenth of the paper's steps; {near} of these are "
+            f"within {NEAR:g} of the published R²") if len(kept) else ""  # fmt: skip
+
+
+def _draw_rows(rows: pl.DataFrame) -> Any:
+    """What is left to explain on a logarithmic axis, on which .95 and −.5 both have room; its labels say R²."""
+    import altair as alt
+
+    from recombine.figures import theme
+    from recombine.figures.data import Datasets
+    from recombine.figures.words import wrapped
+
+    def left(table: pl.DataFrame, *names: str) -> pl.DataFrame:
+        return table.with_columns((1 - pl.col(name).fill_nan(None)).clip(1 - BEST, WORST).alias(name) for name in names)
+
+    means = summarise(rows.filter(~pl.col("collapsed")), "r2_all", ["label"])
+    drawn, means = left(rows, "r2_all", "published", "lowest", "highest"), left(means, "mean", "low", "high")
+    total, step, labels = theme.total_width(), 34, rows["label"].unique(maintain_order=True)
+    room = round((0.5 if theme.is_narrow() else 0.34) * total)
+    y = alt.Y("label:N", title=None, scale=alt.Scale(domain=labels.to_list(), paddingInner=0.15),
+              axis=alt.Axis(labelExpr="split(datum.label, '\\n')", labelColor=theme.INK, labelLimit=room,
+                            labelPadding=8, minExtent=room, maxExtent=room))  # fmt: skip
+    said = "R² on the whole cube, by the logarithm of 1\u00a0−\u00a0R². Line: published; dots: members; diamond: mean"
+    axis = alt.Axis(values=[1 - r2 for r2 in (-1, -0.5, 0, 0.5, 0.8, 0.9, 0.95, 0.98)], grid=True,
+                    labelExpr="replace(format(1 - datum.value, '.2~f'), '0.', '.')")  # fmt: skip
+    x = alt.X("r2_all:Q", title=wrapped(said, total - room - 20, theme.TEXT), axis=axis,
+              scale=alt.Scale(type="log", domain=[WORST, 1 - BEST], nice=False))  # fmt: skip
+    data = Datasets()
+    members, each = data.add(drawn), data.add(drawn.unique("label", maintain_order=True).drop("collapsed", "member"))
+    lower, upper = ({"yOffset": alt.value(step * part)} for part in (0.68, 0.3))
+    ours = alt.Chart(data.add(means))
+    fill = alt.condition("datum.collapsed", alt.value(theme.PAPER), alt.value(theme.PALETTE[0]))
+    layers = [
+        alt.Chart(each).mark_bar(color=theme.RULE, opacity=0.4, size=step - 6).encode(
+            x=alt.X("lowest:Q"), x2="highest:Q", y=y),
+        alt.Chart(each).mark_tick(color=theme.INK, thickness=1.5, size=step - 6).encode(x=alt.X("published:Q"), y=y),
+        alt.Chart(members).mark_point(size=34, opacity=0.8, strokeWidth=1.2, stroke=theme.PALETTE[0], shape="circle")
+        .encode(x=x, y=y, fill=fill, **upper),
+        ours.mark_rule(strokeWidth=2.5, color=theme.PALETTE[1]).encode(x=alt.X("low:Q"), x2="high:Q", y=y, **lower),
+        ours.mark_point(shape="diamond", filled=True, size=70, opacity=1, color=theme.PALETTE[1]).encode(
+            x=alt.X("mean:Q"), y=y, **lower),
+    ]  # fmt: skip
+    chart = alt.layer(*layers).properties(width=total - room - 16, height=alt.Step(step))
+    return theme.style(chart, data)
 
 
 def _maps(table: pl.DataFrame) -> pl.DataFrame:
@@ -125,10 +209,8 @@ FIGURES = (
                      title="R² seen less R² unseen")),
     drawn("verdicts", "The verdict before training, and what was measured", table="verdicts", prepare=_verdicts,
           draw=chart("verdict_table", "setting", ASSUMPTIONS, {"seen": "R² seen", "unseen": "R² outside"})),
-    dots("rows", "The published table, row by row", table="networks", group="label", value="r2_all", fitted=False,
-         reference=0.0, axis="R² on the whole cube",
-         prepare=_in_order({run: f"{row.kind} ({row.published[0]:.2f})".replace("-0", "−0")
-                            for run, row in (LONG | ROWS).items() if row.published})),
+    drawn("rows", "The published table, row by row", table="networks", prepare=_rows, finding=_rows_show,
+          draw=_draw_rows),
     drawn("pictures", "Three combinations that were never seen", table="pictures", prepare=_pictures,
           finding=_pictures_show,
           draw=chart("maps", "x", "y", "shown", "panel", domain=(-0.6, 0.6), boundary=False, axes=False, sized_for=4,
@@ -144,7 +226,7 @@ FIGURES = (
          fitted=False, axis=OUTSIDE, reference=0.0,
          prepare=_in_order({name: part.kind for name, part in VECTORS.items() if part.support != "random"})),
     drawn("widths", "How wide a band or a gap may be", pl.col("r2_ood").is_not_null(), table="widths",
-          prepare=lambda table: table.sort("curve", "member", "width"), finding=_widths_show,
+          prepare=lambda table: as_long(table).sort("curve", "member", "width"), finding=_widths_show,
           draw=lambda rows: chart("lines_of_members", "width", "r2_ood", "member", "curve",
                                    x_title="width of the band or gap", y_title="R² outside",
                                    y_domain=(min([0.0, *rows["r2_ood"].to_list()]), 1.02), own_x=True)(rows)),

@@ -9,7 +9,7 @@ import polars.selectors as cs
 
 from recombine.runs import StoredRun
 from recombine.statistics import summarise
-from recombine.studies.first_principles.runs import LONG, ROWS
+from recombine.studies.first_principles.runs import LONG, MODES, ROWS
 from recombine.studies.study import Rows, Setting
 from recombine.studies.tables import beside, last
 
@@ -45,11 +45,12 @@ def pictures(run: StoredRun, setting: Setting) -> pl.DataFrame:
 
 
 def fit(run: StoredRun, setting: Setting) -> pl.DataFrame:
-    """Along training: what is not explained (1 − R²) of the training support and of everything outside it."""
+    """Along training: what is not explained (1 − R²) of the training support and of everything outside it, null where
+    nothing is outside."""
     table, left, keys = run.table("generalization"), 1 - pl.col("r2"), ["member", "step"]
     seen = table.filter(pl.col("split") == "id").select(*keys, left.alias("seen"))
     unseen = table.filter(pl.col("split") == "ood").select(*keys, left.alias("unseen"))
-    return _judged(seen.join(unseen, on=keys, maintain_order="left"), run, setting)
+    return _judged(beside(seen, unseen, on=keys), run, setting)
 
 
 def widths(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
@@ -78,15 +79,26 @@ def published(networks: pl.DataFrame) -> pl.DataFrame:
     return counts.join(told, on="run", maintain_order="left").join(ours, on="run", maintain_order="left")
 
 
+def as_long(table: pl.DataFrame) -> pl.DataFrame:
+    """The table without the short rows of the published table once each that was trained has its longer run, without
+    the longer ones until then: what is compared was trained equally long."""
+    run = pl.col("run")
+    short, long = ({name for name in table["run"].unique() if name in of} for of in (ROWS, LONG))
+    whole = bool(long) and {f"{name}-long" for name in short} <= long
+    return table.filter(~run.is_in(short if whole else long))
+
+
 def verdicts(assumptions: pl.DataFrame, networks: pl.DataFrame) -> pl.DataFrame:
     """What was known before training beside what the networks did. ``holds``: A0 to A3; ``support_holds``: A2 and A3;
     null where that is unknown. A4 is in neither: before training it may be known to fail, never to hold."""
     a0, a1, a2, a3 = (pl.col(name) for name in ASSUMPTIONS[:4])
-    known = assumptions.drop("run").rename({"setting": "run"})
+    known = assumptions.drop("run").rename({"setting": "of"})
     known = known.with_columns((a0 & a1 & a2 & a3).alias("holds"), (a2 & a3).alias("support_holds"))
-    settings = networks.select("run", "kind", "family", "support").unique(maintain_order=True)
+    settings = as_long(networks).select("run", "kind", "family", "support").unique(maintain_order=True)
     outcome = _summaries(networks, {"r2_id": "seen", "r2_ood": "unseen", "loss": "loss"})
-    return settings.join(outcome, on="run", maintain_order="left").join(known, on="run", maintain_order="left")
+    of = pl.col("run").str.strip_suffix("-long").alias("of")  # what is known before training is known of both
+    found = settings.join(outcome, on="run", maintain_order="left").with_columns(of)
+    return found.join(known, on="of", maintain_order="left").drop("of")
 
 
 def foretold(verdicts: pl.DataFrame, networks: pl.DataFrame) -> pl.DataFrame:
@@ -97,24 +109,33 @@ def foretold(verdicts: pl.DataFrame, networks: pl.DataFrame) -> pl.DataFrame:
 
 
 def ranks(networks: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
-    """For each member number Spearman's ρ between the published figures and ours over rows that were trained equally
-    long: over all, and (``r2_kept``) over those where this member did not collapse. Null where a row lacks it."""
-    rows = networks.filter(pl.col("family") == "sprites").join(
-        published.select("run", "published_r2", "published_mse"), on="run", maintain_order="left"
-    )
-    whole = (pl.len() == max(rows["run"].n_unique(), 3)) & pl.col("r2_all").is_finite().all()
+    """For each member number Spearman's ρ between the published R² and ours over rows that were trained equally long:
+    over all, and (``r2_kept``) over those where this member did not collapse. It stands beside each of these rows. Of
+    members those that every row has; null where one has no figure."""
+    rows = as_long(networks).join(published.select("run", "published_r2"), on="run", maintain_order="left")
+    rows = rows.drop_nulls("published_r2")
+    every = pl.col("run").n_unique().over("member") == max(rows["run"].n_unique(), 3)
+    rows = rows.filter(every)
     r2, kept = ("r2_all", "published_r2"), ~pl.col("collapsed")
     of_kept = (pl.col(name).filter(kept) for name in r2)
-    rho = {
-        "r2": pl.corr(*r2, method="spearman"), "mse": pl.corr("mse_all", "published_mse", method="spearman"),
-        "r2_kept": pl.corr(*of_kept, method="spearman"),
-    }  # fmt: skip
-    # A row in which nothing fitted says nothing of its rank.
-    fitted = rows.group_by("run").agg(pl.col("fitted").any())["fitted"].all()
-    found = rows.group_by("member", maintain_order=True).agg(
-        kept.sum().alias("rows_kept"), *(pl.when(whole).then(value).alias(name) for name, value in rho.items())
-    )
-    return found.with_columns(pl.lit(fitted).alias("fitted"))
+    rho = {"r2": pl.corr(*r2, method="spearman"), "r2_kept": pl.corr(*of_kept, method="spearman")}
+    whole = pl.col("r2_all").is_finite().all()
+    return rows.select(
+        "run", "member", kept.sum().over("member").alias("rows_kept"),
+        *(pl.when(whole).then(value).over("member").alias(name) for name, value in rho.items()),
+        # A row in which nothing fitted says nothing of its rank.
+        pl.col("fitted").any().over("run").all().alias("fitted"),
+    )  # fmt: skip
+
+
+def modes(networks: pl.DataFrame) -> pl.DataFrame:
+    """Of every member that was trained longer, fitted or not, whether it collapsed, and of the narrowest band's to
+    which of the two published modes it is nearer."""
+    above = pl.col("r2_all").fill_nan(None) > sum(MODES) / 2
+    high = pl.when(pl.col("run") == "diagonal-05-long").then(above).alias("high")
+    mode = high.replace_strict({True: "high", False: "low"}, default=None).alias("mode")
+    found = networks.filter(pl.col("run").is_in(list(LONG)))
+    return found.select("run", "member", "collapsed", "r2_all", "r2_batches_all", high, mode)
 
 
 def follows(fit: pl.DataFrame) -> pl.DataFrame:
@@ -144,5 +165,5 @@ KEPT = {
 DERIVED = {
     "published": (published, "networks"), "verdicts": (verdicts, "assumptions", "networks"),
     "foretold": (foretold, "verdicts", "networks"), "ranks": (ranks, "networks", "published"),
-    "follows": (follows, "fit"),
+    "modes": (modes, "networks"), "follows": (follows, "fit"),
 }  # fmt: skip
