@@ -53,11 +53,14 @@ class ComposedNetworks(nn.Module):
         """φ̂_k(z_k) of every component, (batch × K × cells × channels)."""
         parts = latents.unflatten(-1, (self.count, -1))
         if len(self.networks) == 1:
-            drawn = self.networks[0](parts.flatten(0, 1)).flatten(1).unflatten(0, parts.shape[:2])
-        else:
-            drawn = torch.stack([net(parts[:, k]).flatten(1) for k, net in enumerate(self.networks)], dim=1)
-        cells: Tensor = drawn.unflatten(-1, (-1, self.compose.channels))
-        return cells
+            return self._cells(self.networks[0](parts.flatten(0, 1))).unflatten(0, parts.shape[:2])
+        # Cells before examples, as a decoder leaves them: else every picture is turned once more.
+        drawn = [self._cells(net(parts[:, k])).movedim(1, 0) for k, net in enumerate(self.networks)]
+        return torch.stack(drawn).permute(2, 0, 1, 3)
+
+    def _cells(self, drawn: Tensor) -> Tensor:
+        """(batch × cells × channels) of what a network drew, which may be flat."""
+        return drawn.unflatten(-1, (-1, self.compose.channels)) if drawn.dim() == 2 else drawn
 
     def forward(self, latents: Tensor) -> Tensor:
         picture: Tensor = self.compose(self.components(latents))
