@@ -18,8 +18,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-TILES = {("forward", 8): (32, 2), ("forward", 32): (16, 2), ("forward", 64): (16, 4),
-         ("back", 8): (32, 2), ("back", 32): (16, 4), ("back", 64): (16, 8)}  # fmt: skip
+TILES = {("forward", 8): (16, 1), ("forward", 32): (16, 2), ("forward", 64): (16, 4),
+         ("back", 8): (16, 1), ("back", 32): (32, 4), ("back", 64): (16, 4)}  # fmt: skip
 """Examples and warps of one program instance, by how wide it is."""
 
 

@@ -40,8 +40,9 @@ Answer = TypeVar("Answer")
 NO_RULE = re.compile(r"performance drop because .* batching rule for ([\w:]+)")
 BLOCK_STEPS = 64
 FUSED_STEPS = 4096
-BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 2**30}
-"""Batches are drawn for a block of steps at once, within these bounds: drawing one step costs as many launches."""
+BLOCK_BYTES, BLOCK_SHARE = 16 * 2**20, 32
+"""Batches are drawn for a block of steps at once, within these bounds (a GPU's are such a part of its memory): drawing
+one step costs as many launches."""
 
 
 def describing(described: Callable[P, Training]) -> Callable[[Callable[[Training], Answer]], Callable[P, Answer]]:
@@ -261,7 +262,9 @@ def block_steps(
 ) -> int:
     """How many steps are drawn at once, from the batch of one."""
     one_step = sum(t.numel() * t.element_size() for t in (*inputs, targets))
-    return max(1, min(most, BLOCK_BYTES.get(device.type, BLOCK_BYTES["cpu"]) // max(one_step, 1)))
+    gpu = device.type == "cuda"
+    room = torch.cuda.get_device_properties(device).total_memory // BLOCK_SHARE if gpu else BLOCK_BYTES
+    return max(1, min(most, room // max(one_step, 1)))
 
 
 def _join(parts: list[Ensemble]) -> Ensemble:
