@@ -10,6 +10,7 @@ from recombine.errors import InputError
 from recombine.support import band, planes
 from recombine.tasks import Draws, SpriteTask
 from recombine.tasks.sprites import COMPOSITIONS, Addition, HardOcclusion, Latents, Over, SoftOcclusion
+from recombine.tasks.sprites.task import kept_pictures
 
 SUPPORTS = ("random", "orthogonal", "orthogonal+", "orthogonal*", "gap", "normal", "diagonal")
 
@@ -159,3 +160,11 @@ def test_descriptions_and_supports_of_ones_own() -> None:
         Latents(shapes=(2,))
     with pytest.raises(InputError, match="unknown split"):
         SpriteTask().points("odd", 1, 0)
+
+
+def test_pictures_that_are_kept_are_those_drawn() -> None:
+    task = SpriteTask(side=8, samples=50)
+    kept = kept_pictures(task, torch.device("cpu"))
+    places = torch.tensor([[3, 49], [0, 3]])
+    assert kept is not None
+    assert torch.equal(kept[places], task.pictures(task.sample(places)))

@@ -13,6 +13,7 @@ import torch
 from recombine.cli.study import run
 from recombine.errors import InputError
 from recombine.models import Perceptron
+from recombine.models.rounding import products_in_tf32
 from recombine.runs.training import TrainingRun
 from recombine.studies import STUDIES
 from recombine.studies.committed import study_of
@@ -20,7 +21,7 @@ from recombine.studies.study import StudyResult
 from recombine.studies.verification import study_record
 from recombine.tasks import ToyTask
 from recombine.training import SGD
-from recombine.training.precision import check_precision, products_in_tf32, rounding
+from recombine.training.precision import check_precision, rounding
 
 CUDA = torch.device("cuda")
 

@@ -53,7 +53,8 @@ class ComposedNetworks(nn.Module):
         """φ̂_k(z_k) of every component, (batch × K × cells × channels)."""
         parts = latents.unflatten(-1, (self.count, -1))
         if len(self.networks) == 1:
-            return self._cells(self.networks[0](parts.flatten(0, 1))).unflatten(0, parts.shape[:2])
+            shared: Tensor = self._cells(self.networks[0](parts.flatten(0, 1))).unflatten(0, parts.shape[:2])
+            return shared
         # Cells before examples, as a decoder leaves them: else every picture is turned once more.
         drawn = [self._cells(net(parts[:, k])).movedim(1, 0) for k, net in enumerate(self.networks)]
         return torch.stack(drawn).permute(2, 0, 1, 3)

@@ -5,7 +5,8 @@ and comes out. Here each program instance walks along one row for some examples 
 that an output row lies between, multiplying each once; backwards along the output rows that a row of cells reaches. So
 only cells, outputs and their gradients go through memory.
 
-Cells are handed on as ELU of what a doubling gave: that it is 1 + a below zero and 1 above is all that the way back needs.
+Cells are handed on as ELU of what a doubling gave: that its slope is 1 above zero and a + 1 below is all that the way
+back needs.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+
+from recombine.models.rounding import products_in_tf32
 
 TILES = {("forward", 8): (16, 1), ("forward", 32): (16, 2), ("forward", 64): (16, 4),
          ("back", 8): (16, 1), ("back", 32): (32, 4), ("back", 64): (16, 4)}  # fmt: skip
@@ -106,13 +109,15 @@ def _backward(  # type: ignore[no-untyped-def]
     OUTS: tl.constexpr, K: tl.constexpr, N: tl.constexpr, B: tl.constexpr, ROUNDED: tl.constexpr,
 ):  # fmt: skip
     last: tl.constexpr = 2 * SIDE - 1
+    # Wider networks take two halves: of 64 rows Triton would make a product that it cannot lay out (3.6).
     half: tl.constexpr = K // 2 if K > 32 else K
     tiles = tl.cdiv(batch, B)
     row = tl.program_id(0) // tiles
     member = tl.program_id(1).to(tl.int64)
     example = (tl.program_id(0) % tiles) * B + tl.arange(0, B)
     k, n, all4 = tl.arange(0, half), tl.arange(0, N), tl.arange(0, 4 * N)
-    goes_in, goes_in2 = (example[:, None] < batch) & (k[None, :] < INS), (example[:, None] < batch) & (k[None, :] + half < INS)
+    goes_in = (example[:, None] < batch) & (k[None, :] < INS)
+    goes_in2 = (example[:, None] < batch) & (k[None, :] + half < INS)
     goes_out = (example[:, None] < batch) & (n[None, :] < OUTS)
     at_row = (member * SIDE + row) * SIDE * batch * INS + example[:, None] * INS + k[None, :]
     cells += at_row
@@ -171,7 +176,7 @@ def _backward(  # type: ignore[no-untyped-def]
     tl.store(to_bias + part * OUTS + n, tl.sum(total, 0), mask=n < OUTS)
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit
 def _rows(at, line, here, above, below, h0, h1, h2, h3):  # type: ignore[no-untyped-def]
     """One column of the outputs' gradient, its five rows weighed for either row of the kernel."""
     r0 = tl.load(at - 2 * line, mask=here & above, other=0.0)
@@ -189,11 +194,13 @@ def _sizes(way: str, cells: Tensor, weight: Tensor) -> dict[str, Any]:
     return {
         "batch": cells.shape[-2], "SIDE": cells.shape[-3], "INS": ins, "OUTS": outs, "B": examples,
         "K": max(16, triton.next_power_of_2(ins)), "N": n, "num_warps": warps, "num_stages": 1,
-        "ROUNDED": "tf32" if torch.backends.cuda.matmul.allow_tf32 else "ieee",
+        "ROUNDED": "tf32" if products_in_tf32() else "ieee",
     }  # fmt: skip
 
 
-@torch.library.custom_op("recombine::double", mutates_args=(), schema="(Tensor c, Tensor w, Tensor b, bool elu) -> Tensor")
+@torch.library.custom_op(
+    "recombine::double", mutates_args=(), schema="(Tensor c, Tensor w, Tensor b, bool elu) -> Tensor"
+)
 def _double(cells: Tensor, weight: Tensor, bias: Tensor, elu: bool) -> Tensor:
     members, side, _, batch, _ = cells.shape
     sizes = _sizes("forward", cells, weight)
@@ -219,9 +226,7 @@ def _double_back(cells: Tensor, weight: Tensor, grad: Tensor) -> tuple[Tensor, T
     to_weight = cells.new_empty(members, programs, *weight.shape[1:])
     to_bias = cells.new_empty(members, programs, sizes["OUTS"])
     cells, to_cells = cells.contiguous(), torch.empty_like(cells, memory_format=torch.contiguous_format)
-    _backward[(programs, members)](
-        cells, weight.contiguous(), grad.contiguous(), to_cells, to_weight, to_bias, **sizes
-    )
+    _backward[(programs, members)](cells, weight.contiguous(), grad.contiguous(), to_cells, to_weight, to_bias, **sizes)
     return to_cells, to_weight.sum(1), to_bias.sum(1)
 
 
@@ -259,11 +264,11 @@ class _Doublings(torch.autograd.Function):
 
     @staticmethod
     @torch.no_grad()
-    def forward(seed: Tensor, *parameters: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+    def forward(seed: Tensor, *parameters: Tensor) -> tuple[Tensor, ...]:
         cells = [torch.nn.functional.elu(seed).contiguous()[None]]
         for i in range(0, len(parameters), 2):
-            weight, bias = parameters[i : i + 2]
-            cells.append(_double(cells[-1], weight.contiguous()[None], bias.contiguous()[None], i + 2 < len(parameters)))
+            weight, bias = (part.contiguous()[None] for part in parameters[i : i + 2])
+            cells.append(_double(cells[-1], weight, bias, i + 2 < len(parameters)))
         return cells[-1][0], *cells[:-1]
 
     @staticmethod
@@ -273,7 +278,7 @@ class _Doublings(torch.autograd.Function):
 
     @staticmethod
     @torch.no_grad()
-    def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor, ...]:
         saved = ctx.saved_tensors
         cells, weights = saved[: len(saved) // 2], saved[len(saved) // 2 :]
         grad, found = grad.contiguous()[None], []
@@ -284,6 +289,6 @@ class _Doublings(torch.autograd.Function):
 
 
 def doublings(seed: Tensor, parameters: Sequence[Tensor]) -> Tensor:
-    """(4 × 4 × batch × channels) → (side × side × batch × outputs); ``parameters``: weight and bias of each doubling."""
-    out: Tensor = _Doublings.apply(seed, *parameters)[0]
+    """(4 × 4 × batch × channels) → (side × side × batch × outputs), given weight and bias of each doubling."""
+    out: Tensor = _Doublings.apply(seed, *parameters)[0]  # type: ignore[no-untyped-call]
     return out

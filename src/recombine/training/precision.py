@@ -17,6 +17,7 @@ from typing import Literal, get_args
 import torch
 
 from recombine.errors import InputError, unknown
+from recombine.models.rounding import products_in_tf32
 
 Precision = Literal["float32", "tf32", "bfloat16"]
 
@@ -29,12 +30,6 @@ def check_precision(precision: str, device: torch.device, dtype: torch.dtype = t
         raise InputError(f"precision={precision!r} is for a CUDA device; a {device.type} computes in full.")
     if precision != "float32" and dtype != torch.float32:
         raise InputError(f"precision={precision!r} is for models of float32, not of {dtype}.".replace("torch.", ""))
-
-
-def products_in_tf32() -> bool:
-    """Whether torch rounds products of matrices to TF32 now, whichever of its two settings was used to say so."""
-    newer = getattr(torch.backends.cuda.matmul, "fp32_precision", None)
-    return bool(torch.backends.cuda.matmul.allow_tf32 if newer is None else newer == "tf32")
 
 
 @contextmanager

@@ -1,12 +1,13 @@
 """Pictures of K sprites from their latents (Wiedemer et al. 2023): what is seen of the cube, drawn and composed.
 
-Sample k of the training set is made of random numbers addressed by (seed, k), so nothing is kept: every batch is drawn
-where it is used. All members share one set and see it in orders of their own.
+Sample k of the training set is made of random numbers addressed by (seed, k), so nothing need be kept: every batch is
+drawn where it is used, or looked up on a GPU that has room for all. All members share one set and see it in orders of
+their own.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -120,23 +121,8 @@ class SpriteTask(Description, Task):
             return self.examples(self.train.place(units, torch), draws)
         places = draws("order").shuffled(self.samples, size)
         points = self.sample(places)
-        kept = self._kept(places.device) if places.is_cuda else None
+        kept = kept_pictures(self, places.device) if places.is_cuda else None
         return self._sprites(points).flatten(-2), self.pictures(points) if kept is None else kept[places]
-
-    def _kept(self, device: torch.device) -> Tensor | None:
-        """All pictures of the training set, drawn once where a GPU has room for them; None where it has not."""
-        if device not in self._pictures:
-            assert self.samples is not None
-            size = self.samples * self.side**2 * COLOURS * torch.get_default_dtype().itemsize
-            self._pictures[device] = None
-            if size < torch.cuda.mem_get_info(device)[0] // 4:
-                parts = torch.arange(self.samples, device=device).split(4096)
-                self._pictures[device] = torch.cat([self.pictures(self.sample(part)) for part in parts])
-        return self._pictures[device]
-
-    @cached_property
-    def _pictures(self) -> dict[torch.device, Tensor | None]:
-        return {}
 
     def whole(self, device: torch.device | str = "cpu") -> tuple[Inputs, Tensor]:
         if self.samples is None:
@@ -159,3 +145,14 @@ class SpriteTask(Description, Task):
             sprites, self.side, shapes=self.latents.shapes, raster=self.raster, largest=self.latents.largest,
             stacked=stacked, out=out,
         )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def kept_pictures(task: SpriteTask, device: torch.device) -> Tensor | None:
+    """All pictures of a training set, drawn once; None where a GPU has no room for them."""
+    assert task.samples is not None
+    size = task.samples * task.side**2 * COLOURS * torch.get_default_dtype().itemsize
+    if device.type == "cuda" and size > torch.cuda.mem_get_info(device)[0] // 4:
+        return None
+    places = torch.arange(task.samples, device=device)
+    return torch.cat([task.pictures(task.sample(part)) for part in places.split(4096)])

@@ -21,12 +21,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from recombine.errors import InputError
+from recombine.models.rounding import products_in_tf32
 from recombine.tasks import cross_entropy, squared_error
 from recombine.tasks.draws import can_compile
 from recombine.training.layout import Layout
 from recombine.training.optim import SGD, Adam, AdamW, Optimizer
 from recombine.training.penalties import SquaredNorm
-from recombine.training.precision import products_in_tf32
 from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.fused_program import Layer, Program, blocks, power_of_two
 from recombine.training.strategies.fused_source import write
