@@ -113,7 +113,7 @@ def check(
     else:
         asked = ask_table(known, wanted, max_queries)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
-    judged = judge(known, train, asked, rules, seed)
+    judged = judge(known, train, asked, asked_table, rules, seed)
     plain, slips = levels_only(train, curves), slips_in(train)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
@@ -158,7 +158,7 @@ def check(
             *numbers_unseen(known, space, wanted),
             *why_not,
             *judged.why_not,
-            *notes_on(train, known, asked, queries, judged, prediction),
+            *notes_on(train, known, asked, asked_table, queries, judged, prediction),
             *(shared_by_missing(known, space, pairs, exclude) if wanted is None or grid or hidden else []),
         ),
         settings={

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from recombine.checks.additivity import Additivity
-from recombine.checks.expected import Forecast, shown
+from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
 from recombine.checks.learners import LEARNERS
@@ -33,12 +33,14 @@ def notes_on(
     train: Table,
     known: Identifiability,
     asked: Asked,
+    wanted: Table | None,
     queries: Sequence[Query],
     judged: Judged,
     prediction: Prediction | None,
 ) -> list[str]:
     """Everything that was found and that the verdict alone would hide."""
     return [
+        *_told(train, wanted, judged.forecast),
         *_rejected(judged),
         *_shortcut(prediction, judged.forecast),
         *_per_cent(train.target, judged.forecast),
@@ -57,6 +59,23 @@ def _rejected(judged: Judged) -> list[str]:
     if fit is None or not fit.rejected or judged.forecast is None or (again and again.rejected is False):
         return []
     return [f"“determined” rests on effects that add up, which is rejected here{_instead(judged.forecast)}."]
+
+
+def _told(train: Table, wanted: Table | None, expected: Forecast | None) -> list[str]:
+    """Of rows that are asked about and carry answers: how the forecast fared on them, or that they are not used."""
+    if train.target is None or wanted is None or wanted.target is None or not wanted.target.count.any():
+        return []
+    own = "nothing was learnt from them; `recombine measure` judges a model's own answers by them"
+    told = None if expected is None else expected.realised
+    if expected is None or told is None:
+        rows = int(wanted.target.count.sum())
+        have = f"{rows:,} row{'s' if rows > 1 else ''} asked about {'carry' if rows > 1 else 'carries'} an answer"
+        return [f"{have} in {train.target.name!r}: {own}."]
+    error, same = apart(told["error"], told["constant"], expected.share)
+    low, high = shown(expected.low, expected.share), shown(expected.high, expected.share)
+    which = f"{told['cells']:,} of the combinations asked about are determined and carry answers"
+    first = f"{which}: there the {expected.metric} was {error}, that of the same answer for all {same}"
+    return [f"{first} (forecast {shown(expected.error, expected.share)}, {low} to {high}); {own}."]
 
 
 def _instead(expected: Forecast) -> str:

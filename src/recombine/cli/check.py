@@ -178,6 +178,10 @@ def check(
             _show(result, out)
             if plan is not None:
                 say(f"\n{counted(len(result.run_sheet()), 'row')} to collect written to {plan}")
+    for text in fail_on or []:
+        told = result.forecast if text.startswith("error=") else None
+        if told is not None and abs(told.error - float(text.partition("=")[2])) < 2 * told.by_draw:
+            sys.stderr.write(f"{text} is near the forecast, {told.error:.3g}: {told.drawn}; high=X leaves a margin\n")
     for text in failed:
         found, name = result.forecast, text.partition("=")[0]
         expected = ": there is no forecast" if found is None else f": {getattr(found, name, 0.0):.3g} is expected"
@@ -237,6 +241,7 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         share = result.forecast.share
         tried = ", ".join(f"{rule.rule} {rounded(rule.error, share)}" for rule in result.forecast.rules)
         facts.append(("rules", f"{tried} ({result.forecast.metric}); {result.forecast.choice}"))
+        facts.append(("draw", result.forecast.drawn))
         if result.elsewhere:
             facts.append(("elsewhere", result.elsewhere))
     if result.additivity is not None:
