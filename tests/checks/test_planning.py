@@ -249,7 +249,6 @@ def test_where_effects_do_not_add_up_no_row_is_repeated_before_every_asked_cell_
     assert result.verdict == "assumption rejected"
     sheet = result.run_sheet()
     assert len(sheet.select("a", "b").unique()) >= 10
-    assert sheet["repeat"].to_list()[:10] == [""] * 10  # the ten that were never seen
-    assert all(sheet["repeat"].to_list()[10:])
+    assert sorted(map(bool, sheet["repeat"])) == [False] * 10 + [True] * 2  # the ten that were never seen
     until = check(table, ["a", "b"], target="y", purpose=Purpose(error=0.5, noise=1.0))
-    assert not any(until.plan.repeats[: min(10, len(until.plan.cells))])
+    assert sum(not said for said in until.plan.repeats) == min(10, len(until.plan.cells))

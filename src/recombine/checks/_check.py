@@ -31,6 +31,7 @@ from recombine.checks.reading import (
     numbers_unseen,
     read,
     split_of,
+    texts_in,
     with_grid,
 )
 from recombine.checks.tables import Pairs, pair_tables
@@ -151,6 +152,7 @@ def check(
         forecast=judged.forecast,
         unseen_levels=levels_never_seen(known, space),
         slips=len(slips),
+        texts=texts_in(table, space.names),
         notes=(
             *slips,
             *unasked,
@@ -173,9 +175,8 @@ def check(
         return result
     # What its errors rest on may be contradicted, which is known only now.
     beside = None if judged.forecast is None else judged.forecast.rule
-    return replace(
-        result, plan=replace(plan, assumes=result.rests, forecast=beside, contradicted=result.doubt == "rejected")
-    )
+    plan = replace(plan, assumes=result.rests, forecast=beside, contradicted=result.doubt == "rejected")
+    return replace(result, plan=plan.in_runs(seed))
 
 
 def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:

@@ -9,16 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from recombine.checks.cells import existing
 from recombine.checks.identifiability import Identifiability, Members
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level, about, quoted
+from recombine.support.scan import scan
 from recombine.support.table import Table, read_tables
 
 MOST_LISTED = 200_000
 """Combinations of a grid that are asked about one by one."""
 MOST_WRITTEN = 10**15
+LOOKED_AT = 100
+"""Rows that tell what a column holds."""
 FEWEST = 3
 """Seen numbers from which a factor with unseen ones may be a measurement."""
 
@@ -129,6 +133,14 @@ def numbers_unseen(known: Identifiability, space: FactorSpace, asked: Codes | No
                 f"something, --numeric {shlex.quote(name)} (numeric={name!r}) answers between seen ones."
             )
     return found
+
+
+def texts_in(table: Any, names: Sequence[str]) -> frozenset[str]:
+    """Factors whose column holds texts; of a text file, where every column does, none."""
+    if isinstance(table, (str, Path, np.ndarray)):
+        return frozenset()
+    some = {n: table[n][:LOOKED_AT] for n in names} if isinstance(table, Mapping) else table.head(LOOKED_AT)
+    return frozenset(n for n, kind in scan(some).collect_schema().items() if n in names and kind == pl.String)
 
 
 def _rows(table: Table) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from recombine.checks import CheckResult, Query
 
 SHOWN, PLANNED = 10, 30
+UNBROKEN = ("answer", "one row")
+"""Columns whose cells stay on one line: a range that breaks inside its brackets is misread."""
 FEW = 3
 """Interactions up to which those that are missing are named."""
 MOST_COLUMNS = 20
@@ -140,10 +142,10 @@ def check(
 
         recombine check --levels a=3,b=red:green,c=4 --budget 20
     """
-    if plan is not None and (levels is not None or plan.suffix.lower() != ".csv"):
-        raise InputError("--plan names a .csv file; with --levels the run sheet is what --out FILE.csv writes.")
+    if plan is not None and plan.suffix.lower() != ".csv":
+        raise InputError("--plan names a .csv file.")
     if levels is not None:
-        return plan_from_levels(levels, table, budget, order, criterion, exclude or [], change, seed, json, out)
+        return plan_from_levels(levels, table, budget, order, criterion, exclude or [], change, seed, json, out, plan)
     if table is None or factors is None:
         raise InputError(f"{'TABLE' if table is None else '--factors'} is missing; recombine check --help shows how.")
     chosen, counts = words(factors), bin_counts(bins or [])
@@ -288,15 +290,17 @@ def _print_queries(result: CheckResult) -> None:
         shares = [q.shrinkage if q.status == "determined" else None for q in listed]
         numbers["network"] = ["" if s is None else f"× {s:.2f}" for s in shares]
     numbers = {name: cells for name, cells in numbers.items() if any(cells)}
-    table = _of_combinations(result, ["status", *numbers])
+    status = [q.status + (" (?)" if q.status == "determined" and result.doubt else "") for q in listed]
+    alike = len({q.status for q in result.queries}) == 1
+    table = _of_combinations(result, [*([] if alike else ["status"]), *numbers])
     for i, query in enumerate(listed):
         levels = [shown(str(v)) for v in result.combination(query.codes).values()]
-        doubtful = " (?)" if query.status == "determined" and result.doubt else ""
-        table.add_row(*levels, query.status + doubtful, *(cells[i] for cells in numbers.values()))
+        table.add_row(*levels, *([] if alike else [status[i]]), *(cells[i] for cells in numbers.values()))
     many, whole = len(result.queries), len(result.queries) == result.total
     of = f", {len(listed)} of {many:,} (--out FILE.csv has {'all' if whole else 'these'})" if many > len(listed) else ""
     where = console()
-    where.print(shown(f"{title}{of}", style="bold"))
+    every = f", {'all ' if many > 1 else ''}{status[0]}" if alike else ""
+    where.print(shown(f"{title.replace('asked', f'asked{every}', 1)}{of}", style="bold"))
     where.print(table)
     if result.doubt and any(q.status == "determined" for q in listed):
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
@@ -369,7 +373,8 @@ def _of_combinations(result: CheckResult, more: list[str]) -> Table:
 
     table = Table(box=None, pad_edge=False)
     for name in result.space.names:
-        table.add_column(shown(name))
+        table.add_column(shown(name), overflow="fold")
     for name in more:
-        table.add_column(name, justify="left" if name == "status" else "right")
+        side: Any = "left" if name == "status" else "right"
+        table.add_column(name, justify=side, no_wrap=name in UNBROKEN, overflow="fold")
     return table
