@@ -121,7 +121,9 @@ class Forecast:
         low, high = (shown(end, self.share) for end in (self.low, self.high))
         within = f"90 %: {low} to {high}" if self.level == "90 %" else f"{low} to {high}, {self.level}"
         within = "how near cannot be told from so few" if untold else within
-        if self.span is not None and self.high > self.span:
+        if self.span == 0:
+            within = "all seen answers are the same, so nothing tells how others differ"
+        elif self.span is not None and self.high > self.span:
             within += f"; that end tells nothing, as all seen answers lie within {shown(self.span)}"
         return (
             f"Expect {what[self.metric]} {error} ({within}) on the "

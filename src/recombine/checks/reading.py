@@ -23,6 +23,8 @@ MOST_LISTED = 200_000
 MOST_WRITTEN = 10**15
 LOOKED_AT = 100
 """Rows that tell what a column holds."""
+MANY, NEARLY_ALL = 20, 0.9
+"""Levels, and the share of them in a single row, from which a factor may be an identifier."""
 FEWEST = 3
 """Seen numbers from which a factor with unseen ones may be a measurement."""
 
@@ -204,6 +206,13 @@ def _reading_notes(train: Table, asked: Table | None) -> list[str]:
     if dropped:
         rows = "row with a missing factor was" if dropped == 1 else "rows with missing factors were"
         notes.append(f"{dropped:,} {rows} left out.")
+    if len(train.space) == 1:
+        notes.append("With one factor there is nothing to recombine; name two or more.")
+    for k, factor in enumerate(train.space.factors):
+        once = int((np.bincount(train.codes[:, k], train.counts, len(factor)) == 1).sum())
+        if len(factor) >= MANY and once > NEARLY_ALL * len(factor):
+            which = f"{once:,} of the {len(factor):,} levels of {factor.name} occur in a single row"
+            notes.append(f"{which}, as those of an identifier do: what is recombined must recur, so leave it out.")
     single = [f.name for f in train.space.factors if len(f) == 1]
     if single:
         have = "has" if len(single) == 1 else "have"

@@ -272,6 +272,7 @@ class CheckResult(Result):
     def sentence(self) -> str:
         """The verdict in a sentence or two, the forecast first."""
         said = self._verdict_words()
+        said += " A seen answer may be a slip, a note names it: look at that first." if self.slips else ""
         if self.forecast is None:
             return said
         of = f"This is of {self.of_means}. " if self.of_means else ""

@@ -299,8 +299,8 @@ def _print_queries(result: CheckResult) -> None:
     many, whole = len(result.queries), len(result.queries) == result.total
     of = f", {len(listed)} of {many:,} (--out FILE.csv has {'all' if whole else 'these'})" if many > len(listed) else ""
     where = console()
-    every = f", {'all ' if many > 1 else ''}{status[0]}" if alike else ""
-    where.print(shown(f"{title.replace('asked', f'asked{every}', 1)}{of}", style="bold"))
+    title = title.replace("combinations asked", f"asked, {'all ' if many > 1 else ''}{status[0]}") if alike else title
+    where.print(shown(f"{title}{of}", style="bold"))
     where.print(table)
     if result.doubt and any(q.status == "determined" for q in listed):
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
