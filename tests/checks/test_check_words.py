@@ -369,7 +369,7 @@ def test_an_error_to_fail_on_that_is_near_the_forecast_is_said_to_hang_on_the_dr
 
 def test_notes_of_tables_that_people_bring():
     rng, cells = np.random.default_rng(0), grid(8, 7)
-    marks = np.clip(np.round(3 + rng.normal(0, 0.8, 8)[cells[:, 0]] + rng.normal(0, 0.8, 7)[cells[:, 1]]), 1, 5)
+    marks = np.clip(np.round(3 + rng.normal(0, 1.2, 8)[cells[:, 0]] + rng.normal(0, 1.2, 7)[cells[:, 1]]), 1, 5)
     hidden = rng.permutation(len(cells)) < 20
     rated = check(table(cells[~hidden], marks[~hidden]), ["a", "b"], target="y")
     out = sum(q.low < 1 or q.high > 5 for q in rated.queries)

@@ -171,10 +171,8 @@ def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
     if high < math.inf:
         marks = f"leave {low:g} to {high:g}, the whole numbers that all seen answers are"
         return [f"{which} {marks}: if there are no others, cut there; a range cut so holds as often."]
-    return [
-        f"{which} reach below 0, which no seen answer does: if answers cannot be negative, read 0 there; a range cut so "
-        "holds as often."
-    ]
+    below = f"{which} reach below 0, which no seen answer does"
+    return [f"{below}: if answers cannot be negative, read 0 there; a range cut so holds as often."]
 
 
 def _marks(target: Target) -> tuple[float, float] | None:
