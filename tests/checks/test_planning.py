@@ -262,5 +262,9 @@ def test_runs_are_in_random_order_unless_changing_a_factor_has_a_price():
     assert rows.run_sheet().columns == ["run", "a", "b"]
     assert rows.run_sheet()["a"].to_list() == [str(a + 1) for a in rows.plan.cells[:, 0]]
     assert "random order (seed 1)" in rows.plan.order
+    named = {"run": [0, 1, 0], "b": ["x", "x", "y"], "repeat": [1.0, 2.0, 3.0]}
+    sheet = check(named, ["run", "b"], target="repeat", purpose=Purpose(budget=2)).run_sheet()
+    assert sheet["check: run"].to_list() == [1, 2]
+    assert sheet["repeat"].to_list() == [None, None]  # the answers to fill in
     visited = plan({"a": 4, "b": 3}, 9, change={"a": 5.0}, seed=1)
     assert (np.diff(visited.plan.cells[:, 0]) != 0).sum() == 3

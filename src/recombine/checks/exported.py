@@ -52,7 +52,8 @@ def run_sheet(
     import polars as pl
 
     records, names = space.decode(cells), space.names
-    run, cost, again = (name if name not in names else f"check: {name}" for name in ("run", "cost", "repeat"))
+    taken = (*names, answer)
+    run, cost, again = (name if name not in taken else f"check: {name}" for name in ("run", "cost", "repeat"))
     sheet: dict[str, Any] = {run: range(1, len(records) + 1)}
     sheet |= {name: [str(levels[name]) for levels in records] for name in names}
     sheet |= {cost: costs} if len(set(costs.tolist())) > 1 else {}

@@ -63,7 +63,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     groups, firsts = drawn.groups, [int(g[0]) for g in drawn.groups]
     few = len(set(firsts))
     if few < FEWEST:
-        return "no forecast: too few seen combinations could be left out as the asked ones are."
+        found = f"{few} were drawn, {FEWEST} are needed"
+        return f"no forecast: too few seen combinations could be left out as the asked ones are ({found})."
     entered = [*contestants(cells), *learners(more, cells, seed)]
     metric = _metric(cells)
     said = [rule.left_out(groups) for rule in entered]

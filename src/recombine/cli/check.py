@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 SHOWN, PLANNED = 10, 30
 UNBROKEN = ("answer", "one row")
 """Columns whose cells stay on one line: a range that breaks inside its brackets is misread."""
+NOTHING = ": nothing needs to be collected; --budget N plans rows that make the answers more precise"
 FEW = 3
 """Interactions up to which those that are missing are named."""
 MOST_COLUMNS = 20
@@ -179,7 +180,8 @@ def check(
         else:
             _show(result, out)
             if plan is not None:
-                say(f"\n{counted(len(result.run_sheet()), 'row')} to collect written to {plan}")
+                rows = len(result.run_sheet())
+                say(f"\n{counted(rows, 'row')} to collect written to {plan}" + ("" if rows or result.advice.needed else NOTHING))
     for text in fail_on or []:
         told = result.forecast if text.startswith("error=") else None
         if told is not None and abs(told.error - float(text.partition("=")[2])) < 2 * told.by_draw:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from recombine.cli.options import check_file, levels_of, numbers, pairs
-from recombine.cli.printing import console, counted, print_json, print_table, say, shown
+from recombine.cli.printing import counted, print_json, print_table, say, wrapped
 from recombine.errors import InputError
 from recombine.result import safe_csv
 
@@ -19,9 +19,9 @@ ALL = 1_000
 
 def print_plan(space: FactorSpace, plan: Plan, most: int) -> None:
     """What the plan gives, then its rows in the order in which they are visited."""
-    console().print(shown(f"\nplan: {plan.words}"))
+    wrapped(f"\nplan: {plan.words}")
     if plan.order:
-        console().print(shown(plan.order))
+        wrapped(plan.order)
     again = plan.repeats if any(plan.repeats) else ()
     rows = [list(record.values()) for record in space.decode(plan.cells[:most])]
     rows = [[*row, said] for row, said in zip(rows, again, strict=False)] if again else rows
