@@ -26,6 +26,7 @@ LAYOUTS = {
     "6 × 5, three rows each": ((6, 5), 3),
     "8 × 6, one row each": ((8, 6), 1),
     "5 × 4 × 3, two rows each": ((5, 4, 3), 2),
+    "6 × 5, ten rows each": ((6, 5), 10),
 }
 KINDS = ("additive", "multiply", "xor", "modular", "noise", "odds (classes)", "xor (classes)", "coin (classes)")
 VERDICTS = ("determined", "determined on a scale", "assumption unsupported", "assumption rejected", "other")

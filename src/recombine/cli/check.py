@@ -180,8 +180,8 @@ def check(
         else:
             _show(result, out)
             if plan is not None:
-                rows = len(result.run_sheet())
-                say(f"\n{counted(rows, 'row')} to collect written to {plan}" + ("" if rows or result.advice.needed else NOTHING))
+                rows, done = len(result.run_sheet()), not result.advice.needed
+                say(f"\n{counted(rows, 'row')} to collect written to {plan}{NOTHING if done and not rows else ''}")
     for text in fail_on or []:
         told = result.forecast if text.startswith("error=") else None
         if told is not None and abs(told.error - float(text.partition("=")[2])) < 2 * told.by_draw:
