@@ -125,6 +125,10 @@ def test_a_combination_is_a_line_and_its_numbers_are_explained(run, tmp_path, mo
     _, out = run(path, "--factors", "colour of it,shape,size,camera", "--depth", "2")
     assert "network: not an estimate" in out  # for who asks about a learner
     assert "  " not in out.split("training  ")[1].splitlines()[0]  # a single space between words, so nothing is cut
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out = run(path, "--factors", "colour of it,shape,size,camera")
+    assert "no room for leverage" in " ".join(out.split())
+    assert "colour of it  shape  size  camera" in out
 
 
 def test_commas_in_names_and_levels_stand_in_quotes(run, tmp_path):

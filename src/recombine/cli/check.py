@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 SHOWN, PLANNED = 10, 30
 UNBROKEN = ("answer", "one row")
 """Columns whose cells stay on one line: a range that breaks inside its brackets is misread."""
+SPARED = ("smoothed", "cut", "leverage")
+"""Columns left out, one after the other, where a terminal is too narrow."""
 NOTHING = ": nothing needs to be collected; --budget N plans rows that make the answers more precise"
 FEW = 3
 """Interactions up to which those that are missing are named."""
@@ -294,16 +296,28 @@ def _print_queries(result: CheckResult) -> None:
     numbers = {name: cells for name, cells in numbers.items() if any(cells)}
     status = [q.status + (" (?)" if q.status == "determined" and result.doubt else "") for q in listed]
     alike = len({q.status for q in result.queries}) == 1
-    table = _of_combinations(result, [*([] if alike else ["status"]), *numbers])
-    for i, query in enumerate(listed):
-        levels = [shown(str(v)) for v in result.combination(query.codes).values()]
-        table.add_row(*levels, *([] if alike else [status[i]]), *(cells[i] for cells in numbers.values()))
+    where, names = console(), [*([] if alike else ["status"]), *numbers]
+    columns = ({} if alike else {"status": status}) | numbers
+
+    def drawn(names: list[str]) -> Table:
+        table = _of_combinations(result, names)
+        for i, query in enumerate(listed):
+            levels = [shown(str(v)) for v in result.combination(query.codes).values()]
+            table.add_row(*levels, *(columns[name][i] for name in names))
+        return table
+
+    room = where.options.update(max_width=10_000)
+    while where.measure(drawn(names), options=room).maximum > where.width and set(names) & set(SPARED):
+        names.remove(next(name for name in SPARED if name in names))
+    gone = [name for name in SPARED if name in numbers and name not in names]
+    numbers = {name: cells for name, cells in numbers.items() if name in names}
     many, whole = len(result.queries), len(result.queries) == result.total
     of = f", {len(listed)} of {many:,} (--out FILE.csv has {'all' if whole else 'these'})" if many > len(listed) else ""
-    where = console()
     title = title.replace("combinations asked", f"asked, {'all ' if many > 1 else ''}{status[0]}") if alike else title
     where.print(shown(f"{title}{of}", style="bold"))
-    where.print(table)
+    where.print(drawn(names))
+    if gone:
+        where.print(shown(f"no room for {' and '.join(gone)}: --out FILE.csv has more columns", style="dim"))
     if result.doubt and any(q.status == "determined" for q in listed):
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
     answered = [q for q in listed if q.prediction is not None and not q.rows]
