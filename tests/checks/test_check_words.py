@@ -319,7 +319,7 @@ def test_rows_asked_about_that_carry_answers_are_held_against_the_forecast_and_n
     both = said.to_frame().join(means, on=["a", "b"])
     error = float(np.sqrt(((both["prediction"] - both["y"]) ** 2).mean()))
     assert said.to_dict()["forecast"]["realised"]["error"] == pytest.approx(error)
-    assert f"there the rmse was {error:.3g}" in " ".join(said.notes)
+    assert f"carry answers the rmse was {error:.3g}" in " ".join(said.notes)
     assert silent.forecast.realised is None
     assert "carry" not in " ".join(silent.notes)
     shown = check(train, ["a", "b"], target="y", test=train.head(2))

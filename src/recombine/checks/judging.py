@@ -16,6 +16,9 @@ from recombine.checks.rules import Cells, Scale, scaled
 from recombine.checks.verdict import scale_of
 from recombine.support.table import Table
 
+MOST_TRIED = 10_000
+"""Asked combinations with answers on which a forecast is tried; of more, as many evenly spread ones."""
+
 
 @dataclass(frozen=True, eq=False)
 class Judged:
@@ -74,11 +77,12 @@ def _realised(expected: Forecast, known: Identifiability, train: Table, wanted: 
     told = wanted.target if train.target is not None else None
     if told is None or train.target is None:
         return None
-    codes = wanted.codes.astype(np.int64)
-    use = (told.count > 0) & (known.status(codes) == DETERMINED)
-    if not use.any():
+    use = np.flatnonzero(told.count > 0)
+    use = use[:: -(-len(use) // MOST_TRIED) or 1]
+    use = use[known.status(wanted.codes[use].astype(np.int64)) == DETERMINED]
+    if not len(use):
         return None
-    said = expected.estimate(codes[use]).answers.reshape(int(use.sum()), -1)
+    said = expected.estimate(wanted.codes[use].astype(np.int64)).answers.reshape(len(use), -1)
     same = np.broadcast_to(train.target.mean[train.target.count > 0].mean(axis=0), said.shape)
     error, constant = (float(losses_of(told.mean[use], s, expected.metric).mean()) for s in (said, same))
     root = np.sqrt if expected.metric == "rmse" else float

@@ -79,9 +79,10 @@ def _told(train: Table, wanted: Table | None, expected: Forecast | None) -> list
         return [f"{have} in {train.target.name!r}: {own}."]
     error, same = apart(told["error"], told["constant"], expected.share)
     low, high = shown(expected.low, expected.share), shown(expected.high, expected.share)
-    which = f"{told['cells']:,} of the combinations asked about are determined and carry answers"
-    first = f"{which}: there the {expected.metric} was {error}, that of the same answer for all {same}"
-    return [f"{first} (forecast {shown(expected.error, expected.share)}, {low} to {high}); {own}."]
+    which = "1 combination" if told["cells"] == 1 else f"{told['cells']:,} combinations"
+    first = f"on {which} asked about that are determined and carry answers the {expected.metric} was {error}"
+    first += f", that of the same answer for all {same} (forecast {shown(expected.error, expected.share)}, "
+    return [f"{first}{low} to {high}); {own}."]
 
 
 def _instead(expected: Forecast) -> str:
