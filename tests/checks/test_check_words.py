@@ -353,6 +353,7 @@ def test_texts_of_a_frame_come_back_as_texts():
         assert frame.schema["a"] == pl.String
         assert frame.schema["b"] == pl.Int64
         assert set(frame["a"]) == {"2", "3"}
+    assert check({0: ["1", "2", "1"], 1: [7, 7, 8]}, ["0", "1"]).to_frame().rows()[0][:2] == ("2", 8)
 
 
 def test_an_error_to_fail_on_that_is_near_the_forecast_is_said_to_hang_on_the_draw(tmp_path, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,8 @@ def texts_in(table: Any, names: Sequence[str]) -> frozenset[str]:
     """Factors whose column holds texts; of a text file, where every column does, none."""
     if isinstance(table, (str, Path, np.ndarray)):
         return frozenset()
-    some = {n: table[n][:LOOKED_AT] for n in names} if isinstance(table, Mapping) else table.head(LOOKED_AT)
+    columns = isinstance(table, Mapping)
+    some = {n: list(islice(v, LOOKED_AT)) for n, v in table.items()} if columns else table.head(LOOKED_AT)
     return frozenset(n for n, kind in scan(some).collect_schema().items() if n in names and kind == pl.String)
 
 
