@@ -180,6 +180,17 @@ def test_what_substitution_does_not_cover_is_told_apart():
     assert said.to_frame()["rule"].to_list().count("constant") == len(covered) - sum(covered)
 
 
+def test_what_substitution_had_right_adds_up_to_its_error():
+    for seed in (4, 5):  # a border at which stand-ins are drawn again, ties of votes
+        rng, cells = np.random.default_rng(seed), grid(8, 6)
+        cells = cells[rng.permutation(48) < 30]
+        y = np.array(["hex", "cubic", "mono"])[np.where(cells[:, 1] < 4, (cells[:, 0] // 2) % 3, 0)]
+        found = check(table(cells, np.where(rng.random(30) < 0.08, "hex", y)), ["a", "b"], target="y").forecast
+        told, error = found.substitution, next(r.uncharged for r in found.rules if r.rule == "substitution")
+        right = told["tried"] * told["right"] + (found.stand_ins - told["tried"]) * told["elsewhere"]
+        assert error == pytest.approx(1 - right / found.stand_ins)
+
+
 def test_the_only_pair_that_was_never_seen_is_named(tmp_path, capsys):
     cells = grid(4, 4, 3)
     y = [None if (a, b) == (3, 2) else float(a + b + c) for a, b, c in cells]
