@@ -117,15 +117,18 @@ def test_a_combination_is_a_line_and_its_numbers_are_explained(run, tmp_path, mo
     rows = [(c, s, z, k) for c in range(3) for s in range(3) for z in range(3) for k in range(3) if c + s + z + k < 5]
     pl.DataFrame(rows, ["colour of it", "shape", "size", "camera"], orient="row").write_csv(path)
     _, out = run(path, "--factors", "colour of it,shape,size,camera")
-    table = out.split("combinations asked, by leverage, 10 of")[1].splitlines()
-    assert table[1].split() == ["colour", "of", "it", "shape", "size", "camera", "status", "leverage"]
-    assert all(line.split()[4] == "determined" for line in table[2:12])
-    levers = [float(line.split()[5]) for line in table[2:12]]
+    table = out.split("asked, all determined, by leverage, 10 of")[1].splitlines()
+    assert table[1].split() == ["colour", "of", "it", "shape", "size", "camera", "leverage"]
+    levers = [float(line.split()[4]) for line in table[2:12]]
     assert levers == sorted(levers, reverse=True)
     assert table[12].startswith("leverage: variance of the answer of a plain additive fit, in units of the noise")
     _, out = run(path, "--factors", "colour of it,shape,size,camera", "--depth", "2")
     assert "network: not an estimate" in out  # for who asks about a learner
     assert "  " not in out.split("training  ")[1].splitlines()[0]  # a single space between words, so nothing is cut
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out = run(path, "--factors", "colour of it,shape,size,camera")
+    assert "no room for leverage" in " ".join(out.split())
+    assert "colour of it  shape  size  camera" in out
 
 
 def test_commas_in_names_and_levels_stand_in_quotes(run, tmp_path):

@@ -110,12 +110,12 @@ def test_picture_and_plan_stand_under_the_headline_in_visiting_order():
     table = {"a": [0, 0, 1, 1, 2], "b": ["x y", "z", "x y", "z", "x y"], "y": [1.0, 2.0, 2.0, 3.5, 4.0]}
     result = check(table, ["a", "b"], target="y", purpose=Purpose(budget=3, change={"a": 5.0}))
     page = result._repr_html_()
-    places = [page.index(text) for text in ('id="picture"', 'id="collect"', "After 3 rows", ">Visit<", 'id="numbers"')]
+    places = [page.index(text) for text in ('id="picture"', 'id="collect"', "After 3 rows", ">Run<", 'id="numbers"')]
     assert places == sorted(places)
     rows = re.findall(r'<tr><th scope="row" class="number">(\d)</th><td data-label="a">(\d)</td>', page)
     assert [int(n) for n, _ in rows] == [1, 2, 3]
     assert [int(a) for _, a in rows] == result.plan.cells[:, 0].tolist()
-    assert "Changing factors from row to row costs" in page
+    assert "Changes from row to row cost" in page
 
 
 def test_a_plan_from_nothing_has_a_page(tmp_path):
@@ -205,7 +205,7 @@ def test_what_is_not_drawn_is_said():
     table = rng.integers(2, size=(40, 8))
     table[:, 0] = np.arange(40) % 20
     page = check(table, [str(k) for k in range(8)], max_queries=200)._repr_html_()
-    assert "Not drawn: 6, 7. Of 0 16 levels are drawn." in page
+    assert "Not drawn: 6, 7. Drawn: 16 of the 20 levels of 0." in page
 
 
 @pytest.mark.parametrize(

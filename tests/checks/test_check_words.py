@@ -180,6 +180,17 @@ def test_what_substitution_does_not_cover_is_told_apart():
     assert said.to_frame()["rule"].to_list().count("constant") == len(covered) - sum(covered)
 
 
+def test_what_substitution_had_right_adds_up_to_its_error():
+    for seed in (4, 5):  # a border at which stand-ins are drawn again, ties of votes
+        rng, cells = np.random.default_rng(seed), grid(8, 6)
+        cells = cells[rng.permutation(48) < 30]
+        y = np.array(["hex", "cubic", "mono"])[np.where(cells[:, 1] < 4, (cells[:, 0] // 2) % 3, 0)]
+        found = check(table(cells, np.where(rng.random(30) < 0.08, "hex", y)), ["a", "b"], target="y").forecast
+        told, error = found.substitution, next(r.uncharged for r in found.rules if r.rule == "substitution")
+        right = told["tried"] * told["right"] + (found.stand_ins - told["tried"]) * told["elsewhere"]
+        assert error == pytest.approx(1 - right / found.stand_ins)
+
+
 def test_the_only_pair_that_was_never_seen_is_named(tmp_path, capsys):
     cells = grid(4, 4, 3)
     y = [None if (a, b) == (3, 2) else float(a + b + c) for a, b, c in cells]
@@ -306,3 +317,87 @@ def test_a_note_tells_easy_from_hard_combinations_by_their_ranges():
         "1 of 4 ranges are more than 3 times as wide as the median (± 1.05 in the median and ± 12 at"
     )
     assert _uneven(ranged(1.0, 1.0, 2.9)) == _uneven([]) == []
+
+
+def test_rows_asked_about_that_carry_answers_are_held_against_the_forecast_and_not_learnt_from():
+    whole = pl.DataFrame(additive((6, 6), 3, kept=1.0, rows=2))
+    asked = (pl.col("a") == "a1") & (pl.col("b") == "b2") | (pl.col("a") == "a4") & (pl.col("b") == "b5")
+    train, test = whole.filter(~asked), whole.filter(asked)
+    said, silent = (check(train, ["a", "b"], target="y", test=t) for t in (test, test.drop("y")))
+    assert said.queries == silent.queries
+    assert said.forecast.error == silent.forecast.error
+    means = test.group_by("a", "b").agg(pl.col("y").mean())
+    both = said.to_frame().join(means, on=["a", "b"])
+    error = float(np.sqrt(((both["prediction"] - both["y"]) ** 2).mean()))
+    assert said.to_dict()["forecast"]["realised"]["error"] == pytest.approx(error)
+    assert f"carry answers the rmse was {error:.3g}" in " ".join(said.notes)
+    assert silent.forecast.realised is None
+    assert "carry" not in " ".join(silent.notes)
+    shown = check(train, ["a", "b"], target="y", test=train.head(2))
+    assert "2 rows asked about carry an answer in 'y': nothing was learnt from them" in " ".join(shown.notes)
+
+
+def test_a_further_row_of_a_seen_combination_falls_into_its_range_nine_times_in_ten():
+    rng, inside = np.random.default_rng(0), []
+    for seed in range(40):
+        given = pl.DataFrame(additive((4, 4), seed, kept=1.0, rows=3, noise=2.0))
+        cut = rng.random(len(given)) < 0.2
+        given = given.with_columns(pl.when(pl.Series(~cut)).then("y").alias("told"))
+        frame = check(given, ["a", "b"], target="told", draws=9).to_frame().filter(pl.col("status") == "seen")
+        held = given.filter(pl.Series(cut)).join(frame, on=["a", "b"])
+        inside += held.select(pl.col("y").is_between("row_low", "row_high"))["y"].to_list()
+    assert len(inside) > 250
+    assert 0.86 < np.mean(inside) < 0.94
+
+
+def test_an_upper_end_beyond_all_that_was_seen_is_said_to_tell_nothing():
+    rules = (RuleError("additive", 2.0, 0.5, True, 2.0),)
+    told = Forecast("additive", 2.0, 0.5, 50.0, "rmse", 3.0, 0.5, rules, 200, 8, 2, rules[0], span=9.0)
+    assert "50; that end tells nothing, as all seen answers lie within 9)" in told.words
+    assert "tells nothing" not in replace(told, high=8.0).words
+
+
+def test_texts_of_a_frame_come_back_as_texts():
+    given = {"a": ["1", "2", "1", "3"], "b": [7, 7, 10, 10], "y": [1.0, 2.0, 3.0, 4.0]}
+    for kind in (dict, pl.DataFrame):
+        frame = check(kind(given), ["a", "b"], target="y").to_frame()
+        assert frame.schema["a"] == pl.String
+        assert frame.schema["b"] == pl.Int64
+        assert set(frame["a"]) == {"2", "3"}
+    assert check({0: ["1", "2", "1"], 1: [7, 7, 8]}, ["0", "1"]).to_frame().rows()[0][:2] == ("2", 8)
+
+
+def test_an_error_to_fail_on_that_is_near_the_forecast_is_said_to_hang_on_the_draw(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    pl.DataFrame(additive((6, 6), 0)).write_csv(path)
+    found = check(path, ["a", "b"], target="y").forecast
+    errors = [check(path, ["a", "b"], target="y", seed=s, draws=9).forecast.error for s in range(6)]
+    assert 0.3 < found.by_draw / np.std(errors, ddof=1) < 3
+    near, far = found.error + found.by_draw, found.error + 20 * found.by_draw
+    for limit, told in ((near, True), (far, False)):
+        assert show(path, factors="a,b", target="y", fail_on=[f"error={limit}"]) == 0
+        assert ("another draw of the combinations left out" in capsys.readouterr().err) is told
+
+
+def test_notes_of_tables_that_people_bring():
+    rng, cells = np.random.default_rng(0), grid(8, 7)
+    marks = np.clip(np.round(3 + rng.normal(0, 1.2, 8)[cells[:, 0]] + rng.normal(0, 1.2, 7)[cells[:, 1]]), 1, 5)
+    hidden = rng.permutation(len(cells)) < 20
+    rated = check(table(cells[~hidden], marks[~hidden]), ["a", "b"], target="y")
+    out = sum(q.low < 1 or q.high > 5 for q in rated.queries)
+    assert out
+    assert any(f"{out} of 20 ranges" in note and "leave 1 to 5" in note for note in rated.notes)
+    codes = grid(5, 5)[:-1]
+    ids = {"a": codes[:, 0], "b": codes[:, 1], "id": [f"u{i}" for i in range(24)], "y": rng.integers(2, size=24)}
+    said = " ".join(check(ids, ["a", "b", "id"], target="y").notes)
+    assert "24 of the 24 levels of id occur in a single row" in said
+    assert "--target-kind number forecasts the share of 1" in said
+    one = check({"a": [1, 2, 1, 2], "y": [1.0, 2.0, 1.5, 2.5]}, ["a"], target="y")
+    assert "With one factor there is nothing to recombine" in " ".join(one.notes)
+
+
+def test_what_is_determined_is_answered_however_much_is_not():
+    known = {"a": [0, 0, 1, *range(2, 302)], "b": [0, 1, 0, *range(2, 302)], "y": np.arange(303.0)}
+    found = check(known, ["a", "b"], target="y", max_queries=500)
+    assert found.counts["undetermined"] > 500
+    assert [q.prediction for q in found.queries if q.status == "determined"] == [pytest.approx(3.0)]

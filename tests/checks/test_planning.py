@@ -249,7 +249,22 @@ def test_where_effects_do_not_add_up_no_row_is_repeated_before_every_asked_cell_
     assert result.verdict == "assumption rejected"
     sheet = result.run_sheet()
     assert len(sheet.select("a", "b").unique()) >= 10
-    assert sheet["repeat"].to_list()[:10] == [""] * 10  # the ten that were never seen
-    assert all(sheet["repeat"].to_list()[10:])
+    assert sorted(map(bool, sheet["repeat"])) == [False] * 10 + [True] * 2  # the ten that were never seen
     until = check(table, ["a", "b"], target="y", purpose=Purpose(error=0.5, noise=1.0))
-    assert not any(until.plan.repeats[: min(10, len(until.plan.cells))])
+    assert sum(not said for said in until.plan.repeats) == min(10, len(until.plan.cells))
+
+
+def test_runs_are_in_random_order_unless_changing_a_factor_has_a_price():
+    rows = plan({"a": 4, "b": 3}, 9, seed=1)
+    again = plan({"a": 4, "b": 3}, 9, seed=2)
+    assert sorted(rows.plan.cells.tolist()) == sorted(again.plan.cells.tolist()) != rows.plan.cells.tolist()
+    assert rows.plan.cells.tolist() != again.plan.cells.tolist()
+    assert rows.run_sheet().columns == ["run", "a", "b"]
+    assert rows.run_sheet()["a"].to_list() == [str(a + 1) for a in rows.plan.cells[:, 0]]
+    assert "random order (seed 1)" in rows.plan.order
+    named = {"run": [0, 1, 0], "b": ["x", "x", "y"], "repeat": [1.0, 2.0, 3.0]}
+    sheet = check(named, ["run", "b"], target="repeat", purpose=Purpose(budget=2)).run_sheet()
+    assert sheet["check: run"].to_list() == [1, 2]
+    assert sheet["repeat"].to_list() == [None, None]  # the answers to fill in
+    visited = plan({"a": 4, "b": 3}, 9, change={"a": 5.0}, seed=1)
+    assert (np.diff(visited.plan.cells[:, 0]) != 0).sum() == 3

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recombine.errors import InputError
-from recombine.support.numerals import alike, read_numbers
+from recombine.support.numerals import alike, one_of_alike, read_numbers
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,9 @@ def test_commas_for_points_change_no_number(values):
 
 
 def test_levels_that_differ_in_nothing_one_sees_are_named():
+    assert one_of_alike(["US", "us", "US ", "eu"], {"us": 3, "US": 1, "US ": 9}) == {
+        "us": "us", "US": "us", "US ": "us", "eu": "eu",
+    }  # fmt: skip
     (note,) = alike("site", ["US", "US ", "EU", "eu", "Asia"])
     assert note.startswith("Column 'site' has levels that differ only in spaces or capitals: 'EU' and 'eu', 'US' and")
     assert alike("site", ["cafe\u0301", "caf\u00e9"])

@@ -31,6 +31,7 @@ from recombine.checks.reading import (
     numbers_unseen,
     read,
     split_of,
+    texts_in,
     with_grid,
 )
 from recombine.checks.tables import Pairs, pair_tables
@@ -113,7 +114,7 @@ def check(
     else:
         asked = ask_table(known, wanted, max_queries)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
-    judged = judge(known, train, asked, rules, seed)
+    judged = judge(known, train, asked, asked_table, rules, seed)
     plain, slips = levels_only(train, curves), slips_in(train)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
@@ -151,6 +152,7 @@ def check(
         forecast=judged.forecast,
         unseen_levels=levels_never_seen(known, space),
         slips=len(slips),
+        texts=texts_in(table, space.names),
         notes=(
             *slips,
             *unasked,
@@ -158,7 +160,7 @@ def check(
             *numbers_unseen(known, space, wanted),
             *why_not,
             *judged.why_not,
-            *notes_on(train, known, asked, queries, judged, prediction),
+            *notes_on(train, known, asked, asked_table, queries, judged, prediction),
             *(shared_by_missing(known, space, pairs, exclude) if wanted is None or grid or hidden else []),
         ),
         settings={
@@ -173,9 +175,8 @@ def check(
         return result
     # What its errors rest on may be contradicted, which is known only now.
     beside = None if judged.forecast is None else judged.forecast.rule
-    return replace(
-        result, plan=replace(plan, assumes=result.rests, forecast=beside, contradicted=result.doubt == "rejected")
-    )
+    plan = replace(plan, assumes=result.rests, forecast=beside, contradicted=result.doubt == "rejected")
+    return replace(result, plan=plan.in_runs(seed))
 
 
 def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:

@@ -74,7 +74,8 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
     if cells * known.rank > LARGEST:
         return _untested("the table is too large for this test of additivity.")
     if cells <= known.rank:
-        return _untested(f"{cells} seen combinations cannot test {known.rank} effects: every pattern fits.")
+        few = f"{cells} seen combination{'s' if cells > 1 else ''} cannot test {known.rank} effect"
+        return _untested(f"{few}{'s' if known.rank > 1 else ''}: every pattern fits.")
     x = known.rows.floats(known.codes[use])
     codes, count = known.codes[use].astype(np.int64), target.count[use].astype(np.float64)
     pairs = _pairs(codes, known, cells) if known.order == 1 else {}

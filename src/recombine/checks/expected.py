@@ -14,7 +14,7 @@ from recombine.support.table import Target
 
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
-    "substitution", "level", "wrong", "wrong_constant",
+    "substitution", "level", "wrong", "wrong_constant", "by_draw", "realised",
 )  # fmt: skip
 NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing."""
@@ -80,6 +80,13 @@ class Forecast:
     outdone: bool = False
     """Whether the recommended rule is no sum of single effects on any scale and errs less than the assumed one beyond
     chance."""
+    span: float | None = None
+    """How far apart the seen answers lie (numbers)."""
+    by_draw: float = 0.0
+    """Standard deviation of the error over draws of stand-ins, hence over seeds; the interval holds much more."""
+    realised: dict[str, float] | None = None
+    """Where asked combinations that are determined carry answers, which nothing was learnt from: how many these are
+    ("cells"), the error there, and that of the same answer for all ("constant")."""
 
     @property
     def share(self) -> bool:
@@ -114,11 +121,21 @@ class Forecast:
         low, high = (shown(end, self.share) for end in (self.low, self.high))
         within = f"90 %: {low} to {high}" if self.level == "90 %" else f"{low} to {high}, {self.level}"
         within = "how near cannot be told from so few" if untold else within
+        if self.span == 0:
+            within = "all seen answers are the same, so nothing tells how others differ"
+        elif self.span is not None and self.high > self.span:
+            within += f"; that end tells nothing, as all seen answers lie within {shown(self.span)}"
         return (
             f"Expect {what[self.metric]} {error} ({within}) on the "
             f"{self.cells:,} unseen combination{'s' if self.cells != 1 else ''} that {which}, by the "
             f"{by}; {gain}."
         )
+
+    @property
+    def drawn(self) -> str:
+        """How much of the error is a matter of which combinations were drawn to be left out."""
+        by = shown(self.by_draw, self.share)
+        return f"another draw of the combinations left out (--seed) moves the error by about {by} (standard deviation)"
 
     @property
     def level(self) -> str:

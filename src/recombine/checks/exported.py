@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from recombine.checks.modular import Floats
+from recombine.space import Codes, FactorSpace
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +26,7 @@ def frame(result: CheckResult) -> pl.DataFrame:
         levels = factor.levels or ()
         values = [levels[q.codes[k]] for q in result.queries]
         mixed = len({type(v) for v in levels}) > 1
-        columns[factor.name] = [str(v) for v in values] if mixed else values
+        columns[factor.name] = [str(v) for v in values] if mixed or factor.name in result.texts else values
     more: dict[str, Any] = {}
     if any(q.row_low is not None for q in result.queries):
         more |= {"row_low": pl.Float64, "row_high": pl.Float64}
@@ -42,18 +46,19 @@ def frame(result: CheckResult) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def run_sheet(result: CheckResult) -> pl.DataFrame:
+def run_sheet(
+    space: FactorSpace, cells: Codes, costs: Floats, repeats: Sequence[str], answer: str | None
+) -> pl.DataFrame:
     import polars as pl
 
-    chosen = result.advice if result.plan is None else result.plan
-    records, costs, names = result.space.decode(chosen.cells), chosen.costs.tolist(), result.space.names
-    run, cost, again = (name if name not in names else f"check: {name}" for name in ("run", "cost", "repeat"))
-    repeats = () if result.plan is None else result.plan.repeats
+    records, names = space.decode(cells), space.names
+    taken = (*names, answer)
+    run, cost, again = (name if name not in taken else f"check: {name}" for name in ("run", "cost", "repeat"))
     sheet: dict[str, Any] = {run: range(1, len(records) + 1)}
     sheet |= {name: [str(levels[name]) for levels in records] for name in names}
-    sheet |= {cost: costs} if len(set(costs)) > 1 else {}
+    sheet |= {cost: costs} if len(set(costs.tolist())) > 1 else {}
     sheet |= {again: repeats} if any(repeats) else {}
-    sheet |= {result.answers.name: [None] * len(records)} if result.answers is not None else {}
+    sheet |= {answer: [None] * len(records)} if answer is not None else {}
     return pl.DataFrame(sheet)
 
 

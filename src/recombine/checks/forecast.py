@@ -63,12 +63,14 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     groups, firsts = drawn.groups, [int(g[0]) for g in drawn.groups]
     few = len(set(firsts))
     if few < FEWEST:
-        return "no forecast: too few seen combinations could be left out as the asked ones are."
+        found = f"{few} were drawn, {FEWEST} are needed"
+        return f"no forecast: too few seen combinations could be left out as the asked ones are ({found})."
     entered = [*contestants(cells), *learners(more, cells, seed)]
     metric = _metric(cells)
     said = [rule.left_out(groups) for rule in entered]
     truth, places = cells.answers[firsts], cells.codes[firsts]
     seen = [losses_of(truth, answers, metric) for answers in said]
+    substituted = _substitution(entered, seen, asked)  # now: it holds what it was last tried on
     losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
     best = _choose(losses if cells.numeric else seen, few)
@@ -101,8 +103,10 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
-        _substitution(entered, seen, asked), winner, deviations,
+        substituted, winner, deviations,
         metric != "log loss" and len(cells.codes) < SMALL, wrong, same, clear,
+        float(np.ptp(cells.answers)) if cells.numeric else None,
+        _by_draw(losses[best], metric),
     )  # fmt: skip
 
 
@@ -184,6 +188,12 @@ def _choose(losses: list[Floats], few: int) -> int:
         if gain.mean() > max(WORTH * gain.std(ddof=1) / np.sqrt(few), TIE * float(losses[best].mean())):
             best = i
     return best
+
+
+def _by_draw(losses: Floats, metric: str) -> float:
+    """Standard deviation of the error from one draw of stand-ins to the next: each is drawn by itself."""
+    spread = float(losses.std(ddof=1)) / np.sqrt(len(losses))
+    return float(spread / (2 * np.sqrt(max(losses.mean(), 1e-300))) if metric == "rmse" else spread)
 
 
 def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> tuple[float, float]:

@@ -9,12 +9,15 @@ import numpy as np
 
 from recombine.checks.additivity import Additivity, additivity
 from recombine.checks.expected import Forecast
-from recombine.checks.forecast import forecast
+from recombine.checks.forecast import forecast, losses_of
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.queries_asked import Asked
 from recombine.checks.rules import Cells, Scale, scaled
 from recombine.checks.verdict import scale_of
 from recombine.support.table import Table
+
+MOST_TRIED = 10_000
+"""Asked combinations with answers on which a forecast is tried; of more, as many evenly spread ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +43,14 @@ class Judged:
         return not rejected and (self.forecast is None or self.forecast.rule.startswith(sums))
 
 
-def judge(known: Identifiability, train: Table, asked: Asked, rules: Sequence[str], seed: int) -> Judged:
-    """The forecast first: what else is tested depends on the rule that it recommends."""
+def judge(
+    known: Identifiability, train: Table, asked: Asked, wanted: Table | None, rules: Sequence[str], seed: int
+) -> Judged:
+    """The forecast first: what else is tested depends on the rule that it recommends. ``wanted``: what is asked about,
+    where it is a table; answers that it carries are held against the forecast's."""
     expected, why_not = _forecast(known, train, asked, rules, seed)
+    if expected is not None and wanted is not None:
+        expected = replace(expected, realised=_realised(expected, known, train, wanted))
     fit = _additivity(known, train, expected)
     return Judged(expected, fit, _rescaled(known, train, fit, expected), tuple(why_not))
 
@@ -62,6 +70,23 @@ def _forecast(
         return None, [found]
     # Of very many asked cells a part was passed on, which stands for all of them.
     return found if asked.counts is None else replace(found, cells=asked.counts["determined"]), []
+
+
+def _realised(expected: Forecast, known: Identifiability, train: Table, wanted: Table) -> dict[str, float] | None:
+    """What the answers err by on determined combinations whose answers are told."""
+    told = wanted.target if train.target is not None else None
+    if told is None or train.target is None:
+        return None
+    use = np.flatnonzero(told.count > 0)
+    use = use[:: -(-len(use) // MOST_TRIED) or 1]
+    use = use[known.status(wanted.codes[use].astype(np.int64)) == DETERMINED]
+    if not len(use):
+        return None
+    said = expected.estimate(wanted.codes[use].astype(np.int64)).answers.reshape(len(use), -1)
+    same = np.broadcast_to(train.target.mean[train.target.count > 0].mean(axis=0), said.shape)
+    error, constant = (float(losses_of(told.mean[use], s, expected.metric).mean()) for s in (said, same))
+    root = np.sqrt if expected.metric == "rmse" else float
+    return {"cells": len(said), "error": float(root(error)), "constant": float(root(constant))}
 
 
 def _additivity(known: Identifiability, train: Table, expected: Forecast | None) -> Additivity | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 from statistics import median
 
+import numpy as np
+
 from recombine.checks.additivity import Additivity
-from recombine.checks.expected import Forecast, shown
+from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
 from recombine.checks.learners import LEARNERS
@@ -25,6 +28,8 @@ ALONE = 0.9
 """Share of the spread of a combination's rows that one of them makes where it alone is off."""
 UNEVEN = 3
 """Times the median width from which a range is one of a hard combination."""
+FEWEST_MARKS, MOST_MARKS = 3, 11
+"""Different answers of a scale such as a rating."""
 WORTH_A_WORD = 0.1
 """Share of the asked pull from which a shortcut that does not win is mentioned."""
 
@@ -33,16 +38,19 @@ def notes_on(
     train: Table,
     known: Identifiability,
     asked: Asked,
+    wanted: Table | None,
     queries: Sequence[Query],
     judged: Judged,
     prediction: Prediction | None,
 ) -> list[str]:
     """Everything that was found and that the verdict alone would hide."""
     return [
+        *_told(train, wanted, judged.forecast),
         *_rejected(judged),
         *_shortcut(prediction, judged.forecast),
         *_per_cent(train.target, judged.forecast),
-        *_below_zero(train.target, queries),
+        *_bits(train.target),
+        *_outside(train.target, queries),
         *_uneven(queries),
         *_unranged(train.target, judged.forecast),
         *_bends(known, train.space.names, judged.additivity),
@@ -57,6 +65,24 @@ def _rejected(judged: Judged) -> list[str]:
     if fit is None or not fit.rejected or judged.forecast is None or (again and again.rejected is False):
         return []
     return [f"“determined” rests on effects that add up, which is rejected here{_instead(judged.forecast)}."]
+
+
+def _told(train: Table, wanted: Table | None, expected: Forecast | None) -> list[str]:
+    """Of rows that are asked about and carry answers: how the forecast fared on them, or that they are not used."""
+    if train.target is None or wanted is None or wanted.target is None or not wanted.target.count.any():
+        return []
+    own = "nothing was learnt from them; `recombine measure` judges a model's own answers by them"
+    told = None if expected is None else expected.realised
+    if expected is None or told is None:
+        rows = int(wanted.target.count.sum())
+        have = f"{rows:,} row{'s' if rows > 1 else ''} asked about {'carry' if rows > 1 else 'carries'} an answer"
+        return [f"{have} in {train.target.name!r}: {own}."]
+    error, same = apart(told["error"], told["constant"], expected.share)
+    low, high = shown(expected.low, expected.share), shown(expected.high, expected.share)
+    which = "1 combination" if told["cells"] == 1 else f"{told['cells']:,} combinations"
+    first = f"on {which} asked about that are determined and carry answers the {expected.metric} was {error}"
+    first += f", that of the same answer for all {same} (forecast {shown(expected.error, expected.share)}, "
+    return [f"{first}{low} to {high}); {own}."]
 
 
 def _instead(expected: Forecast) -> str:
@@ -123,17 +149,40 @@ def _per_cent(target: Target | None, expected: Forecast | None) -> list[str]:
     return [f"{target.name} lies between 0 and 100: if these are per cents, a % sign lets log-odds be tried."]
 
 
-def _below_zero(target: Target | None, queries: Sequence[Query]) -> list[str]:
+def _bits(target: Target | None) -> list[str]:
+    """Who counts successes wants their share."""
+    if target is None or target.classes != ("0", "1"):
+        return []
+    return ["Answers are 0 and 1, taken as classes; --target-kind number forecasts the share of 1, with a range."]
+
+
+def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
     """Where ranges leave what may be possible. Nothing is cut: of degrees as of counts all that were seen may be whole
     numbers from 0 on, so only a person knows; and the ranges were tried as they are."""
-    ranged = [q for q in queries if q.low is not None]
-    below = sum((q.low or 0.0) < 0 for q in ranged)
-    if target is None or not target.numeric or not below or target.mean[target.count > 0].min() < 0:
+    if target is None or not target.numeric:
         return []
-    wrong = sum(isinstance(q.prediction, float) and q.prediction < 0 for q in ranged)
+    low, high = _marks(target) or (0.0, math.inf)
+    ranged = [(q.low, q.high, q.prediction) for q in queries if q.low is not None and q.high is not None]
+    out = sum(a < low or b > high for a, b, _ in ranged)
+    if not out or target.mean[target.count > 0].min() < low:
+        return []
+    wrong = sum(isinstance(said, float) and not low <= said <= high for *_, said in ranged)
     answers = f" and {wrong:,} answer{'s' if wrong != 1 else ''}" if wrong else ""
-    which = f"{below:,} of {len(ranged):,} ranges{answers} reach below 0, which no seen answer does"
-    return [f"{which}: if answers cannot be negative, read 0 there; a range cut so holds as often."]
+    which = f"{out:,} of {len(ranged):,} ranges{answers}"
+    if high < math.inf:
+        marks = f"leave {low:g} to {high:g}, the whole numbers that all seen answers are"
+        return [f"{which} {marks}: if there are no others, cut there; a range cut so holds as often."]
+    below = f"{which} reach below 0, which no seen answer does"
+    return [f"{below}: if answers cannot be negative, read 0 there; a range cut so holds as often."]
+
+
+def _marks(target: Target) -> tuple[float, float] | None:
+    """The ends of a scale of a few whole numbers from 1 on, such as a rating, all of which were given; else None."""
+    if target.ends is None:
+        return None
+    given = np.unique(target.ends[target.count > 0])
+    few = FEWEST_MARKS <= len(given) <= MOST_MARKS
+    return (1.0, float(given[-1])) if few and given[0] == 1 and (np.diff(given) == 1).all() else None
 
 
 def _unranged(target: Target | None, expected: Forecast | None) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from recombine.checks.advice import advise
 from recombine.checks.cells import cells_with
 from recombine.checks.expected import shown
+from recombine.checks.exported import run_sheet
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.optimal import choose, until
@@ -31,6 +32,7 @@ MOST_CELLS = 20_000
 """Cells that are considered, to be collected or to be answered; of a larger grid, a sample."""
 MOST_EFFECTS = 1_000
 MOST_ROWS = 5_000
+TRAINED = "of training"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,27 @@ class Plan:
     """Whether the seen combinations contradict what the errors rest on: then none is told in words."""
     repeats: tuple[str, ...] = ()
     """Of each row: the run that it repeats, or that training has it; empty where it is new."""
+    seed: int | None = None
+    """Of the random order in which the rows stand."""
+
+    def in_runs(self, seed: int) -> Plan:
+        """The rows as they should be run: in random order, so that what drifts from run to run looks like no factor's
+        effect; in visiting order where changing a factor has a price."""
+        if self.changes or self.changes_bound:
+            return self
+        order = np.random.default_rng(seed).permutation(len(self.cells))
+        cells = self.cells[order]
+        seen = {tuple(c) for c, said in zip(self.cells.tolist(), self.repeats, strict=True) if said == TRAINED}
+        repeats = _repeats(cells, [tuple(cell) in seen for cell in cells.tolist()])
+        return replace(self, cells=cells, costs=self.costs[order], repeats=repeats, seed=seed)
+
+    @property
+    def order(self) -> str:
+        """In which order the rows stand."""
+        if self.changes or self.changes_bound:
+            least = f"and {self.changes_bound:g} at least in any"
+            return f"changes from row to row cost {self.changes:g} in this order, {least}"
+        return "" if self.seed is None else f"runs in random order (seed {self.seed})"
 
     @property
     def words(self) -> str:
@@ -152,6 +175,7 @@ class Plan:
             "scale": self.scale,
             "typical": self.typical,
             "outside": self.far,
+            "order": "visiting" if self.changes or self.changes_bound else "random",
             "changes": {"cost": self.changes, "bound": self.changes_bound},
             "words": self.words,
         }
@@ -228,7 +252,7 @@ def _repeats(cells: Codes, seen: Sequence[bool]) -> tuple[str, ...]:
     first: dict[tuple[int, ...], int] = {}
     runs = [first.setdefault(tuple(cell), i) for i, cell in enumerate(cells.tolist(), 1)]
     return tuple(
-        f"of run {run}" if run < i else "of training" if has else ""
+        f"of run {run}" if run < i else TRAINED if has else ""
         for i, (run, has) in enumerate(zip(runs, seen, strict=True), 1)
     )
 
@@ -307,6 +331,10 @@ class PlanResult(Result):
 
         return pl.DataFrame(self.space.decode(self.plan.cells))
 
+    def run_sheet(self) -> pl.DataFrame:
+        """The same rows, numbered as they should be run."""
+        return run_sheet(self.space, self.plan.cells, self.plan.costs, self.plan.repeats, None)
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "schema": 1,
@@ -351,7 +379,7 @@ def plan(
     for name, rows in published(space).items():
         if allowed is None or all(tuple(row) in allowed for row in rows.tolist()):
             beside.append(_judge(name, nothing, rows[np.arange(budget) % len(rows)], cells, len(rows)))
-    return PlanResult(space, found, rank, tuple(beside))
+    return PlanResult(space, found.in_runs(seed), rank, tuple(beside))
 
 
 def published(space: FactorSpace) -> dict[str, Codes]:

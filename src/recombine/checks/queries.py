@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from recombine.checks import witness
 from recombine.checks.expected import Forecast
@@ -96,10 +97,13 @@ def _estimates(
 
 
 def _observed(known: Identifiability, asked: Asked, target: Target | None) -> dict[int, dict[str, Any]]:
-    """What the rows of each seen cell answered, and how many they are."""
+    """What the rows of each seen cell answered, how many they are, and where a further row is expected nine times in
+    ten (as rows scatter in all cells alike; none where no cell has rows that differ)."""
     seen = np.flatnonzero(asked.status == SEEN)
     if target is None or not len(seen):
         return {}
+    spare = int(np.maximum(target.count - 1, 0).sum()) if target.numeric and target.conflicts else 0
+    scatter = float(np.sqrt(target.spread.sum() / spare) * stdtrit(spare, 0.95)) if spare else 0.0
     keys, found = known.members.keys(known.codes), dict[int, dict[str, Any]]()
     order = np.argsort(keys)
     at = order[np.searchsorted(keys, known.members.keys(asked.codes[seen]), sorter=order)]
@@ -111,6 +115,9 @@ def _observed(known: Identifiability, asked: Asked, target: Target | None) -> di
             "rows": rows,
             "prediction": float(mean) if target.classes is None else target.classes[int(mean.argmax())],
         }
+        if spare:  # a further row: its own scatter, and that of the mean of those seen
+            half = scatter * float(np.sqrt(1 + 1 / rows))
+            found[i] |= {"row_low": float(mean) - half, "row_high": float(mean) + half}
         if target.classes is not None:
             found[i]["probabilities"] = dict(zip(target.classes, mean.tolist(), strict=True))
     return found

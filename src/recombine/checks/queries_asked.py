@@ -30,6 +30,8 @@ from recombine.space import Codes, FactorSpace, Level
 
 LISTED = 2_000_000
 SAMPLED = 10_000
+KEPT = 10
+"""One in so many of the reported queries is kept for each status."""
 MOST_LEVELS = 200_000
 """Levels that the reported queries name between them: 1 000 queries of 200 factors, and never fewer than 500."""
 
@@ -120,12 +122,15 @@ def _chosen(codes: Codes, status: Ints, counts: dict[str, int], total: int, most
 
 
 def _shares(status: Ints, most: int) -> list[tuple[int, int]]:
-    """Worst statuses first; each takes what is left, so that nothing bad is crowded out by what is well."""
-    left, shares = most, []
+    """Worst statuses first; each takes what is left, so that nothing bad is crowded out by what is well, but for a few
+    of each: what can be answered is answered, and forecast, however much cannot."""
+    tally = np.bincount(status, minlength=len(STATUSES))
+    few = np.minimum(tally, most // KEPT)
+    left, shares = most - int(few.sum()), []
     for s in range(UNSEEN, SEEN - 1, -1):
-        take = min(left, int((status == s).sum()))
-        shares.append((s, take))
-        left -= take
+        more = min(left, int(tally[s] - few[s]))
+        shares.append((s, int(few[s]) + more))
+        left -= more
     return shares
 
 

@@ -5,20 +5,27 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from recombine.checks.cells import existing
 from recombine.checks.identifiability import Identifiability, Members
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level, about, quoted
+from recombine.support.scan import scan
 from recombine.support.table import Table, read_tables
 
 MOST_LISTED = 200_000
 """Combinations of a grid that are asked about one by one."""
 MOST_WRITTEN = 10**15
+LOOKED_AT = 100
+"""Rows that tell what a column holds."""
+MANY, NEARLY_ALL = 20, 0.9
+"""Levels, and the share of them in a single row, from which a factor may be an identifier."""
 FEWEST = 3
 """Seen numbers from which a factor with unseen ones may be a measurement."""
 
@@ -131,6 +138,15 @@ def numbers_unseen(known: Identifiability, space: FactorSpace, asked: Codes | No
     return found
 
 
+def texts_in(table: Any, names: Sequence[str]) -> frozenset[str]:
+    """Factors whose column holds texts; of a text file, where every column does, none."""
+    if isinstance(table, (str, Path, np.ndarray)):
+        return frozenset()
+    columns = isinstance(table, Mapping)
+    some = {n: list(islice(v, LOOKED_AT)) for n, v in table.items()} if columns else table.head(LOOKED_AT)
+    return frozenset(n for n, kind in scan(some).collect_schema().items() if n in names and kind == pl.String)
+
+
 def _rows(table: Table) -> str:
     return f"{table.rows:,} row{'s' if table.rows > 1 else ''}"
 
@@ -192,6 +208,13 @@ def _reading_notes(train: Table, asked: Table | None) -> list[str]:
     if dropped:
         rows = "row with a missing factor was" if dropped == 1 else "rows with missing factors were"
         notes.append(f"{dropped:,} {rows} left out.")
+    if len(train.space) == 1:
+        notes.append("With one factor there is nothing to recombine; name two or more.")
+    for k, factor in enumerate(train.space.factors):
+        once = int((np.bincount(train.codes[:, k], train.counts, len(factor)) == 1).sum())
+        if len(factor) >= MANY and once > NEARLY_ALL * len(factor):
+            which = f"{once:,} of the {len(factor):,} levels of {factor.name} occur in a single row"
+            notes.append(f"{which}, as those of an identifier do: what is recombined must recur, so leave it out.")
     single = [f.name for f in train.space.factors if len(f) == 1]
     if single:
         have = "has" if len(single) == 1 else "have"

@@ -37,7 +37,7 @@ class Substitution:
         ]
         self._kinds = self._equivalent(self._everything)
         self.covers = self.right = self.guessed = np.zeros(0, dtype=bool)
-        """Of the cells left out last: which are covered without their group, whose majority is right, and which the
+        """Of the cells left out last: which are covered without their group, whose answer is right, and which the
         commonest class of all cells would get right."""
 
     @staticmethod
@@ -89,8 +89,9 @@ class Substitution:
         votes = np.concatenate([v for v, _ in found])
         self.covers = votes.sum(axis=1) > 0
         truth = self._classes[[int(group[0]) for group in groups]]
-        self.right, self.guessed = votes.argmax(axis=1) == truth, np.bincount(self._classes).argmax() == truth
-        return np.concatenate([self._shares(v, kept) for v, kept in found])
+        said = np.concatenate([self._shares(v, kept) for v, kept in found])
+        self.right, self.guessed = said.argmax(axis=1) == truth, np.bincount(self._classes).argmax() == truth
+        return said
 
     def _without(self, group: Ints) -> tuple[Floats, Ints]:
         kept = np.setdiff1d(self._everything, group)

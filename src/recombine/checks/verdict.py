@@ -126,6 +126,8 @@ class CheckResult(Result):
     notes: tuple[str, ...] = ()
     slips: int = 0
     """How many of the notes, the first ones, are of answers that may be slips."""
+    texts: frozenset[str] = frozenset()
+    """Factors whose column, of a frame, holds texts: also where these are written as whole numbers."""
     plan: Plan | None = field(default=None, repr=False)
     """The rows to collect for a purpose, where one was named."""
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -235,9 +237,13 @@ class CheckResult(Result):
         return self.space.decode(self.advice.cells)
 
     def run_sheet(self) -> pl.DataFrame:
-        """The rows to collect, numbered, with an empty column for each answer: those of the plan, or else those that
-        determine what is asked."""
-        return exported.run_sheet(self)
+        """The rows to collect, numbered as they should be run, with an empty column for each answer: those of the plan,
+        or else those that determine what is asked, in random order."""
+        answer = None if self.answers is None else self.answers.name
+        if self.plan is not None:
+            return exported.run_sheet(self.space, self.plan.cells, self.plan.costs, self.plan.repeats, answer)
+        order = np.random.default_rng(self.settings.get("seed", 0)).permutation(len(self.advice.cells))
+        return exported.run_sheet(self.space, self.advice.cells[order], self.advice.costs[order], (), answer)
 
     def combination(self, codes: tuple[int, ...] | Codes) -> dict[str, Level]:
         return {
@@ -266,6 +272,7 @@ class CheckResult(Result):
     def sentence(self) -> str:
         """The verdict in a sentence or two, the forecast first."""
         said = self._verdict_words()
+        said += " A seen answer may be a slip, a note names it: look at that first." if self.slips else ""
         if self.forecast is None:
             return said
         of = f"This is of {self.of_means}. " if self.of_means else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     from recombine.checks import CheckResult, Query
 
 SHOWN, PLANNED = 10, 30
+UNBROKEN = ("answer", "one row")
+"""Columns whose cells stay on one line: a range that breaks inside its brackets is misread."""
+SPARED = ("smoothed", "cut", "leverage")
+"""Columns left out, one after the other, where a terminal is too narrow."""
+NOTHING = ": nothing needs to be collected; --budget N plans rows that make the answers more precise"
 FEW = 3
 """Interactions up to which those that are missing are named."""
 MOST_COLUMNS = 20
@@ -140,10 +145,10 @@ def check(
 
         recombine check --levels a=3,b=red:green,c=4 --budget 20
     """
-    if plan is not None and (levels is not None or plan.suffix.lower() != ".csv"):
-        raise InputError("--plan names a .csv file; with --levels the run sheet is what --out FILE.csv writes.")
+    if plan is not None and plan.suffix.lower() != ".csv":
+        raise InputError("--plan names a .csv file.")
     if levels is not None:
-        return plan_from_levels(levels, table, budget, order, criterion, exclude or [], change, seed, json, out)
+        return plan_from_levels(levels, table, budget, order, criterion, exclude or [], change, seed, json, out, plan)
     if table is None or factors is None:
         raise InputError(f"{'TABLE' if table is None else '--factors'} is missing; recombine check --help shows how.")
     chosen, counts = words(factors), bin_counts(bins or [])
@@ -177,7 +182,12 @@ def check(
         else:
             _show(result, out)
             if plan is not None:
-                say(f"\n{counted(len(result.run_sheet()), 'row')} to collect written to {plan}")
+                rows, done = len(result.run_sheet()), not result.advice.needed
+                say(f"\n{counted(rows, 'row')} to collect written to {plan}{NOTHING if done and not rows else ''}")
+    for text in fail_on or []:
+        told = result.forecast if text.startswith("error=") else None
+        if told is not None and abs(told.error - float(text.partition("=")[2])) < 2 * told.by_draw:
+            sys.stderr.write(f"{text} is near the forecast, {told.error:.3g}: {told.drawn}; high=X leaves a margin\n")
     for text in failed:
         found, name = result.forecast, text.partition("=")[0]
         expected = ": there is no forecast" if found is None else f": {getattr(found, name, 0.0):.3g} is expected"
@@ -237,6 +247,7 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         share = result.forecast.share
         tried = ", ".join(f"{rule.rule} {rounded(rule.error, share)}" for rule in result.forecast.rules)
         facts.append(("rules", f"{tried} ({result.forecast.metric}); {result.forecast.choice}"))
+        facts.append(("draw", result.forecast.drawn))
         if result.elsewhere:
             facts.append(("elsewhere", result.elsewhere))
     if result.additivity is not None:
@@ -283,16 +294,30 @@ def _print_queries(result: CheckResult) -> None:
         shares = [q.shrinkage if q.status == "determined" else None for q in listed]
         numbers["network"] = ["" if s is None else f"× {s:.2f}" for s in shares]
     numbers = {name: cells for name, cells in numbers.items() if any(cells)}
-    table = _of_combinations(result, ["status", *numbers])
-    for i, query in enumerate(listed):
-        levels = [shown(str(v)) for v in result.combination(query.codes).values()]
-        doubtful = " (?)" if query.status == "determined" and result.doubt else ""
-        table.add_row(*levels, query.status + doubtful, *(cells[i] for cells in numbers.values()))
+    status = [q.status + (" (?)" if q.status == "determined" and result.doubt else "") for q in listed]
+    alike = len({q.status for q in result.queries}) == 1
+    where, names = console(), [*([] if alike else ["status"]), *numbers]
+    columns = ({} if alike else {"status": status}) | numbers
+
+    def drawn(names: list[str]) -> Table:
+        table = _of_combinations(result, names)
+        for i, query in enumerate(listed):
+            levels = [shown(str(v)) for v in result.combination(query.codes).values()]
+            table.add_row(*levels, *(columns[name][i] for name in names))
+        return table
+
+    room = where.options.update(max_width=10_000)
+    while where.measure(drawn(names), options=room).maximum > where.width and set(names) & set(SPARED):
+        names.remove(next(name for name in SPARED if name in names))
+    gone = [name for name in SPARED if name in numbers and name not in names]
+    numbers = {name: cells for name, cells in numbers.items() if name in names}
     many, whole = len(result.queries), len(result.queries) == result.total
     of = f", {len(listed)} of {many:,} (--out FILE.csv has {'all' if whole else 'these'})" if many > len(listed) else ""
-    where = console()
+    title = title.replace("combinations asked", f"asked, {'all ' if many > 1 else ''}{status[0]}") if alike else title
     where.print(shown(f"{title}{of}", style="bold"))
-    where.print(table)
+    where.print(drawn(names))
+    if gone:
+        where.print(shown(f"no room for {' and '.join(gone)}: --out FILE.csv has more columns", style="dim"))
     if result.doubt and any(q.status == "determined" for q in listed):
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
     answered = [q for q in listed if q.prediction is not None and not q.rows]
@@ -364,7 +389,8 @@ def _of_combinations(result: CheckResult, more: list[str]) -> Table:
 
     table = Table(box=None, pad_edge=False)
     for name in result.space.names:
-        table.add_column(shown(name))
+        table.add_column(shown(name), overflow="fold")
     for name in more:
-        table.add_column(name, justify="left" if name == "status" else "right")
+        side: Any = "left" if name == "status" else "right"
+        table.add_column(name, justify=side, no_wrap=name in UNBROKEN, overflow="fold")
     return table

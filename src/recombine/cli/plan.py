@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from recombine.cli.options import check_file, levels_of, numbers, pairs
-from recombine.cli.printing import print_json, print_table, say
+from recombine.cli.printing import counted, print_json, print_table, say, wrapped
 from recombine.errors import InputError
+from recombine.result import safe_csv
 
 if TYPE_CHECKING:
     from recombine.checks import Plan
@@ -18,15 +19,16 @@ ALL = 1_000
 
 def print_plan(space: FactorSpace, plan: Plan, most: int) -> None:
     """What the plan gives, then its rows in the order in which they are visited."""
-    say(f"\nplan: {plan.words}")
-    if plan.changes or plan.changes_bound:
-        say(f"changes from row to row cost {plan.changes:g} in this order, and {plan.changes_bound:g} at least in any")
+    wrapped(f"\nplan: {plan.words}")
+    if plan.order:
+        wrapped(plan.order)
     again = plan.repeats if any(plan.repeats) else ()
     rows = [list(record.values()) for record in space.decode(plan.cells[:most])]
     rows = [[*row, said] for row, said in zip(rows, again, strict=False)] if again else rows
-    print_table("", [*space.names, *(["repeat"] if again else [])], rows, one_line=True)
+    rows = [[i, *row] for i, row in enumerate(rows, 1)]
+    print_table("", ["run", *space.names, *(["repeat"] if again else [])], rows, one_line=True)
     if len(plan.cells) > most:
-        say(f"… and {len(plan.cells) - most:,} more (--plan FILE.csv has all; with --levels, --out FILE.csv)")
+        say(f"… and {len(plan.cells) - most:,} more (--plan FILE.csv has all)")
 
 
 def plan_from_levels(
@@ -40,6 +42,7 @@ def plan_from_levels(
     seed: int,
     json: bool,
     out: Path | None,
+    sheet: Path | None,
 ) -> int:
     """Make, print and write a plan for factors that nobody has measured yet."""
     if table is not None:
@@ -47,6 +50,7 @@ def plan_from_levels(
     if budget is None or budget != int(budget):
         raise InputError("--levels needs --budget: a whole number of rows to plan.")
     check_file(out)
+    check_file(sheet, out, option="--plan")
     from recombine.checks import plan
     from recombine.checks.expected import per_cent
 
@@ -56,6 +60,8 @@ def plan_from_levels(
     )  # fmt: skip
     if out is not None:
         result.save(out)
+    if sheet is not None:
+        sheet.write_text(safe_csv(result.run_sheet()), encoding="utf-8")
     if json:
         print_json(result.to_dict())
         return 0
@@ -70,4 +76,6 @@ def plan_from_levels(
     print_table(f"\nbeside plans of {int(budget):,} rows that repeat the published ones", columns, lines, one_line=True)
     if out is not None:
         say(f"written to {out}")
+    if sheet is not None:
+        say(f"{counted(len(result.plan.cells), 'row')} to collect written to {sheet}")
     return 0

@@ -101,6 +101,11 @@ def say(sentence: str) -> None:
     sys.stdout.write(printable(sentence) + "\n")
 
 
+def wrapped(sentence: str) -> None:
+    """A long sentence, broken between words where the terminal ends."""
+    console().print(shown(sentence))
+
+
 def printable(text: str) -> str:
     """Text from a file as text: what could steer a terminal is shown as an escape instead."""
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)

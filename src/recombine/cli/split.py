@@ -20,7 +20,7 @@ from recombine.cli.options import (
     pairs,
     words,
 )
-from recombine.cli.printing import counted, print_json, print_table, say
+from recombine.cli.printing import counted, print_json, print_table, say, wrapped
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _show(
     import numpy as np
 
     total = len(rows.combinations)
-    say(
+    wrapped(
         f"{counted(len(rows.index), 'row')}, {counted(total, 'combination')} of {' × '.join(rows.space.names)}; whole "
         "combinations are held out, every level stays seen, every held-out answer is determined."
     )
@@ -225,7 +225,7 @@ def _show(
         say("the table is too even to be graded: half of the last fold is no harder than some of the first")
     short = [f"{len(fold.held_out):,} of {len(fold.held_out) + fold.back:,}" for fold in found if fold.back]
     if short:
-        say(
+        wrapped(
             f"fewer are held out than asked for ({', '.join(short)} combinations): the others are needed to determine "
             "the rest, or have no row that group and time allow"
         )
@@ -233,6 +233,6 @@ def _show(
     if len(found) > 1 and tested < total:
         say(f"combinations that are in training every time: {total - tested:,}")
     for note in rows.notes:
-        say(f"note: {note}")
+        wrapped(f"note: {note}")
     if out is not None:
         say(f"written to {out}")

@@ -60,8 +60,8 @@ def left_out(result: CheckResult) -> str:
     """What the picture has no room for."""
     most, drawn = (MOST_LEVELS, 2) if len(result.space) <= 2 else (MOST_IN_PAIRS, MOST_FACTORS)
     words = [f"Not drawn: {', '.join(result.space.names[drawn:])}."] if len(result.space) > drawn else []
-    cut = [f.name for f in result.space.factors[:drawn] if len(f) > most]
-    return " ".join(words + ([f"Of {', '.join(cut)} {most} levels are drawn."] if cut else []))
+    cut = [f"{most} of the {len(f):,} levels of {f.name}" for f in result.space.factors[:drawn] if len(f) > most]
+    return " ".join(words + ([f"Drawn: {', '.join(cut)}."] if cut else []))
 
 
 def grid_cells(result: CheckResult) -> list[tuple[int, int, str, bool]]:

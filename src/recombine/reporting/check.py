@@ -105,15 +105,10 @@ def plan_page(result: PlanResult) -> str:
 def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
     """Rows to collect in the order in which to visit them."""
     shown = plan.cells[:MOST_PLANNED]
-    moved = plan.changes or plan.changes_bound
     return {
         "words": plan.words[0].upper() + plan.words[1:],
-        "changes": f"Changing factors from row to row costs {number(plan.changes)} in this order; none costs less than "
-        f"{number(plan.changes_bound)}."
-        if moved
-        else "",
+        "order": f"{plan.order[:1].upper()}{plan.order[1:]}.",
         "names": space.names,
-        "visited": bool(moved),
         "priced": len(set(plan.costs.tolist())) > 1,
         "repeated": any(plan.repeats),
         "rows": [

@@ -100,7 +100,7 @@ def answer_of(query: Query) -> str:
 
 
 def within(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{number(low)} – {number(high)}"
+    return "" if low is None or high is None else f"{number(low)} to {number(high)}"
 
 
 def _effect(result: CheckResult, levels: tuple[tuple[int, int], ...], value: int) -> str:

@@ -22,7 +22,7 @@ from recombine.support.numerals import (
     refuse_enormous,
     unit_of,
 )
-from recombine.support.scan import Said, collect
+from recombine.support.scan import Said, collect, rows_of
 
 TARGET_CLASSES = 50
 SHARE = re.compile(
@@ -167,8 +167,9 @@ def find_answers(
         said.notes.append(
             f"The answers in {target!r} are taken as classes, because some are numbers and {str(odd)[:80]!r} is not."
         )
-    said.notes += alike(target, texts, "classes", said.merge_alike)
-    classes = one_of_alike(texts) if said.merge_alike else {t: t for t in texts}
+    rows = rows_of(frames, text) if said.merge_alike else None
+    said.notes += alike(target, texts, "classes", said.merge_alike, rows)
+    classes = one_of_alike(texts, rows) if said.merge_alike else {t: t for t in texts}
     names = sorted(set(classes.values()))
     place = pl.Series([names.index(classes[t]) for t in texts], dtype=pl.Int32)
     column = text.replace_strict(pl.Series(texts, dtype=pl.String), place, default=None, return_dtype=pl.Int32)

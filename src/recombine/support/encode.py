@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -18,7 +19,7 @@ import polars as pl
 from recombine.errors import InputError
 from recombine.space import Level
 from recombine.support.numerals import alike, as_number, one_of_alike, read_numbers, refuse_enormous
-from recombine.support.scan import Said, collect
+from recombine.support.scan import Said, collect, rows_of
 
 MISSING_LEVEL = "(missing)"
 MOST_FLOAT_LEVELS = 50
@@ -60,7 +61,7 @@ def encoder(
         values = pl.concat([collect(frame.select(column.unique())) for frame in frames])[name].unique()
     has_missing = values.null_count() > 0
     raw = values.drop_nulls().to_list()
-    pairs = _levels(name, raw, said)
+    pairs = _levels(name, raw, said, lambda: rows_of(frames, column))
     ordered = _sorted_levels(set(pairs.values()))
     if number:
         _refuse_others(name, ordered, has_missing and missing != "error", said)
@@ -120,8 +121,9 @@ def _sorted_levels(levels: set[Level]) -> tuple[Level, ...]:
     return tuple(sorted(levels, key=str))
 
 
-def _levels(name: str, raw: list[Any], said: Said) -> dict[Any, Level]:
-    """The level each raw value stands for: texts that are all whole numbers, decimals or booleans become such."""
+def _levels(name: str, raw: list[Any], said: Said, rows: Callable[[], dict[str, int]]) -> dict[Any, Level]:
+    """The level each raw value stands for: texts that are all whole numbers, decimals or booleans become such.
+    ``rows``: in how many rows each text stands, asked for where some are taken for one."""
     if not all(isinstance(v, str) for v in raw):
         refuse_enormous(name, (v for v in raw if isinstance(v, float)))
         return {v: v for v in raw}
@@ -133,8 +135,9 @@ def _levels(name: str, raw: list[Any], said: Said) -> dict[Any, Level]:
     if numbers is not None and len(numbers.values) == len(raw):
         said.notes += numbers.notes
         return dict(numbers.values)
-    said.notes += alike(name, raw, merged=said.merge_alike)
-    return dict(one_of_alike(raw)) if said.merge_alike else {v: v for v in raw}
+    counts = rows() if said.merge_alike else None
+    said.notes += alike(name, raw, merged=said.merge_alike, rows=counts)
+    return dict(one_of_alike(raw, counts)) if said.merge_alike else {v: v for v in raw}
 
 
 def _whole(text: str) -> bool:

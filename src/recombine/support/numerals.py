@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -122,21 +122,27 @@ def refuse_enormous(name: str, values: Iterable[float], where: Callable[[], str]
         raise InputError(f"column {name!r} holds {what}{where()}; correct such cells or leave them blank.")
 
 
-def one_of_alike(texts: Iterable[str]) -> dict[str, str]:
+def one_of_alike(texts: Iterable[str], rows: Mapping[str, int] | None = None) -> dict[str, str]:
     """For each text the one that stands for all that differ from it only in spaces, capitals or the way a letter is
-    encoded: without spaces around it, if there is such a one."""
+    encoded: without spaces around it, if there is such a one, and of several the one in most ``rows``."""
     together: dict[str, list[str]] = {}
-    for text in sorted(texts, key=lambda t: (t != t.strip(), t)):
+    for text in sorted(texts, key=lambda t: (t != t.strip(), -(rows or {}).get(t, 0), t)):
         together.setdefault(" ".join(unicodedata.normalize("NFKC", text).casefold().split()), []).append(text)
     return {text: group[0] for group in together.values() for text in group}
 
 
-def alike(name: str, texts: Iterable[str], what: str = "levels", merged: bool | None = None) -> list[str]:
+def alike(
+    name: str,
+    texts: Iterable[str],
+    what: str = "levels",
+    merged: bool | None = None,
+    rows: Mapping[str, int] | None = None,
+) -> list[str]:
     """A sentence on texts that differ in spaces, capitals or the way a letter is encoded, if there are any. ``merged``:
     whether they count as one; None where nobody can ask for it."""
     texts = sorted(texts)
     together: dict[str, list[str]] = {}
-    for text, one in one_of_alike(texts).items():
+    for text, one in one_of_alike(texts, rows).items():
         together.setdefault(one, []).append(text)
     same = [group for group in together.values() if len(group) > 1]
     shown = ", ".join(" and ".join(repr(t[:40]) for t in group[:3]) for group in same[:MOST_ALIKE])

@@ -102,6 +102,12 @@ def collect(lazy: pl.LazyFrame) -> pl.DataFrame:
         raise InputError(f"the table cannot be read: {_first_line(error)}") from None
 
 
+def rows_of(frames: list[pl.LazyFrame], text: pl.Expr) -> dict[str, int]:
+    """In how many rows each text stands."""
+    each = [collect(f.group_by(text.alias("text")).agg(pl.len().alias("rows"))) for f in frames]
+    return dict(pl.concat(each).group_by("text").agg(pl.col("rows").sum()).iter_rows())
+
+
 def scan(
     table: Any,
     what: str = "the table",

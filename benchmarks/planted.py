@@ -1,0 +1,117 @@
+"""Is what `check` says of a table true? Verdicts, forecasts and ranges on tables whose truth was planted.
+
+    python benchmarks/planted.py [SEEDS]
+
+additive   effects of the factors add up
+multiply   they multiply (positive answers, noise in per cent)
+xor        two factors act together alone: whether their levels are of one half or of two
+modular    (a + b) mod n, and nothing else
+noise      nothing is going on
+Of classes: effects add up on the log-odds, xor with one answer in ten wrong, a coin.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import recombine as rc
+
+SEEDS = 40
+LAYOUTS = {
+    "6 × 5, three rows each": ((6, 5), 3),
+    "8 × 6, one row each": ((8, 6), 1),
+    "5 × 4 × 3, two rows each": ((5, 4, 3), 2),
+    "6 × 5, ten rows each": ((6, 5), 10),
+}
+KINDS = ("additive", "multiply", "xor", "modular", "noise", "odds (classes)", "xor (classes)", "coin (classes)")
+VERDICTS = ("determined", "determined on a scale", "assumption unsupported", "assumption rejected", "other")
+FALSE = {"additive": "assumption rejected", "odds (classes)": "assumption rejected"}
+"""The verdict that would be false; of all other kinds it is “determined”."""
+
+
+def truth(kind: str, shape: tuple[int, ...], codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The answer of each cell without noise: a mean, or the chance of the first of two classes."""
+    effects = [rng.standard_normal(n) for n in shape]
+    added = sum(e[c] for e, c in zip(effects, codes.T, strict=True))
+    halves = [rng.permutation(n) % 2 for n in shape[:2]]
+    apart = halves[0][codes[:, 0]] != halves[1][codes[:, 1]]
+    if "classes" in kind:
+        by = {
+            "odds": 1 / (1 + np.exp(-1.5 * added)),
+            "xor": np.where(apart, 0.9, 0.1),
+            "coin": np.full(len(codes), 0.5),
+        }
+        return by[kind.split()[0]]
+    turned = [rng.permutation(n)[c] for n, c in zip(shape[:2], codes.T[:2], strict=True)]
+    return {
+        "additive": 20 + 2 * added, "multiply": 20 * np.exp(0.6 * added), "xor": 20 + 4.0 * apart,
+        "modular": 20 + 2.0 * ((turned[0] + turned[1]) % shape[1]), "noise": np.full(len(codes), 20.0),
+    }[kind]  # fmt: skip
+
+
+def rows_of(kind: str, answers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    if "classes" in kind:
+        return np.where(rng.random(len(answers)) < answers, "yes", "no")
+    noise = rng.standard_normal(len(answers))
+    return answers * np.exp(0.1 * noise) if kind == "multiply" else answers + noise
+
+
+def trial(kind: str, shape: tuple[int, ...], rows: int, seed: int) -> dict[str, object]:
+    """One table, of which a third of the cells is hidden and asked about."""
+    rng = np.random.default_rng([KINDS.index(kind), *shape, rows, seed])
+    codes = np.stack(np.unravel_index(rng.permutation(int(np.prod(shape))), shape), axis=1)
+    means = truth(kind, shape, codes, rng)
+    each = np.repeat(np.arange(len(codes)), rows)
+    answers, hidden = rows_of(kind, means[each], rng), each < len(codes) // 3
+    names = [f"factor {k}" for k in range(len(shape))]
+    levels = {n: [f"{n}: {c}" for c in codes[each, k]] for k, n in enumerate(names)}
+    table = pl.DataFrame(levels | {"y": answers})
+    train, test = table.filter(~pl.Series(hidden)), table.filter(pl.Series(hidden))
+    result = rc.check(train, names, target="y", test=test, draws=9)
+    verdict = "determined on a scale" if " on a " in result.verdict else result.verdict
+    found: dict[str, object] = {"verdict": verdict if verdict in VERDICTS else "other"}
+    told = result.forecast
+    if told is None or told.realised is None:
+        return found
+    found["held"] = told.low <= told.realised["error"] <= told.high
+    found["ratio"] = told.error / told.realised["error"] if told.realised["error"] else 1.0
+    if told.metric == "rmse" and result.queries[0].low is not None:
+        seen = test.group_by(names).agg(pl.col("y").mean()).join(result.to_frame(), on=names)
+        found["ranges"] = float(seen.select(pl.col("y").is_between("low", "high").mean()).item() or 0.0)
+    return found
+
+
+def line(kind: str, layout: str, found: list[dict[str, object]]) -> str:
+    counts = Counter(str(one["verdict"]) for one in found)
+    wrong = counts[FALSE.get(kind, "determined")]
+
+    def mean(name: str, how=np.mean) -> str:
+        values = [one[name] for one in found if name in one]
+        return f"{how(values):.2f}" if values else ""
+
+    parts = [kind, layout, *(str(counts[v] or "") for v in VERDICTS), str(wrong)]
+    return f"| {' | '.join([*parts, mean('ratio', np.median), mean('held'), mean('ranges')])} |"
+
+
+def main() -> None:
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+    heads = ["planted", "table", *VERDICTS, "false", "forecast / realised", "interval holds", "ranges hold"]
+    lines = [f"| {' | '.join(heads)} |", f"|---|---|{'---:|' * (len(heads) - 2)}"]
+    print("\n".join(lines), flush=True)
+    for kind in KINDS:
+        for layout, (shape, rows) in LAYOUTS.items():
+            lines.append(line(kind, layout, [trial(kind, shape, rows, seed) for seed in range(seeds)]))
+            print(lines[-1], flush=True)
+    about = f"`python benchmarks/planted.py`: {seeds} tables of each kind, a third of the combinations hidden. False: "
+    about += "“assumption rejected” where effects add up, “determined” elsewhere. Ratios are medians."
+    text = "\n".join(["# Verdicts of `check` on planted tables", "", about, "", *lines, ""])
+    (Path(__file__).parent / "results" / "planted-cpu.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
