@@ -127,8 +127,8 @@ FOUND = (
     _paper("part-does-not-the-other", "That part does its own subroutine better than the other.",
            _chosen(EVERY, "d_sub").above(), "D_sub", 0.617, "mean D_sub of vision searches; .298 in language"),
     *(_paper(f"removable-agreement-{one}",
-             f"Agreement: without the chosen part for {one}, {one} suffers more than the other (bases from scratch that "
-             "learn at a rate that we chose).",
+             f"Agreement: without the chosen part for {one}, {one} suffers more than the other (bases from scratch "
+             "that learn at a rate that we chose).",
              _chosen(LANGUAGE, subroutine=one).below(), "D_abl", value, f"BERT from scratch, {where}")
       for one, value, where in (("subject", -0.365, "singular −.417 and plural −.313"),
                                 ("verb", -0.13, "singular −.260 and plural +.003, not significant"))),
