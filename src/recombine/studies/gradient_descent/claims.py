@@ -241,7 +241,7 @@ def _resists_equally(id: str, sentence: str, task: str, optimizer: str, source: 
 
 
 OPTIMIZERS = (
-    *(_resists_equally(f"optimizer-{name.lower()}", f"Stopped below the same loss, networks trained with {name} resist.",
+    *(_resists_equally(f"optimizer-{name.lower()}", f"Stopped below the same loss, networks trained by {name} resist.",
                        "digit pairs", name, "section 4 argues for gradient descent in general")
       for name in ("SGD", "momentum", "Adam", "sign")),
     _resists_equally("optimizer-evolution", "Stopped below the same loss, a search without gradients resists too.",
@@ -251,7 +251,7 @@ OPTIMIZERS = (
                  names=("gradient descent", "evolution")),
           source="the title and the conclusion: the bias “is caused by gradient descent”",
           unit="accuracy on the unseen quarter, in A"),
-    Claim("optimizer-differ", "Stopped below the same loss, optimisers differ: on digits momentum costs more than sign.",
+    Claim("optimizer-differ", "Below the same loss optimisers differ: on digits momentum costs more than sign does.",
           _costs("digit pairs", "momentum").minus(_costs("digit pairs", "sign")).above(0), whose="ours",
           source="the largest of the six differences in our first runs, which stopped on batches", unit="accuracy"),
     Claim("optimizer-differ-toy", "On the toy Adam costs more than plain gradient descent does.",
