@@ -12,6 +12,7 @@ from recombine.errors import InputError
 from recombine.runs.files import sha256_of
 from recombine.runs.run import Context, Outcome, Run
 from recombine.structure import Network, Protocol, carry_out, subroutines_of, untrained
+from recombine.structure.plan import LONG
 from recombine.tasks import Contours, OddOneOutTask, Task
 from recombine.training import Ensemble, Optimizer, starting_from, train
 from recombine.training.precision import Precision, rounding
@@ -40,8 +41,8 @@ class DissectionRun(Run):
     Masks are trained on ``learn`` problems of each subroutine and measured on ``asked`` of each partition. ``weights``
     names a file of trained bases that is read instead of training them; its hash is part of the description, so that
     other weights are another run. ``untrained`` networks of the same kind have the same search of their own; without
-    ``bases`` they are all that is searched. Bases are numbered from ``first``; masks that were found before a kill are
-    not searched again."""
+    ``bases`` they are all that is searched. Bases are numbered from ``first``. Of a long search masks that were found
+    before a kill are not searched again."""
 
     kind: ClassVar[str] = "dissection"
 
@@ -85,10 +86,13 @@ class DissectionRun(Run):
             # Panels are drawn where there is room for millions of pixels; sentences are looked up.
             device=context.device if isinstance(self.task.source, Contours) else "cpu",
         )  # fmt: skip
+        search = self.protocol.settings[0]
+        long = search.epochs * (self.learn // search.batch_size) >= LONG
         with rounding("tf32" if context.device.startswith("cuda") else "float32"):
             return carry_out(
                 self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
-                strategy=mask_strategy(context.device), checkpoint=context.workspace / "masks",
+                strategy=mask_strategy(context.device),
+                checkpoint=context.workspace / "masks" if long else None,
             )  # fmt: skip
 
     def trained(self, context: Context) -> list[nn.Module]:
