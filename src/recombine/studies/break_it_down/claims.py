@@ -132,7 +132,8 @@ FOUND = (
              _chosen(LANGUAGE, subroutine=one).below(), "D_abl", value, f"BERT from scratch, {where}")
       for one, value, where in (("subject", -0.365, "singular −.417 and plural −.313"),
                                 ("verb", -0.13, "singular −.260 and plural +.003, not significant"))),
-    *(_paper(f"removable-agreement-{one}-slow", f"So it is for {one} of bases that learn at the paper's rate of 1e-4.",
+    *(_paper(f"removable-agreement-{one}-slow", "Agreement at the paper's rate of 1e-4, from scratch: without the "
+             f"chosen part for {one}, {one} suffers more than the other.",
              _in("bert-slow", subroutine=one).below(), "D_abl", value, "BERT from scratch, singular")
       for one, value in (("subject", -0.417), ("verb", -0.26))),
     _paper("removable-inside-contact",
