@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,12 +19,14 @@ from recombine.structure import (
     Choice,
     Findings,
     Mask,
+    MaskSearch,
     MaskSettings,
     Network,
     Protocol,
     Subroutine,
     carry_out,
     dissect,
+    find_masks,
     subroutines_of,
     summarise_masks,
     untrained,
@@ -193,6 +197,43 @@ def test_a_base_below_the_gate_is_listed_and_not_dissected() -> None:
     assert found.bases["gated"].to_list() == [False]
     assert found.masks.is_empty()
     assert summarise_masks(found.masks).is_empty()
+
+
+def test_a_dissection_goes_on_from_the_masks_that_were_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed while masks of the second set of layers are trained; those of the first are not trained again."""
+    base = MaskSettings(epochs=2, batch_size=32, penalty=0.2)
+    settings = tuple(base.replace(choice=choice) for choice in (Choice(), Choice(names=r"encoder\.4")))
+    protocol = Protocol(settings=settings, seeds=1, random=0, shuffled=False)
+    parts = subroutines_of(TOY, problems=64, asked=20)
+    net = OddOneOutNet(encoder=Perceptron(widths=(24, 16, 16, 8)))
+    network = Network(3, "untrained", untrained(net, 0))
+    whole = carry_out(protocol, [network], parts)
+
+    def killed(done: int, total: int, text: str) -> None:
+        if done > total // 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(protocol, [network], parts, progress=killed, checkpoint=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"untrained-3-search-{target}-0-0.safetensors" for target in (0, 1)
+    ]
+    searched: list[int] = []
+
+    def counted(models: list[nn.Module], *given: Any, **named: Any) -> MaskSearch:
+        searched.append(len(models))
+        return find_masks(models, *given, **named)
+
+    monkeypatch.setattr("recombine.structure.protocol.find_masks", counted)
+    again = carry_out(protocol, [network], parts, checkpoint=tmp_path)
+    assert searched == [2]
+    assert again.masks.equals(whole.masks)
+    assert again.matrix.equals(whole.matrix)
+    (tmp_path / "untrained-3-search-0-1-0.safetensors").write_bytes(b"damaged")
+    carry_out(protocol, [network], parts, checkpoint=tmp_path)
+    assert searched == [2, 1]
+    carry_out(protocol, [Network(3, "untrained", untrained(net, 1))], parts, checkpoint=tmp_path)
+    assert searched == [2, 1, 4], "other weights"
 
 
 @functools.cache

@@ -152,6 +152,16 @@ def test_masks_of_different_layers_are_stacks_of_their_own_on_a_cpu() -> None:
     )
 
 
+def test_in_a_long_search_masks_that_see_the_same_batches_are_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU, where a step is more than launches: what comes before the layers of a mask is then computed once."""
+    monkeypatch.setitem(LAUNCH_BYTES, "cpu", 1)
+    settings = [SHORT.replace(choice=choice) for choice in (Choice(), Choice(names=r"encoder\.2"))]
+    data = [problems(0)] * 4 + [problems(1)] * 2
+    for long, masks in ((10**6, [3, 3]), (1, [2, 1, 2, 1])):
+        monkeypatch.setattr("recombine.structure.plan.LONG", long)
+        assert [plan["masks"] for plan in find_masks(model(), data, settings * 3).notes["groups"]] == masks
+
+
 def test_masks_of_several_models_and_problems_share_a_stack() -> None:
     bases, data = [model(0), model(1), model(2)], [problems(0), problems(1), problems(0)]
     together = numbers([SHORT] * 3, bases, data, "stacked")

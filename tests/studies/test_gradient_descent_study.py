@@ -12,7 +12,7 @@ from recombine.models import Perceptron
 from recombine.runs.run import Context
 from recombine.runs.training import Measured
 from recombine.studies.gradient_descent import STUDY
-from recombine.studies.gradient_descent.claims import early
+from recombine.studies.gradient_descent.claims import early, optimizer_pairs
 from recombine.studies.gradient_descent.evolution import EvolutionRun
 from recombine.studies.gradient_descent.settings import EVOLUTION
 from recombine.tasks import ToyTask
@@ -103,3 +103,18 @@ def test_evolution_lowers_the_loss_without_gradients_and_again_alike(tmp_path: P
     assert trained["accuracy"].mean() > 0.75  # type: ignore[operator]
     fewer = run.replace(members=2).compute(Context("cpu", tmp_path))
     assert fewer.tables["members"].equals(first.tables["members"].head(2))
+
+
+def test_optimisers_are_compared_by_member_and_pair_by_pair() -> None:
+    """Costs of .3, .3 and .1 and a little by member; a member that did not get there is in no pair."""
+    cost, rows = {"SGD": 0.3, "Adam": 0.3, "sign": 0.1}, []
+    for name, value in cost.items():
+        for member in range(6):
+            for side, unseen in (("A", 0.9 - value - 0.01 * (member % 3)), ("B", 0.9)):
+                rows.append(("toy", name, side, member, unseen, (name, member) != ("Adam", 5)))
+    schema = ["task", "optimizer", "setting", "member", "unseen", "fitted"]
+    found = optimizer_pairs(pl.DataFrame(rows, schema=schema, orient="row"))
+    pairs = [("SGD", "Adam", 5), ("SGD", "sign", 6), ("Adam", "sign", 5)]
+    assert found.select("one", "other", "members").rows() == pairs
+    assert [round(value, 6) for value in found["difference"]] == [0.0, 0.2, 0.2]
+    assert (found["holm"] >= found["p"]).all()

@@ -15,14 +15,16 @@ from recombine.runs import Store, get_or_compute
 from recombine.statistics import crossed_interval
 from recombine.studies.chances import holm
 from recombine.studies.together import STUDY
-from recombine.studies.together.claims import CLAIMS, looks
+from recombine.studies.together.claims import AFTERWARDS, ALONE, CLAIMS, afterwards, looks
 from recombine.studies.together.lenses import (
     ACROSS,
     ALL,
     BETWEEN,
     BETWEEN_PART,
     ELSEWHERE,
+    GIVEN_BOTH,
     GIVEN_COUNT,
+    GIVEN_CURVED,
     GIVEN_MADE,
     GIVEN_OTHERS,
     GIVEN_SUPPORT,
@@ -140,6 +142,34 @@ def test_what_count_and_making_explain_is_not_told_by_a_lens() -> None:
     support = figure(found, GIVEN_COUNT, "support")
     assert support is not None
     assert abs(support) < 0.3
+
+
+def test_what_bends_with_the_making_is_not_told_by_a_lens() -> None:
+    """Lens and error both grow with how far the first weights are from their middle: in a line nothing is explained."""
+    rng, rows = np.random.default_rng(2), []
+    for split in range(4):
+        for i, size in enumerate(rng.permutation(40)):
+            bent, made = abs(size - 19.5) / 20, dict(zip(MADE, (float(size), *rng.normal(size=2)), strict=True))
+            rows.append({"run": f"one-{split}", "task": "one", "split": str(split), "member": i, "fitted": True, **made,
+                         "error": bent + 0.2 * rng.normal(), "kernel": bent + 0.2 * rng.normal(),
+                         "share_seen": split / 4})  # fmt: skip
+    table = pl.DataFrame(rows)
+    missing = [pl.lit(None, pl.Float64).alias(lens) for lens in ALL if lens not in table.columns]
+    found = by_setting(table.with_columns(missing))
+    line, curve, both = (float(figure(found, kind, "kernel") or 0) for kind in (GIVEN_MADE, GIVEN_CURVED, GIVEN_BOTH))
+    assert curve < 0.4 < 0.6 < min(line, both)
+
+
+def test_a_claim_is_looked_at_without_each_task() -> None:
+    """The kernel is the error in one task and its opposite in the other: each alone decides."""
+    turned = pl.when(pl.col("task") == "one").then(-pl.col("kernel")).otherwise(pl.col("kernel"))
+    networks = planted({"kernel": (1, 1)}, noise=0.1).with_columns(kernel=turned)
+    found = afterwards(networks, by_setting(networks), forecasts(networks))
+    assert found.height == len(AFTERWARDS) + 2 * (len(CLAIMS) - len(ALONE))
+    told = dict(found.filter(look="kernel-same-rows").select("without", "figure").iter_rows())
+    assert told["one"] > 0.9
+    assert told["two"] < -0.9
+    assert found.filter(look="structure-same-rows")["figure"].null_count() == 2
 
 
 def figure(table: pl.DataFrame, kind: str, lens: str, task: str = "all tasks") -> float | None:

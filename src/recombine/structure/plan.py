@@ -37,6 +37,9 @@ masked weights and their gradient."""
 LAUNCH_BYTES = {"cuda": 2**28}
 """A step that touches less than this spends its time on launches: the fewer stacks the better."""
 
+LONG = 2000
+"""Steps of a search so long that starting another stack is nothing beside what masks in it can share."""
+
 
 @dataclass(frozen=True, eq=False)
 class Job:
@@ -53,6 +56,10 @@ class Job:
     def steps(self) -> int:
         """Every epoch is the number of steps that shows each problem once, rounded up."""
         return self.settings.epochs * -(-len(self.problems.targets) // self.settings.batch_size)
+
+    def batches(self) -> str:
+        """Jobs with the same show one model the same batches."""
+        return f"{id(self.model)} {id(self.problems)} {self.settings.seed}"
 
     def key(self) -> str:
         """Jobs with the same key can be one stack: they differ only in numbers, and in the layers they cover."""
@@ -72,7 +79,8 @@ def groups(jobs: Sequence[Job], loss: Loss, device: torch.device) -> list[list[J
     """Jobs that are stacked if any are, in the order in which they were given.
 
     Masks of different layers can be one stack, in which each holds the layers that it does not cover at one. That pays
-    only where a step is mostly launches: on their own, masks of late layers share what comes before."""
+    only where a step is mostly launches: on their own, masks of late layers share what comes before, if they are of one
+    model and see the same batches. So in a long search on a GPU only such masks are together."""
     found: list[list[Job]] = []
     for alike in _sorted(jobs, Job.key):
         layers = _sorted(alike, lambda job: json.dumps([part.parameter for part in job.units.parts]))
@@ -81,6 +89,8 @@ def groups(jobs: Sequence[Job], loss: Loss, device: torch.device) -> list[list[J
             found += layers
         elif len(alike) * max(step_bytes(group[0], loss, device) for group in layers) <= launches:
             found.append(alike)
+        elif alike[0].steps >= LONG:
+            found += [sharing for group in layers for sharing in _sorted(group, Job.batches)]
         else:
             found += layers
     return found

@@ -7,8 +7,10 @@ network has the same search of its own."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -103,15 +105,19 @@ def carry_out(
     loss: Loss = cross_entropy,
     strategy: str = "auto",
     progress: Progress | None = None,
+    checkpoint: Path | None = None,
 ) -> Findings:
-    """Dissect ``networks``; ``whole`` are problems of their own task, for the gate (by default the subroutines')."""
+    """Dissect ``networks``; ``whole`` are problems of their own task, for the gate (by default the subroutines').
+
+    Masks are kept in ``checkpoint`` as they are found. Begun again, a dissection goes on from there: of the same
+    networks and problems, which only their weights are checked of."""
     import polars as pl
 
     if len(subroutines) < 2 or len({s.name for s in subroutines}) != len(subroutines):
         raise InputError("a dissection needs two or more subroutines, each with its own name.")
     bases = [gated(network, subroutines, whole, protocol.gate) for network in networks]
     kept = [network for network, row in zip(networks, bases, strict=True) if row["gated"]]
-    work = _Work(protocol, subroutines, loss, strategy, progress, len(kept))
+    work = _Work(protocol, subroutines, loss, strategy, progress, len(kept), checkpoint)
     searched = [
         _Job(network, target, setting, protocol.settings[setting].seed, "search", subroutine.train)
         for network in kept
@@ -164,10 +170,10 @@ class _Work:
 
     def __init__(
         self, protocol: Protocol, subroutines: Sequence[Subroutine], loss: Loss, strategy: str,
-        progress: Progress | None, networks: int,
+        progress: Progress | None, networks: int, checkpoint: Path | None = None,
     ) -> None:  # fmt: skip
         self.protocol, self.subroutines, self.loss, self.strategy = protocol, subroutines, loss, strategy
-        self.chance = protocol.guessing(subroutines)
+        self.chance, self.checkpoint = protocol.guessing(subroutines), checkpoint
         self.progress = progress or (lambda done, total, text: None)
         self.matrix: list[dict[str, Any]] = []
         self.notes: list[Any] = []
@@ -178,22 +184,53 @@ class _Work:
         """Train the masks of all jobs in one search, then measure each."""
         if not jobs:
             return [], []
-        start = self.done
+        masks = [self._known(job) for job in jobs]
+        left = [(i, job) for i, job in enumerate(jobs) if masks[i] is None]
+        start = self.done + len(jobs) - len(left)
 
         def report(done: int, total: int) -> None:
-            self.progress(start + len(jobs) * done // max(total, 1), self.total, "masks")
+            self.progress(start + len(left) * done // max(total, 1), self.total, "masks")
 
-        found = find_masks(
-            [job.network.model for job in jobs],
-            [job.problems for job in jobs],
-            [self.protocol.settings[job.setting].replace(seed=job.seed) for job in jobs],
-            loss=self.loss,
-            strategy=self.strategy,
-            progress=report,
-        )
-        self.notes += found.notes["groups"]
+        def keep(place: int, mask: Mask) -> None:
+            i, job = left[place]
+            masks[i] = mask
+            if (path := self._file(job)) is not None:
+                mask.save(path.with_suffix(".part"), job.network.model).replace(path)
+
+        if left:
+            found = find_masks(
+                [job.network.model for _, job in left],
+                [job.problems for _, job in left],
+                [self._settings(job) for _, job in left],
+                loss=self.loss,
+                strategy=self.strategy,
+                progress=report,
+                on_found=keep,
+            )
+            self.notes += found.notes["groups"]
+            for place, mask in enumerate(found.masks):
+                masks[left[place][0]] = mask
         self.done += len(jobs)
-        return [self._row(job, mask) for job, mask in zip(jobs, found.masks, strict=True)], list(found.masks)
+        whole = [mask for mask in masks if mask is not None]
+        return [self._row(job, mask) for job, mask in zip(jobs, whole, strict=True)], whole
+
+    def _settings(self, job: _Job) -> MaskSettings:
+        return self.protocol.settings[job.setting].replace(seed=job.seed)  # type: ignore[no-any-return]
+
+    def _file(self, job: _Job) -> Path | None:
+        of = (job.network.kind, job.network.base, job.role.replace(" ", "_"), job.target, job.setting, job.seed)
+        return None if self.checkpoint is None else self.checkpoint / ("-".join(map(str, of)) + ".safetensors")
+
+    def _known(self, job: _Job) -> Mask | None:
+        """The mask that was kept when this was begun before; none where a base has come out otherwise since."""
+        path = self._file(job)
+        if path is None or not path.is_file():
+            return None
+        try:
+            mask = Mask.load(path, job.network.model)
+        except InputError:
+            return None
+        return mask if mask.notes["settings"] == json.loads(json.dumps(self._settings(job).described())) else None
 
     def _row(self, job: _Job, mask: Mask) -> dict[str, Any]:
         labels = _labels(job, self.protocol, self.subroutines)

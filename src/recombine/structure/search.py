@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 HALVED = "; halved, as memory ran out"
+Found = dict[int, tuple[Mask, History]]
+"""By place in the search."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,7 @@ def find_masks(
     strategy: str = "auto",
     chunk_size: ChunkSize = "auto",
     progress: Progress | None = None,
+    on_found: Callable[[int, Mask], None] | None = None,
 ) -> MaskSearch:
     """Train a mask for every setting; ``model``, ``problems`` and ``other`` are the same for all masks, or one per
     mask.
@@ -92,12 +95,19 @@ def find_masks(
 
     Masks are stacked where that pays and trained one by one elsewhere (``notes`` says which and why); mask i is the
     same, to rounding, whatever is trained beside it. ``device="auto"`` is where the model is. ``progress(done, total)``
-    counts mask-steps."""
+    counts mask-steps; ``on_found(i, mask)`` is told of each as soon as it and those beside it are trained."""
     jobs = _jobs(model, problems, other, settings, device)
     place = device_of(jobs[0].model)
     started = time.monotonic()
-    results: dict[int, tuple[Mask, History]] = {}
+    results: Found = {}
     plans: list[dict[str, Any]] = []
+
+    def told(found: Found) -> Found:
+        if on_found is not None:
+            for i, (mask, _) in found.items():
+                on_found(i, mask)
+        return found
+
     with evaluating(*{id(job.model): job.model for job in jobs}.values()), denormals_flushed():
         trained = [job for job in jobs if job.settings.method.trained]
         total = sum(job.steps for job in trained)
@@ -107,7 +117,7 @@ def find_masks(
         with reporter(progress, total) as report:
             for group in groups(trained, loss, place):
                 plan = plan_group(group, loss, place, strategy, chunk_size)
-                found, plan = _train_group(group, plan, loss, place, report, fixed=strategy != "auto")
+                found, plan = _train_group(group, plan, loss, place, report, told, fixed=strategy != "auto")
                 results |= found
                 plans.append(
                     {"masks": len(group), "strategy": plan.strategy, "stack": plan.stack, "reason": plan.reason}
@@ -118,14 +128,15 @@ def find_masks(
 
 
 def _train_group(
-    group: list[Job], plan: Plan, loss: Loss, device: torch.device, report: Callable[[int], None], fixed: bool
-) -> tuple[dict[int, tuple[Mask, History]], Plan]:
+    group: list[Job], plan: Plan, loss: Loss, device: torch.device, report: Callable[[int], None],
+    told: Callable[[Found], Found], fixed: bool,
+) -> tuple[Found, Plan]:  # fmt: skip
     """The results and the plan that worked: what does not fit into memory is halved, and what cannot be traced is
     looped unless the strategy is ``fixed``."""
     lanes = min(side_by_side(), len(group))
     if plan.strategy == "loop" and device.type == "cpu" and lanes > 1:
-        return _side_by_side(group, lanes, loss, device, report), plan
-    results: dict[int, tuple[Mask, History]] = {}
+        return told(_side_by_side(group, lanes, loss, device, report)), plan
+    results: Found = {}
     while True:
         chunk = group[len(results) : len(results) + plan.stack]
         if not chunk:
@@ -143,7 +154,7 @@ def _train_group(
             plan = _fallback(plan, device, refused)
         else:
             found = [result for part in parts for result in part]
-            results |= {job.place: result for job, result in zip(chunk, found, strict=True)}
+            results |= told({job.place: result for job, result in zip(chunk, found, strict=True)})
             if len(parts) > 1:
                 reason = plan.reason.removesuffix(HALVED) + HALVED
                 plan = replace(plan, stack=max(map(len, parts)), reason=reason)
@@ -151,7 +162,7 @@ def _train_group(
 
 def _side_by_side(
     group: list[Job], lanes: int, loss: Loss, device: torch.device, report: Callable[[int], None]
-) -> dict[int, tuple[Mask, History]]:
+) -> Found:
     """Looped masks on several threads, each mask on one: all cores are busy, and a mask's numbers do not depend on how
     many there are. A model stands in for one mask at a time, so every lane but the first has copies of its own."""
     lock = threading.Lock()
@@ -163,7 +174,7 @@ def _side_by_side(
         with lock:
             report(steps)
 
-    def lane(first: int) -> dict[int, tuple[Mask, History]]:
+    def lane(first: int) -> Found:
         own = group[first::lanes]
         if first:
             own = [replace(job, model=copies[first - 1][id(job.model)]) for job in own]

@@ -12,6 +12,7 @@ from recombine.errors import InputError
 from recombine.runs.files import sha256_of
 from recombine.runs.run import Context, Outcome, Run
 from recombine.structure import Network, Protocol, carry_out, subroutines_of, untrained
+from recombine.structure.plan import LONG
 from recombine.tasks import Contours, OddOneOutTask, Task
 from recombine.training import Ensemble, Optimizer, starting_from, train
 from recombine.training.precision import Precision, rounding
@@ -40,13 +41,15 @@ class DissectionRun(Run):
     Masks are trained on ``learn`` problems of each subroutine and measured on ``asked`` of each partition. ``weights``
     names a file of trained bases that is read instead of training them; its hash is part of the description, so that
     other weights are another run. ``untrained`` networks of the same kind have the same search of their own; without
-    ``bases`` they are all that is searched."""
+    ``bases`` they are all that is searched. Bases are numbered from ``first``. Of a long search masks that were found
+    before a kill are not searched again."""
 
     kind: ClassVar[str] = "dissection"
 
     task: OddOneOutTask
     model: Description
     bases: int = Field(default=3, ge=0)
+    first: int = Field(default=0, ge=0)
     steps: int = Field(ge=0)
     batch_size: int = Field(default=32, ge=1)
     optimizer: Optimizer
@@ -73,7 +76,7 @@ class DissectionRun(Run):
 
     def dissected(self, context: Context) -> Findings:
         """The findings with the masks themselves, which a run does not keep."""
-        networks = [Network(i, "trained", base) for i, base in enumerate(self.trained(context))]
+        networks = [Network(i, "trained", base) for i, base in enumerate(self.trained(context), self.first)]
         networks += [
             Network(i, "untrained", untrained(self._build, self.seed + 1000 + i).to(context.device))
             for i in range(self.untrained)
@@ -83,10 +86,13 @@ class DissectionRun(Run):
             # Panels are drawn where there is room for millions of pixels; sentences are looked up.
             device=context.device if isinstance(self.task.source, Contours) else "cpu",
         )  # fmt: skip
+        search = self.protocol.settings[0]
+        long = search.epochs * (self.learn // search.batch_size) >= LONG
         with rounding("tf32" if context.device.startswith("cuda") else "float32"):
             return carry_out(
                 self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
                 strategy=mask_strategy(context.device),
+                checkpoint=context.workspace / "masks" if long else None,
             )  # fmt: skip
 
     def trained(self, context: Context) -> list[nn.Module]:
@@ -95,16 +101,17 @@ class DissectionRun(Run):
             return []
         if self.weights is not None:
             ensemble = read_bases(self.weights, self.weights_hash, self._build)
-            if len(ensemble) < self.bases:
+            if len(ensemble) < self.first + self.bases:
                 raise InputError(f"{self.weights!r} holds {len(ensemble)} bases, {self.bases} are asked for.")
-            return [ensemble.member(m).to(context.device) for m in ensemble.members[: self.bases]]
-        every = list(range(self.bases))
+            some = ensemble.members[self.first :][: self.bases]
+            return [ensemble.member(m).to(context.device) for m in some]
+        every = list(range(self.first, self.first + self.bases))
         if self.pretraining is None:
             ensembles = [self._train(self, "bases", self._build, every, context)]
         else:
             before = self._train(self.pretraining, "pretraining", self.pretraining.model, every, context)
-            builds = [starting_from(self._build, before, i) for i in every]
-            ensembles = [self._train(self, "bases", build, [i], context) for i, build in enumerate(builds)]
+            builds = {i: starting_from(self._build, before, i) for i in every}
+            ensembles = [self._train(self, "bases", build, [i], context) for i, build in builds.items()]
         return [ensemble.member(m) for ensemble in ensembles for m in ensemble.members]
 
     def _train(

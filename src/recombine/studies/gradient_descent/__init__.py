@@ -6,7 +6,7 @@ says and leaves open, `figures` what is drawn, `notes.md` where this differs and
 
 import polars as pl
 
-from recombine.studies.gradient_descent.claims import CLAIMS, early
+from recombine.studies.gradient_descent.claims import CLAIMS, early, optimizer_pairs
 from recombine.studies.gradient_descent.figures import FIGURES
 from recombine.studies.gradient_descent.settings import SCALES, TABLES, settings
 from recombine.studies.gradient_toy import PAPER
@@ -26,7 +26,7 @@ STUDY = Study(
     scales=SCALES,  # type: ignore[arg-type]
     settings=settings,
     tables=TABLES,
-    derived={"early": (early, "pairs", "scan")},
+    derived={"early": (early, "pairs", "scan"), "optimizer_pairs": (optimizer_pairs, "optimizers")},
     claims=CLAIMS,
     figures=FIGURES,
     notes=read_notes(__file__),

@@ -64,8 +64,8 @@ FIGURES = (
     curves("strength", "From no redundancy to full redundancy", table="strength", x="strength", y="value", by="view",
            prepare=_by_strength, fitted=False, x_title="training examples whose X₂ is bound to Y₁, %",
            y_title="accuracy"),
-    _stopped("optimizers", "Digit pairs at equal training loss", "digit pairs"),
-    _stopped("optimizers-toy", "The toy at equal training loss, with and without gradients", "toy"),
+    _stopped("optimizers", "Digit pairs, stopped below the same loss", "digit pairs"),
+    _stopped("optimizers-toy", "The toy, stopped below the same loss, with and without gradients", "toy"),
     dots("remedies", "Remedies", table="remedies", group="remedy", value="unseen", prepare=_fitted_only, fitted=False,
          keep=["remedy", "member", "unseen"], axis="accuracy on unseen pairs at the end", domain=(0.5, 1)),
 )  # fmt: skip

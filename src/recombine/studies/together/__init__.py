@@ -10,7 +10,7 @@ import polars as pl
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Study
 from recombine.studies.together import lenses, networks
-from recombine.studies.together.claims import CLAIMS, looks
+from recombine.studies.together.claims import CLAIMS, afterwards, looks
 from recombine.studies.together.figures import FIGURES
 
 STUDY = Study(
@@ -29,7 +29,8 @@ STUDY = Study(
     tables={"networks": networks.networks, "training": networks.training},
     derived={"by_setting": (lenses.by_setting, "networks"), "summary": (lenses.summary, "by_setting"),
              "forecasts": (lenses.forecasts, "networks"), "variances": (lenses.variances, "networks"),
-             "looks": (looks, "networks", "by_setting", "forecasts")},
+             "looks": (looks, "networks", "by_setting", "forecasts"),
+             "afterwards": (afterwards, "networks", "by_setting", "forecasts")},
     claims=CLAIMS,
     figures=FIGURES,
     notes=read_notes(__file__),

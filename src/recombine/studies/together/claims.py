@@ -14,9 +14,17 @@ import polars as pl
 from recombine.studies._cells import CORRELATION, Cells, cells, rising
 from recombine.studies.chances import at_the_edge, holm, measured
 from recombine.studies.claims import Claim, Test
-from recombine.studies.together.lenses import ACROSS, ELSEWHERE, GIVEN_COUNT, GIVEN_MADE, GIVEN_SUPPORT, SAME_ROWS
+from recombine.studies.together.lenses import (
+    ACROSS,
+    ELSEWHERE,
+    GIVEN_COUNT,
+    GIVEN_MADE,
+    GIVEN_SUPPORT,
+    ON_DRAWN,
+    SAME_ROWS,
+)
 
-SETTING = ("task", "split")
+SETTING, TABLES = ("task", "split"), ("networks", "by_setting", "forecasts")
 RHO = pl.col("rho")
 ADDING, NOT_ADDING = ("digits", "signals", "sums"), ("stripes", "bumps", "signs")
 """Tasks by whether their answers are sums of one part per factor."""
@@ -108,9 +116,42 @@ CLAIMS = (
 def looks(networks: pl.DataFrame, by_setting: pl.DataFrame, forecasts: pl.DataFrame) -> pl.DataFrame:
     """One row per claim: its figure, the chance ``p`` of one that far inside the criterion if the truth were where that
     ends, and the same over all claims (``holm``), which look at the same networks."""
-    tables = {"networks": networks, "by_setting": by_setting, "forecasts": forecasts}
+    tables = dict(zip(TABLES, (networks, by_setting, forecasts), strict=True))
     found = [measured(claim, tables) for claim in CLAIMS]
     chances = [at_the_edge(claim, *figure) for claim, figure in zip(CLAIMS, found, strict=True)]
     figures = [figure for figure, _ in found]
     columns = {"claim": [claim.id for claim in CLAIMS], "figure": figures, "p": chances, "holm": holm(chances)}
     return pl.DataFrame(columns).with_columns(pl.col("figure").fill_nan(None))
+
+
+AFTERWARDS = {
+    **{f"number-over-{lens}": _better(ACROSS, lens, "share_seen", lens, "number seen")
+       for lens in ("kernel", "influence")},
+    **{f"{name}-over-number": rising(_off(name), _off("number"), names=(name, "number seen"), pair=SETTING)
+       for name in ("single", "together")},
+    "kernel-where-answers-add-up-drawn": rising(
+        *(_by_task(ON_DRAWN, "kernel", tasks) for tasks in (NOT_ADDING, ADDING)), names=("other", "adding up")),
+}  # fmt: skip
+"""Differences that were looked at after the results: no claim asks for them."""
+ALONE = ("one-lens-elsewhere", *(claim.id for claim in CLAIMS if claim.id.startswith("kernel-beyond-count-")))
+"""Claims about one task, or about lenses that the task left out had a say in."""
+
+
+def afterwards(networks: pl.DataFrame, by_setting: pl.DataFrame, forecasts: pl.DataFrame) -> pl.DataFrame:
+    """Looked at after the results: every claim about several tasks without each of them (``without``), whether it is
+    the doing of one; and differences that no claim asks for."""
+    tables = dict(zip(TABLES, (networks, by_setting, forecasts), strict=True))
+    asked = [(name, test, None) for name, test in AFTERWARDS.items()]
+    tasks = networks["task"].unique(maintain_order=True).to_list()
+    asked += [(claim.id, claim.test, task) for claim in CLAIMS if claim.id not in ALONE for task in tasks]
+    rows = []
+    for name, test, left in asked:
+        kept = {table: rows_.filter(pl.col("task") != (left or "")) for table, rows_ in tables.items()}
+        evidence = test.read(kept)
+        found = test.criterion.figure(evidence) if min(map(len, evidence.groups)) > 1 else None
+        ends = (None, None, None) if found is None else (found.mean, found.low, found.high)
+        holds = found is not None and test.criterion.holds(found, None)
+        rows.append((name, left, *ends, holds))
+    schema = {"look": pl.String, "without": pl.String, **dict.fromkeys(("figure", "low", "high"), pl.Float64),
+              "holds": pl.Boolean}  # fmt: skip
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col("figure", "low", "high").fill_nan(None))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 import polars as pl
@@ -60,9 +60,11 @@ GIVEN_COUNT, GIVEN_MADE = "given the number seen", "given how networks were made
 ON_REGULAR, ON_DRAWN = "given the number seen on regular splits", "given the number seen on drawn splits"
 BETWEEN_PART, ROWS_PART = "part between splits of equal number", "part on the same rows"
 BETWEEN = "between splits of equal number"
-AFTERWARDS = (ON_REGULAR, ON_DRAWN, BETWEEN_PART, ROWS_PART, BETWEEN)
+GIVEN_CURVED = "given how networks were made with squares and products"
+GIVEN_BOTH = "given the number seen and how networks were made"
+AFTERWARDS = (ON_REGULAR, ON_DRAWN, BETWEEN_PART, ROWS_PART, BETWEEN, GIVEN_CURVED, GIVEN_BOTH)
 """Looked at after the results: no claim asks for these."""
-MADE = ("init_scale", "lr", "weight_decay")
+MADE, TELLING = ("init_scale", "lr", "weight_decay"), ("kernel", "influence", "structure")
 SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
           "networks": pl.Int64, "half": pl.String}  # fmt: skip
 """``half``: the tasks on which a lens was chosen."""
@@ -82,12 +84,14 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
         enough, columns = len(part) >= FEWEST_NETWORKS, _columns(part)
         rows += [{"kind": kind, "lens": lens, "task": task, "split": split, "networks": len(part),
                   "rho": rho(columns, lens) if enough else None}
-                 for kind, rho in ((SAME_ROWS, _rho), (GIVEN_MADE, _given(*MADE))) for lens in ALL]  # fmt: skip
+                 for kind, rho, of in ((SAME_ROWS, _rho, ALL), (GIVEN_MADE, _given(*MADE), ALL),
+                                       (GIVEN_CURVED, _given_curved, TELLING)) for lens in of]  # fmt: skip
     counted, drawn, every = [*LENSES, "kernel_start"], pl.col("split").str.starts_with("r"), pl.lit(True)
     kinds: dict[str, tuple[Statistic, list[str], pl.Expr]] = {
         ACROSS: (_rho, list(ALL), every),
         GIVEN_SUPPORT: (_given("support"), list(LENSES), every),
         GIVEN_COUNT: (_given("share_seen"), counted, every),
+        GIVEN_BOTH: (_given("share_seen", *MADE), list(TELLING), every),
         ON_REGULAR: (_given("share_seen"), counted, ~drawn),
         ON_DRAWN: (_given("share_seen"), counted, drawn),
         **{kind: (_at_equal_number(kind), counted, every) for kind in (BETWEEN_PART, ROWS_PART, BETWEEN)},
@@ -175,6 +179,19 @@ def _given(*names: str) -> Statistic:
         return _turned(partial_spearman(kept[lens], kept["error"], np.column_stack([kept[n] for n in names])), lens)
 
     return rho
+
+
+def _given_curved(networks: Columns, lens: str) -> float | None:
+    """As given `MADE`, with squares and products of their ranks held still besides."""
+    kept = _known(networks, lens, *MADE)
+    lens_, error, *made = (_ranks(pl.Series(kept[name])) - 0.5 for name in (lens, "error", *MADE))
+    curved = [a * b for a, b in combinations_with_replacement(made, 2)]
+    design = np.column_stack([np.ones(len(error)), *made, *curved])
+    if len(error) < FEWEST_NETWORKS + design.shape[1]:
+        return None
+    one, other = (rank - design @ np.linalg.lstsq(design, rank, rcond=None)[0] for rank in (lens_, error))
+    size = float(np.linalg.norm(one) * np.linalg.norm(other))
+    return _turned(float(one @ other) / size, lens) if size > 1e-9 else None
 
 
 def _given_others(networks: Columns, lens: str) -> float | None:
