@@ -36,6 +36,8 @@ COMPRESSED = MaskSettings(epochs=9, batch_size=64, penalty=10.0)
 share of all weights, would leave half of them in every mask of so short a search."""
 RATES = (1e-2, 1e-3)
 """A tenth of the steps: the paper's lower rate, 1e-4, would not move a weight past its threshold."""
+AT_LENGTH = MaskSettings(penalty=1e-8, penalty_on="sum")
+"""The paper's: 90 epochs in batches of 64, 1e-8 per weight; with its rates of 1e-2 and 1e-4 and all 9500 problems."""
 UPPER = grid(starts=FEW, choices=tuple(Choice(names=n) for n in RESNET_LAYERS), lrs=RATES[:1], base=COMPRESSED)
 PENALTIES = (5.0, 1.0, 0.2)
 """Down to the paper's: under the compressed searches' ten, most masks of untrained residual networks keep no weight."""
@@ -95,7 +97,9 @@ def _open(setting: Setting) -> Setting:
 
 def _paper(members: int | None) -> dict[str, Setting]:
     """Language first, then contours; each run is one to fifteen minutes on an H200."""
-    whole = grid(starts=STARTS, choices=tuple(Choice(names=n) for n in BERT_LAYERS), lrs=RATES, base=COMPRESSED)
+    layers = tuple(Choice(names=names) for names in BERT_LAYERS)
+    whole, papers = grid(starts=STARTS, choices=layers, lrs=RATES, base=COMPRESSED), grid(
+        starts=STARTS, choices=layers, base=AT_LENGTH)  # fmt: skip
     few, all_layers = (grid(starts=FEW, choices=(Choice(names=layers[0]),), lrs=RATES, base=COMPRESSED)
                        for layers in (BERT_LAYERS, RESNET_LAYERS))  # fmt: skip
     searched = Protocol(settings=few, seeds=1, random=0, shuffled=False)
@@ -121,6 +125,10 @@ def _paper(members: int | None) -> dict[str, Setting]:
                                    lr=1e-4, steps=4000, rule=name)
            for name, rule in LANGUAGES.items() if name != "agreement"
            for ending, called in (("", ""), ("-pretrained", ", pretrained"))},
+        # One base per run: half an hour of an H200 in all, and a run that is cut short goes on from the masks it has.
+        **{f"faithful-agreement-{base}": bert("4 × 512, low rate, the paper's search",
+                                              searched.replace(settings=papers), 1, lr=1e-4, steps=4000, learn=9500,
+                                              first=base, bases_of="bert-slow") for base in range(three)},
         "resnet18-number-contact": contours("18 layers", middle, number, three),
         "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
         "resnet18-untrained": contours("18 layers, lower penalties", middle, number, 0, None, FRESH, 0, falls=False,
@@ -238,15 +246,16 @@ def alike(size: Size, members: int) -> Setting:
 
 
 def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None = None, untrained: int = 0,
-         lr: float = 5e-4, steps: int = 600, rule: str = "agreement", **bases_of: str) -> Setting:  # fmt: skip
+         lr: float = 5e-4, steps: int = 600, rule: str = "agreement", learn: int = 2000, first: int = 0,
+         **bases_of: str) -> Setting:  # fmt: skip
     """A rule with an encoder of the size of BERT-small, over words of its grammar; of reflexives there are fewer. Rules
     that came later are trained in TF32, as PyTorch rounded by default for the authors."""
     source = LANGUAGES[rule]
     problems, held_out = (9500, 1000) if source.grammar == "agreement" else (2500, 200)
     run = DissectionRun(
         task=OddOneOutTask(source=source, family=Family(both_broken=False), problems=problems, held_out=held_out),
-        model=OddOneOutNet(encoder=_encoder(512, 8, 4, source)), bases=bases, steps=steps, batch_size=32,
-        pretraining=before, optimizer=Adam(lr=lr), learn=2000, asked=300, free=False, protocol=protocol,
+        model=OddOneOutNet(encoder=_encoder(512, 8, 4, source)), bases=bases, first=first, steps=steps, batch_size=32,
+        pretraining=before, optimizer=Adam(lr=lr), learn=learn, asked=300, free=False, protocol=protocol,
         untrained=untrained, precision="float32" if rule == "agreement" else "tf32",
     )  # fmt: skip
     return _setting(run, rule.replace("-", ", "), called, 4, BERT, **bases_of)
