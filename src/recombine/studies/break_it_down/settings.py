@@ -39,6 +39,7 @@ RATES = (1e-2, 1e-3)
 AT_LENGTH = MaskSettings(penalty=1e-8, penalty_on="sum")
 """The paper's: 90 epochs in batches of 64, 1e-8 per weight; with its rates of 1e-2 and 1e-4 and all 9500 problems."""
 UPPER = grid(starts=FEW, choices=tuple(Choice(names=n) for n in RESNET_LAYERS), lrs=RATES[:1], base=COMPRESSED)
+WHEN = (0, 10, 20, 40, 80, 160, 400)
 PENALTIES = (5.0, 1.0, 0.2)
 """Down to the paper's: under the compressed searches' ten, most masks of untrained residual networks keep no weight."""
 FRESH = tuple(one.replace(epochs=15, penalty=penalty) for penalty in PENALTIES for one in UPPER[3:])
@@ -83,7 +84,7 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
         found |= _paper(members)
     found |= {"digit-pairs": digit_pairs(size, members or size.members)}
     if not size.encoders:
-        found |= {"digit-pairs-alike": alike(size, members or 96)}
+        found |= {"digit-pairs-alike": alike(size, members or 96), "digit-pairs-when": when(size, members or 24)}
     labelled = {name: replace(s, labels={"bases_of": name, **s.labels}) for name, s in found.items()}
     return {name: _open(s) for name, s in labelled.items()} if size.short else labelled
 
@@ -119,6 +120,7 @@ def _paper(members: int | None) -> dict[str, Setting]:
                           bases_of="bert-scratch"),
         "bert-scratch": bert("4 × 512, from scratch", searched, six, untrained=three),
         "bert-slow": bert("4 × 512, low rate", searched, ten, lr=1e-4, steps=4000),
+        "bert-long": bert("4 × 512, from scratch, longer", searched, five, steps=4000),
         "bert-pretrained": bert("4 × 512, pretrained", searched, six, words),
         "bert-slow-pretrained": bert("4 × 512, low rate, pretrained", searched, ten, words, lr=1e-4, steps=4000),
         **{f"{name}{ending}": bert(f"4 × 512, low rate{called}", searched, five, _words(rule) if ending else None,
@@ -243,6 +245,12 @@ def alike(size: Size, members: int) -> Setting:
     """The same from weights of one size, where what members do on unseen pairs still differs."""
     run: Any = digit_pairs(size, members).run
     return Setting(run.replace(init_scale=8.0, at=run.at[-1:]), {"task": "digit pairs, one size", "init_scale": 8.0})
+
+
+def when(size: Size, members: int) -> Setting:
+    """The same looked at more often, to see when parts come."""
+    run: Any = digit_pairs(size, members).run
+    return Setting(run.replace(init_scale=8.0, at=WHEN), {"task": "digit pairs, when", "init_scale": 8.0})
 
 
 def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None = None, untrained: int = 0,
