@@ -68,6 +68,24 @@ def test_the_paper_scale_has_its_settings_and_says_how_far_they_are_from_the_pap
     assert cast(DissectionRun, untrained.run).trained(context) == [], "there is no base to train"
 
 
+def test_the_faithful_search_is_as_long_as_the_papers_and_of_the_same_bases() -> None:
+    found = STUDY.planned("paper")
+    short = cast(DissectionRun, found["bert-slow"].run)
+    for base in range(3):
+        setting = found[f"faithful-agreement-{base}"]
+        run = cast(DissectionRun, setting.run)
+        assert setting.faithful is not None
+        shares = setting.faithful.shares(run)
+        assert (shares.steps, shares.data, shares.size) == (1, 1, 1)
+        assert setting.labels["bases_of"] == "bert-slow"
+        assert (run.bases, run.first) == (1, base)
+        kept = {"protocol": short.protocol, "learn": short.learn, "first": 0, "bases": short.bases}
+        assert run.replace(**kept).address == short.address
+        weights = [(one.penalty, one.penalty_on, one.epochs, one.batch_size) for one in run.protocol.settings]
+        assert weights == [(1e-8, "sum", 90, 64)] * 24
+        assert {one.optimizer.lr for one in run.protocol.settings} == {1e-2, 1e-4}
+
+
 def test_a_part_is_a_base_and_a_subroutine_of_its_run() -> None:
     found = tables.parts(_bases("agreement", 2))
     assert found.select("base", "subroutine", "alone").rows() == [

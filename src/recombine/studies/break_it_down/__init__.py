@@ -35,6 +35,7 @@ STUDY = Study(
     tables={
         "bases": "bases", "masks": tables.masks, "matrix": "matrix", "overlap": "overlap", "truth": "truth",
         "along": (tables.along, "along"), "alike": (partial(tables.along, task="digit pairs, one size"), "along"),
+        "when": (partial(tables.along, task="digit pairs, when"), "along"),
     },
     derived={
         "parts": (tables.parts, "bases"), "summary": (tables.by_run(summarise_masks), "masks"),

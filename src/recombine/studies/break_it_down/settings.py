@@ -36,7 +36,10 @@ COMPRESSED = MaskSettings(epochs=9, batch_size=64, penalty=10.0)
 share of all weights, would leave half of them in every mask of so short a search."""
 RATES = (1e-2, 1e-3)
 """A tenth of the steps: the paper's lower rate, 1e-4, would not move a weight past its threshold."""
+AT_LENGTH = MaskSettings(penalty=1e-8, penalty_on="sum")
+"""The paper's: 90 epochs in batches of 64, 1e-8 per weight; with its rates of 1e-2 and 1e-4 and all 9500 problems."""
 UPPER = grid(starts=FEW, choices=tuple(Choice(names=n) for n in RESNET_LAYERS), lrs=RATES[:1], base=COMPRESSED)
+WHEN = (0, 10, 20, 40, 80, 160, 400)
 PENALTIES = (5.0, 1.0, 0.2)
 """Down to the paper's: under the compressed searches' ten, most masks of untrained residual networks keep no weight."""
 FRESH = tuple(one.replace(epochs=15, penalty=penalty) for penalty in PENALTIES for one in UPPER[3:])
@@ -81,7 +84,7 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
         found |= _paper(members)
     found |= {"digit-pairs": digit_pairs(size, members or size.members)}
     if not size.encoders:
-        found |= {"digit-pairs-alike": alike(size, members or 96)}
+        found |= {"digit-pairs-alike": alike(size, members or 96), "digit-pairs-when": when(size, members or 24)}
     labelled = {name: replace(s, labels={"bases_of": name, **s.labels}) for name, s in found.items()}
     return {name: _open(s) for name, s in labelled.items()} if size.short else labelled
 
@@ -95,7 +98,9 @@ def _open(setting: Setting) -> Setting:
 
 def _paper(members: int | None) -> dict[str, Setting]:
     """Language first, then contours; each run is one to fifteen minutes on an H200."""
-    whole = grid(starts=STARTS, choices=tuple(Choice(names=n) for n in BERT_LAYERS), lrs=RATES, base=COMPRESSED)
+    layers = tuple(Choice(names=names) for names in BERT_LAYERS)
+    whole, papers = grid(starts=STARTS, choices=layers, lrs=RATES, base=COMPRESSED), grid(
+        starts=STARTS, choices=layers, base=AT_LENGTH)  # fmt: skip
     few, all_layers = (grid(starts=FEW, choices=(Choice(names=layers[0]),), lrs=RATES, base=COMPRESSED)
                        for layers in (BERT_LAYERS, RESNET_LAYERS))  # fmt: skip
     searched = Protocol(settings=few, seeds=1, random=0, shuffled=False)
@@ -115,12 +120,17 @@ def _paper(members: int | None) -> dict[str, Setting]:
                           bases_of="bert-scratch"),
         "bert-scratch": bert("4 × 512, from scratch", searched, six, untrained=three),
         "bert-slow": bert("4 × 512, low rate", searched, ten, lr=1e-4, steps=4000),
+        "bert-long": bert("4 × 512, from scratch, longer", searched, five, steps=4000),
         "bert-pretrained": bert("4 × 512, pretrained", searched, six, words),
         "bert-slow-pretrained": bert("4 × 512, low rate, pretrained", searched, ten, words, lr=1e-4, steps=4000),
         **{f"{name}{ending}": bert(f"4 × 512, low rate{called}", searched, five, _words(rule) if ending else None,
                                    lr=1e-4, steps=4000, rule=name)
            for name, rule in LANGUAGES.items() if name != "agreement"
            for ending, called in (("", ""), ("-pretrained", ", pretrained"))},
+        # One base per run: half an hour of an H200 in all, and a run that is cut short goes on from the masks it has.
+        **{f"faithful-agreement-{base}": bert("4 × 512, low rate, the paper's search",
+                                              searched.replace(settings=papers), 1, lr=1e-4, steps=4000, learn=9500,
+                                              first=base, bases_of="bert-slow") for base in range(three)},
         "resnet18-number-contact": contours("18 layers", middle, number, three),
         "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
         "resnet18-untrained": contours("18 layers, lower penalties", middle, number, 0, None, FRESH, 0, falls=False,
@@ -237,16 +247,23 @@ def alike(size: Size, members: int) -> Setting:
     return Setting(run.replace(init_scale=8.0, at=run.at[-1:]), {"task": "digit pairs, one size", "init_scale": 8.0})
 
 
+def when(size: Size, members: int) -> Setting:
+    """The same looked at more often, to see when parts come."""
+    run: Any = digit_pairs(size, members).run
+    return Setting(run.replace(init_scale=8.0, at=WHEN), {"task": "digit pairs, when", "init_scale": 8.0})
+
+
 def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None = None, untrained: int = 0,
-         lr: float = 5e-4, steps: int = 600, rule: str = "agreement", **bases_of: str) -> Setting:  # fmt: skip
+         lr: float = 5e-4, steps: int = 600, rule: str = "agreement", learn: int = 2000, first: int = 0,
+         **bases_of: str) -> Setting:  # fmt: skip
     """A rule with an encoder of the size of BERT-small, over words of its grammar; of reflexives there are fewer. Rules
     that came later are trained in TF32, as PyTorch rounded by default for the authors."""
     source = LANGUAGES[rule]
     problems, held_out = (9500, 1000) if source.grammar == "agreement" else (2500, 200)
     run = DissectionRun(
         task=OddOneOutTask(source=source, family=Family(both_broken=False), problems=problems, held_out=held_out),
-        model=OddOneOutNet(encoder=_encoder(512, 8, 4, source)), bases=bases, steps=steps, batch_size=32,
-        pretraining=before, optimizer=Adam(lr=lr), learn=2000, asked=300, free=False, protocol=protocol,
+        model=OddOneOutNet(encoder=_encoder(512, 8, 4, source)), bases=bases, first=first, steps=steps, batch_size=32,
+        pretraining=before, optimizer=Adam(lr=lr), learn=learn, asked=300, free=False, protocol=protocol,
         untrained=untrained, precision="float32" if rule == "agreement" else "tf32",
     )  # fmt: skip
     return _setting(run, rule.replace("-", ", "), called, 4, BERT, **bases_of)

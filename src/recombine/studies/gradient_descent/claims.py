@@ -271,6 +271,8 @@ REMEDIES = (
            of.STREAMS, of.FREE,
            "section 7: “if only model structure design is considered … it is hard to achieve good compositionality”",
            "paper"),
+    _helps("streams-resist", "Two streams resist, too: the same network answers unseen pairs worse in A than in B.",
+           of.STREAMS, of.STREAMS_FREE, "remedy-streams has one network in B; declared before its run"),
     _helps("remedy-noise", "Noise on the representation and a charge for its size (entropy regularisation) help.",
            of.UNTREATED, of.NOISE, "the authors' remedy for SCAN (Li et al. 2019), applied here"),
     _helps("remedy-dropout", "Hiding the redundant digit half of the time helps.", of.UNTREATED, of.DROPOUT),

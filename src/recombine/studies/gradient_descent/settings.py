@@ -44,6 +44,7 @@ SLACK = 1.001
 """A member that stopped below the loss has a tail mean of that loss, up to rounding."""
 
 TOY = Perceptron(widths=(2, 8, 8, 8, 2), start="playground")
+STREAMS_FREE = "two streams, X₂ uninformative (B)"
 UNTREATED, STREAMS, NOISE, DROPOUT, GRADIENT, FREE, LOOSE, BALANCED = (
     "none (A)", "two streams", "noise on the representation", "component dropout", "gradient penalty",
     "X₂ uninformative (B)", "none, 90 % bound", "group-balanced, 90 % bound",
@@ -236,6 +237,7 @@ def _remedies(a: DigitPairs, size: Size) -> dict[str, Setting]:
         "remedy-noise": (remedies.Charged(task=a, outputs=10, numbers=64), noisy, NOISE),
         "remedy-gradient": (remedies.Charged(task=a, outputs=10, numbers=half, weight=1.0), penalised, GRADIENT),
         "remedy-streams": (a, remedies.TwoStream(model=model), STREAMS),
+        "remedy-streams-free": (a.replace(strength=0.0), remedies.TwoStream(model=model), STREAMS_FREE),
         "remedy-balanced": (remedies.GroupBalanced(task=a.replace(strength=BOUND)), model, BALANCED),
     }
     return {name: _swept(task, learner, size, title) for name, (task, learner, title) in tried.items()}
