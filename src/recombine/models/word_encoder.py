@@ -61,9 +61,11 @@ class _Layer(nn.Module):
         self.query, self.key, self.value, self.mix = (nn.Linear(width, width) for _ in range(4))
         self.up, self.down = nn.Linear(width, inner), nn.Linear(inner, width)
 
-    def forward(self, x: Tensor, gone: Tensor) -> Tensor:
+    def forward(self, x: Tensor, gone: Tensor, places: int | None = None) -> Tensor:
+        """What the first ``places`` become, or all."""
         normed = self.before(x)
-        q, k, v = (self._heads(part(normed)) for part in (self.query, self.key, self.value))
+        k, v = (self._heads(part(normed)) for part in (self.key, self.value))
+        x, q = x[:, :places], self._heads(self.query(normed[:, :places]))
         scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]) - FAR * gone
         x = x + self.mix((torch.softmax(scores, -1) @ v).transpose(1, 2).flatten(2))
         return x + self.down(nn.functional.gelu(self.up(self.between(x))))  # type: ignore[no-any-return]
@@ -87,8 +89,9 @@ class _Encoder(nn.Module):
     def forward(self, words: Tensor) -> Tensor:
         x: Tensor = self._embedded(words) + self.place[: words.shape[1]]
         gone = (words == 0).to(x.dtype)[:, None, None, :]
-        for layer in self.layers:
-            x = layer(x, gone)
+        for i, layer in enumerate(self.layers, 1):
+            # Of the last layer nothing but the first place is read, unless all are spoken at.
+            x = layer(x, gone, 1 if i == len(self.layers) and not self.speaks else None)
         x = self.norm(x)
         if self.speaks:
             return torch.matmul(x, self.word.T)
