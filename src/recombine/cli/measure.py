@@ -149,6 +149,7 @@ def _write(result: MeasureResult, out: Path) -> Path:
 def _show(result: MeasureResult, page: Path | None) -> None:
     from rich.table import Table
 
+    from recombine.mechanisms.names import brief, figure_words, share
     from recombine.mechanisms.result import ERROR_WORDS, noise_words
 
     where = console()
@@ -158,8 +159,8 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     errors |= {"seen": result.seen, "unseen": result.unseen}
     print_facts(
         [
-            *((name, f"error {figure}{_scores(result, name)}") for name, figure in errors.items()),
-            ("gap", f"      {result.gap}: unseen less seen{', ' * bool(result.beyond())}{result.beyond()}"),
+            *((name, f"error {figure_words(figure)}{_scores(result, name)}") for name, figure in errors.items()),
+            ("gap", f"      {figure_words(result.gap)}: unseen less seen{', ' * bool(result.beyond())}{result.beyond()}"),
             ("noise", noise_words(result)),
             ("", f"{ERROR_WORDS[result.answers.kind]} Intervals are 95 %."),
             *(("note", note) for note in result.notes),
@@ -177,8 +178,6 @@ def _show(result: MeasureResult, page: Path | None) -> None:
         print_facts(silent)
     level = result.worst_level
     if level is not None and result.verdict != "composes":
-        from recombine.mechanisms.names import brief, share
-
         say("")
         name = shown(f"{brief(level['factor'])} = {brief(level['level'])}", style="bold")
         where.print("worst level ", name, shown(

@@ -18,12 +18,20 @@ from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
 from recombine.mechanisms.by_heart import SHRINKING, ByHeart, by_heart
-from recombine.mechanisms.comparing import GIVEN, Comparison, average, compare, noise as noise_of_rows, noise_within
+from recombine.mechanisms.comparing import (
+    GIVEN,
+    Comparison,
+    average,
+    compare,
+    noise as noise_of_rows,
+    noise_within,
+    unsure,
+)
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.determined import left_open
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
-from recombine.mechanisms.names import NOTHING
+from recombine.mechanisms.names import NOTHING, figure_words, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
@@ -72,7 +80,8 @@ def judge(
         comparison = compare(usable, over, others or {}, seed, known)
     most = 1.0 if usable.classes is not None else float("inf")
     at, away, error = usable.compared, usable.unseen, usable.error
-    seen, unseen = (average(usable, over, (1.0, error, mask)).within(0, most) for mask in (at, away))
+    seen, unseen = (average(usable, over, (1.0, error, mask)) for mask in (at, away))
+    seen, unseen = (unsure(f, usable, m).within(0, most) for f, m in ((seen, at), (unseen, away)))
     within = _noise(usable, comparison)
     beyond = np.where(np.abs(error - within) < NOTHING, 0.0, error - within)
     gap = average(usable, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
@@ -94,6 +103,9 @@ def judge(
         more = usable.varies and not usable.like
         speaks = any(e.speaks and not (more and e.id in SHRINKING) for e in found)
         verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, over, margin, fitted, speaks)
+    gap = unsure(gap, usable, away, at).within(-most, most)
+    if verdict == "composes" and gap.high > margin and not why:
+        why = f"as it answers seen ones, as far as {int(usable.counts[away].sum()):,} rows of them tell"
     undetermined = left_open(usable)
     if verdict in FAILING and undetermined.count:
         why = "; ".join(filter(None, [why, undetermined.short]))
@@ -178,7 +190,7 @@ def _verdict(
     certain = low > margin or (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most))
     if not certain or not (favoured is None or favoured.bounds or speaks):
         if _overfits(answers, seen, comparison, margin, fitted):
-            return "overfits", ""
+            return "overfits", "and whether it fails on unseen combinations besides is not clear"
         if favoured is None or gap.low <= margin:
             return "unclear", nothing or _across(gap, margin, len(answers.members), favoured)
         return "unclear", nothing or f"{favoured.bound}: {favoured.advice}"
@@ -243,8 +255,8 @@ def _notes(answers: Answers, told: float | None) -> list[str]:
     own = Interval(float("nan")) if told is None else noise_of_rows(answers)[0]
     if told is not None and own.bounded and not own.low <= told <= own.high:
         notes.append(
-            f"The noise was said to be an error of {told:.3g}, but rows that share a combination tell {own}: what was "
-            "said is used."
+            f"The noise was said to be an error of {share(told)}, but rows that share a combination tell "
+            f"{figure_words(own)}: what was said is used."
         )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")

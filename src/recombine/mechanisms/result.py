@@ -13,7 +13,7 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.names import brief, ranged, share
+from recombine.mechanisms.names import brief, figure_words, ranged, share
 from recombine.result import Result
 from recombine.statistics import Interval
 
@@ -112,21 +112,28 @@ class MeasureResult(Result):
             f"error {ranged(self.unseen)}{LEVEL_WORDS * self.unseen.bounded} on unseen combinations against "
             f"{ranged(self.seen)} on {rows}{'; ' * bool(self.beyond())}{self.beyond()}, a gap of {ranged(self.gap)}"
         )
+        learnt = share(self.training.mean)
+        besides = f" It overfits besides: the error on training rows is {learnt}." * self._better_on_training_rows
         if self.verdict == "composes":
             how = self.why or "as it answers seen ones"
-            return f"It answers unseen combinations {how}: {numbers}.{self._beside()}"
+            return f"It answers unseen combinations {how}: {numbers}.{besides}{self._beside()}"
         if self.verdict == "overfits":
             return (
-                f"It overfits, and not composing is not what fails: {numbers}, where the error on training rows is "
-                f"{share(self.training.mean)}.{self._beside()}"
+                f"It overfits, {self.why or 'and not composing is not what fails'}: {numbers}, where the error on "
+                f"training rows is {share(self.training.mean)}.{self._beside()}"
             )
         if self.verdict == "unclear":
-            return f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{self._beside()}"
+            return f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{besides}{self._beside()}"
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
         how = f"Mechanism: {'; '.join(named)}." if named else _silent(self.evidence)
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
-        return f"{start}: {numbers}.{self._beside()}{part} {how}"
+        return f"{start}: {numbers}.{besides}{self._beside()}{part} {how}"
+
+    @property
+    def _better_on_training_rows(self) -> bool:
+        """Whether training rows are answered better than new rows of seen combinations, by more than the margin."""
+        return self.answers.like and self.seen.low > self.training.mean + self.settings["margin"]
 
     def beyond(self) -> str:
         """The noise that was taken off the errors before they were compared, in words."""
@@ -295,9 +302,10 @@ def noise_words(result: MeasureResult) -> str:
     if not np.isfinite(floor.mean):
         return "unknown, as few rows share a combination"
     if floor.over == GIVEN:
-        return f"error {floor.mean:.3g}, as was said"
+        return f"error {share(floor.mean)}, as was said"
     weighed = "; the gap weighs combinations alike, this figure examples" * (max(result.noise) > 0)
-    return f"error {floor}: rows of one combination {'differ in their answer' if floor.mean > 0 else 'agree'}{weighed}"
+    differ = "differ in their answer" if floor.mean > 0 else "agree"
+    return f"error {figure_words(floor)}: rows of one combination {differ}{weighed}"
 
 
 def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
