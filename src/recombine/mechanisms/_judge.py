@@ -31,6 +31,7 @@ from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.determined import left_open
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
+from recombine.mechanisms.literal import LITERAL, literal
 from recombine.mechanisms.names import NOTHING, figure_words, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
@@ -68,6 +69,8 @@ def judge(
     of the answers, where it is known."""
     if noise is not None and not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number from 0 on.")
+    same = {"no_rules": no_rules, "fitted": fitted, "margin": margin, "noise": noise, "seed": seed}
+    judged = {name: judge(other, **same).verdict for name, other in (others or {}).items()}  # type: ignore[arg-type]
     known = noise if noise is None or answers.classes is not None else noise**2 / answers.scale
     finite = np.asarray(np.isfinite(answers.error[:, answers.seen]).all(axis=1))
     able = answers.only(finite) if finite.any() else answers
@@ -101,11 +104,14 @@ def judge(
         lost = min(there, comparison.reached(usable, away)) if away.any() else 0.0
         excess = average(usable, over, (1.0, beyond + (there - lost), away))
         more = usable.varies and not usable.like
-        speaks = any(e.speaks and not (more and e.id in SHRINKING) for e in found)
+        speaks = any(e.speaks and e.id != LITERAL and not (more and e.id in SHRINKING) for e in found)
         verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, over, margin, fitted, speaks)
     gap = unsure(gap, usable, away, at).within(-most, most)
     if verdict == "composes" and gap.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(usable.counts[away].sum()):,} rows of them tell"
+    comparison = replace(comparison, others=tuple(
+        c if c.rule else replace(c, verdict=judged[c.name]) for c in comparison.others
+    ))  # fmt: skip
     undetermined = left_open(usable)
     if verdict in FAILING and undetermined.count:
         why = "; ".join(filter(None, [why, undetermined.short]))
@@ -304,6 +310,9 @@ def _evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) -
                 why = outcome.why or "it may be the true rule, and what is left of the error the noise"
                 outcome = replace(outcome, speaks=False, why=why)
             _sort(rule.mechanism, outcome, found, silent)
+        copied = literal(asked, over)
+        if copied is not None and copied.speaks and not any(e.id == "copy" and e.speaks for e in found):
+            found = [*(e for e in found if e.id != "copy"), copied]
     _sort("memorization leak", shrunk(asked, over), found, silent)
     return found, silent
 
@@ -351,7 +360,7 @@ def _simplest(speaking: Sequence[Finding]) -> str | None:
     single = [*factors[:1], *([by["additive"]] if "additive" in by else [])]
     most = max((e.explains or 0.0 for e in speaking if e.id != "leak"), default=0.0)
     plain = next((e.id for e in single if (e.explains or 0.0) >= AS_GOOD * most), None)
-    return plain or next(name for name in ("copy", "leak", *by) if name in by)
+    return plain or next(name for name in ("copy", LITERAL, "leak", *by) if name in by)
 
 
 def _some(trained: Trained, most: int, rng: np.random.Generator) -> Trained:

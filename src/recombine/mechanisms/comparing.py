@@ -35,9 +35,12 @@ class Compared:
     seen: float
     """Its error on the seen combinations; of a rule, on each of them when it was fitted without it."""
     rule: bool = True
+    verdict: str = ""
+    """Of another learner, what it is judged to be by itself."""
 
     def to_dict(self) -> dict[str, Any]:
         known = {"name": self.name, "rule": self.rule, "seen": None if np.isnan(self.seen) else self.seen}
+        known |= {"verdict": self.verdict} if self.verdict else {}
         return {**known, "error": self.error.to_dict(), "difference": self.difference.to_dict()}
 
 
@@ -104,7 +107,9 @@ def average(answers: Answers, over: Over, *terms: Term) -> Interval:
     return replace(found, low=low, high=high)  # A bound that is nothing but rounding lies on no side of 0.
 
 
-def unsure(figure: Interval, answers: Answers, up: NDArray[np.bool_], down: NDArray[np.bool_] | None = None) -> Interval:
+def unsure(
+    figure: Interval, answers: Answers, up: NDArray[np.bool_], down: NDArray[np.bool_] | None = None
+) -> Interval:
     """The figure of one classifier whose combinations all say the same, so that over them it does not vary: as far up
     and down as none of so many rows being wrong leaves open (95 %)."""
     if len(answers.members) > 1 or answers.classes is None or not figure.bounded or figure.high - figure.low > NOTHING:

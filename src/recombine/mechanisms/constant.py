@@ -57,7 +57,9 @@ def shrunk(asked: Answers, over: Over) -> Finding | str:
         why = ranged(value) if value.bounded else "the answers hardly go with the right ones"
         return f"how much of the right answers' variation is shown cannot be told: {why}"
     inside = 0.0 if asked.within is None else asked.scale * asked.within / np.maximum(asked.counts - 1, 1)
-    off, left = (float((e - inside).mean()) for e in (np.square(asked.predicted - asked.target).mean(axis=2), _left(asked)))
+    off, left = (
+        float((e - inside).mean()) for e in (np.square(asked.predicted - asked.target).mean(axis=2), _left(asked))
+    )
     explains = min(max(0.0, 1 - left / off), 1.0) if off > 0 else 0.0
     shrinks = value.low > 0 and value.high < FULL
     lacks = f"it accounts for {explains:.0%} of the error beyond the noise; {NEARLY_ALL:.0%} are needed"

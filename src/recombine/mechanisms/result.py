@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison
@@ -123,7 +124,9 @@ class MeasureResult(Result):
                 f"training rows is {share(self.training.mean)}.{self._beside()}"
             )
         if self.verdict == "unclear":
-            return f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{besides}{self._beside()}"
+            return (
+                f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{besides}{self._beside()}"
+            )
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
         how = f"Mechanism: {'; '.join(named)}." if named else _silent(self.evidence)
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
@@ -153,7 +156,9 @@ class MeasureResult(Result):
         rules = (self.comparison.constant, self.comparison.adding, self.comparison.best)
         shown = [c for c in rules if c is not None]
         shown += [c for c in self.comparison.others if not c.rule]
-        texts = list(dict.fromkeys(f"{brief(c.name)} {share(c.error.mean)}" for c in shown))
+        texts = list(dict.fromkeys(
+            f"{brief(c.name)} {share(c.error.mean)}" + f" ({c.verdict})" * bool(c.verdict) for c in shown
+        ))  # fmt: skip
         guess = self.left_open
         open_ = f" (rules are arbitrary at {guess.count:,} of {guess.of:,} combinations)" * bool(guess.count)
         beside = f" On the same unseen rows, {', '.join(texts)}{open_}." if texts and self.answers.unseen.any() else ""
@@ -162,9 +167,20 @@ class MeasureResult(Result):
     @property
     def worst_level(self) -> dict[str, Any] | None:
         """The level whose unseen combinations have the largest mean error, with its counts; of levels with one such
-        combination only where there are no others."""
-        rows = [row for row in self.levels() if row["unseen"] is not None]
+        combination only where there are no others. One that training never shows does not count against the levels it
+        is asked about with."""
+        new = np.zeros(len(self.answers.codes), dtype=bool)
+        for j, known in enumerate(self._levels_shown):
+            new |= ~known[self.answers.codes[:, j]]
+        rows = [row for row in self.levels() if row["new"] and row["unseen"] is not None]
+        rows += [row for row in self.levels(~new) if row["unseen"] is not None]
         return max(rows, key=lambda row: (row["unseen_count"] > 1, row["unseen"], row["unseen_count"]), default=None)
+
+    @property
+    def _levels_shown(self) -> list[NDArray[np.bool_]]:
+        """Of each factor, which levels training shows; all, where that is not known."""
+        shown, shape = self.answers.shown, self.answers.space.shape if self.answers.space.finite else ()
+        return [np.isin(np.arange(n), np.arange(n) if shown is None else shown[:, j]) for j, n in enumerate(shape)]
 
     @property
     def compared_on(self) -> str:
@@ -194,18 +210,20 @@ class MeasureResult(Result):
             found[side] = {name: _plain(value) for name, value in own.items()}
         return found
 
-    def levels(self) -> list[dict[str, Any]]:
+    def levels(self, among: NDArray[np.bool_] | None = None) -> list[dict[str, Any]]:
         """For each level of each factor, its mean error over unseen combinations and over the seen ones that they are
-        compared with (`compared_on`)."""
+        compared with (`compared_on`), and whether it is new: training never shows it. ``among``: some of the
+        combinations."""
         answers = self.answers
         error = answers.error.mean(axis=0)
         rows = []
         for j, factor in enumerate(answers.space.factors):
             for code, level in enumerate(factor.levels or ()):
-                here = answers.codes[:, j] == code
+                here = (answers.codes[:, j] == code) & (among is None or among)
                 sides = {"seen": here & answers.compared, "unseen": here & answers.unseen}
                 if here.any():
-                    row: dict[str, Any] = {"factor": factor.name, "level": level}
+                    new = not self._levels_shown[j][code]
+                    row: dict[str, Any] = {"factor": factor.name, "level": level, "new": new}
                     for side, mask in sides.items():
                         row |= {
                             side: float(error[mask].mean()) if mask.any() else None,

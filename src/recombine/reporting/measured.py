@@ -22,7 +22,6 @@ from recombine.result import safe_csv
 
 if TYPE_CHECKING:
     from recombine.mechanisms import Finding, MeasureResult
-    from recombine.statistics import Interval
 
 SHOWN = 20
 HEADLINES = {
@@ -133,7 +132,8 @@ def error_rows(result: MeasureResult) -> list[tuple[str, ...]]:
 
 def beside_rows(result: MeasureResult) -> list[tuple[str, ...]]:
     """The learner and what it is compared with, for reading."""
-    others = [(brief(c.name), ranged(c.error), ranged(c.difference)) for c in result.comparison.others]
+    others = [(brief(c.name) + f" ({c.verdict})" * bool(c.verdict), ranged(c.error), ranged(c.difference))
+              for c in result.comparison.others]  # fmt: skip
     return [("this model", ranged(result.unseen), "–"), *others] if others and result.answers.unseen.any() else []
 
 
@@ -194,7 +194,7 @@ def _worst_levels(result: MeasureResult) -> list[dict[str, Any]]:
 
 def _level(row: dict[str, Any]) -> dict[str, str]:
     return {
-        "name": f"{brief(row['factor'])} = {brief(label(row['level']))}",
+        "name": f"{brief(row['factor'])} = {brief(label(row['level']))}" + ", never trained on" * row["new"],
         "unseen": share(row["unseen"]),
         "unseen_count": f"{row['unseen_count']:,}",
         "seen": share(row["seen"]),
