@@ -134,7 +134,12 @@ def _read(
         scores={name: gather(tables(name_, "number"), _mean)[None] for name, name_ in scores.items()},
         copied=np.stack([gather(tables(name, "number"), _mean) for name in copies]) if copies else None,
     )
-    return answers, notes + _hints(columns, frame)
+    if likely is not None and len(prediction) == 1 and collect(frame.select(pl.col(label).n_unique()))[0, 0] == 1:
+        notes.append(
+            f"All probabilities in {prediction[0]!r} lie on one side of 0.5, so that as classes they are one and the "
+            "same; --target-kind number judges the probabilities themselves."
+        )
+    return answers, notes + (_hints(columns, frame) if how.target_kind is None else [])
 
 
 def _asked(
