@@ -94,7 +94,7 @@ def judge(
         if usable.classes is None:
             no_rules = no_rules or "numbers that were fitted in part alone lie near those of any rule"
     found: list[Finding] = []
-    missing = {"mechanisms": "the learner did not fit its training data, so its answers elsewhere mean little"}
+    missing = {"mechanisms": "it does not count as fitted, so that its answers elsewhere mean little"}
     if verdict == "fails" or fits:
         found, silent = ([], {"rules": no_rules}) if no_rules else _evidence(usable, comparison, over, seed)
         missing = {**silent, **(left_out or {})}

@@ -99,7 +99,7 @@ class MeasureResult(Result):
         """The verdict in one or two sentences, each mechanism with its number."""
         if self.verdict == "not fitted":
             after = "What it does elsewhere says little about how it composes."
-            return f"The learner did not fit its training data: {self.why}.{self._aside()} {after}"
+            return f"On its training data it does not count as fitted: {self.why}.{self._aside()} {after}"
         if self.verdict == "nothing unseen":
             told = f"Every combination asked about was seen in training; the error on them is {ranged(self.seen)}."
             return told + self._aside()
