@@ -1,4 +1,4 @@
-"""What is said of a learner is no stronger than its rows: copies, leaks, new levels, overfitting, what was trained on."""
+"""What is said of a learner is no stronger than its rows: copies, leaks, new levels, overfitting, training rows."""
 
 from __future__ import annotations
 
@@ -146,3 +146,10 @@ def test_training_rows_in_a_table_of_predictions_are_no_new_rows():
 def test_training_rows_that_are_noisier_than_those_asked_about_may_be_fitted():
     y = SUM + np.where(KNOWN, 1.5, 0.1) * NOISE
     assert measured(y, SUM).verdict != "not fitted"
+
+
+def test_no_gap_is_larger_than_what_unseen_combinations_cost_beyond_the_noise():
+    y = SUM + 1.2 * np.where(FRESH, 0.1, 1.0) * NOISE  # New rows of seen combinations happen to be near the mean.
+    result = measured(y, SUM)
+    assert result.gap.low > 0.05
+    assert (result.verdict, "seen ones may have been answered well by chance" in result.why) == ("unclear", True)

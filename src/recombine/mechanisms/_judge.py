@@ -32,7 +32,7 @@ from recombine.mechanisms.determined import left_open
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
 from recombine.mechanisms.literal import LITERAL, literal
-from recombine.mechanisms.names import NOTHING, figure_words, share
+from recombine.mechanisms.names import NOTHING, figure_words, ranged, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
@@ -137,9 +137,10 @@ def judge(
 
 def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
     """What is taken off the errors of each combination before they are compared: its noise, where rows tell it, and
-    nothing from a learner that is told more than the factors: what they leave open is no bound to it."""
+    nothing from a learner that is told more than the factors, and so answers rows of one combination differently: what
+    the factors leave open is no bound to it."""
     floor = comparison.floor.mean
-    told = answers.like and answers.compared.any() and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
+    told = answers.varies and answers.like and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
     each = noise_within(answers) if floor > 0 and not told else None
     if each is None:
         return np.full(len(answers.codes), floor if comparison.floor.over == GIVEN and not told else 0.0)
@@ -193,17 +194,26 @@ def _verdict(
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
-    certain = low > margin or (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most))
+    # No gap is larger than what unseen combinations cost beyond the noise: beyond that, seen ones were lucky.
+    clear = low > margin and excess.low > margin
+    certain = clear or (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most))
     if not certain or not (favoured is None or favoured.bounds or speaks):
         if _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", "and whether it fails on unseen combinations besides is not clear"
+        if favoured is None and gap.low > margin:
+            return "unclear", nothing or (
+                f"of the error on unseen combinations {ranged(excess)} lies beyond the noise, not clearly more than the "
+                f"margin of {margin:g}: seen ones may have been answered well by chance"
+            )
         if favoured is None or gap.low <= margin:
             return "unclear", nothing or _across(gap, margin, len(answers.members), favoured)
         return "unclear", nothing or f"{favoured.bound}: {favoured.advice}"
     if nothing:
         return "unclear", nothing
-    left = "the gap" if gap.low <= margin else "what noise known by heart leaves of the gap"
-    ground = [] if low > margin else [
+    left = "the gap" if gap.low <= margin else (
+        "what noise known by heart leaves of the gap" if low <= margin else "what unseen ones cost beyond the noise"
+    )  # fmt: skip
+    ground = [] if clear else [
         f"{left} reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
         "ones (p < 0.01), and there is evidence of a mechanism"
     ]  # fmt: skip
