@@ -202,8 +202,8 @@ def _verdict(
             return "overfits", "and whether it fails on unseen combinations besides is not clear"
         if favoured is None and gap.low > margin:
             return "unclear", nothing or (
-                f"of the error on unseen combinations {ranged(excess)} lies beyond the noise, not clearly more than the "
-                f"margin of {margin:g}: seen ones may have been answered well by chance"
+                f"of the error on unseen combinations {ranged(excess)} lies beyond the noise, not clearly more than "
+                f"the margin of {margin:g}: seen ones may have been answered well by chance"
             )
         if favoured is None or gap.low <= margin:
             return "unclear", nothing or _across(gap, margin, len(answers.members), favoured)
