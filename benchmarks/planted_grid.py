@@ -1,5 +1,5 @@
 """A grid of two factors with rows that are hidden, trained on or held out, and answers over it: what learners are
-planted in (`planted.py`)."""
+planted in (`planted_kinds.py`)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     python benchmarks/verdicts.py [--seeds 20] [--only overfits]
 
-Printed of each kind (`planted.py`): the share of right verdicts, the share of results that name a mechanism that is not
+Printed of each kind (`planted_kinds.py`): the share of right verdicts, the share of results that name a mechanism that is not
 there, and the share that names the planted one.
 """
 
@@ -17,8 +17,8 @@ import warnings
 import numpy as np
 import torch
 
-from planted import LEARNERS
 from planted_grid import Planted
+from planted_kinds import LEARNERS
 
 
 def run(name: str, seed: int) -> Planted:
