@@ -185,7 +185,7 @@ def test_what_keeps_a_learner_from_counting_as_fitted_is_what_is_said():
     flat = judged(mostly, np.full(len(A), mostly[PART == "train"].mean()))
     assert flat.why == f"its error there is {flat.training.mean:.2f}, where always giving the same answer costs 1.00"
     for result in (nothing, found, flat):
-        assert f"training data: {result.why}. What" in result.sentence()
+        assert f"does not count as fitted: {result.why}. What" in result.sentence()
 
 
 def test_the_gap_follows_from_the_errors_and_the_noise_beside_them():

@@ -108,7 +108,7 @@ def test_a_perfect_learner_composes_and_a_random_one_is_not_fitted():
     assert perfect.mechanisms == ()
     random = measured(CLASSES, np.random.default_rng(0).permutation(CLASSES))
     assert random.verdict == "not fitted"
-    assert random.sentence().startswith("The learner did not fit its training data")
+    assert random.sentence().startswith("On its training data it does not count as fitted")
     assert not random.evidence
 
 

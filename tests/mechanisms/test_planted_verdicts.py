@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 spec = importlib.util.spec_from_file_location("verdicts", ROOT / "benchmarks" / "verdicts.py")
 assert spec is not None
 assert spec.loader is not None
+sys.path.insert(0, str(ROOT / "benchmarks"))
 verdicts = importlib.util.module_from_spec(spec)
 sys.modules["verdicts"] = verdicts
 spec.loader.exec_module(verdicts)

@@ -49,7 +49,9 @@ def measure(
     ],
     against: Annotated[
         list[str] | None,
-        Parameter(help="Columns with other models' predictions, compared on the same rows: a,b.", negative=()),
+        Parameter(
+            help="Columns with other models' predictions, judged and compared on the same rows: a,b.", negative=()
+        ),
     ] = None,
     train: Annotated[
         Path | None,
@@ -149,6 +151,7 @@ def _write(result: MeasureResult, out: Path) -> Path:
 def _show(result: MeasureResult, page: Path | None) -> None:
     from rich.table import Table
 
+    from recombine.mechanisms.names import brief, figure_words, share
     from recombine.mechanisms.result import ERROR_WORDS, noise_words
 
     where = console()
@@ -158,8 +161,11 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     errors |= {"seen": result.seen, "unseen": result.unseen}
     print_facts(
         [
-            *((name, f"error {figure}{_scores(result, name)}") for name, figure in errors.items()),
-            ("gap", f"      {result.gap}: unseen less seen{', ' * bool(result.beyond())}{result.beyond()}"),
+            *((name, f"error {figure_words(figure)}{_scores(result, name)}") for name, figure in errors.items()),
+            (
+                "gap",
+                f"      {figure_words(result.gap)}: unseen less seen{', ' * bool(result.beyond())}{result.beyond()}",
+            ),
             ("noise", noise_words(result)),
             ("", f"{ERROR_WORDS[result.answers.kind]} Intervals are 95 %."),
             *(("note", note) for note in result.notes),
@@ -177,8 +183,6 @@ def _show(result: MeasureResult, page: Path | None) -> None:
         print_facts(silent)
     level = result.worst_level
     if level is not None and result.verdict != "composes":
-        from recombine.mechanisms.names import brief, share
-
         say("")
         name = shown(f"{brief(level['factor'])} = {brief(level['level'])}", style="bold")
         where.print("worst level ", name, shown(
@@ -186,6 +190,7 @@ def _show(result: MeasureResult, page: Path | None) -> None:
             f"combination{'s' * (level['unseen_count'] != 1)}"
             + ("" if level["seen"] is None else f", {share(level['seen'])} on {result.compared_on} of "
                f"{level['seen_count']:,} seen one{'s' * (level['seen_count'] != 1)}")
+            + "; training never shows this level" * level["new"]
         ), sep="")  # fmt: skip
     if result.worst and result.verdict != "composes":
         say("")
@@ -209,7 +214,8 @@ def _beside(result: MeasureResult, table_type: Any) -> Any:
         apart = replace(apart, mean=-apart.mean, low=-apart.high, high=-apart.low) if apart.high < 0 else apart
         same = apart.bounded and max(-apart.low, apart.high) < NOTHING
         said = "the same" if same else f"{word} {ranged(apart)}" if apart.bounded else ""
-        table.add_row(shown(brief(other.name)), shown(ranged(other.error)), shown(said))
+        judged = f" ({other.verdict})" * bool(other.verdict)
+        table.add_row(shown(brief(other.name) + judged), shown(ranged(other.error)), shown(said))
     return table
 
 

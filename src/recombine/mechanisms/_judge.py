@@ -18,12 +18,21 @@ from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
 from recombine.mechanisms.by_heart import SHRINKING, ByHeart, by_heart
-from recombine.mechanisms.comparing import GIVEN, Comparison, average, compare, noise as noise_of_rows, noise_within
+from recombine.mechanisms.comparing import (
+    GIVEN,
+    Comparison,
+    average,
+    compare,
+    noise as noise_of_rows,
+    noise_within,
+    unsure,
+)
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.determined import left_open
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
-from recombine.mechanisms.names import NOTHING
+from recombine.mechanisms.literal import LITERAL, literal
+from recombine.mechanisms.names import NOTHING, figure_words, ranged, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
@@ -60,6 +69,8 @@ def judge(
     of the answers, where it is known."""
     if noise is not None and not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number from 0 on.")
+    same = {"no_rules": no_rules, "fitted": fitted, "margin": margin, "noise": noise, "seed": seed}
+    judged = {name: judge(other, **same).verdict for name, other in (others or {}).items()}  # type: ignore[arg-type]
     known = noise if noise is None or answers.classes is not None else noise**2 / answers.scale
     finite = np.asarray(np.isfinite(answers.error[:, answers.seen]).all(axis=1))
     able = answers.only(finite) if finite.any() else answers
@@ -72,7 +83,8 @@ def judge(
         comparison = compare(usable, over, others or {}, seed, known)
     most = 1.0 if usable.classes is not None else float("inf")
     at, away, error = usable.compared, usable.unseen, usable.error
-    seen, unseen = (average(usable, over, (1.0, error, mask)).within(0, most) for mask in (at, away))
+    seen, unseen = (average(usable, over, (1.0, error, mask)) for mask in (at, away))
+    seen, unseen = (unsure(f, usable, m).within(0, most) for f, m in ((seen, at), (unseen, away)))
     within = _noise(usable, comparison)
     beyond = np.where(np.abs(error - within) < NOTHING, 0.0, error - within)
     gap = average(usable, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
@@ -82,7 +94,7 @@ def judge(
         if usable.classes is None:
             no_rules = no_rules or "numbers that were fitted in part alone lie near those of any rule"
     found: list[Finding] = []
-    missing = {"mechanisms": "the learner did not fit its training data, so its answers elsewhere mean little"}
+    missing = {"mechanisms": "it does not count as fitted, so that its answers elsewhere mean little"}
     if verdict == "fails" or fits:
         found, silent = ([], {"rules": no_rules}) if no_rules else _evidence(usable, comparison, over, seed)
         missing = {**silent, **(left_out or {})}
@@ -92,8 +104,14 @@ def judge(
         lost = min(there, comparison.reached(usable, away)) if away.any() else 0.0
         excess = average(usable, over, (1.0, beyond + (there - lost), away))
         more = usable.varies and not usable.like
-        speaks = any(e.speaks and not (more and e.id in SHRINKING) for e in found)
+        speaks = any(e.speaks and e.id != LITERAL and not (more and e.id in SHRINKING) for e in found)
         verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, over, margin, fitted, speaks)
+    gap = unsure(gap, usable, away, at).within(-most, most)
+    if verdict == "composes" and gap.high > margin and not why:
+        why = f"as it answers seen ones, as far as {int(usable.counts[away].sum()):,} rows of them tell"
+    comparison = replace(comparison, others=tuple(
+        c if c.rule else replace(c, verdict=judged[c.name]) for c in comparison.others
+    ))  # fmt: skip
     undetermined = left_open(usable)
     if verdict in FAILING and undetermined.count:
         why = "; ".join(filter(None, [why, undetermined.short]))
@@ -119,9 +137,10 @@ def judge(
 
 def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
     """What is taken off the errors of each combination before they are compared: its noise, where rows tell it, and
-    nothing from a learner that is told more than the factors: what they leave open is no bound to it."""
+    nothing from a learner that is told more than the factors, and so answers rows of one combination differently: what
+    the factors leave open is no bound to it."""
     floor = comparison.floor.mean
-    told = answers.like and answers.compared.any() and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
+    told = answers.varies and answers.like and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
     each = noise_within(answers) if floor > 0 and not told else None
     if each is None:
         return np.full(len(answers.codes), floor if comparison.floor.over == GIVEN and not told else 0.0)
@@ -175,17 +194,26 @@ def _verdict(
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
-    certain = low > margin or (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most))
+    # No gap is larger than what unseen combinations cost beyond the noise: beyond that, seen ones were lucky.
+    clear = low > margin and excess.low > margin
+    certain = clear or (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most))
     if not certain or not (favoured is None or favoured.bounds or speaks):
         if _overfits(answers, seen, comparison, margin, fitted):
-            return "overfits", ""
+            return "overfits", "and whether it fails on unseen combinations besides is not clear"
+        if favoured is None and gap.low > margin:
+            return "unclear", nothing or (
+                f"of the error on unseen combinations {ranged(excess)} lies beyond the noise, not clearly more than "
+                f"the margin of {margin:g}: seen ones may have been answered well by chance"
+            )
         if favoured is None or gap.low <= margin:
             return "unclear", nothing or _across(gap, margin, len(answers.members), favoured)
         return "unclear", nothing or f"{favoured.bound}: {favoured.advice}"
     if nothing:
         return "unclear", nothing
-    left = "the gap" if gap.low <= margin else "what noise known by heart leaves of the gap"
-    ground = [] if low > margin else [
+    left = "the gap" if gap.low <= margin else (
+        "what noise known by heart leaves of the gap" if low <= margin else "what unseen ones cost beyond the noise"
+    )  # fmt: skip
+    ground = [] if clear else [
         f"{left} reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
         "ones (p < 0.01), and there is evidence of a mechanism"
     ]  # fmt: skip
@@ -243,8 +271,8 @@ def _notes(answers: Answers, told: float | None) -> list[str]:
     own = Interval(float("nan")) if told is None else noise_of_rows(answers)[0]
     if told is not None and own.bounded and not own.low <= told <= own.high:
         notes.append(
-            f"The noise was said to be an error of {told:.3g}, but rows that share a combination tell {own}: what was "
-            "said is used."
+            f"The noise was said to be an error of {share(told)}, but rows that share a combination tell "
+            f"{figure_words(own)}: what was said is used."
         )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")
@@ -292,6 +320,9 @@ def _evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) -
                 why = outcome.why or "it may be the true rule, and what is left of the error the noise"
                 outcome = replace(outcome, speaks=False, why=why)
             _sort(rule.mechanism, outcome, found, silent)
+        copied = literal(asked, over)
+        if copied is not None and copied.speaks and not any(e.id == "copy" and e.speaks for e in found):
+            found = [*(e for e in found if e.id != "copy"), copied]
     _sort("memorization leak", shrunk(asked, over), found, silent)
     return found, silent
 
@@ -339,7 +370,7 @@ def _simplest(speaking: Sequence[Finding]) -> str | None:
     single = [*factors[:1], *([by["additive"]] if "additive" in by else [])]
     most = max((e.explains or 0.0 for e in speaking if e.id != "leak"), default=0.0)
     plain = next((e.id for e in single if (e.explains or 0.0) >= AS_GOOD * most), None)
-    return plain or next(name for name in ("copy", "leak", *by) if name in by)
+    return plain or next(name for name in ("copy", LITERAL, "leak", *by) if name in by)
 
 
 def _some(trained: Trained, most: int, rng: np.random.Generator) -> Trained:

@@ -27,6 +27,8 @@ class Trained:
     answers: FloatArray
     weights: FloatArray
     """Rows of each combination."""
+    borrowed: bool = False
+    """Whether training's own answers are not known, and these are of other rows of the same combinations."""
     within: float = 0.0
     """For numbers, how much answers differ within combinations: the mean square, in units of the error."""
 
@@ -65,6 +67,9 @@ class Answers:
     """More errors, each members × combinations: "mae" in units of the answer, "log loss" of probabilities."""
     shown: Points | None = None
     """All combinations that training showed, where they are known, whether asked about or not."""
+    copied: FloatArray | None = None
+    """For numbers, how often the answers to a combination, and how often the right ones, are a training row's own
+    (2 × combinations; `mechanisms/literal.py`); None where that is hardly ever so, or not known."""
     not_finite: int = 0
     """Answers that are no finite numbers; they count as wrong."""
 
@@ -148,6 +153,7 @@ class Answers:
             fresh=self._fresh[rows],
             within=None if self.within is None else self.within[rows],
             scores={name: values[:, rows] for name, values in self.scores.items()},
+            copied=None if self.copied is None else self.copied[:, rows],
         )
 
     def wrong(self) -> FloatArray:

@@ -37,10 +37,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import GIVEN, Comparison, errors_left_out
+from recombine.mechanisms.comparing import GIVEN, Comparison, errors_left_out, most_wrong
 from recombine.mechanisms.constant import stretched
 from recombine.mechanisms.finding import LEVEL
 from recombine.mechanisms.fitting import LITTLE
@@ -119,11 +118,6 @@ def by_heart(answers: Answers, comparison: Comparison, over: Over, margin: float
     told = MORE if answers.varies else FACTORS if _alike(answers) else OPEN
     shared = float((1 / rows).mean()) if answers.classes is None else 1.0
     return ByHeart(2 * noise * shared, noise, told_by, told, bool(rows.max() <= 1), floor.over == GIVEN)
-
-
-def most_wrong(share: float, rows: float) -> float:
-    """The upper end (95 %) of a share of wrong rows, exactly (Clopper and Pearson): 3/n where none is."""
-    return float(betaincinv(share * rows + 1, max(rows - share * rows, 1e-9), 0.95))
 
 
 def _alike(answers: Answers) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
@@ -34,9 +35,12 @@ class Compared:
     seen: float
     """Its error on the seen combinations; of a rule, on each of them when it was fitted without it."""
     rule: bool = True
+    verdict: str = ""
+    """Of another learner, what it is judged to be by itself."""
 
     def to_dict(self) -> dict[str, Any]:
         known = {"name": self.name, "rule": self.rule, "seen": None if np.isnan(self.seen) else self.seen}
+        known |= {"verdict": self.verdict} if self.verdict else {}
         return {**known, "error": self.error.to_dict(), "difference": self.difference.to_dict()}
 
 
@@ -101,6 +105,22 @@ def average(answers: Answers, over: Over, *terms: Term) -> Interval:
     found = over.mean(*parts, counts=[answers.counts[mask] for mask in masks] if answers.classes is not None else ())
     low, high = (0.0 if abs(bound) < NOTHING else bound for bound in (found.low, found.high))
     return replace(found, low=low, high=high)  # A bound that is nothing but rounding lies on no side of 0.
+
+
+def unsure(
+    figure: Interval, answers: Answers, up: NDArray[np.bool_], down: NDArray[np.bool_] | None = None
+) -> Interval:
+    """The figure of one classifier whose combinations all say the same, so that over them it does not vary: as far up
+    and down as none of so many rows being wrong leaves open (95 %)."""
+    if len(answers.members) > 1 or answers.classes is None or not figure.bounded or figure.high - figure.low > NOTHING:
+        return figure
+    high, low = (most_wrong(0.0, float(answers.counts[at].sum())) for at in (up, up if down is None else down))
+    return replace(figure, low=figure.low - low, high=figure.high + high)
+
+
+def most_wrong(share: float, rows: float) -> float:
+    """The upper end (95 %) of a share of wrong rows, exactly (Clopper and Pearson): 3/n where none is."""
+    return float(betaincinv(share * rows + 1, max(rows - share * rows, 1e-9), 0.95))
 
 
 def compare(

@@ -11,8 +11,9 @@ from recombine.mechanisms.names import ranged
 from recombine.mechanisms.rules import BEHAVIOUR
 from recombine.statistics import FloatArray, Over
 
-HALF = 0.5
-"""Share of the squared error that a leak has to account for before it is named."""
+NEARLY_ALL = 0.9
+"""Share of the squared error beyond the noise that a leak has to account for before it is named: answers that lack some
+of what does not add up are smaller too, but not by one factor."""
 FULL = 0.95
 """Answers that show this share of the right ones' variation, or more, have no leak."""
 
@@ -55,13 +56,19 @@ def shrunk(asked: Answers, over: Over) -> Finding | str:
     if not (value.bounded and value.high - value.low <= 1):
         why = ranged(value) if value.bounded else "the answers hardly go with the right ones"
         return f"how much of the right answers' variation is shown cannot be told: {why}"
-    off = float(np.square(asked.predicted - asked.target).mean())
-    explains = max(0.0, 1 - float(_left(asked).mean()) / off) if off > 0 else 0.0
+    inside = 0.0 if asked.within is None else asked.scale * asked.within / np.maximum(asked.counts - 1, 1)
+    off, left = (
+        float((e - inside).mean()) for e in (np.square(asked.predicted - asked.target).mean(axis=2), _left(asked))
+    )
+    explains = min(max(0.0, 1 - left / off), 1.0) if off > 0 else 0.0
+    shrinks = value.low > 0 and value.high < FULL
+    lacks = f"it accounts for {explains:.0%} of the error beyond the noise; {NEARLY_ALL:.0%} are needed"
     return Finding(
         "leak", "memorization leak", "share of the right answers' variation that the answers show", value, chance=1.0,
-        reference="without a leak", explains=explains,
-        speaks=value.low > 0 and value.high < FULL and explains >= HALF,
-        limit=f"Of squared error, {explains:.0%} would go if all answers were larger by one factor. {BEHAVIOUR}",
+        reference="without a leak", explains=explains, speaks=shrinks and explains >= NEARLY_ALL,
+        why=lacks * (shrinks and explains < NEARLY_ALL),
+        limit=f"Of squared error beyond the noise, {explains:.0%} would go if all answers were larger by one factor. "
+        f"{BEHAVIOUR}",
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import Comparison
+from recombine.mechanisms.comparing import GIVEN, Comparison
 from recombine.mechanisms.names import ranged, share
 from recombine.statistics import FEW, FloatArray, Interval
 
@@ -25,8 +25,10 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     the same answer costs. Where the noise is not known, doing as well as the best simple rule is enough."""
     error, floor, best = answers.training_error, comparison.floor.high, comparison.best_on_seen
     finite = np.isfinite(answers.error[:, answers.seen]).all(axis=1) & np.isfinite(answers.error).any(axis=1)
-    allowed = fitted + np.nan_to_num(floor)
-    most = f"{fitted:g}" + (f" above the noise of {ranged(comparison.floor)}" * (floor > 0))
+    inside = _noise_of_training(answers) if comparison.floor.over != GIVEN else 0.0
+    allowed = fitted + np.nan_to_num(max(floor, inside))
+    noise = f"{share(inside)} among training rows" if inside > floor else ranged(comparison.floor)
+    most = f"{fitted:g}" + f" above the noise of {noise}" * bool(allowed > fitted)
     if np.isnan(floor) and best > fitted:
         allowed, most = best, f"the {share(best)} of the best simple rule"
     elif KNOWS_MORE * best > allowed:
@@ -41,10 +43,23 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     why = f"its error {there} is {share(own)}, "
     if not own >= bound:
         return keep, f"{why}more than {most}"
-    if own < constant:
-        return keep, f"{why}not clearly less than the {share(constant)} that always giving the same answer costs"
     nothing = hardly_anything(comparison) if comparison.floor.bounded else ""
+    if own < constant:
+        why += f"not clearly less than the {share(constant)} that always giving the same answer costs"
+        return keep, why + f"; {nothing}" * bool(nothing)
     return keep, why + (f"and {nothing}" if nothing else f"where always giving the same answer costs {share(constant)}")
+
+
+def _noise_of_training(answers: Answers) -> float:
+    """How far training answers differ within combinations, in units of the error; 0 where single rows do not tell.
+    Rows asked about may be less noisy, as of rare events some combinations have more than others."""
+    trained = answers.trained
+    if trained is None or trained.borrowed:
+        return 0.0
+    if answers.classes is not None:
+        return float(np.average(1 - trained.answers.max(axis=1), weights=trained.weights))
+    rows = float(trained.weights.sum())
+    return trained.within * rows / max(1.0, rows - len(trained.weights))
 
 
 def hardly_anything(comparison: Comparison) -> str:

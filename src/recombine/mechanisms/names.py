@@ -17,13 +17,22 @@ def brief(name: object, limit: int = LONGEST) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def share(value: float) -> str:
+def share(value: float | None) -> str:
     """Two decimals, or two digits where that would be nothing: errors of rare events are far below a hundredth."""
-    if not math.isfinite(value) or abs(value) >= 0.1 or abs(value) < NOTHING:
-        return f"{0.0 if abs(value) < NOTHING else value:.2f}"
-    return f"{value:.2f}" if round(value, 2) == value else f"{value:.2g}"
+    if value is None or not math.isfinite(value):
+        return "–"
+    if abs(value) < NOTHING:
+        return "0.00"
+    tiny = abs(value) < 0.1 and round(value, 2) != value
+    text = f"{value:.2g}" if tiny else f"{value:,.{2 if abs(value) < 1000 else 0}f}"
+    return text.replace("-", "−")
 
 
 def ranged(figure: Interval) -> str:
     """A share with its interval."""
     return share(figure.mean) + (f" [{share(figure.low)}, {share(figure.high)}]" if figure.bounded else "")
+
+
+def figure_words(figure: Interval) -> str:
+    """A share with its interval, and what that is over."""
+    return ranged(figure) + f", {figure.whom}" * figure.bounded

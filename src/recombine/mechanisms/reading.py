@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.columns import Columns, Kind, answer_columns
+from recombine.mechanisms.literal import among
 from recombine.mechanisms.probabilities import likely_class
 from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan
@@ -77,6 +78,13 @@ def _read(
     if columns.kind == "number":
         frame = frame.with_columns((pl.col(column) - pl.col(how.target)).abs().alias(off))
         scores = {"mae": off}
+    taught = known if told else None
+    if how.split is not None:
+        taught = frame.filter((pl.col(how.split[0]).cast(pl.String) != how.split[1]).fill_null(True))
+    copies: list[str] = []
+    if columns.kind == "number" and taught is not None and (flags := among(frame, taught, how.target, column)):
+        copies = [_unused(name, names) for name in ("copied", "due")]
+        frame = frame.with_columns(flag.alias(name) for flag, name in zip(flags, copies, strict=True))
     frames: list[Any] = [frame]
     if known is not None:
         frames.append(known.with_columns(columns.answer(how.target).alias(how.target)) if told else known)
@@ -91,7 +99,13 @@ def _read(
     notes = [f"{_rows(lost, 'was', 'were')} left out: no target or no prediction."] if lost else []
     dropped = sum(t.dropped for t in right)
     notes += [f"{_rows(dropped, 'was', 'were')} left out: factors are missing."] if dropped else []
-    parts, seen, fresh = _asked(right, how.split is not None, told)
+    holds = known is not None and _holds_training(right, taught, frame, columns)
+    if known is not None and (holds or not told):
+        notes.append(
+            f"Rows of seen combinations in the table of predictions are taken {'' if holds else 'not '}to be training "
+            "rows. To say which are, put all into one table with a column for it (--split)."
+        )
+    parts, seen, fresh = _asked(right, how.split is not None, holds)
 
     def gather(found: list[Table], values: Callable[[Table], NDArray[Any]]) -> NDArray[Any]:
         return np.concatenate([values(found[i])[rows] for i, rows in parts])
@@ -118,18 +132,23 @@ def _read(
         varies=any(_varies(t) for t in said if t.target is not None),
         scale=scale,
         scores={name: gather(tables(name_, "number"), _mean)[None] for name, name_ in scores.items()},
+        copied=np.stack([gather(tables(name, "number"), _mean) for name in copies]) if copies else None,
     )
-    return answers, notes + _hints(columns, answers)
+    if likely is not None and len(prediction) == 1 and collect(frame.select(pl.col(label).n_unique()))[0, 0] == 1:
+        notes.append(
+            f"All probabilities in {prediction[0]!r} lie on one side of 0.5, so that as classes they are one and the "
+            "same; --target-kind number judges the probabilities themselves."
+        )
+    return answers, notes + (_hints(columns, frame) if how.target_kind is None else [])
 
 
 def _asked(
-    right: list[Table], cut: bool, told: bool
+    right: list[Table], cut: bool, holds: bool
 ) -> tuple[list[tuple[int, NDArray[np.bool_]]], NDArray[np.bool_], NDArray[np.bool_]]:
     """Which combinations of which table are asked about, which of them were seen, and which on rows not trained on.
 
     Of a table that is cut in two these are the test rows, and training rows of combinations without any. Of two tables
-    it is the first; it holds the training rows themselves where each seen combination has as many rows in both, with
-    the same answers."""
+    it is the first, all of it new rows unless it ``holds`` those of training."""
     if cut:
         train, test = right
         rest = ~_within(test, train)
@@ -137,11 +156,28 @@ def _asked(
         fresh = np.concatenate([np.ones(len(test.codes), dtype=bool), np.zeros(int(rest.sum()), dtype=bool)])
         return [(1, np.ones(len(test.codes), dtype=bool)), (0, rest)], seen, fresh
     table, train = right
+    seen = _within(train, table)
+    return [(0, np.ones(len(seen), dtype=bool))], seen, ~seen if holds else np.ones(len(seen), dtype=bool)
+
+
+def _holds_training(right: list[Table], taught: pl.LazyFrame | None, frame: pl.LazyFrame, columns: Columns) -> bool:
+    """Whether, for all that is known, the first of two tables holds the training rows of the second: it has as many
+    rows of each seen combination, or more, with each of training's answers among them. A list of combinations without
+    answers, each once, is none of rows."""
+    table, train = right
     seen, back = _within(train, table), _within(table, train)
-    alike = np.array_equal(table.counts[seen], train.counts[back])
-    if alike and told and table.target is not None and train.target is not None:
-        alike = np.allclose(table.target.mean[seen], train.target.mean[back], rtol=1e-9, atol=0)
-    return [(0, np.ones(len(seen), dtype=bool))], seen, ~seen if alike else np.ones(len(seen), dtype=bool)
+    own, theirs = table.counts[seen], train.counts[back]
+    if (own < theirs).any() or taught is None:
+        return bool((own >= theirs).all() and (theirs.max(initial=0) > 1 or own.max(initial=0) <= 1))
+    if columns.kind == "class":
+        each, their = (_shares(columns, t.target) * t.counts[:, None] for t in right)
+        return bool((each[seen] >= their[back] - 1e-6).all())
+    name = columns.target
+    rows, answered = (
+        f.select(pl.col(name).cast(pl.Float64, strict=False).drop_nulls()).group_by(name).len() for f in (taught, frame)
+    )
+    both = rows.join(answered, on=name, how="left", suffix="_own")
+    return bool(collect(both.select((pl.col("len") <= pl.col("len_own").fill_null(0)).all().alias("all")))[0, 0])
 
 
 def _trained(
@@ -160,13 +196,15 @@ def _trained(
         answers, inside = _shares(columns, source.target)[rows], _inside(source)[rows]
     known = len(codes) > 0
     if columns.kind == "class":
-        return (Trained(codes.astype(np.int64), answers, counts.astype(np.float64)) if known else None), 1.0
+        return (
+            Trained(codes.astype(np.int64), answers, counts.astype(np.float64), source is None) if known else None
+        ), 1.0
     within = float(np.average(inside, weights=counts)) if known else 0.0
     values = answers if known else gather(right, lambda t: _shares(columns, t.target))
     scale = float(np.square(values - values.mean(axis=0)).mean()) + within
     if scale <= 0:
         raise InputError(f"every training answer in {columns.target!r} is the same, so errors have no scale.")
-    trained = Trained(codes.astype(np.int64), answers, counts.astype(np.float64), within / scale)
+    trained = Trained(codes.astype(np.int64), answers, counts.astype(np.float64), source is None, within / scale)
     return (trained if known else None), scale
 
 
@@ -235,12 +273,12 @@ def _within(table: Table, other: Table) -> NDArray[np.bool_]:
     return np.asarray(table.support().contains(other.codes.astype(np.int64)))
 
 
-def _hints(columns: Columns, answers: Answers) -> list[str]:
+def _hints(columns: Columns, frame: pl.LazyFrame) -> list[str]:
     if columns.kind == "class":
         return []
-    values = np.unique(answers.target)
-    whole = np.array_equal(values, np.trunc(values)) and len(values) <= TARGET_CLASSES
-    if not whole or not np.isin(answers.predicted, values).all():
+    y, p = pl.col(columns.target), pl.col(columns.prediction)
+    few = collect(frame.select(((y == y.round()).all() & (y.n_unique() <= TARGET_CLASSES)).alias("few")))[0, 0]
+    if not few or collect(frame.select((~p.is_in(y.unique().implode())).any().alias("other")))[0, 0]:
         return []
     return [f"The answers in {columns.target!r} are taken as numbers; if they are classes, say --target-kind class."]
 

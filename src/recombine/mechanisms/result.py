@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.names import brief, ranged, share
+from recombine.mechanisms.names import brief, figure_words, ranged, share
 from recombine.result import Result
 from recombine.statistics import Interval
 
@@ -98,7 +99,7 @@ class MeasureResult(Result):
         """The verdict in one or two sentences, each mechanism with its number."""
         if self.verdict == "not fitted":
             after = "What it does elsewhere says little about how it composes."
-            return f"The learner did not fit its training data: {self.why}.{self._aside()} {after}"
+            return f"On its training data it does not count as fitted: {self.why}.{self._aside()} {after}"
         if self.verdict == "nothing unseen":
             told = f"Every combination asked about was seen in training; the error on them is {ranged(self.seen)}."
             return told + self._aside()
@@ -112,21 +113,30 @@ class MeasureResult(Result):
             f"error {ranged(self.unseen)}{LEVEL_WORDS * self.unseen.bounded} on unseen combinations against "
             f"{ranged(self.seen)} on {rows}{'; ' * bool(self.beyond())}{self.beyond()}, a gap of {ranged(self.gap)}"
         )
+        learnt = share(self.training.mean)
+        besides = f" It overfits besides: the error on training rows is {learnt}." * self._better_on_training_rows
         if self.verdict == "composes":
             how = self.why or "as it answers seen ones"
-            return f"It answers unseen combinations {how}: {numbers}.{self._beside()}"
+            return f"It answers unseen combinations {how}: {numbers}.{besides}{self._beside()}"
         if self.verdict == "overfits":
             return (
-                f"It overfits, and not composing is not what fails: {numbers}, where the error on training rows is "
-                f"{share(self.training.mean)}.{self._beside()}"
+                f"It overfits, {self.why or 'and not composing is not what fails'}: {numbers}, where the error on "
+                f"training rows is {share(self.training.mean)}.{self._beside()}"
             )
         if self.verdict == "unclear":
-            return f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{self._beside()}"
+            return (
+                f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{besides}{self._beside()}"
+            )
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
         how = f"Mechanism: {'; '.join(named)}." if named else _silent(self.evidence)
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
-        return f"{start}: {numbers}.{self._beside()}{part} {how}"
+        return f"{start}: {numbers}.{besides}{self._beside()}{part} {how}"
+
+    @property
+    def _better_on_training_rows(self) -> bool:
+        """Whether training rows are answered better than new rows of seen combinations, by more than the margin."""
+        return self.answers.like and self.seen.low > self.training.mean + self.settings["margin"]
 
     def beyond(self) -> str:
         """The noise that was taken off the errors before they were compared, in words."""
@@ -146,7 +156,9 @@ class MeasureResult(Result):
         rules = (self.comparison.constant, self.comparison.adding, self.comparison.best)
         shown = [c for c in rules if c is not None]
         shown += [c for c in self.comparison.others if not c.rule]
-        texts = list(dict.fromkeys(f"{brief(c.name)} {share(c.error.mean)}" for c in shown))
+        texts = list(dict.fromkeys(
+            f"{brief(c.name)} {share(c.error.mean)}" + f" ({c.verdict})" * bool(c.verdict) for c in shown
+        ))  # fmt: skip
         guess = self.left_open
         open_ = f" (rules are arbitrary at {guess.count:,} of {guess.of:,} combinations)" * bool(guess.count)
         beside = f" On the same unseen rows, {', '.join(texts)}{open_}." if texts and self.answers.unseen.any() else ""
@@ -155,9 +167,20 @@ class MeasureResult(Result):
     @property
     def worst_level(self) -> dict[str, Any] | None:
         """The level whose unseen combinations have the largest mean error, with its counts; of levels with one such
-        combination only where there are no others."""
-        rows = [row for row in self.levels() if row["unseen"] is not None]
+        combination only where there are no others. One that training never shows does not count against the levels it
+        is asked about with."""
+        new = np.zeros(len(self.answers.codes), dtype=bool)
+        for j, known in enumerate(self._levels_shown):
+            new |= ~known[self.answers.codes[:, j]]
+        rows = [row for row in self.levels() if row["new"] and row["unseen"] is not None]
+        rows += [row for row in self.levels(~new) if row["unseen"] is not None]
         return max(rows, key=lambda row: (row["unseen_count"] > 1, row["unseen"], row["unseen_count"]), default=None)
+
+    @property
+    def _levels_shown(self) -> list[NDArray[np.bool_]]:
+        """Of each factor, which levels training shows; all, where that is not known."""
+        shown, shape = self.answers.shown, self.answers.space.shape if self.answers.space.finite else ()
+        return [np.isin(np.arange(n), np.arange(n) if shown is None else shown[:, j]) for j, n in enumerate(shape)]
 
     @property
     def compared_on(self) -> str:
@@ -187,18 +210,20 @@ class MeasureResult(Result):
             found[side] = {name: _plain(value) for name, value in own.items()}
         return found
 
-    def levels(self) -> list[dict[str, Any]]:
+    def levels(self, among: NDArray[np.bool_] | None = None) -> list[dict[str, Any]]:
         """For each level of each factor, its mean error over unseen combinations and over the seen ones that they are
-        compared with (`compared_on`)."""
+        compared with (`compared_on`), and whether it is new: training never shows it. ``among``: some of the
+        combinations."""
         answers = self.answers
         error = answers.error.mean(axis=0)
         rows = []
         for j, factor in enumerate(answers.space.factors):
             for code, level in enumerate(factor.levels or ()):
-                here = answers.codes[:, j] == code
+                here = (answers.codes[:, j] == code) & (among is None or among)
                 sides = {"seen": here & answers.compared, "unseen": here & answers.unseen}
                 if here.any():
-                    row: dict[str, Any] = {"factor": factor.name, "level": level}
+                    new = not self._levels_shown[j][code]
+                    row: dict[str, Any] = {"factor": factor.name, "level": level, "new": new}
                     for side, mask in sides.items():
                         row |= {
                             side: float(error[mask].mean()) if mask.any() else None,
@@ -295,9 +320,10 @@ def noise_words(result: MeasureResult) -> str:
     if not np.isfinite(floor.mean):
         return "unknown, as few rows share a combination"
     if floor.over == GIVEN:
-        return f"error {floor.mean:.3g}, as was said"
+        return f"error {share(floor.mean)}, as was said"
     weighed = "; the gap weighs combinations alike, this figure examples" * (max(result.noise) > 0)
-    return f"error {floor}: rows of one combination {'differ in their answer' if floor.mean > 0 else 'agree'}{weighed}"
+    differ = "differ in their answer" if floor.mean > 0 else "agree"
+    return f"error {figure_words(floor)}: rows of one combination {differ}{weighed}"
 
 
 def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:

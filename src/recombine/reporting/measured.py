@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from recombine.errors import InputError
 from recombine.figures import theme
-from recombine.figures.data import decimals_for, label, number
+from recombine.figures.data import label, number
 from recombine.figures.export import save_figure, write
 from recombine.figures.measured import measured_figure, measured_rows
-from recombine.mechanisms.names import brief
+from recombine.mechanisms.names import brief, ranged, share
 from recombine.mechanisms.result import ERROR_WORDS, noise_words
 from recombine.mechanisms.rules import BEHAVIOUR
 from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
@@ -22,7 +22,6 @@ from recombine.result import safe_csv
 
 if TYPE_CHECKING:
     from recombine.mechanisms import Finding, MeasureResult
-    from recombine.statistics import Interval
 
 SHOWN = 20
 HEADLINES = {
@@ -58,7 +57,7 @@ def measured_page(result: MeasureResult) -> str:
     sentence = result.sentence()
     answer, _, how = sentence.partition(". ")
     headline = HEADLINES[result.verdict]
-    if result.verdict == "composes" and result.why:
+    if result.verdict in ("composes", "overfits") and result.why:
         headline = answer.partition(": ")[0]
     if result.verdict in SAID:
         # The headline has said the rest.
@@ -128,27 +127,19 @@ def error_rows(result: MeasureResult) -> list[tuple[str, ...]]:
         "unseen combinations": result.unseen,
         "the gap, unseen − seen": result.gap,
     }
-    return [(name, figure_text(f), f.whom if f.bounded else "–") for name, f in found.items()]
+    return [(name, ranged(f), f.whom if f.bounded else "–") for name, f in found.items()]
 
 
 def beside_rows(result: MeasureResult) -> list[tuple[str, ...]]:
     """The learner and what it is compared with, for reading."""
-    others = [(brief(c.name), figure_text(c.error), figure_text(c.difference)) for c in result.comparison.others]
-    return [("this model", figure_text(result.unseen), "–"), *others] if others and result.answers.unseen.any() else []
+    others = [(brief(c.name) + f" ({c.verdict})" * bool(c.verdict), ranged(c.error), ranged(c.difference))
+              for c in result.comparison.others]  # fmt: skip
+    return [("this model", ranged(result.unseen), "–"), *others] if others and result.answers.unseen.any() else []
 
 
 def evidence_rows(result: MeasureResult) -> list[tuple[str, ...]]:
     return [tuple(_evidence(e)[key] for key in ("mechanism", "what", "value", "compared", "p", "explains", "named"))
             for e in result.evidence]  # fmt: skip
-
-
-def figure_text(figure: Interval) -> str:
-    """The number and its interval, with as many decimals as the interval carries."""
-    digits = decimals_for(figure.low, figure.high)
-    if digits is None or digits < 2:
-        digits = 2
-    inside = f" [{number(figure.low, digits)}, {number(figure.high, digits)}]" if figure.bounded else ""
-    return number(figure.mean, digits) + inside
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -177,11 +168,11 @@ def _evidence(evidence: Finding) -> dict[str, str]:
     return {
         "mechanism": evidence.mechanism,
         "what": evidence.what,
-        "value": figure_text(evidence.value),
+        "value": ranged(evidence.value),
         "over": evidence.value.whom,
-        "chance": number(evidence.chance, 2),
+        "chance": share(evidence.chance),
         "reference": evidence.reference,
-        "compared": f"{number(evidence.chance, 2)} ({evidence.reference})",
+        "compared": f"{share(evidence.chance)} ({evidence.reference})",
         "p": "–" if evidence.p is None else f"{evidence.p:.2g}",
         "explains": "–" if evidence.explains is None else f"{evidence.explains:.0%}",
         "named": "yes" if evidence.named else "no",
@@ -194,7 +185,7 @@ def _evidence(evidence: Finding) -> dict[str, str]:
 def _worst(row: dict[str, Any]) -> dict[str, Any]:
     said = {name: "–" if row[name] is None else brief(label(row[name])) for name in ("target", "prediction")}
     levels = [brief(label(v)) for v in row["combination"].values()]
-    return {"levels": levels, "count": f"{row['count']:,}", "error": number(row["error"], 2), **said}
+    return {"levels": levels, "count": f"{row['count']:,}", "error": share(row["error"]), **said}
 
 
 def _worst_levels(result: MeasureResult) -> list[dict[str, Any]]:
@@ -203,10 +194,10 @@ def _worst_levels(result: MeasureResult) -> list[dict[str, Any]]:
 
 def _level(row: dict[str, Any]) -> dict[str, str]:
     return {
-        "name": f"{brief(row['factor'])} = {brief(label(row['level']))}",
-        "unseen": number(row["unseen"], 2),
+        "name": f"{brief(row['factor'])} = {brief(label(row['level']))}" + ", never trained on" * row["new"],
+        "unseen": share(row["unseen"]),
         "unseen_count": f"{row['unseen_count']:,}",
-        "seen": number(row["seen"], 2),
+        "seen": share(row["seen"]),
         "seen_count": f"{row['seen_count']:,}",
     }
 

@@ -1,0 +1,492 @@
+"""Learners whose behaviour is planted, and what may be said of each.
+
+Each generator builds a learner by hand (two of them train a small network) over a random space, support and noise, and
+says which verdicts are right and which mechanisms may be named. `verdicts.py` asks `measure` about all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
+from torch import nn
+
+import recombine as rc
+from planted_grid import FAILS, Grid, Planted, blurred, classes, neighbours, numbers, with_errors
+from recombine.mechanisms import MeasureResult
+from recombine.support import Explicit
+from recombine.tasks import cross_entropy, squared_error
+
+LEARNERS: dict[str, Callable[[np.random.Generator], Planted]] = {}
+
+
+def learner(build: Callable[[np.random.Generator], Planted]) -> Callable[[np.random.Generator], Planted]:
+    LEARNERS[build.__name__.replace("_", " ")] = build
+    return build
+
+
+@learner
+def composes_classes(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([16, 24])))
+    y = classes(rng, grid)
+    return Planted(grid.measured(y, with_errors(rng, y, 0.02)), ("composes",))
+
+
+@learner
+def composes_numbers(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 8])))
+    y = numbers(rng, grid, 1.0)
+    return Planted(grid.measured(y, y + 0.1 * rng.normal(size=len(y))), ("composes",))
+
+
+@learner
+def overfits_only(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([16, 24])))
+    y = classes(rng, grid)
+    new = grid.unseen | grid.fresh
+    return Planted(grid.measured(y, with_errors(rng, y, np.where(new, rng.uniform(0.25, 0.45), 0.0))), ("overfits",))
+
+
+def overfitted_network(rng: np.random.Generator, **more: Any) -> MeasureResult:
+    """The label is the left one of two factors, and nothing in the input tells the right one."""
+    space = rc.FactorSpace.of(left=2, right=6)
+    train = Explicit(space, [(i, j) for i in range(2) for j in range(6) if (i + j) % 3])
+    codes = torch.as_tensor(space.sample(720, seed=int(rng.integers(10**6))))
+    generator = torch.Generator().manual_seed(int(rng.integers(10**6)))
+    inputs = torch.randn(720, 40, generator=generator) + 0.06 * (2.0 * codes[:, :1] - 1)
+    task = rc.FixedTask(space, train, ~train, inputs, codes[:, 0], codes, loss=cross_entropy, **more)
+    torch.manual_seed(int(rng.integers(10**6)))
+    network = nn.Sequential(nn.Linear(40, 64), nn.ReLU(), nn.Linear(64, 2))
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    x, y = task.whole()
+    for _ in range(150):
+        optimizer.zero_grad()
+        cross_entropy(network(x), y).mean().backward()
+        optimizer.step()
+    return rc.measure(network, task)
+
+
+@learner
+def overfits_only_network(rng: np.random.Generator) -> Planted:
+    return Planted(overfitted_network(rng), ("overfits",))
+
+
+@learner
+def memorization_leak(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 8])))
+    y = numbers(rng, grid, float(rng.uniform(0, 1.5)))
+    p = np.where(grid.unseen, rng.uniform(0.3, 0.6) * y, y) + 0.03 * rng.normal(size=len(y))
+    return Planted(grid.measured(y, p), grid.fails(), ("memorization leak",))
+
+
+@learner
+def shortcut(rng: np.random.Generator) -> Planted:
+    """The answer is a class of ``a``; in training ``b`` nearly always goes with it, and elsewhere it is followed."""
+    k, rows = int(rng.integers(2, 5)), int(rng.choice([1, 8]))
+    while True:
+        side = 3 * k
+        a, b = np.indices((side, side)).reshape(2, -1).repeat(rows, axis=1)
+        hidden = rng.random((side, side))[a, b] < np.where(a % k == b % k, 0.1, 0.85)
+        known = {(x, y) for x, y in zip(a[~hidden], b[~hidden], strict=True)}
+        if {x for x, _ in known} == {y for _, y in known} == set(range(side)):
+            break
+    grid = Grid(a, b, hidden, ~hidden & (np.tile(np.arange(rows), side**2) >= 6))
+    y = np.array([f"class {c}" for c in a % k])
+    follow = rng.random((side, side))[a, b] < 0.9
+    p = np.where(hidden & follow, grid.level(y, b), y)
+    return Planted(grid.measured(y, p), FAILS, ("shortcut by b",))
+
+
+@learner
+def shortcut_of_two_levels(rng: np.random.Generator) -> Planted:
+    """Waterbirds: two kinds of birds on two backgrounds, each seen on its own; all others named by the background."""
+    n = int(rng.integers(40, 200))
+    bird, place = np.indices((2, 2)).reshape(2, -1).repeat(n, axis=1)
+    unseen = bird != place
+    fresh = ~unseen & (np.tile(np.arange(n), 4) % 4 == 0)
+    wrong = rng.random(len(bird)) < rng.choice([1.0, 0.95])
+    said = np.where(unseen & wrong, place, bird)
+    names = np.array(["land", "water"])
+    table = {"bird": names[bird], "background": names[place], "y": names[bird], "p": names[said],
+             "part": np.where(unseen | fresh, "test", "train")}  # fmt: skip
+    result = rc.measure_predictions(table, ["bird", "background"], target="y", prediction="p", split="part=test")
+    return Planted(result, FAILS, ("shortcut by background",))
+
+
+@learner
+def copies(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 2])))
+    y = np.array([f"class {c}" for c in rng.permutation(20)[(grid.a + grid.b) % 20]])
+    p = np.where(grid.unseen, neighbours(rng, grid, y), y)
+    return Planted(grid.measured(y, p), grid.fails(), ("memorization: a copied answer",))
+
+
+@learner
+def random_errors_classes(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 16)
+    y = classes(rng, grid)
+    p = with_errors(rng, y, np.where(grid.unseen, rng.uniform(0.12, 0.4), 0.0))
+    return Planted(grid.measured(y, p), FAILS)
+
+
+@learner
+def random_errors_numbers(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 8)
+    y = numbers(rng, grid, float(rng.uniform(0, 1.5)))
+    off = rng.normal(size=(20, 20))[grid.a, grid.b] * y.std()
+    return Planted(grid.measured(y, y + np.where(grid.unseen, rng.uniform(0.6, 1.5) * off, 0.0)), FAILS)
+
+
+@learner
+def diverged(rng: np.random.Generator) -> Planted:
+    space = rc.FactorSpace.of(a=4, b=5)
+    codes = torch.as_tensor(space.grid()).repeat(6, 1)
+    train = Explicit(space, space.grid()[rng.permutation(20)[:12]])
+    number = bool(rng.integers(2))
+    targets = codes.float().sum(1, keepdim=True) if number else codes[:, 0] % 2
+    loss = squared_error if number else cross_entropy
+    task = rc.FixedTask(space, train, ~train, codes.float(), targets, codes, loss=loss)
+    return Planted(rc.measure(lambda x: torch.full((len(x), 1 if number else 2), torch.nan), task), ("not fitted",))
+
+
+@learner
+def noise_ceiling(rng: np.random.Generator) -> Planted:
+    """The true conditional mean of answers that are mostly noise, several rows per combination."""
+    grid = Grid.of(rng, int(rng.choice([60, 100])))
+    mean = numbers(rng, grid, float(rng.uniform(0, 1.5)))
+    noise = rng.uniform(0.7, 1.5) * mean.std()
+    return Planted(grid.measured(mean + noise * rng.normal(size=len(mean)), mean), ("composes",))
+
+
+@learner
+def told_more_than_the_factors(rng: np.random.Generator) -> Planted:
+    """Answers that are mostly noise to whoever knows the factors, but the learner's input shows it."""
+    grid = Grid.of(rng, int(rng.choice([8, 16])))
+    y = numbers(rng, grid, 0.5) + rng.uniform(1, 3) * rng.normal(size=len(grid.a))
+    return Planted(grid.measured(y, y + 0.1 * y.std() * rng.normal(size=len(y))), ("composes",))
+
+
+@learner
+def noise_ceiling_of_single_rows(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 1, (30, 30))
+    one, two = rng.normal(size=(2, 30))
+    mean = one[grid.a] + two[grid.b]
+    return Planted(grid.measured(mean + rng.normal(size=len(mean)), mean), ("composes", "unclear"))
+
+
+@learner
+def noise_ceiling_of_classes(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 40)
+    p = np.array([f"class {c}" for c in (grid.a + grid.b) % 3])
+    return Planted(grid.measured(with_errors(rng, p, rng.uniform(0.15, 0.35)), p), ("composes", "unclear"))
+
+
+@learner
+def always_the_same_answer(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 40)
+    y = (rng.random(len(grid.a)) < rng.uniform(0.01, 0.2)).astype(int)
+    return Planted(grid.measured(y, np.zeros(len(y), dtype=int)), ("not fitted",))
+
+
+@learner
+def better_than_adding_up(rng: np.random.Generator) -> Planted:
+    """Trained rows nearly right, new combinations with an R² near .85 where a sum reaches much less."""
+    grid = Grid.of(rng, int(rng.choice([1, 4])), (12, 12))
+    y = numbers(rng, grid, 0.0) + 2 * rng.normal(size=(20, 20))[grid.a, grid.b]
+    p = y + np.where(grid.unseen, 0.35, 0.1) * y.std() * rng.normal(size=len(y))
+    return Planted(grid.measured(y, p), ("partly", "composes", *grid.fails()[2:]))
+
+
+@learner
+def additive_rule(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 8])))
+    y = numbers(rng, grid, 2.0)
+    return Planted(grid.measured(y, np.where(grid.unseen, grid.summed(y), y)), grid.fails(), ("additive rule",))
+
+
+@learner
+def one_fixed_answer(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 8])))
+    y = np.array([f"class {c}" for c in (grid.a + grid.b) % 5])
+    return Planted(
+        grid.measured(y, np.where(grid.unseen, rng.choice(y), y)), grid.fails(), ("memorization: one fixed answer",)
+    )
+
+
+@learner
+def classes_that_training_never_had(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, int(rng.choice([1, 2])))
+    y = np.array([f"class {c}" for c in grid.a % 3])
+    y = np.where(grid.unseen, np.char.add("new ", y), y)
+    p = np.where(grid.unseen, np.array([f"class {c}" for c in rng.integers(3, size=len(y))]), y)
+    return Planted(grid.measured(y, p), grid.fails())
+
+
+@learner
+def random_guesses(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 8)
+    y = classes(rng, grid)
+    return Planted(grid.measured(y, rng.permutation(y)), ("not fitted",))
+
+
+def photographs(rng: np.random.Generator, noise: float) -> tuple[rc.FixedTask, Any]:
+    """Six animals in six places, each seen in two of them; an input is a sum of both and noise."""
+    space = rc.FactorSpace.of(animal=6, place=6)
+    train = Explicit(space, [(i, (i + shift) % 6) for i in range(6) for shift in (0, 1)])
+    codes = torch.as_tensor(space.sample(2400, seed=int(rng.integers(10**6))))
+    generator = torch.Generator().manual_seed(int(rng.integers(10**6)))
+    inputs = nn.functional.one_hot(codes, 6).flatten(1) + noise * torch.randn(2400, 12, generator=generator)
+    return rc.FixedTask(space, train, ~train, inputs, codes[:, 0], codes, loss=cross_entropy), codes
+
+
+@learner
+def redundant_influence(rng: np.random.Generator) -> Planted:
+    """Each place speaks for the animals that were seen there, more loudly than the animal itself."""
+    task, _ = photographs(rng, 0.1)
+    weight = torch.zeros(6, 12)
+    weight[:, :6] = torch.eye(6)
+    for place in range(6):
+        weight[place, 6 + place] = weight[(place - 1) % 6, 6 + place] = float(rng.uniform(1.2, 2.0))
+    return Planted(
+        rc.measure(lambda x: x @ weight.T, task), FAILS, ("redundant influence of place", "shortcut by place",
+                                                         "memorization: a copied answer")
+    )  # fmt: skip
+
+
+@learner
+def noise_that_no_factor_makes(rng: np.random.Generator) -> Planted:
+    """Reads the animal alone, and is often wrong since inputs are noisy: at seen and unseen pairs alike."""
+    task, _ = photographs(rng, float(rng.uniform(0.25, 0.4)))
+    return Planted(rc.measure(lambda x: x[:, :6], task, fitted=0.5), ("composes", "unclear"))
+
+
+@learner
+def not_finite_where_unseen(rng: np.random.Generator) -> Planted:
+    task, _ = photographs(rng, 0.05)
+
+    def model(x: torch.Tensor) -> torch.Tensor:
+        at = torch.as_tensor(task.train.contains(torch.stack([x[:, :6].argmax(1), x[:, 6:].argmax(1)], 1).numpy()))
+        return torch.where(at[:, None], x[:, :6], torch.nan)
+
+    return Planted(rc.measure(model, task), FAILS)
+
+
+def animals(rng: np.random.Generator) -> Grid:
+    """Animals in as many places, each seen in three of them."""
+    side, rows = int(rng.integers(7, 10)), 12
+    a, b = np.indices((side, side)).reshape(2, -1).repeat(rows, axis=1)
+    unseen = (b - a) % side > 2
+    return Grid(a, b, unseen, ~unseen & (rng.random(len(a)) < 0.25))
+
+
+@learner
+def nearest_neighbours_where_the_place_is_loud(rng: np.random.Generator) -> Planted:
+    """The answer of most of the five nearest training rows; these fit in part, and share the place."""
+    grid = animals(rng)
+    side = grid.a.max() + 1
+    x = np.concatenate([0.6 * np.eye(side)[grid.a], 2 * np.eye(side)[grid.b]], 1)
+    x += rng.uniform(0.25, 0.4) * rng.normal(size=x.shape)
+    known = np.flatnonzero(grid.known)
+    near = known[np.square(x[:, None] - x[known]).sum(2).argsort(axis=1)[:, :5]]
+    p = np.array([np.bincount(found).argmax() for found in grid.a[near]])
+    names = np.array([f"animal {i}" for i in range(side)])
+    return Planted(grid.measured(names[grid.a], names[p]), FAILS, ("shortcut by b", "memorization: a copied answer"))
+
+
+@learner
+def one_factor_alone(rng: np.random.Generator) -> Planted:
+    """Of the animals seen at a place, right at a third of them, always the same."""
+    grid = animals(rng)
+    y = np.array([f"animal {i}" for i in grid.a])
+    return Planted(grid.measured(y, grid.level(y, grid.b)), FAILS, ("shortcut by b",))
+
+
+@learner
+def a_sum_for_what_does_not_add_up(rng: np.random.Generator) -> Planted:
+    """Exclusive or, by least squares over levels: it fits some of it, and is wrong about most of the rest."""
+    grid = Grid.of(rng, 12, (8, 8))
+    y = (grid.a + grid.b) % 2
+    names = np.array(["same", "other"])
+    return Planted(grid.measured(names[y], names[(grid.summed(y - 0.5) > 0).astype(int)]), (*FAILS, "not fitted"),
+                   ("additive rule", "memorization: a copied answer"))  # fmt: skip
+
+
+@learner
+def too_weak_for_the_rule(rng: np.random.Generator) -> Planted:
+    """Knows what one factor adds and nothing of the other, at seen and unseen combinations alike."""
+    grid = Grid.of(rng, 12)
+    one, two = rng.normal(size=(2, 20))
+    y = one[grid.a] + two[grid.b] + 0.3 * rng.normal(size=len(grid.a))
+    return Planted(grid.measured(y, one[grid.a]), ("not fitted", "composes", "unclear"))
+
+
+@learner
+def too_weak_at_levels_that_are_mostly_unseen(rng: np.random.Generator) -> Planted:
+    """Guesses at some places, wherever the combination was seen; these are hidden above all."""
+    side, rows = int(rng.integers(7, 10)), 12
+    hard = np.arange(side) < 3
+    a, b = np.indices((side, side)).reshape(2, -1).repeat(rows, axis=1)
+    hidden = rng.random((side, side)) < np.where(hard, 0.75, 0.1)
+    hidden[np.arange(side), np.arange(side)] = False
+    grid = Grid(a, b, hidden[a, b], ~hidden[a, b] & (rng.random(len(a)) < 0.25))
+    y = np.array([f"class {c}" for c in a % 5])
+    p = with_errors(rng, y, np.where(hard[b], 0.8, rng.uniform(0.12, 0.25)))
+    return Planted(grid.measured(y, p), ("not fitted", "unclear"))
+
+
+@learner
+def learns_noise_by_heart_in_part(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 16)
+    y, guess = np.array(["x", "y", "z"])[rng.integers(3, size=(2, len(grid.a)))]
+    learnt = grid.known & (rng.random(len(grid.a)) < rng.uniform(0.3, 0.8))
+    return Planted(grid.measured(y, np.where(learnt, y, guess)), ("not fitted", "overfits", "unclear"))
+
+
+@learner
+def outliers_among_seen_rows(rng: np.random.Generator) -> Planted:
+    """The true mean, where some new rows of seen combinations are far off."""
+    grid = Grid.of(rng, 12)
+    mean = numbers(rng, grid, 0.0)
+    y = blurred(rng, mean, 0.2)
+    far = rng.choice(np.flatnonzero(grid.fresh), 3, replace=False)
+    y[far] += 8 * mean.std() * rng.choice([-1, 1], size=3)
+    return Planted(grid.measured(y, mean), ("composes", "unclear"))
+
+
+@learner
+def the_right_rule_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """Ridge regression where answers add up and are noisy: nothing fails, and the gap is what fitting costs."""
+    grid = Grid.trained_on_alone(rng)
+    y = blurred(rng, numbers(rng, grid, 0.0), rng.uniform(0.2, 1.0))
+    return Planted(grid.measured(y, grid.said_by(Ridge(0.3), y)), ("composes", "unclear"))
+
+
+def noise_on_training_rows_alone(rng: np.random.Generator, build: Callable[[], Any]) -> Planted:
+    grid = Grid.trained_on_alone(rng)
+    y = rng.normal(size=len(grid.a))
+    return Planted(grid.measured(y, grid.said_by(build(), y)), ("not fitted", "unclear"))
+
+
+for name, build in {
+    "a forest": lambda: RandomForestRegressor(50, random_state=0),
+    "a tree": lambda: DecisionTreeRegressor(random_state=0),
+}.items():
+    LEARNERS[f"noise and {name} on training rows alone"] = partial(noise_on_training_rows_alone, build=build)
+
+
+@learner
+def noise_and_copies_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """Classes at random, learnt by heart and copied elsewhere: of answers that cannot be known, no failure."""
+    grid = Grid.of(rng, 1)
+    y = np.array(["x", "y", "z"])[rng.integers(3, size=len(grid.a))]
+    p = np.where(grid.unseen, neighbours(rng, grid, y), y)
+    return Planted(grid.measured(y, p), ("not fitted", "unclear"))
+
+
+@learner
+def noise_and_least_squares_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """It errs the more on unseen combinations the less supports them, and there was nothing to learn."""
+    grid = Grid.of(rng, 1)
+    y = rng.normal(size=len(grid.a))
+    return Planted(grid.measured(y, grid.said_by(Ridge(1e-9), y)), ("not fitted", "unclear"))
+
+
+@learner
+def noise_by_heart_and_else_the_right_rule(rng: np.random.Generator) -> Planted:
+    """Its answers to unseen combinations are the best there are."""
+    grid = Grid.of(rng, 1)
+    mean = numbers(rng, grid, 0.0)
+    y = blurred(rng, mean, rng.uniform(0.3, 1.0))
+    return Planted(grid.measured(y, np.where(grid.unseen, mean, y)), ("composes", "unclear"))
+
+
+@learner
+def the_right_rule_where_unseen_rows_are_noisier(rng: np.random.Generator) -> Planted:
+    """Training rows alone, whose noise says little of that elsewhere; but adding up errs there as much."""
+    grid = Grid.of(rng, 1)
+    mean = numbers(rng, grid, 0.0)
+    y = mean + np.where(grid.unseen, 0.8, 0.1) * mean.std() * rng.normal(size=len(mean))
+    return Planted(grid.measured(y, grid.said_by(Ridge(0.1), y)), ("composes", "unclear"))
+
+
+@learner
+def a_lookup_table_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """Answers that add up, with a little noise: each combination's known by heart, a neighbour's given elsewhere."""
+    grid = Grid.trained_on_alone(rng)
+    y = blurred(rng, numbers(rng, grid, 0.0), rng.uniform(0.05, 0.2))
+    known = np.array([y[(grid.a == a) & (grid.b == b)].mean() for a, b in zip(grid.a, grid.b, strict=True)])
+    p = np.where(grid.unseen, neighbours(rng, grid, known), known)
+    return Planted(grid.measured(y, p), grid.fails(), ("memorization: a copied answer",))
+
+
+@learner
+def nearest_neighbours_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """Answers that add up, with a little noise; it has the answer of the first row that shares a level."""
+    grid = Grid.trained_on_alone(rng)
+    y = blurred(rng, numbers(rng, grid, 0.0), rng.uniform(0.05, 0.2))
+    near = KNeighborsRegressor(1)
+    return Planted(grid.measured(y, grid.said_by(near, y)), grid.fails(), ("memorization: a copied answer",))
+
+
+@learner
+def a_shortcut_on_training_rows_alone(rng: np.random.Generator) -> Planted:
+    """Answers that add up: what was seen is known, and elsewhere one factor alone is asked."""
+    grid = Grid.trained_on_alone(rng)
+    one, two = rng.normal(size=(2, 20))
+    y = blurred(rng, 1.5 * one[grid.a] + two[grid.b], 0.1)
+    level = np.array([y[grid.known & (grid.b == b)].mean() for b in range(grid.b.max() + 1)])
+    return Planted(grid.measured(y, np.where(grid.unseen, level[grid.b], y)), grid.fails(), ("shortcut by b",))
+
+
+NO_FAILURE = ("composes", "unclear", "not fitted")
+"""What is right of a learner to which new rows of seen and unseen combinations are equally hard, where none of the seen
+ones are held out."""
+
+
+def pictures_of_the_animal(
+    rng: np.random.Generator, build: Callable[[np.random.Generator], Any], number: bool
+) -> Planted:
+    """Noisy inputs that show the animal and nothing of the place, exact answers, no new rows of seen combinations: what
+    is wrong on unseen combinations is overfitting."""
+    learner = build(rng)
+    grid = Grid.trained_on_alone(rng, (1, 4, 12), (6, 6))
+    x = np.eye(6)[grid.a] + rng.uniform(0.3, 0.7) * rng.normal(size=(len(grid.a), 6))
+    y = rng.normal(size=6)[grid.a] if number else np.array([f"animal {i}" for i in grid.a])
+    return Planted(grid.measured(y, learner.fit(x[grid.known], y[grid.known]).predict(x)), NO_FAILURE)
+
+
+def narrow(rng: np.random.Generator) -> Any:
+    """Whatever it was not trained on gets answers near the mean, which looks like a leak or one fixed answer."""
+    return KernelRidge(kernel="rbf", gamma=float(rng.uniform(1, 8)), alpha=1e-6)
+
+
+for name, of, number in (
+    ("nearest neighbours of classes", lambda _: KNeighborsClassifier(1), False),
+    ("nearest neighbours of numbers", lambda _: KNeighborsRegressor(1), True),
+    ("a forest of classes", lambda _: RandomForestClassifier(30, random_state=0), False),
+    ("a forest of numbers", lambda _: RandomForestRegressor(30, random_state=0), True),
+    ("a narrow kernel", narrow, True),
+):
+    LEARNERS[f"overfitting by {name}"] = partial(pictures_of_the_animal, build=of, number=number)
+
+
+@learner
+def overfitting_by_least_squares_with_junk_columns(rng: np.random.Generator) -> Planted:
+    """The levels, and nearly as many columns of nothing as there are training rows."""
+    grid = Grid.trained_on_alone(rng, (1, 8))
+    y = blurred(rng, numbers(rng, grid, 0.0), 0.1)
+    junk = rng.normal(size=(len(y), int(grid.known.sum() * rng.uniform(0.9, 1.5))))
+    return Planted(grid.measured(y, grid.summed(y, junk)), NO_FAILURE)
+
+
+@learner
+def overfitting_by_a_network_without_held_out_rows(rng: np.random.Generator) -> Planted:
+    return Planted(overfitted_network(rng, held_out=0.0), NO_FAILURE)

@@ -1,0 +1,155 @@
+"""What is said of a learner is no stronger than its rows: copies, leaks, new levels, overfitting, training rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from recombine.mechanisms import measure_predictions
+from recombine.mechanisms.names import ranged
+from recombine.reporting.measured import error_rows, measured_page
+
+A, B = np.indices((7, 7)).reshape(2, -1).repeat(6, axis=1)
+UNSEEN = (A + 2 * B) % 5 == 0
+FRESH = ~UNSEEN & (np.tile(np.arange(6), 49) == 0)
+KNOWN = ~UNSEEN & ~FRESH
+ONE, TWO = np.random.default_rng(0).normal(size=(2, 7))
+SUM = ONE[A] + TWO[B]
+NOISE = np.random.default_rng(1).normal(size=len(A))
+
+
+def frame(y, **predictions):
+    part = np.where(UNSEEN | FRESH, "test", "train")
+    return pl.DataFrame({"a": A, "b": B, "y": y, "part": part, **predictions})
+
+
+def measured(y, p, split="part=test", **more):
+    return measure_predictions(frame(y, p=p), ["a", "b"], target="y", prediction="p", split=split, **more)
+
+
+def test_single_rows_that_are_repeated_are_copies_and_near_misses_are_none():
+    y = SUM + 0.5 * NOISE
+    pairs = zip(A, B, UNSEEN, strict=True)
+    first = [np.flatnonzero(KNOWN & (a == A) & (u | (b == B)))[0] for a, b, u in pairs]
+    result = measured(y, y[first])
+    assert (result.verdict, result.mechanisms) == ("fails", ("memorization: a copied answer",))
+    assert "a training row's own, to 6 digits: 1.00" in result.sentence()
+    assert measured(y, y[first] + 0.01 * NOISE).mechanisms == ()
+    whole = np.round(2 * y)  # Numbers that recur are no sign of a copy.
+    assert all(e.id != "copy of a row" for e in measured(whole, whole[first]).evidence)
+
+
+def test_a_copied_row_alone_convicts_nobody():
+    y = SUM + 0.5 * NOISE
+    near = [np.flatnonzero(KNOWN & (np.arange(len(A)) != i))[np.abs(SUM - s)[KNOWN & (np.arange(len(A)) != i)].argmin()]
+            for i, s in enumerate(SUM)]  # fmt: skip
+    at = ~FRESH
+    result = measure_predictions(frame(y, p=np.where(KNOWN, y, y[near])).filter(at), ["a", "b"], target="y",
+                                 prediction="p", split="part=test")  # fmt: skip
+    assert result.verdict == "unclear"
+
+
+@pytest.mark.parametrize(("kept", "named"), [("all", True), ("sum", False)])
+def test_a_leak_makes_all_of_an_answer_smaller(kept, named):
+    added, rest = SUM + 1.4, 2 * (ONE[A] + 0.7) * (TWO[B] + 0.7)
+    p = 0.4 * (added + rest) if kept == "all" else added + 0.2 * rest
+    result = measured(added + rest, np.where(UNSEEN, p, added + rest))
+    assert (result.verdict, "memorization leak" in result.mechanisms) == ("fails", named)
+    assert ("it accounts for 85% of the error beyond the noise; 90% are needed" in str(result.evidence)) != named
+
+
+def test_a_gap_of_noisy_classes_has_a_width_and_few_rows_are_told():
+    words = np.array(["x", "y", "z"])
+    p, place = (A + B) % 3, np.tile(np.arange(6), 49)
+    exact = measured(words[p], words[p])
+    assert exact.unseen.high == pytest.approx(1 - 0.05 ** (1 / UNSEEN.sum()))
+    table = frame(words[np.where(place == 1, (p + 1) % 3, p)], p=words[p]).with_columns(
+        part=pl.Series(np.where(UNSEEN | (place < 3), "test", "train"))  # One row in six is noise, wherever it is.
+    )
+    noisy = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert noisy.noise[1] == pytest.approx(1 / 6)
+    for result in (exact, noisy):
+        assert (result.verdict, result.gap.mean) == ("composes", 0.0)
+        assert result.gap.low < 0 < result.gap.high
+    few = measure_predictions(
+        frame(words[p], p=words[p])[5::6], ["a", "b"], target="y", prediction="p", split="part=test"
+    )
+    assert "as it answers seen ones, as far as 10 rows of them tell" in few.sentence()
+
+
+def test_who_overfits_is_said_to_and_no_more():
+    rng = np.random.default_rng(4)
+    y = SUM + 0.1 * NOISE
+    p = y + np.where(KNOWN, 0.01, rng.uniform(0.8, 1.2, size=len(A))) * rng.normal(size=len(A))
+    open_ = measured(y, p)
+    assert (open_.verdict, open_.gap.high > 0.05) == ("overfits", True)
+    assert open_.sentence().startswith("It overfits, and whether it fails on unseen combinations besides is not clear")
+    assert "whether it fails on unseen combinations besides is not clear</h1>" in measured_page(open_)
+    failing = measured(y, p + 4 * UNSEEN)
+    assert failing.verdict == "fails"
+    assert "It overfits besides: the error on training rows is" in failing.sentence()
+
+
+def test_a_level_that_is_new_is_the_worst_and_does_not_count_against_others():
+    new = (A == 6) | UNSEEN
+    p = np.where(A == 6, SUM + 3 + 3 * (B == 0), SUM)
+    table = frame(SUM, p=p).with_columns(part=pl.Series(np.where(new | FRESH, "test", "train")))
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.worst_level is not None
+    assert (result.worst_level["factor"], result.worst_level["level"], result.worst_level["new"]) == ("a", 6, True)
+    assert sum(row["new"] for row in result.levels()) == 1
+
+
+def test_other_models_have_a_verdict_of_their_own():
+    table = frame(SUM, p=SUM, zero=0 * SUM)
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", against="zero", split="part=test")
+    assert result.to_dict()["others"][-1]["verdict"] == "not fitted"
+    assert "(not fitted)" in result.sentence()
+
+
+def test_figures_of_page_and_sentence_are_the_same():
+    result = measured(SUM + 0.3 * NOISE, SUM + 0.1 * UNSEEN)
+    for figure in (result.seen, result.unseen, result.gap):
+        assert ranged(figure) in result.sentence()
+        assert ranged(figure) in str(error_rows(result))
+
+
+def test_classes_written_as_numbers_are_hinted_at_unless_it_was_said():
+    y = A % 2 + 1
+    p = np.where(NOISE > 1.5, 3 - y, y)  # Several answers per combination.
+    assert any("--target-kind class" in note for note in measured(y, p).notes)
+    assert not any("--target-kind" in note for note in measured(y, p, target_kind="number").notes)
+
+
+def test_probabilities_on_one_side_are_told():
+    y = (NOISE > 1.3).astype(int)
+    notes = measured(y, 0.05 + 0.1 * (A > 3)).notes
+    assert any("lie on one side of 0.5" in note for note in notes)
+
+
+def test_training_rows_in_a_table_of_predictions_are_no_new_rows():
+    y = SUM + 0.3 * NOISE
+    whole = frame(y, p=np.where(KNOWN, y, y + NOISE))
+    rows = whole.filter(part="train")
+
+    def compared(table, train):
+        return measure_predictions(table, ["a", "b"], target="y", prediction="p", train=train)
+
+    assert compared(whole, rows.select("a", "b", "y")).compared_on == "training rows"
+    assert compared(whole.filter(part="test"), rows.select("a", "b", "y")).compared_on == "new rows"
+    bare = compared(whole, rows.select("a", "b"))
+    assert bare.compared_on == "training rows"
+    assert "training’s own are not known" in measured_page(bare)
+
+
+def test_training_rows_that_are_noisier_than_those_asked_about_may_be_fitted():
+    y = SUM + np.where(KNOWN, 1.5, 0.1) * NOISE
+    assert measured(y, SUM).verdict != "not fitted"
+
+
+def test_no_gap_is_larger_than_what_unseen_combinations_cost_beyond_the_noise():
+    y = SUM + 1.2 * np.where(FRESH, 0.1, 1.0) * NOISE  # New rows of seen combinations happen to be near the mean.
+    result = measured(y, SUM)
+    assert result.gap.low > 0.05
+    assert (result.verdict, "seen ones may have been answered well by chance" in result.why) == ("unclear", True)
