@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from recombine.checks.harder import Harder
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import PLAIN, Adding, Rule, Scale
 from recombine.checks.substitution import Substitution
@@ -87,6 +88,12 @@ class Forecast:
     realised: dict[str, float] | None = None
     """Where asked combinations that are determined carry answers, which nothing was learnt from: how many these are
     ("cells"), the error there, and that of the same answer for all ("constant")."""
+    harder: tuple[Harder, ...] = ()
+    """Levels that are asked about and err more than others where they are seen (numbers)."""
+
+    @property
+    def recommended(self) -> Rule | None:
+        return self._best
 
     @property
     def share(self) -> bool:
@@ -203,7 +210,8 @@ class Forecast:
 
     def to_dict(self) -> dict[str, Any]:
         shown = {name: getattr(self, name) for name in SHOWN}
-        return {**shown, "rules": [vars(rule) for rule in self.rules], "choice": self.choice}
+        listed = {"rules": [vars(rule) for rule in self.rules], "harder": [vars(level) for level in self.harder]}
+        return {**shown, **listed, "choice": self.choice}
 
     def estimate(self, codes: Ints, target: Target | None = None) -> Estimates:
         """With ``target``, the answers of the seen cells, also the range of a single new row."""

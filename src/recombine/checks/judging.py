@@ -10,9 +10,10 @@ import numpy as np
 from recombine.checks.additivity import Additivity, additivity
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast, losses_of
+from recombine.checks.harder import harder
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.queries_asked import Asked
-from recombine.checks.rules import Cells, Scale, scaled
+from recombine.checks.rules import Adding, Cells, Scale, scaled
 from recombine.checks.verdict import scale_of
 from recombine.support.table import Table
 
@@ -63,11 +64,12 @@ def _forecast(
     if target is None or asked.worst == "seen":
         return None, []
     cells = Cells.of(known.codes, known.shape, target, known.curves)
-    found = forecast(
-        cells, asked.codes[asked.status == DETERMINED].astype(np.int64), assumed=known.order, more=rules, seed=seed
-    )
+    codes = asked.codes[asked.status == DETERMINED].astype(np.int64)
+    found = forecast(cells, codes, assumed=known.order, more=rules, seed=seed)
     if isinstance(found, str):
         return None, [found]
+    if cells.numeric and isinstance(rule := found.recommended, Adding):
+        found = replace(found, harder=harder(rule, codes, train.space))
     # Of very many asked cells a part was passed on, which stands for all of them.
     return found if asked.counts is None else replace(found, cells=asked.counts["determined"]), []
 

@@ -30,6 +30,8 @@ UNEVEN = 3
 """Times the median width from which a range is one of a hard combination."""
 FEWEST_MARKS, MOST_MARKS = 3, 11
 """Different answers of a scale such as a rating."""
+MOST_HARDER = 3
+"""Levels that are named."""
 WORTH_A_WORD = 0.1
 """Share of the asked pull from which a shortcut that does not win is mentioned."""
 
@@ -47,6 +49,7 @@ def notes_on(
     return [
         *_told(train, wanted, judged.forecast),
         *_rejected(judged),
+        *_harder(judged.forecast),
         *_shortcut(prediction, judged.forecast),
         *_per_cent(train.target, judged.forecast),
         *_bits(train.target),
@@ -83,6 +86,21 @@ def _told(train: Table, wanted: Table | None, expected: Forecast | None) -> list
     first = f"on {which} asked about that are determined and carry answers the {expected.metric} was {error}"
     first += f", that of the same answer for all {same} (forecast {shown(expected.error, expected.share)}, "
     return [f"{first}{low} to {high}); {own}."]
+
+
+def _harder(expected: Forecast | None) -> list[str]:
+    """Levels for which one forecast for all asked combinations is too small."""
+    if expected is None or not expected.harder:
+        return []
+    named = expected.harder[:MOST_HARDER]
+    said = [
+        f"{h.factor} {h.level} errs by {shown(h.error)} where its {h.seen:,} seen combinations are left out one by "
+        f"one, the others by {shown(h.elsewhere)}, beyond chance; of the asked ones {h.asked:,} "
+        f"{'have' if h.asked != 1 else 'has'} it: expect as much there, not the forecast."
+        for h in named
+    ]
+    more = len(expected.harder) - len(named)
+    return [*said, *([f"so it is with {more:,} more levels (JSON: forecast.harder)."] if more else [])]
 
 
 def _instead(expected: Forecast) -> str:

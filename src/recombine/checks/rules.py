@@ -156,7 +156,7 @@ class Adding:
 
     def __init__(self, name: str, cells: Cells, order: int, scale: Scale = PLAIN) -> None:
         self.name, self.scale = f"{name} on a {scale.name} scale" if scale.name else name, scale
-        self._cells, self._y = cells, scale.forth(cells.answers)
+        self.cells, self._y = cells, scale.forth(cells.answers)
         self.surprise = np.zeros(0)
         """Standard deviations by which each cell left out last was missed."""
         noise = np.ones(len(self._y))
@@ -174,7 +174,7 @@ class Adding:
 
     @property
     def noise(self) -> float | None:
-        cells, freedom = self._cells, self.effects.freedom + float(self._cells.rows.sum()) - len(self._y)
+        cells, freedom = self.cells, self.effects.freedom + float(self.cells.rows.sum()) - len(self._y)
         left = float((cells.rows * (cells.answers - self.answer(cells.codes)) ** 2).sum())
         left += (cells.pure or 0.0) * (float(cells.rows.sum()) - len(self._y))
         exact = left <= EXACT * float((cells.rows * (cells.answers - cells.answers.mean()) ** 2).sum())
@@ -189,7 +189,7 @@ class Adding:
         self.surprise = np.abs(first - place) / np.maximum(sd, 1e-300)
         if not self.scale.learnt:
             return self._mean(place, sd, self.scale)[:, None]
-        ways = [ranks(np.delete(self._cells.answers, group)) for group in groups]
+        ways = [ranks(np.delete(self.cells.answers, group)) for group in groups]
         return np.array([self._mean(place[[i]], sd[[i]], way) for i, way in enumerate(ways)])
 
     def interval(self, codes: Ints, deviations: float, besides: float = 0.0) -> tuple[Floats, Floats]:

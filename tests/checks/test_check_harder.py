@@ -1,0 +1,58 @@
+"""Levels that err more than others: named where they were planted, and not where all cells are alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import recombine as rc
+from recombine.checks.harder import Harder, harder
+from recombine.checks.rules import Adding, Cells
+from recombine.space import FactorSpace
+
+SHAPE = (8, 8)
+SPACE = FactorSpace.of(model=SHAPE[0], task=SHAPE[1])
+ASKED = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+
+
+def found(seed: int, noise_of_one: float) -> tuple[Harder, ...]:
+    rng = np.random.default_rng(seed)
+    codes = np.stack(np.unravel_index(np.arange(64), SHAPE), axis=1)
+    codes = codes[(codes > 1).any(axis=1)]
+    noise = np.where(codes[:, 1] == 0, noise_of_one, 1.0) * rng.normal(size=len(codes))
+    answers = rng.normal(0, 3, 8)[codes[:, 0]] + rng.normal(0, 3, 8)[codes[:, 1]] + noise
+    rule = Adding("additive", Cells(codes, SHAPE, np.ones(len(codes)), answers, None), 1)
+    return harder(rule, ASKED, SPACE)
+
+
+def test_a_level_that_errs_five_times_as_much_is_named() -> None:
+    told = [found(seed, 5.0) for seed in range(40)]
+    named = [[(h.factor, h.level, h.seen, h.asked) for h in each] for each in told]
+    assert sum(("task", "0", 6, 2) in each for each in named) >= 24
+    assert all(h.error > 1.5 * h.elsewhere for each in told for h in each)
+
+
+def test_where_all_are_alike_nothing_is_named() -> None:
+    # One in a hundred is meant; five of eighty are one in five hundred then.
+    assert sum(bool(found(seed, 1.0)) for seed in range(80)) < 5
+
+
+def test_what_is_not_asked_about_is_not_named() -> None:
+    assert all(h.level != "0" for seed in range(5) for h in found(seed, 1e-6))
+
+
+@pytest.mark.parametrize("noise", [12.0, 1.0])
+def test_check_says_so(noise: float) -> None:
+    rng = np.random.default_rng(1)
+    rows = [{"model": f"m{i}", "task": f"t{j}", "score": 5.0 * i - 3 * j + (noise if j == 0 else 1.0) * rng.normal()}
+            for i in range(8) for j in range(8)]  # fmt: skip
+    table = pl.DataFrame(rows).with_columns(
+        score=pl.when(pl.col("model").is_in(["m0", "m1"]) & pl.col("task").is_in(["t0", "t1"]))
+        .then(None)
+        .otherwise(pl.col("score"))
+    )
+    checked = rc.check(table, factors=["model", "task"], target="score")
+    named = [level["level"] for level in checked.to_dict()["forecast"]["harder"]]
+    assert named == (["t0"] if noise > 1 else [])
+    assert any("task t0 errs by" in note for note in checked.notes) == (noise > 1)
