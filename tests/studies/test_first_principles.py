@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -11,7 +12,16 @@ from recombine.models import Compositional, Upsampler
 from recombine.studies.first_principles import STUDY
 from recombine.studies.first_principles.figures import _rows, _rows_show
 from recombine.studies.first_principles.runs import LONG, LONG_STEPS, PAPER_STEPS, ROWS
-from recombine.studies.first_principles.tables import as_long, follows, foretold, modes, published, ranks, verdicts
+from recombine.studies.first_principles.tables import (
+    as_long,
+    follows,
+    foretold,
+    jumps,
+    modes,
+    published,
+    ranks,
+    verdicts,
+)
 from recombine.tasks import SpriteTask
 from recombine.tasks.sprites import HardOcclusion, Over, SoftOcclusion
 
@@ -264,3 +274,22 @@ def test_collapsed_members_are_counted_as_a_share() -> None:
     )
     assert (one.status, two.status, two.fitted, two.members) == ("fails", "holds", 3, 3)
     assert 0 < two.figure.low < two.figure.mean < two.figure.high < 1
+
+
+def test_jumps_tell_when_how_high_and_how_long() -> None:
+    """Member 0 falls steadily, 1 jumps to three times itself for five readings (three readings on, most of the next
+    five are back), 2 to five times itself for good; what happens in the first thousand steps does not count."""
+    steps = range(40, 4040, 40)
+    errors = {
+        0: [1 - s / 8000 for s in steps],
+        1: [9.0 if s == 400 else 3.0 if 2000 <= s < 2200 else 1.0 for s in steps],
+        2: [5.0 if s >= 3000 else 1.0 for s in steps],
+    }
+    rows = [(m, s, e) for m, told in errors.items() for s, e in zip(steps, told, strict=True)]
+    history = pl.DataFrame(rows, schema=["member", "step", "loss"], orient="row")
+    run, planned = cast(Any, SimpleNamespace(table=lambda _: history)), STUDY.planned("paper")
+    found = jumps(run, planned["star-long"])
+    assert found is not None
+    assert found.row(0, named=True)["times"] < 1
+    assert found.rows()[1:] == [(1, 2000, 3.0, 120), (2, 3000, 5.0, None)]
+    assert jumps(run, planned["star"]) is None

@@ -53,6 +53,23 @@ def fit(run: StoredRun, setting: Setting) -> pl.DataFrame:
     return _judged(beside(seen, unseen, on=keys), run, setting)
 
 
+def jumps(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
+    """Of each network that was trained longer, the largest jump of its training error after a thousand steps: at which
+    ``step``, to how many ``times`` the median of ten readings before it (each a mean over some 40 steps), and after how
+    many steps the median of five has come ``back`` to that; null: never."""
+    if setting.labels["family"] != "sprites, longer":
+        return None
+    loss, step, at, level = pl.col("loss"), pl.col("step"), pl.col("at"), pl.col("level")
+    before, after = loss.rolling_median(10).shift(1).over("member"), loss.rolling_median(5).shift(-4).over("member")
+    along = run.table("history").sort("member", "step").with_columns(before.alias("before"), after.alias("after"))
+    along = along.filter(step > 1000).with_columns((loss / pl.col("before")).alias("times"))
+    highest = pl.col("times").arg_max()
+    told = along.group_by("member").agg(step.get(highest).alias("at"), pl.col("before").get(highest).alias("level"))
+    since = (step - at).filter((step >= at) & (pl.col("after") <= level)).min()
+    found = along.join(told, on="member", maintain_order="left").group_by("member", maintain_order=True)
+    return found.agg(at.first().alias("step"), pl.col("times").max(), since.alias("back"))
+
+
 def widths(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
     """Runs that are points of a curve over the width of a band or a gap."""
     on_curve = "curve" in setting.labels
@@ -160,7 +177,7 @@ KEPT = {
     "networks": (networks, "generalization"), "fit": (fit, "generalization"), "widths": (widths, "generalization"),
     "assumptions": (assumptions, "verdicts"), "recovery": measured("recovery"),
     "shares": measured("composition_shares"), "slots": measured("recombination"), "maps": measured("latent_map"),
-    "pictures": (pictures, "reconstruction"),
+    "pictures": (pictures, "reconstruction"), "jumps": (jumps, "history"),
 }  # fmt: skip
 DERIVED = {
     "published": (published, "networks"), "verdicts": (verdicts, "assumptions", "networks"),
