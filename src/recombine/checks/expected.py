@@ -17,6 +17,8 @@ SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
     "substitution", "level", "wrong", "wrong_constant", "by_draw", "realised",
 )  # fmt: skip
+PAIRS_FREEDOM = 5
+"""Degrees of freedom without which effects of pairs get no ranges: of planted tables these held .2 to .7, not .9."""
 NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing."""
 
@@ -90,10 +92,22 @@ class Forecast:
     ("cells"), the error there, and that of the same answer for all ("constant")."""
     harder: tuple[Harder, ...] = ()
     """Levels that are asked about and err more than others where they are seen (numbers)."""
+    aliased: bool = False
+    """Whether an interaction may hide behind single effects: then nothing that is left out shows what is asked."""
 
     @property
     def recommended(self) -> Rule | None:
         return self._best
+
+    @property
+    def ranged(self) -> bool:
+        """Whether answers have ranges: not where pairs take up nearly all that the seen combinations tell."""
+        rule = self._best
+        return isinstance(rule, Adding) and not (self.by_pairs and rule.effects.freedom < PAIRS_FREEDOM)
+
+    @property
+    def by_pairs(self) -> bool:
+        return self.rule.startswith("pairs")
 
     @property
     def share(self) -> bool:
@@ -147,6 +161,8 @@ class Forecast:
     @property
     def level(self) -> str:
         """How often the interval holds: as it is meant to, except where planted tables have shown that it does not."""
+        if self.aliased:
+            return "if no interaction hides behind a single effect"
         if self.small:
             held = "half of the time" if self.share else "3 times in 4"
             return f"meant for 90 %, held about {held} on planted tables this small"
@@ -219,7 +235,7 @@ class Forecast:
         answers, rule = self._best.answer(codes), self._best
         if isinstance(rule, Substitution):
             return Estimates(answers, None, None, covered=rule.covered(codes))
-        if not isinstance(rule, Adding):
+        if not isinstance(rule, Adding) or not self.ranged:
             return Estimates(answers, None, None)
         ends = rule.interval(codes, self._deviations)
         if target is None or target.scatter is None:

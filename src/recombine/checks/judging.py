@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recombine.checks.additivity import Additivity, additivity
+from recombine.checks.aliases import Aliases, aliases
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast, losses_of
 from recombine.checks.harder import harder
@@ -17,6 +18,11 @@ from recombine.checks.rules import Adding, Cells, Scale, scaled
 from recombine.checks.verdict import scale_of
 from recombine.support.table import Table
 
+ALIASED = "no forecast: the rule that fits best is of pairs, some of which the seen combinations cannot tell apart."
+SATURATED = (
+    "answers have no ranges: effects of pairs take up nearly all that the seen combinations tell, so what is left says "
+    "nothing of their errors; the forecast, of combinations left out, does."
+)
 MOST_TRIED = 10_000
 """Asked combinations with answers on which a forecast is tried; of more, as many evenly spread ones."""
 
@@ -68,10 +74,17 @@ def _forecast(
     found = forecast(cells, codes, assumed=known.order, more=rules, seed=seed)
     if isinstance(found, str):
         return None, [found]
+    hiding = Aliases() if known.curves or known.order > 1 else aliases(known.codes, known.shape)
+    notes = hiding.words(train.space.names)
+    if notes and found.by_pairs:
+        return None, [ALIASED, *notes]
+    found = replace(found, aliased=bool(hiding.hidden))
+    if cells.numeric and found.by_pairs and not found.ranged:
+        notes.append(SATURATED)
     if cells.numeric and isinstance(rule := found.recommended, Adding):
         found = replace(found, harder=harder(rule, codes, train.space))
     # Of very many asked cells a part was passed on, which stands for all of them.
-    return found if asked.counts is None else replace(found, cells=asked.counts["determined"]), []
+    return found if asked.counts is None else replace(found, cells=asked.counts["determined"]), notes
 
 
 def _realised(expected: Forecast, known: Identifiability, train: Table, wanted: Table) -> dict[str, float] | None:

@@ -366,6 +366,8 @@ class CheckResult(Result):
         found = self.forecast
         if found is None:
             return "it could not be tried on combinations left out, a note says why"
+        if found.aliased:
+            return "interactions may hide behind single effects (aliased), a note names them"
         tried, same = found.assumed, "the same answer for all"
         if tried is not None and (tried.error >= found.constant or found.rule == "constant"):
             return f"on combinations left out it is no better than {same}"
