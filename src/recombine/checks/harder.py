@@ -16,7 +16,7 @@ from recombine.space import FactorSpace, quoted
 
 FEWEST = 3
 """Seen cells of a level that is judged."""
-MOST = 500
+MOST = 300
 """Cells that are left out, drawn where there are more."""
 DEALT, CHANCE = 999, 0.01
 WORTH = 1.5
