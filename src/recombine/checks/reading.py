@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from recombine.checks.bystanders import MOST_ROWS, bystanders
 from recombine.checks.cells import existing
 from recombine.checks.identifiability import Identifiability, Members
 from recombine.errors import InputError
@@ -40,6 +42,12 @@ def read(
     train, asked = tables[0], tables[1] if len(tables) > 1 else None
     train, questions = _answered(train)
     notes = _reading_notes(train, asked)
+    if train.rows <= MOST_ROWS:
+        split, bins = how.get("split"), how.get("bins") or {}
+        used = {how.get("target"), *bins, *(split[:1] if split else ())}
+        plain = [n for n in train.space.names if n not in bins]
+        with suppress(InputError):  # such as more bytes in other columns than are allowed: no reason to stop
+            notes += bystanders(table, plain, used, how.get("merge_alike"), how.get("max_bytes"))
     if questions is not None:
         are = "is" if questions.rows == 1 else "are"
         notes.append(f"{_rows(questions)} without an answer in {how['target']!r} {are} asked about, not trained on.")
