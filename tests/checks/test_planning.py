@@ -268,3 +268,10 @@ def test_runs_are_in_random_order_unless_changing_a_factor_has_a_price():
     assert sheet["repeat"].to_list() == [None, None]  # the answers to fill in
     visited = plan({"a": 4, "b": 3}, 9, change={"a": 5.0}, seed=1)
     assert (np.diff(visited.plan.cells[:, 0]) != 0).sum() == 3
+
+
+def test_a_row_that_adds_nothing_to_what_is_asked_is_no_reason_to_warn():
+    """Its worth, which is zero, is below zero by rounding; pytest takes a warning for an error."""
+    table = {"a": list("AAbBCA"), "b": list("xyyxyz"), "y": [5.1, 6.0, 7.2, None, 5.0, 5.5]}
+    found = check(table, ["a", "b"], target="y", merge_alike=True, purpose=Purpose(budget=6)).plan
+    assert found.after == pytest.approx(found.bound)
