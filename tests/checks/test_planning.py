@@ -259,7 +259,8 @@ def test_runs_are_in_random_order_unless_changing_a_factor_has_a_price():
     again = plan({"a": 4, "b": 3}, 9, seed=2)
     assert sorted(rows.plan.cells.tolist()) == sorted(again.plan.cells.tolist()) != rows.plan.cells.tolist()
     assert rows.plan.cells.tolist() != again.plan.cells.tolist()
-    assert rows.run_sheet().columns == ["run", "a", "b"]
+    assert rows.run_sheet().columns == ["run", "a", "b", "answer"]
+    assert rows.run_sheet("a").columns == ["run", "a", "b", "check: a"]
     assert rows.run_sheet()["a"].to_list() == [str(a + 1) for a in rows.plan.cells[:, 0]]
     assert "random order (seed 1)" in rows.plan.order
     named = {"run": [0, 1, 0], "b": ["x", "x", "y"], "repeat": [1.0, 2.0, 3.0]}
