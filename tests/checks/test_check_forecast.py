@@ -11,9 +11,10 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
-from recombine.checks.expected import Forecast
+from recombine.checks.expected import Forecast, shown
 from recombine.checks.forecast import forecast
 from recombine.checks.learners import learners
+from recombine.checks.notes import slips_in
 from recombine.checks.outliers import outliers, rows_apart
 from recombine.checks.rules import Cells, Odds, scales
 from recombine.checks.stand_ins import packed, stand_ins
@@ -500,6 +501,25 @@ def test_beside_a_log_loss_stands_how_often_the_likeliest_class_was_wrong():
     wrong = f"was wrong in {100 * found.forecast.wrong:.3g} %, the commonest in"
     assert wrong in found.sentence()
     assert found.to_dict()["forecast"]["wrong"] == found.forecast.wrong
+
+
+def test_of_two_rows_the_one_that_other_combinations_contradict_is_named_else_both():
+    """Thirty planted tables: ten times too large, ten times too small or 450 too large, in the first or second row."""
+    rng, cells = np.random.default_rng(0), np.array([(a, b) for a in range(5) for b in range(5)])
+    for i in range(30):
+        codes = rng.permutation(cells)[:14]
+        y = 50 + rng.normal(0, 3, 5)[codes[:, 0]] + rng.normal(0, 3, 5)[codes[:, 1]] + rng.normal(size=(2, 14))
+        row, cell = i % 2, int(rng.integers(14))
+        right = y[row, cell]
+        y[row, cell] = (10 * right, right / 10, right + 450)[i % 3]
+        table = {"a": np.tile(codes[:, 0], 2), "b": np.tile(codes[:, 1], 2), "y": y.ravel()}
+        (note,) = slips_in(read_tables([table], ["a", "b"], target="y")[0])
+        wrong = shown(y[row, cell])
+        assert note.split(" of (")[0] in (wrong, f"the answer {wrong} in one of 2 rows")
+    y = 40 + 3 * codes.sum(axis=1) + 0.1 * rng.normal(size=(2, 14))
+    y[:, 4] = 56.9, 41.4  # either may be right
+    (note,) = slips_in(read_tables([table | {"y": y.ravel()}], ["a", "b"], target="y")[0])
+    assert note.startswith(f"41.4 or 56.9 of ({codes[4, 0]}, {codes[4, 1]}) lies far from the other rows")
 
 
 def test_a_slip_in_one_of_several_rows_is_named_as_it_stands():

@@ -119,6 +119,13 @@ def test_a_text_among_numbers_is_a_slip_and_no_class():
     ):
         check(table, ["a", "b"], target="y")
     assert check(table, ["a", "b"], target="y", target_kind="class").verdict.startswith("assumption")
+    table["y"] = ["5.1", "6.0", "<LOQ", "7.2", "4.0", "n.d.", "5.5"]
+    with pytest.raises(
+        InputError, match=r"numbers and '<LOQ', 'n.d.', which are not numbers [(]2 cells: rows 3, 6 below"
+    ):
+        check(table, ["a", "b"], target="y")
+    table["y"] = ["1", "2", "A", "1", "3", "B", "2"]  # marks, as classes are
+    assert check(table, ["a", "b"], target="y").answers.classes == ("1", "2", "3", "A", "B")
     table["y"] = [f"{v / 10} MPa" for v in range(361, 368)]
     with pytest.raises(InputError, match=r"'36.1 MPa', .* [(]7 cells: rows 1, .* remove the unit 'MPa'"):
         check(table, ["a", "b"], target="y")

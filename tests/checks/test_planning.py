@@ -259,7 +259,8 @@ def test_runs_are_in_random_order_unless_changing_a_factor_has_a_price():
     again = plan({"a": 4, "b": 3}, 9, seed=2)
     assert sorted(rows.plan.cells.tolist()) == sorted(again.plan.cells.tolist()) != rows.plan.cells.tolist()
     assert rows.plan.cells.tolist() != again.plan.cells.tolist()
-    assert rows.run_sheet().columns == ["run", "a", "b"]
+    assert rows.run_sheet().columns == ["run", "a", "b", "answer"]
+    assert rows.run_sheet("a").columns == ["run", "a", "b", "check: a"]
     assert rows.run_sheet()["a"].to_list() == [str(a + 1) for a in rows.plan.cells[:, 0]]
     assert "random order (seed 1)" in rows.plan.order
     named = {"run": [0, 1, 0], "b": ["x", "x", "y"], "repeat": [1.0, 2.0, 3.0]}
@@ -268,3 +269,34 @@ def test_runs_are_in_random_order_unless_changing_a_factor_has_a_price():
     assert sheet["repeat"].to_list() == [None, None]  # the answers to fill in
     visited = plan({"a": 4, "b": 3}, 9, change={"a": 5.0}, seed=1)
     assert (np.diff(visited.plan.cells[:, 0]) != 0).sum() == 3
+
+
+def test_a_row_that_adds_nothing_to_what_is_asked_is_no_reason_to_warn():
+    """Its worth, which is zero, is below zero by rounding; pytest takes a warning for an error."""
+    table = {"a": list("AAbBCA"), "b": list("xyyxyz"), "y": [5.1, 6.0, 7.2, None, 5.0, 5.5]}
+    found = check(table, ["a", "b"], target="y", merge_alike=True, purpose=Purpose(budget=6)).plan
+    assert found.after == pytest.approx(found.bound)
+
+
+def test_of_batches_that_each_row_has_its_own_of_no_row_is_planned_and_of_days_it_is_said():
+    a, b = [f"L{i // 4}" for i in range(8)], [f"S{i % 4}" for i in range(8)]
+    own = {"a": a, "b": b, "batch": [f"B{i:03}" for i in range(8)], "y": [float(i) for i in range(8)]}
+    result = check(own, ["a", "b", "batch"], target="y", purpose=Purpose(budget=3))
+    assert result.plan is None
+    assert len(result.run_sheet()) == 0
+    said = " ".join(result.notes)
+    assert "8 of the 8 levels of batch occur in a single row, as those of an identifier do" in said
+    assert "no rows are planned: they would have past levels of batch" in said
+    ligands = own | {"ligand": own["batch"]}  # that may be tried again
+    result = check(ligands, ["a", "b", "ligand"], target="y", purpose=Purpose(budget=3))
+    assert len(result.plan.cells) == 3
+    few = {name: column[:7] for name, column in own.items()}
+    assert "identifier" not in " ".join(check(few, ["a", "b", "batch"], target="y").notes)
+    numbers = own | {"id": list(range(8))}
+    assert "identifier" not in " ".join(check(numbers, ["a", "b", "id"], target="y", numeric=["id"]).notes)
+    diagonal = {"a": own["batch"], "run": own["batch"], "y": own["y"]}  # rows that join its pieces are wanted
+    assert check(diagonal, ["a", "run"], target="y", purpose=Purpose(budget=7)).plan is not None
+    days = {"Day": a[:7], "update": b[:7], "y": own["y"][:7]}
+    (note,) = [n for n in check(days, ["Day", "update"], purpose=Purpose(budget=1)).notes if "--forbid" in n]
+    assert note.startswith("if a new row has a new Day, the plan's levels of Day are those of the past: --forbid Day=")
+    assert not [n for n in check(days, ["Day", "update"]).notes if "--forbid" in n]

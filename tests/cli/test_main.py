@@ -34,7 +34,15 @@ def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
         ),
         (
             "check t.csv --factors a b",
-            "'b' is too much here; lists are written a,b,c. recombine check --help shows how.",
+            "'b' is too much here; write --factors a,b. recombine check --help shows how.",
+        ),
+        (
+            "check t.csv --factors a,b,c --numeric a b c=spline --seed 1",
+            "'b c=spline' is too much here; write --numeric a,b,c=spline. recombine check --help shows how.",
+        ),
+        (
+            "check t.csv more.csv --factors a,b",
+            "'more.csv' is too much here; lists are written a,b,c. recombine check --help shows how.",
         ),
         ("check t.csv --factors a --seed -1", "a whole number from 0 on is needed, got '-1'."),
         ("measure t.csv --factors a --target y --prediction p --seed 1.5", "from 0 on is needed, got '1.5'."),

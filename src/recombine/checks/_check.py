@@ -11,8 +11,9 @@ import numpy as np
 
 from recombine.checks import prediction as predicting
 from recombine.checks._coverage import coverage
+from recombine.checks.advice import Advice
 from recombine.checks.cells import existing, shared_by_missing
-from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
+from recombine.checks.collecting import Cost, Purpose, own_to_each_row, past, plan_collection, plan_for
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
 from recombine.checks.confounding import THIN, Confounding, confounding
 from recombine.checks.curves import Numeric, curves_of, shapes
@@ -25,6 +26,7 @@ from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import (
     MOST_LISTED,
     hidden_grid,
+    identifiers,
     in_words,
     levels_only,
     not_asked,
@@ -122,6 +124,9 @@ def check(
     possible = existing(space, exclude) if exclude and wanted is None else wanted
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
     advice = replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
+    if unplanned := own_to_each_row(identifiers(train, lines)):
+        told += [f"{unplanned}; leave it out."] if purpose is not None or advice.needed else []
+        advice, purpose = Advice.number_only(train.codes[:0], advice.needed, unplanned), None
     plan = plan_for(
         known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, judged.forecast, judged.scale,
         not judged.adds_up(order),
@@ -157,6 +162,7 @@ def check(
             *slips,
             *unasked,
             *told,
+            *past(space, plan),
             *numbers_unseen(known, space, wanted),
             *why_not,
             *judged.why_not,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +26,8 @@ Cost = Callable[[dict[str, Level]], float] | Mapping[str, Mapping[Level, float]]
 MOST_CANDIDATES = 200_000
 LARGEST_FIT = 30_000_000
 """Combinations × effects up to which the noise of one row is estimated."""
+PAST = re.compile(r"(?i)(?<![a-z])(day|date|block|batch|run|week|lot|id)s?(?![a-z])")
+"""Names of what a new row has a new one of."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,24 @@ def plan_for(
         criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
         scale=None if scale is None else scale.name, typical=typical, distinct=distinct,
     )  # fmt: skip
+
+
+def own_to_each_row(identifiers: Collection[str]) -> str:
+    """Why no rows can be named, or nothing: of batches that each row has its own of, none can be planned."""
+    named = " and ".join(name for name in identifiers if PAST.search(name))
+    return (
+        f"no rows are planned: they would have past levels of {named}, of which each row has its own" if named else ""
+    )
+
+
+def past(space: FactorSpace, plan: Plan | None) -> list[str]:
+    """A note on each factor whose planned levels may be gone."""
+    named = [name for name in space.names if PAST.search(name)] if plan is not None and len(plan.cells) else []
+    return [
+        f"if a new row has a new {name}, the plan's levels of {name} are those of the past: --forbid {name}=LEVEL "
+        f"keeps out what cannot be run again, and a plan without the factor {name} leaves it open."
+        for name in named
+    ]
 
 
 def _noise(known: Identifiability, target: Target | None) -> float | None:

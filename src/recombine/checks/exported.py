@@ -58,7 +58,7 @@ def run_sheet(
     sheet |= {name: [str(levels[name]) for levels in records] for name in names}
     sheet |= {cost: costs} if len(set(costs.tolist())) > 1 else {}
     sheet |= {again: repeats} if any(repeats) else {}
-    sheet |= {answer: [None] * len(records)} if answer is not None else {}
+    sheet |= {answer if answer not in names else f"check: {answer}": [None] * len(records)} if answer else {}
     return pl.DataFrame(sheet)
 
 

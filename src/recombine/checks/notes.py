@@ -14,7 +14,7 @@ from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
 from recombine.checks.learners import LEARNERS
-from recombine.checks.outliers import outliers, rows_apart
+from recombine.checks.outliers import outliers, rows_apart, wrong_of_two
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
 from recombine.checks.reading import MOST_WRITTEN
@@ -148,9 +148,14 @@ def slips_in(train: Table) -> list[str]:
 
 
 def _own(target: Target, i: int) -> str:
-    """The answer that is off: of several rows the one that makes nearly all of their spread, else their mean."""
+    """The answer that is off: of two rows the one that is wrong, of more the one that makes nearly all of their spread,
+    else their mean."""
     mean, rows = float(target.mean[i]), int(target.count[i])
-    if target.ends is not None and rows > 1:
+    if target.ends is not None and rows == 2:
+        wrong = wrong_of_two(target, i)
+        if len(wrong) == 1:
+            return f"{shown(wrong[0])} in one of 2 rows"
+    elif target.ends is not None and rows > 1:
         far = float(max(target.ends[i], key=lambda end: abs(end - mean)))
         if (far - mean) ** 2 * rows / (rows - 1) > ALONE * float(target.spread[i]) > 0:
             return f"{shown(far)} in one of {rows:,} rows"

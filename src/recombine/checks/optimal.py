@@ -242,7 +242,7 @@ def _bound(before: Floats, pool: Floats, asked: Floats, prices: Floats, budget: 
         information = before + (pool * (budget * share / prices)[:, None]).T @ pool
         inverse = np.linalg.inv(information)
         weight = inverse if criterion == "D" else inverse @ asking @ inverse
-        worth = ((pool @ weight) * pool).sum(axis=1) / prices
+        worth = np.maximum(((pool @ weight) * pool).sum(axis=1), 0.0) / prices  # rounded, nothing can be below nothing
         old = float((weight * before).sum())
         if criterion == "D":
             bounds.append(float(np.linalg.slogdet(information)[1]) + old + budget * float(worth.max()) - len(before))

@@ -7,7 +7,8 @@ arcsinh, in units of the median size), so that a skewed or multiplicative table 
 
 Rows of one combination are compared with each other too: the one farthest from the mean of the others, in units of what
 rows differ by in the median combination, must be many units off and three times as many as all that are not named, for
-the answers and, where all are above zero, for their logarithms.
+the answers and, where all are above zero, for their logarithms. Of two rows each is as far from the other: named is the
+one that is far from the other combinations where the other is not, else both.
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ ROW_FAR, GAP = 8.0, 3.0
 """Standard deviations that a row is off from the others of its combination, and times as far as any that is not named:
 of 500 clean tables each (normal, lognormal, exponential, t with 3 degrees, cells of unequal noise) at most 4.4 % had
 one named; of tables with one answer ten times too large or small all."""
+OFF, NEARER = 4.0, 0.5
+"""Standard deviations, by the median distance, that one of two rows is off from the other combinations, and the most
+that the other may be off, as a share of that, for the first to be named alone."""
 
 
 def rows_apart(target: Target | None) -> list[tuple[int, tuple[float, ...]]]:
-    """Training combinations one of whose rows stands apart from the others there, with its answer: of two rows both."""
+    """Training combinations one of whose rows stands apart from the others there, with its answer: of two rows that of
+    the one that is clearly wrong, else both."""
     if target is None or target.classes is not None or target.ends is None:
         return []
     use = np.flatnonzero(target.count > 1)
@@ -42,7 +47,26 @@ def rows_apart(target: Target | None) -> list[tuple[int, tuple[float, ...]]]:
     found = _gapped(np.abs(far - rest), spread, rows)
     if ends.min() > 0:  # as far as a logarithm is straight there
         found &= _gapped(np.abs(np.log(far / np.maximum(rest, ends[:, 0]))), spread / mean, rows)
-    return [(int(use[i]), tuple(ends[i]) if rows[i] == 2 else (float(far[i]),)) for i in sorted(found)]
+    return [(int(use[i]), (float(far[i]),) if rows[i] > 2 else wrong_of_two(target, use[i])) for i in sorted(found)]
+
+
+def wrong_of_two(target: Target, cell: int | np.integer) -> tuple[float, ...]:
+    """Of the two rows of a combination the answer that the other combinations contradict, where they do not the other's
+    too; else both."""
+    others = target.count > 0
+    others[cell] = False
+    y, two = target.mean[others], np.asarray(target.ends)[cell]
+    scales = [(y, two), (np.log(y), np.log(two))] if min(y.min(), two.min()) > 0 else [(y, two)]
+    off = np.array([_deviations(seen, ends) for seen, ends in scales])
+    far, which = off.max(axis=1), off.argmax(axis=1)
+    clear = (far > OFF).all() and (off.min(axis=1) < NEARER * far).all() and (which == which[0]).all()
+    return (float(two[which[0]]),) if clear else (float(two[0]), float(two[1]))
+
+
+def _deviations(seen: Floats, values: Floats) -> Floats:
+    middle = float(np.median(seen))
+    unit = 1.4826 * max(float(np.median(np.abs(seen - middle))), 1e-9 * float(np.abs(seen).max()))
+    return np.asarray(np.abs(values - middle) / max(unit, 1e-300))
 
 
 def _gapped(distance: Floats, spread: Floats, rows: np.ndarray) -> set[int]:

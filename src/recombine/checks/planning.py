@@ -331,9 +331,9 @@ class PlanResult(Result):
 
         return pl.DataFrame(self.space.decode(self.plan.cells))
 
-    def run_sheet(self) -> pl.DataFrame:
-        """The same rows, numbered as they should be run."""
-        return run_sheet(self.space, self.plan.cells, self.plan.costs, self.plan.repeats, None)
+    def run_sheet(self, answer: str = "answer") -> pl.DataFrame:
+        """The same rows, numbered as they should be run, with an empty column of this name to fill in."""
+        return run_sheet(self.space, self.plan.cells, self.plan.costs, self.plan.repeats, answer)
 
     def to_dict(self) -> dict[str, Any]:
         return {

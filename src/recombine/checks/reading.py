@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from recombine.checks.bystanders import MOST_ROWS, bystanders
 from recombine.checks.cells import existing
 from recombine.checks.identifiability import Identifiability, Members
 from recombine.errors import InputError
@@ -26,6 +28,8 @@ LOOKED_AT = 100
 """Rows that tell what a column holds."""
 MANY, NEARLY_ALL = 20, 0.9
 """Levels, and the share of them in a single row, from which a factor may be an identifier."""
+FEW = 8
+"""Levels from which it may be one where every row has its own, while levels of another factor recur."""
 FEWEST = 3
 """Seen numbers from which a factor with unseen ones may be a measurement."""
 
@@ -39,7 +43,13 @@ def read(
     tables = read_tables([table] if test is None else [table, test], factors, **how)
     train, asked = tables[0], tables[1] if len(tables) > 1 else None
     train, questions = _answered(train)
-    notes = _reading_notes(train, asked)
+    notes = _reading_notes(train, asked, how.get("numbers") or ())
+    if train.rows <= MOST_ROWS:
+        split, bins = how.get("split"), how.get("bins") or {}
+        used = {how.get("target"), *bins, *(split[:1] if split else ())}
+        plain = [n for n in train.space.names if n not in bins]
+        with suppress(InputError):  # such as more bytes in other columns than are allowed: no reason to stop
+            notes += bystanders(table, plain, used, how.get("merge_alike"), how.get("max_bytes"))
     if questions is not None:
         are = "is" if questions.rows == 1 else "are"
         notes.append(f"{_rows(questions)} without an answer in {how['target']!r} {are} asked about, not trained on.")
@@ -202,7 +212,19 @@ def _supported(train: Table, min_support: int) -> Table:
     return replace(train, codes=train.codes[keep], counts=train.counts[keep], target=target)
 
 
-def _reading_notes(train: Table, asked: Table | None) -> list[str]:
+def identifiers(train: Table, numbers: Collection[str] = ()) -> dict[str, int]:
+    """Factors that may be identifiers, as their levels hardly recur, with how many are in a single row."""
+    factors, found = train.space.factors, {}
+    recurs = any(2 * len(f) <= train.rows for f in factors)
+    for k, factor in enumerate(factors):
+        once = int((np.bincount(train.codes[:, k], train.counts, len(factor)) == 1).sum())
+        own = recurs and once == len(factor) >= FEW and not any(isinstance(v, float) for v in factor.levels or ())
+        if factor.name not in numbers and (own or (len(factor) >= MANY and once > NEARLY_ALL * len(factor))):
+            found[factor.name] = once
+    return found
+
+
+def _reading_notes(train: Table, asked: Table | None, numbers: Collection[str]) -> list[str]:
     notes = list(train.notes)
     dropped = train.dropped + (asked.dropped if asked else 0)
     if dropped:
@@ -210,11 +232,11 @@ def _reading_notes(train: Table, asked: Table | None) -> list[str]:
         notes.append(f"{dropped:,} {rows} left out.")
     if len(train.space) == 1:
         notes.append("With one factor there is nothing to recombine; name two or more.")
-    for k, factor in enumerate(train.space.factors):
-        once = int((np.bincount(train.codes[:, k], train.counts, len(factor)) == 1).sum())
-        if len(factor) >= MANY and once > NEARLY_ALL * len(factor):
-            which = f"{once:,} of the {len(factor):,} levels of {factor.name} occur in a single row"
-            notes.append(f"{which}, as those of an identifier do: what is recombined must recur, so leave it out.")
+    for name, once in identifiers(train, numbers).items():
+        which = f"{once:,} of the {len(train.space[name]):,} levels of {name} occur in a single row"
+        notes.append(
+            f"{which}, as those of an identifier do: if it is one leave it out, what is recombined must recur."
+        )
     single = [f.name for f in train.space.factors if len(f) == 1]
     if single:
         have = "has" if len(single) == 1 else "have"

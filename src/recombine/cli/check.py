@@ -108,7 +108,10 @@ def check(
     json: Json = False,
     out: OutFile = None,
     plan: Annotated[
-        Path | None, Parameter(help="Write the rows to collect here, a run sheet with a column to fill in (.csv).")
+        Path | None,
+        Parameter(
+            help="Write the rows to collect here, a run sheet with an empty column for the answers of --target (.csv)."
+        ),
     ] = None,
     rules: Annotated[
         str | None,
@@ -148,7 +151,9 @@ def check(
     if plan is not None and plan.suffix.lower() != ".csv":
         raise InputError("--plan names a .csv file.")
     if levels is not None:
-        return plan_from_levels(levels, table, budget, order, criterion, exclude or [], change, seed, json, out, plan)
+        return plan_from_levels(
+            levels, table, budget, order, criterion, exclude or [], change, seed, json, out, plan, target
+        )
     if table is None or factors is None:
         raise InputError(f"{'TABLE' if table is None else '--factors'} is missing; recombine check --help shows how.")
     chosen, counts = words(factors), bin_counts(bins or [])

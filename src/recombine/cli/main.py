@@ -18,6 +18,9 @@ from recombine.errors import InputError
 LONGEST = 4000
 """Letters of an error that are shown: a name from a file may be as long as the file."""
 
+LISTS = ("--factors", "--numeric", "--bins", "--rules")
+"""Options whose values may be written a,b,c."""
+
 FAULT = 70
 """Exit code of an error in our code, or in a study or model that was brought along: 1 says that a finding counts."""
 
@@ -65,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _say(str(error))
         sys.exit(2)
     except cyclopts.CycloptsError as error:
-        _say(_in_plain_words(error))
+        _say(_in_plain_words(error, list(sys.argv[1:] if arguments is None else arguments)))
         sys.exit(2)
     except KeyboardInterrupt:
         _say(f"interrupted{_kept(arguments)}.")
@@ -88,18 +91,30 @@ def _kept(arguments: Sequence[str] | None) -> str:
     return "; finished runs are kept, the same command continues" if verb in ("study", "reproduce") else ""
 
 
-def _in_plain_words(error: cyclopts.CycloptsError) -> str:
+def _in_plain_words(error: cyclopts.CycloptsError, given: list[str]) -> str:
     verb = " ".join(["recombine", *(error.command_chain or ())])
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
-        name, given = error.argument.name, error.unused_tokens or []
-        near = [token for token in given if token.startswith("--") and token.partition("=")[0] != name]
+        name = error.argument.name
+        near = [
+            token for token in error.unused_tokens or [] if token.startswith("--") and token.partition("=")[0] != name
+        ]
         close = difflib.get_close_matches(name, near, n=1)
         hint = f"; did you mean {name} instead of {close[0]}?" if close else f"; {verb} --help shows how."
         return f"{name} is missing{hint}"
     if isinstance(error, cyclopts.UnusedCliTokensError):
-        left = " ".join(error.unused_tokens or [])
-        return f"{left!r} is too much here; lists are written a,b,c. {verb} --help shows how."
+        left = error.unused_tokens or []
+        instead = _with_commas(given, left)
+        return f"{' '.join(left)!r} is too much here; {instead or 'lists are written a,b,c'}. {verb} --help shows how."
     return str(error)
+
+
+def _with_commas(given: list[str], left: list[str]) -> str:
+    """How to write a list whose parts were set apart by spaces, if that is what is left."""
+    for option in (word for word in given if word in LISTS):
+        after = given[given.index(option) + 1 :]
+        if len(left) and after[1 : 1 + len(left)] == left and not left[0].startswith("-"):
+            return f"write {option} {','.join([after[0], *left])}"
+    return ""
 
 
 def _say(text: str) -> None:

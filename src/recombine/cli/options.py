@@ -87,7 +87,8 @@ Bins = Annotated[list[str] | None, Parameter(help="column=k: cut a column of dec
 Numeric = Annotated[
     list[str] | None,
     Parameter(
-        help="Factors that are numbers: dose acts along a straight line, dose=spline along a curve.", negative=()
+        help="Factors that are numbers: with dose,age=spline dose acts along a straight line, age along a curve.",
+        negative=(),
     ),
 ]
 Missing = Annotated[

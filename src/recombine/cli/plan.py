@@ -43,6 +43,7 @@ def plan_from_levels(
     json: bool,
     out: Path | None,
     sheet: Path | None,
+    target: str | None,
 ) -> int:
     """Make, print and write a plan for factors that nobody has measured yet."""
     if table is not None:
@@ -61,7 +62,7 @@ def plan_from_levels(
     if out is not None:
         result.save(out)
     if sheet is not None:
-        sheet.write_text(safe_csv(result.run_sheet()), encoding="utf-8")
+        sheet.write_text(safe_csv(result.run_sheet(target or "answer")), encoding="utf-8")
     if json:
         print_json(result.to_dict())
         return 0

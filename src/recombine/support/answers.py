@@ -33,6 +33,8 @@ NO_SHARE = re.compile(r"(?<![a-z])(strength|stress|[kmg]?pa)(?![a-z])")
 """Words in the name of an answer that may be a share, and those beside which it is none: a yield strength."""
 FEW_NUMBERS, MOSTLY = 5, 0.75
 """Different numbers, and their share of all answers, from which a text among them is a slip and not a class."""
+FEW_BROKEN, MOSTLY_BROKEN = 3, 0.5
+"""The same where some are no whole numbers, as those of classes are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +153,9 @@ def find_answers(
         )
     mixed = kind is None and odd is not None and plain > 1
     measured = plain + (len(others) if kind is None and unit_of(others) else 0)
-    if kind is None and others and measured >= max(FEW_NUMBERS, MOSTLY * len(texts)):
+    broken = any(not (as_number(t) or 0.0).is_integer() for t in texts)
+    few, mostly = (FEW_BROKEN, MOSTLY_BROKEN) if broken else (FEW_NUMBERS, MOSTLY)
+    if kind is None and others and measured >= max(few, mostly * len(texts)):
         what = said.no_numbers(target, others, "leave such cells blank")
         raise InputError(
             f"the target {target!r} holds {'numbers and ' if plain else ''}{what}, or say that answers are classes "
