@@ -248,7 +248,7 @@ def test_check_quotes_the_committed_tables() -> None:
     alike = [value for seen, value in nearest if abs(seen - 0.7) <= 0.15]
     low, high = np.quantile(alike, [0.25, 0.75])
     assert said is not None
-    assert said.startswith(f"of {len(alike)} real tables like this one (2 factors, about 70 % seen)")
+    assert said.startswith(f"not from this table: of {len(alike)} other real ones (2 factors, about 70 % seen)")
     assert f"{100 * low:.0f} % to {100 * high:.0f} %" in said
     assert elsewhere(9, 0.7) is None
 

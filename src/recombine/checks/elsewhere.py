@@ -34,5 +34,5 @@ def elsewhere(factors: int, seen: float) -> str | None:
         return None
     low, high = np.quantile(r2, [0.25, 0.75])
     alike = f"{factors} factors, about {per_cent(seen)} seen"
-    like = f"of {len(r2)} real tables like this one ({alike}) adding up explained"
-    return f"{like} {per_cent(low)} to {per_cent(high)} of what varies among unseen combinations in the middle half"
+    like = f"not from this table: of {len(r2)} other real ones ({alike}) adding up explained, in the middle half,"
+    return f"{like} {per_cent(low)} to {per_cent(high)} of what varies among unseen combinations"

@@ -253,7 +253,7 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         tried = ", ".join(f"{rule.rule} {rounded(rule.error, share)}" for rule in result.forecast.rules)
         facts.append(("rules", f"{tried} ({result.forecast.metric}); {result.forecast.choice}"))
         facts.append(("draw", result.forecast.drawn))
-        if result.elsewhere:
+        if result.elsewhere and result.forecast.rule != "constant":
             facts.append(("elsewhere", result.elsewhere))
     if result.additivity is not None:
         facts.append(("additive", result.additivity.words))
