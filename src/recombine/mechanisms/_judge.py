@@ -30,8 +30,9 @@ from recombine.mechanisms.comparing import (
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.determined import left_open
 from recombine.mechanisms.finding import FEWEST, Finding
-from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
+from recombine.mechanisms.fitting import KNOWS_MORE, LITTLE, fails_though_unfitted, fitted_members, hardly_anything
 from recombine.mechanisms.literal import LITERAL, literal
+from recombine.mechanisms.losing import HALF, QUARTER, below_constant, lost_beyond, shortfall
 from recombine.mechanisms.names import NOTHING, figure_words, ranged, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
@@ -105,7 +106,9 @@ def judge(
         excess = average(usable, over, (1.0, beyond + (there - lost), away))
         more = usable.varies and not usable.like
         speaks = any(e.speaks and e.id != LITERAL and not (more and e.id in SHRINKING) for e in found)
-        verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, over, margin, fitted, speaks)
+        verdict, why = _verdict(
+            usable, seen, unseen, gap, (excess, lost, beyond), comparison, over, margin, fitted, speaks
+        )
     gap = unsure(gap, usable, away, at).within(-most, most)
     if verdict == "composes" and gap.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(usable.counts[away].sum()):,} rows of them tell"
@@ -156,7 +159,7 @@ def _verdict(
     seen: Interval,
     unseen: Interval,
     gap: Interval,
-    beyond: tuple[Interval, float],
+    beyond: tuple[Interval, float, FloatArray],
     comparison: Comparison,
     over: Over,
     margin: float,
@@ -164,7 +167,7 @@ def _verdict(
     speaks: bool,
 ) -> tuple[str, str]:
     """The verdict, and in a clause what decided it where numbers alone do not say. ``beyond``: the error on unseen
-    combinations beyond the noise, and that noise."""
+    combinations beyond the noise, that noise, and the errors of all combinations beyond it."""
     if not answers.unseen.any():
         return "nothing unseen", ""
     if not answers.seen.any():
@@ -172,7 +175,7 @@ def _verdict(
     if not gap.bounded:
         return "unclear", "the gap has no interval"
     constant, best = comparison.constant, comparison.best
-    excess, lost = beyond
+    excess, lost, errors = beyond
     informed = constant is None or constant.difference.high < 0
     if constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
         # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
@@ -184,11 +187,23 @@ def _verdict(
     worse = best is not None and best.difference.low > 0
     known = like and comparison.better_on_seen.high < 0
     nothing = "" if informed or known else hardly_anything(comparison)
+    if below_constant(answers, comparison, gap):
+        return "fails", "always giving the same answer is clearly better there"
+    half, quarter = (lost_beyond(s, answers, comparison, over, errors, gap) for s in (HALF, QUARTER))
+    knew = "of what it knows of seen ones, beyond always giving the same answer,"
+    if half.low > 0 and gap.low <= margin:
+        return "fails", f"more than half {knew} is lost"
     if gap.high <= margin:
         if not informed:
             return "unclear", nothing or "always giving the same answer is not clearly worse there"
         if _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
+        if (quarter.low > 0 or half.high > 0) and not _as_the_rule(comparison, lost):
+            if quarter.low > 0:
+                return "partly", f"the gap is within the margin of {margin:g}, but more than a quarter {knew} is lost"
+            return "unclear", f"the gap is within the margin of {margin:g}, but more than half {knew} may be lost"
+        if gap.low > 0 and (rule := shortfall(answers, comparison, seen, unseen, margin)):
+            return "partly", f"it is worse than on seen ones and than {rule}, by less than the margin of {margin:g}"
         return "composes", f"worse than seen ones, but by less than the margin of {margin:g}" if gap.low > 0 else ""
     if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
@@ -226,6 +241,16 @@ def _verdict(
     if beaten and unseen.mean - seen.mean < plain - unseen.mean:
         return "partly", "; ".join(ground)
     return "fails", "; ".join(ground)
+
+
+def _as_the_rule(comparison: Comparison, noise: float) -> bool:
+    """Whether a simple rule that knows more than one answer, fitted to the same rows, does no better: what is lost is
+    then what few rows leave open."""
+    constant, best = comparison.constant, comparison.best
+    if constant is None or best is None:
+        return False
+    knows = best.error.mean - noise < LITTLE * (constant.error.mean - noise)
+    return knows and best.difference.low <= 0 <= best.difference.high
 
 
 def _across(gap: Interval, margin: float, members: int, favoured: ByHeart | None) -> str:

@@ -1,0 +1,53 @@
+"""What is lost on unseen combinations of what is known of seen ones, where a gap within the margin would hide it.
+
+A margin is in units of all that varies. Where one factor makes nearly all of it, or one class is rare, a learner can
+lose all it knows of the rest within the margin. So a loss is also held against what there was to lose, (unseen − seen)
+/ (always the same answer − seen), and against a simple rule on the same rows.
+"""
+
+from __future__ import annotations
+
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.baselines import CONSTANT
+from recombine.mechanisms.comparing import Compared, Comparison, average, unsure
+from recombine.statistics import FloatArray, Interval, Over
+
+HALF, QUARTER = 0.5, 0.25
+"""More than half lost is a failure, more than a quarter is composing in part."""
+TIMES = 2.0
+"""An error this many times that of seen combinations and of a simple rule is no harmless gap, …"""
+HARMLESS = 0.02
+"""… unless it is below this share of the margin, and no noise says what is small."""
+
+
+def lost_beyond(
+    share: float, answers: Answers, comparison: Comparison, over: Over, error: FloatArray, gap: Interval
+) -> Interval:
+    """(unseen − seen) − share · (constant − seen), the constant's errors on the unseen rows: above 0 where more than
+    this share is lost of what it knows of new rows of seen combinations, beyond always giving the same answer. No
+    number where it knows nothing of them, or nothing is lost. ``error``: beyond the noise."""
+    rule, at, away = comparison.rules.get(CONSTANT), answers.compared, answers.unseen
+    if rule is None or not (answers.like and comparison.better_on_seen.high < 0 and gap.low > 0):
+        return Interval(float("nan"))
+    constant = answers.errors_of(rule.answers)[None] - (answers.error - error).mean(axis=0, keepdims=True)
+    found = average(answers, over, (1.0, error, away), (-share, constant, away), (share - 1.0, error, at))
+    return unsure(found, answers, away, at)
+
+
+def below_constant(answers: Answers, comparison: Comparison, gap: Interval) -> bool:
+    """Whether unseen combinations are answered clearly worse than by always giving the same answer, and new rows of
+    seen ones are not."""
+    constant, better = comparison.constant, comparison.better_on_seen
+    return (
+        constant is not None and answers.like and gap.low > 0 and constant.difference.low > 0 and bool(better.low <= 0)
+    )
+
+
+def shortfall(answers: Answers, comparison: Comparison, seen: Interval, unseen: Interval, margin: float) -> str:
+    """The simple rule that says that a gap within the margin matters, where one does: unseen combinations cost clearly
+    more than seen ones and than this rule on the same rows, and more than twice as much. What noise leaves is in all of
+    these errors, so that a gap that is small beside the noise does not count."""
+    rules: list[Compared] = [c for c in comparison.others if c.rule and c.difference.low > 0]
+    small = max(seen.high, 0.0 if comparison.floor.mean > 0 else HARMLESS * margin)
+    worse = [c for c in rules if unseen.low > TIMES * max(small, c.error.high)]
+    return min(worse, key=lambda c: c.error.mean).name if answers.like and worse else ""

@@ -1,0 +1,64 @@
+"""What a gap within the margin would hide: a factor that is ignored, a rare class that is lost, inverted answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.mechanisms import MeasureResult, measure_predictions
+
+A, B = np.indices((8, 6)).reshape(2, -1).repeat(20, axis=1)
+ROW = np.tile(np.arange(20), 48)
+UNSEEN = (A + 2 * B) % 4 == 0
+NOISE = np.random.default_rng(0).normal(size=len(A))
+
+
+def measured(y: object, p: object, **more: object) -> MeasureResult:
+    table = {"a": A, "b": B, "y": y, "p": p, "part": np.where(UNSEEN | (ROW < 6), "test", "train")}
+    options = {"factors": ["a", "b"], "target": "y", "prediction": "p", "split": "part=test", **more}
+    return measure_predictions(table, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("small", [0.1, 0.02], ids=["a factor that adds little", "one that adds hardly anything"])
+def test_a_factor_that_is_ignored_is_no_composing_however_little_it_adds(small):
+    y = 1.0 * A + small * (B - 2.5) ** 3 / 5 + small / 10 * NOISE
+    rule = 1.0 * A + small * (B - 2.5) ** 3 / 5
+    result = measured(y, np.where(UNSEEN, 1.0 * A, rule))
+    assert (result.verdict, result.gap.high < 0.05) == ("partly", True)
+    assert "It is worse than on seen ones and than adding up, by less than the margin of 0.05" in result.sentence()
+    assert measured(y, rule).verdict == "composes"
+
+
+def test_a_gap_that_is_small_beside_the_noise_is_harmless():
+    y = 1.0 * A + B + NOISE
+    result = measured(y, 1.0 * A + B + UNSEEN * np.where(A % 2, 0.5, -0.5))
+    assert (result.verdict, result.gap.low > 0) == ("composes", True)
+    assert "worse than seen ones, but by less than the margin" in result.sentence()
+
+
+@pytest.mark.parametrize(
+    ("every", "missed", "verdict", "said"),
+    [
+        (20, 1.0, "fails", "More than half of what it knows of seen ones"),
+        (20, 0.4, "unclear", "more than half of what it knows of seen ones, beyond always giving the same answer, may"),
+        (4, 0.4, "partly", "but more than a quarter of what it knows of seen ones"),
+        (20, 0.0, "composes", "as it answers seen ones"),
+    ],
+)
+def test_a_rare_class_is_judged_by_what_there_was_to_lose(every, missed, verdict, said):
+    place = 5 * A + 3 * B + ROW
+    rare = place % every == 0  # As many rows of each combination.
+    lost = UNSEEN & ((place // 4 + A) % 5 < 5 * missed if every == 4 else 20 * missed > (7 * A + 3 * B) % 20)
+    margin = 1.0 / every
+    result = measured(np.where(rare, "defect", "ok"), np.where(rare & ~lost, "defect", "ok"), margin=margin)
+    assert result.verdict == verdict
+    assert result.gap.mean < margin + 1e-9
+    assert said in result.sentence()
+
+
+def test_answers_worse_than_always_the_same_one_fail_where_there_is_hardly_anything_to_learn():
+    y = np.where((ROW + 3 * A + 5 * B) % 12 == 0, "yes", "no")
+    result = measured(y, np.where(UNSEEN, "yes", "no"))
+    assert result.verdict == "fails"
+    assert "hardly anything to learn" in result.sentence()
+    assert measured(y, np.full(len(y), "no")).verdict == "not fitted"
