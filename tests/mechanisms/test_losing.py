@@ -62,3 +62,15 @@ def test_answers_worse_than_always_the_same_one_fail_where_there_is_hardly_anyth
     assert result.verdict == "fails"
     assert "hardly anything to learn" in result.sentence()
     assert measured(y, np.full(len(y), "no")).verdict == "not fitted"
+
+
+@pytest.mark.parametrize(("tested", "verdict"), [(2, "unclear"), (12, "composes")])
+def test_few_unseen_combinations_leave_much_open_and_two_tell_nothing(tested, verdict):
+    kept = ~UNSEEN | np.isin(10 * A + B, np.unique((10 * A + B)[UNSEEN])[:tested])
+    y = 1.0 * A + B + NOISE / 10
+    part = np.where(UNSEEN | (ROW < 6), "test", "train")
+    table = {"a": A[kept], "b": B[kept], "y": y[kept], "p": (1.0 * A + B)[kept], "part": part[kept]}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.verdict == verdict
+    left = "Only 12 unseen combinations were tested: up to 22% of all others could still fail (95 %)."
+    assert (left in result.sentence()) == (verdict == "composes")

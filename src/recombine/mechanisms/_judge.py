@@ -177,7 +177,8 @@ def _verdict(
     constant, best = comparison.constant, comparison.best
     excess, lost, errors = beyond
     informed = constant is None or constant.difference.high < 0
-    if constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
+    enough = int(answers.unseen.sum()) >= FEWEST  # Fewer do not tell what one answer would cost elsewhere.
+    if enough and constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
         # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
         informed |= excess.high < (constant.error.mean - lost) / 2
     like = answers.like

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 2
 LEVEL_WORDS = " (95 %)"
+ENOUGH = 20
+"""Unseen combinations below which the sentence says how much so few leave open."""
 LISTED = 1_000
 """Unseen combinations that are listed, the worst first."""
 ERROR_WORDS = {
@@ -117,7 +119,7 @@ class MeasureResult(Result):
         besides = f" It overfits besides: the error on training rows is {learnt}." * self._better_on_training_rows
         if self.verdict == "composes":
             how = self.why or "as it answers seen ones"
-            return f"It answers unseen combinations {how}: {numbers}.{besides}{self._beside()}"
+            return f"It answers unseen combinations {how}: {numbers}.{self._tested()}{besides}{self._beside()}"
         if self.verdict == "overfits":
             return (
                 f"It overfits, {self.why or 'and not composing is not what fails'}: {numbers}, where the error on "
@@ -132,6 +134,14 @@ class MeasureResult(Result):
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
         return f"{start}: {numbers}.{besides}{self._beside()}{part} {how}"
+
+    def _tested(self) -> str:
+        """How few unseen combinations were tested, and what share of others none of them would have shown."""
+        count = int(self.answers.unseen.sum())
+        if count >= ENOUGH:
+            return ""
+        only = f"Only {count} unseen combination{'s were' if count > 1 else ' was'} tested"
+        return f" {only}: up to {1 - 0.05 ** (1 / count):.0%} of all others could still fail (95 %)."
 
     @property
     def _better_on_training_rows(self) -> bool:
