@@ -74,3 +74,16 @@ def test_few_unseen_combinations_leave_much_open_and_two_tell_nothing(tested, ve
     assert result.verdict == verdict
     left = "Only 12 unseen combinations were tested: up to 22% of all others could still fail (95 %)."
     assert (left in result.sentence()) == (verdict == "composes")
+
+
+def test_probabilities_that_collapse_where_the_class_stays_right_compose_in_part():
+    share = np.where(B % 2, 0.9, 0.1)
+    y = (10 * share > (ROW + A + B) % 10).astype(int)
+    flat = measured(y, np.where(UNSEEN, np.where(share > 0.5, 0.51, 0.49), share))
+    assert (flat.verdict, flat.gap.mean) == ("partly", pytest.approx(0, abs=0.02))
+    assert "Its probabilities are worse: log loss 0.68 on unseen against 0.3" in flat.sentence()
+    assert measured(y, np.where(UNSEEN, np.where(share > 0.5, 0.8, 0.2), share)).verdict == "composes"
+    # Classes that are noisier where unseen cost every probability more.
+    share = np.where(UNSEEN, np.where(B % 2, 0.75, 0.25), share)
+    y = (20 * share > (7 * ROW + A + B) % 20).astype(int)
+    assert measured(y, share).verdict == "composes"

@@ -32,7 +32,7 @@ from recombine.mechanisms.determined import left_open
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, LITTLE, fails_though_unfitted, fitted_members, hardly_anything
 from recombine.mechanisms.literal import LITERAL, literal
-from recombine.mechanisms.losing import HALF, QUARTER, below_constant, lost_beyond, shortfall
+from recombine.mechanisms.losing import HALF, QUARTER, below_constant, lost_beyond, shortfall, unsure_probabilities
 from recombine.mechanisms.names import NOTHING, figure_words, ranged, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
@@ -109,6 +109,8 @@ def judge(
         verdict, why = _verdict(
             usable, seen, unseen, gap, (excess, lost, beyond), comparison, over, margin, fitted, speaks
         )
+    if verdict == "composes" and (worse := unsure_probabilities(usable, over)):
+        verdict, why = "partly", worse
     gap = unsure(gap, usable, away, at).within(-most, most)
     if verdict == "composes" and gap.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(usable.counts[away].sum()):,} rows of them tell"

@@ -7,9 +7,13 @@ lose all it knows of the rest within the margin. So a loss is also held against 
 
 from __future__ import annotations
 
+import numpy as np
+
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import CONSTANT
 from recombine.mechanisms.comparing import Compared, Comparison, average, unsure
+from recombine.mechanisms.names import share
+from recombine.mechanisms.probabilities import SMALLEST
 from recombine.statistics import FloatArray, Interval, Over
 
 HALF, QUARTER = 0.5, 0.25
@@ -21,16 +25,16 @@ HARMLESS = 0.02
 
 
 def lost_beyond(
-    share: float, answers: Answers, comparison: Comparison, over: Over, error: FloatArray, gap: Interval
+    part: float, answers: Answers, comparison: Comparison, over: Over, error: FloatArray, gap: Interval
 ) -> Interval:
-    """(unseen − seen) − share · (constant − seen), the constant's errors on the unseen rows: above 0 where more than
-    this share is lost of what it knows of new rows of seen combinations, beyond always giving the same answer. No
+    """(unseen − seen) − part · (constant − seen), the constant's errors on the unseen rows: above 0 where more than
+    this part is lost of what it knows of new rows of seen combinations, beyond always giving the same answer. No
     number where it knows nothing of them, or nothing is lost. ``error``: beyond the noise."""
     rule, at, away = comparison.rules.get(CONSTANT), answers.compared, answers.unseen
     if rule is None or not (answers.like and comparison.better_on_seen.high < 0 and gap.low > 0):
         return Interval(float("nan"))
     constant = answers.errors_of(rule.answers)[None] - (answers.error - error).mean(axis=0, keepdims=True)
-    found = average(answers, over, (1.0, error, away), (-share, constant, away), (share - 1.0, error, at))
+    found = average(answers, over, (1.0, error, away), (-part, constant, away), (part - 1.0, error, at))
     return unsure(found, answers, away, at)
 
 
@@ -51,3 +55,32 @@ def shortfall(answers: Answers, comparison: Comparison, seen: Interval, unseen: 
     small = max(seen.high, 0.0 if comparison.floor.mean > 0 else HARMLESS * margin)
     worse = [c for c in rules if unseen.low > TIMES * max(small, c.error.high)]
     return min(worse, key=lambda c: c.error.mean).name if answers.like and worse else ""
+
+
+def unsure_probabilities(answers: Answers, over: Over) -> str:
+    """That probabilities lose more than half of what they say of seen combinations, in a clause, where their log loss
+    does against that of always giving the shares of training; of noisy answers beyond what rows of one combination
+    leave to anyone, where classes are noisier at unseen ones."""
+    loss, trained = answers.scores.get("log loss"), answers.trained
+    if loss is None or trained is None or answers.classes is None or not answers.like:
+        return ""
+    at, away = answers.compared, answers.unseen
+    usual = np.average(trained.answers, axis=0, weights=trained.weights)
+    constant = -(answers.target * np.log(np.maximum(usual, SMALLEST))).sum(axis=1)[None]
+    # What the classes of each combination leave open, and what few rows hide of it (Miller and Madow).
+    shares = np.maximum(answers.target, SMALLEST)
+    left = -(answers.target * np.log(shares)).sum(axis=1)
+    left = left + ((answers.target > 0).sum(axis=1) - 1) / (2 * answers.counts)
+    known = average(answers, over, (1.0, loss, at), (-1.0, constant, at))
+    sides = (float(loss[:, at].mean()), float(loss[:, away].mean()), float(constant[:, away].mean()))
+    for noise in (np.zeros_like(left), left):
+        own, same = loss - noise, constant - noise
+        gap = average(answers, over, (1.0, own, away), (-1.0, own, at))
+        lost = average(answers, over, (1.0, own, away), (-HALF, same, away), (HALF - 1.0, own, at))
+        if not (known.high < 0 and gap.low > 0 and lost.low > 0):
+            return ""
+    seen, unseen, always = map(share, sides)
+    return (
+        f"its probabilities are worse: log loss {unseen} on unseen against {seen} on seen ones, where always giving "
+        f"training's shares costs {always}"
+    )
