@@ -87,3 +87,20 @@ def test_probabilities_that_collapse_where_the_class_stays_right_compose_in_part
     share = np.where(UNSEEN, np.where(B % 2, 0.75, 0.25), share)
     y = (20 * share > (7 * ROW + A + B) % 20).astype(int)
     assert measured(y, share).verdict == "composes"
+
+
+def test_rows_known_by_heart_among_the_test_rows_are_a_leak_and_no_failure():
+    y, rule = 1.0 * A + B + 2 * NOISE, 1.0 * A + B
+    result = measured(y, np.where(UNSEEN, rule, y))
+    assert result.verdict == "unclear"
+    assert "a leak of training rows into the test rows" in result.sentence()
+    assert measured(y, np.where(UNSEEN, rule[::-1], y)).verdict == "fails"
+
+
+def test_levels_that_training_never_shows_cannot_be_known():
+    y, new = 1.0 * A + B + NOISE / 10, A == 7
+    table = {"a": A, "b": B, "y": y, "p": 1.0 * A + B, "part": np.where(new | (ROW < 6), "Train", "rest")}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=Train")
+    assert (result.verdict, result.left_open.levels) == ("unclear", 6)
+    assert "all of these hold a level that training never shows" in result.sentence()
+    assert any(note.startswith("--split part=Train says that rows with this value were not") for note in result.notes)

@@ -30,9 +30,19 @@ from recombine.mechanisms.comparing import (
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.determined import left_open
 from recombine.mechanisms.finding import FEWEST, Finding
-from recombine.mechanisms.fitting import KNOWS_MORE, LITTLE, fails_though_unfitted, fitted_members, hardly_anything
+from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
 from recombine.mechanisms.literal import LITERAL, literal
-from recombine.mechanisms.losing import HALF, QUARTER, below_constant, lost_beyond, shortfall, unsure_probabilities
+from recombine.mechanisms.losing import (
+    HALF,
+    LEAK,
+    LITTLE,
+    QUARTER,
+    below_constant,
+    leaked,
+    lost_beyond,
+    shortfall,
+    unsure_probabilities,
+)
 from recombine.mechanisms.names import NOTHING, figure_words, ranged, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
@@ -111,13 +121,17 @@ def judge(
         )
     if verdict == "composes" and (worse := unsure_probabilities(usable, over)):
         verdict, why = "partly", worse
+    if verdict in FAILING and fits and leaked(usable, comparison, over, margin):
+        verdict, why = "unclear", LEAK
+    undetermined = left_open(usable)
+    if verdict in ("composes", "partly") and 0 < undetermined.of == undetermined.levels:
+        verdict, why = "unclear", "all of these hold a level that training never shows, of which nothing can be known"
     gap = unsure(gap, usable, away, at).within(-most, most)
     if verdict == "composes" and gap.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(usable.counts[away].sum()):,} rows of them tell"
     comparison = replace(comparison, others=tuple(
         c if c.rule else replace(c, verdict=judged[c.name]) for c in comparison.others
     ))  # fmt: skip
-    undetermined = left_open(usable)
     if verdict in FAILING and undetermined.count:
         why = "; ".join(filter(None, [why, undetermined.short]))
     return MeasureResult(

@@ -7,12 +7,10 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison
-from recombine.mechanisms.losing import below_constant
+from recombine.mechanisms.losing import LITTLE, below_constant
 from recombine.mechanisms.names import ranged, share
 from recombine.statistics import FEW, FloatArray, Interval
 
-LITTLE = 0.9
-"""A training error below this share of what always giving the same answer costs is an error of something learnt."""
 KNOWS_MORE = 0.5
 MOST_LEVELS = 800
 """Levels beyond which it is not told whether the levels of unseen combinations are the harder ones."""

@@ -11,17 +11,24 @@ import numpy as np
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import CONSTANT
-from recombine.mechanisms.comparing import Compared, Comparison, average, unsure
+from recombine.mechanisms.comparing import Compared, Comparison, average, noise_within, unsure
 from recombine.mechanisms.names import share
 from recombine.mechanisms.probabilities import SMALLEST
 from recombine.statistics import FloatArray, Interval, Over
 
+LITTLE = 0.9
+"""An error below this share of what always giving the same answer costs is an error of something learnt."""
 HALF, QUARTER = 0.5, 0.25
 """More than half lost is a failure, more than a quarter is composing in part."""
 TIMES = 2.0
 """An error this many times that of seen combinations and of a simple rule is no harmless gap, …"""
 HARMLESS = 0.02
 """… unless it is below this share of the margin, and no noise says what is small."""
+
+LEAK = (
+    "rows of seen combinations are answered better than their noise allows, and unseen ones as well as it allows: a "
+    "leak of training rows into the test rows, or more than the factors is read of them"
+)
 
 
 def lost_beyond(
@@ -55,6 +62,20 @@ def shortfall(answers: Answers, comparison: Comparison, seen: Interval, unseen: 
     small = max(seen.high, 0.0 if comparison.floor.mean > 0 else HARMLESS * margin)
     worse = [c for c in rules if unseen.low > TIMES * max(small, c.error.high)]
     return min(worse, key=lambda c: c.error.mean).name if answers.like and worse else ""
+
+
+def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) -> bool:
+    """Whether new rows of seen combinations are answered clearly better than rows of one combination allow, and unseen
+    ones as well as these do: then the gap is what was known of the rows, and not of the factors."""
+    each, at, away = noise_within(answers), answers.compared, answers.unseen
+    constant = comparison.constant
+    if each is None or constant is None or not answers.like:
+        return False
+    if not answers.error[:, away].mean() < LITTLE * constant.error.mean:
+        return False  # Of unseen ones nothing is known at all.
+    beyond = answers.error - each
+    seen, unseen = (average(answers, over, (1.0, beyond, mask)) for mask in (at, away))
+    return seen.high < 0 and unseen.low <= margin and unseen.high >= 0
 
 
 def unsure_probabilities(answers: Answers, over: Over) -> str:
