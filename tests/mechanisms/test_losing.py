@@ -104,3 +104,14 @@ def test_levels_that_training_never_shows_cannot_be_known():
     assert (result.verdict, result.left_open.levels) == ("unclear", 6)
     assert "all of these hold a level that training never shows" in result.sentence()
     assert any(note.startswith("--split part=Train says that rows with this value were not") for note in result.notes)
+
+
+@pytest.mark.parametrize(("wrong", "verdict"), [(1, "unclear"), (4, "fails")])
+def test_one_wrong_combination_of_few_does_not_speak_for_others(wrong, verdict):
+    few = np.isin(10 * A + B, [0, 11, 24, 35])
+    off = np.isin(10 * A + B, [0, 11, 24, 35][:wrong])
+    y = A % 3
+    part = np.where(few | (ROW < 6), "test", "train")
+    table = {"a": A, "b": B, "y": [f"k{v}" for v in y], "p": [f"k{v}" for v in (y + off) % 3], "part": part}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert (result.verdict, result.unseen.over) == (verdict, "combinations" if wrong == 1 else "examples")
