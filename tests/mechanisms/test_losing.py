@@ -115,3 +115,15 @@ def test_one_wrong_combination_of_few_does_not_speak_for_others(wrong, verdict):
     table = {"a": A, "b": B, "y": [f"k{v}" for v in y], "p": [f"k{v}" for v in (y + off) % 3], "part": part}
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert (result.verdict, result.unseen.over) == (verdict, "combinations" if wrong == 1 else "examples")
+
+
+def test_the_recall_of_a_rare_class_is_counted():
+    rng = np.random.default_rng(1)
+    rare, given = rng.random((2, len(A))) < [[0.06], [0.01]]
+    given |= rare & (rng.random(len(A)) < 0.7)
+    result = measured(np.where(rare, "defect", "ok"), np.where(given, "defect", "ok"), margin=1.0, fitted=1.0)
+    for side, rows in (("seen", ~UNSEEN & (ROW < 6)), ("unseen", UNSEEN)):
+        assert result.scores()[side]["recall of defect"] == pytest.approx((given & rare)[rows].sum() / rare[rows].sum())
+    assert "Recall of defect: 0." in result.sentence()
+    even = np.where(B % 2, "x", "y")
+    assert "Recall" not in measured(even, even).sentence()

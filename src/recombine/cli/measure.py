@@ -66,7 +66,13 @@ def measure(
     fitted: Annotated[
         float, Parameter(help="Training error above the noise up to which a learner counts as fitted.")
     ] = 0.1,
-    margin: Annotated[float, Parameter(help="Gap up to which a learner counts as composing.")] = 0.05,
+    margin: Annotated[
+        float,
+        Parameter(
+            help="Gap up to which a learner counts as composing: a share of the variance of the training answers; of "
+            "classes, a share of wrong answers."
+        ),
+    ] = 0.05,
     noise: Annotated[
         float | None,
         Parameter(
