@@ -120,7 +120,7 @@ class MeasureResult(Result):
         learnt = share(self.training.mean)
         besides = f" It overfits besides: the error on training rows is {learnt}." * self._better_on_training_rows
         if self.verdict == "composes":
-            how = self.why or "as it answers seen ones"
+            how = self.why or f"as it answers seen ones, to within the margin of {self.settings['margin']:g}"
             return f"It answers unseen combinations {how}: {numbers}.{self._tested()}{besides}{self._beside()}"
         if self.verdict == "overfits":
             return (
