@@ -57,6 +57,9 @@ def test_a_noise_that_the_rows_contradict_is_noted():
     for noise, noted in ((0.0, True), (1.15, False)):
         notes = measured((A + B) % 5 == 0, Y, y, noise=noise).notes
         assert any("The noise was said to be" in note for note in notes) == noted
+    said = measured((A + B) % 5 == 0, Y, y, noise=3.0)
+    assert "but for what the gap takes off as noise" in " ".join(said.notes)
+    assert said.noise == measured((A + B) % 5 == 0, Y, y).noise
 
 
 def test_a_training_table_without_answers_is_told():

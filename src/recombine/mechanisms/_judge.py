@@ -314,7 +314,9 @@ def _notes(answers: Answers, told: float | None) -> list[str]:
     if told is not None and own.bounded and not own.low <= told <= own.high:
         notes.append(
             f"The noise was said to be an error of {share(told)}, but rows that share a combination tell "
-            f"{figure_words(own)}: what was said is used."
+            f"{figure_words(own)}: what was said is used"
+            + ", but for what the gap takes off as noise, which is what the rows tell." * (told > 0)
+            + "." * (told == 0)
         )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")
