@@ -211,10 +211,12 @@ def _verdict(
     if half.low > 0 and gap.low <= margin:
         return "fails", f"more than half {knew} is lost"
     if gap.high <= margin:
-        if not informed:
-            return "unclear", nothing or "always giving the same answer is not clearly worse there"
+        if nothing:
+            return "unclear", nothing
         if _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
+        if not informed:
+            return "unclear", "always giving the same answer is not clearly worse there"
         if (quarter.low > 0 or half.high > 0) and not _as_the_rule(comparison, lost):
             if quarter.low > 0:
                 return "partly", f"the gap is within the margin of {margin:g}, but more than a quarter {knew} is lost"
