@@ -217,12 +217,13 @@ def _verdict(
             return "overfits", ""
         if not informed:
             return "unclear", "always giving the same answer is not clearly worse there"
-        if (quarter.low > 0 or half.high > 0) and not _as_the_rule(comparison, lost):
-            if quarter.low > 0:
-                return "partly", f"the gap is within the margin of {margin:g}, but more than a quarter {knew} is lost"
-            return "unclear", f"the gap is within the margin of {margin:g}, but more than half {knew} may be lost"
+        open_ = not _as_the_rule(comparison, lost)
+        if quarter.low > 0 and open_:
+            return "partly", f"the gap is within the margin of {margin:g}, but more than a quarter {knew} is lost"
         if gap.low > 0 and (rule := shortfall(answers, comparison, seen, unseen, margin)):
             return "partly", f"it is worse than on seen ones and than {rule}, by less than the margin of {margin:g}"
+        if quarter.mean > 0 and half.high > 0 and open_:
+            return "unclear", f"the gap is within the margin of {margin:g}, but more than half {knew} may be lost"
         return "composes", f"worse than seen ones, but by less than the margin of {margin:g}" if gap.low > 0 else ""
     if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
