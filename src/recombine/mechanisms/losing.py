@@ -69,8 +69,8 @@ def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) 
     ones as well as these do: then the gap is what was known of the rows, and not of the factors."""
     each, at, away = noise_within(answers), answers.compared, answers.unseen
     constant = comparison.constant
-    if each is None or constant is None or not answers.like:
-        return False
+    if each is None or constant is None or not answers.like or answers.classes is not None:
+        return False  # Of classes, few rows of a combination tell too much noise.
     if not answers.error[:, away].mean() < LITTLE * constant.error.mean:
         return False  # Of unseen ones nothing is known at all.
     beyond = answers.error - each
