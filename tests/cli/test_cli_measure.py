@@ -67,6 +67,8 @@ def test_several_models_after_one_comma_and_levels_on_the_rows_that_are_compared
 def test_findings_count_only_when_asked_to(run):
     assert run(EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "fails", "--json")[0] == 1
     assert run(EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "not fitted", "--json")[0] == 0
+    for limit, code in (("0.01", 1), ("2", 0)):
+        assert run(EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", f"gap={limit}", "--json")[0] == code
 
 
 def test_a_finding_counts_though_nobody_reads_the_output(monkeypatch):
@@ -117,7 +119,8 @@ def test_new_rows_of_seen_combinations_are_not_called_training(run, tmp_path):
         ([EXAMPLE, *WORDS], "say what training saw"),
         ([EXAMPLE, *WORDS, "--split", "part=tests"], "did you mean 'test'"),
         ([EXAMPLE, *WORDS[:4], "--prediction", "predicted", "--split", "part=test"], "did you mean 'prediction'"),
-        ([EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "fail"], 'Did you mean "fails"'),
+        ([EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "fail"], "did you mean 'fails'"),
+        ([EXAMPLE, *WORDS, "--split", "part=test", "--fail-on", "gap=much"], "unknown condition 'gap=much'"),
         ([EXAMPLE, *WORDS, "--split", "part=test", "--max-bytes", "10"], "more than the 10 allowed"),
         ([EXAMPLE, *WORDS, "--split", "part=test", "--out", "report.docx"], "--out 'report.docx' "),
         ([EXAMPLE, *WORDS, "--split", "part=test", "--out", "/nowhere/report.html"], "no folder '/nowhere'"),

@@ -205,7 +205,7 @@ def test_probabilities_are_no_classes_and_missing_predictions_are_asked_about():
     with pytest.raises(InputError, match="1 row has no 'y' or no 'p'"):
         measure_predictions(with_hole, ["a", "b"], target="y", prediction="p", split="s=t")
     left = measure_predictions(with_hole, ["a", "b"], target="y", prediction="p", split="s=t", missing="drop")
-    assert left.notes[0].startswith("1 row was left out: no target")
+    assert left.notes[0] == "1 row was left out: no target or no prediction; 0 of them are test rows."
 
 
 def test_results_show_themselves_and_are_saved_as_every_kind(tmp_path):

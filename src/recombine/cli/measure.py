@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isfinite
+from math import inf, isfinite, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -24,12 +24,13 @@ from recombine.cli.options import (
 )  # fmt: skip
 from recombine.cli.printing import console, print_facts, print_json, print_verdict, say, shown, unread
 from recombine.cli.progress import waiting
-from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
+from recombine.errors import MAX_BYTES, MAX_ROWS, InputError, unknown
 
 if TYPE_CHECKING:
     from recombine.mechanisms import MeasureResult
 
 SHOWN = 10
+FAILURES = ("fails", "partly", "overfits", "not fitted", "unclear")
 COLOURS = {"fails": "red", "partly": "yellow", "overfits": "yellow", "not fitted": "yellow", "composes": "green"}
 
 
@@ -66,7 +67,13 @@ def measure(
     fitted: Annotated[
         float, Parameter(help="Training error above the noise up to which a learner counts as fitted.")
     ] = 0.1,
-    margin: Annotated[float, Parameter(help="Gap up to which a learner counts as composing.")] = 0.05,
+    margin: Annotated[
+        float,
+        Parameter(
+            help="Gap up to which a learner counts as composing: a share of the variance of the training answers; of "
+            "classes, a share of wrong answers."
+        ),
+    ] = 0.05,
     noise: Annotated[
         float | None,
         Parameter(
@@ -86,8 +93,12 @@ def measure(
         ),
     ] = None,
     fail_on: Annotated[
-        list[Literal["fails", "partly", "overfits", "not fitted", "unclear"]] | None,
-        Parameter(help="Exit with 1 where this is the verdict; may be given several times.", negative=()),
+        list[str] | None,
+        Parameter(
+            help="Exit with 1 where this is the verdict (fails, partly, overfits, not fitted, unclear), or the gap is "
+            "above X (gap=X); may be given several times.",
+            negative=(),
+        ),
     ] = None,
 ) -> int:
     """Where predictions fail on combinations that training did not see, and which rule the wrong ones follow.
@@ -101,6 +112,7 @@ def measure(
             --target y --prediction p --train seen.csv --json
     """
     counted = bin_counts(bins or [])
+    above = [_above(text) for text in fail_on or ()]
     if out is not None and _is_file(out):
         check_file(out, table, train)
     elif out is not None and out.is_file():
@@ -133,7 +145,21 @@ def measure(
             print_json(result.to_dict() | ({} if page is None else {"page": str(page)}))
         else:
             _show(result, page)
-    return int(result.verdict in (fail_on or ()))
+    return int(result.verdict in (fail_on or ()) or any(result.gap.mean > limit for limit in above))
+
+
+def _above(text: str) -> float:
+    """The gap from which on a condition of --fail-on is met; none for a verdict."""
+    if text in FAILURES:
+        return inf
+    name, _, number = text.partition("=")
+    try:
+        limit = float(number) if name.strip() == "gap" else nan
+    except ValueError:
+        limit = nan
+    if not isfinite(limit):
+        raise unknown("condition", text, [*FAILURES, "gap=X"])
+    return limit
 
 
 def _is_file(out: Path) -> bool:

@@ -32,6 +32,17 @@ from recombine.mechanisms.determined import left_open
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
 from recombine.mechanisms.literal import LITERAL, literal
+from recombine.mechanisms.losing import (
+    HALF,
+    LEAK,
+    LITTLE,
+    QUARTER,
+    below_constant,
+    leaked,
+    lost_beyond,
+    shortfall,
+    unsure_probabilities,
+)
 from recombine.mechanisms.names import NOTHING, figure_words, ranged, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
@@ -105,14 +116,22 @@ def judge(
         excess = average(usable, over, (1.0, beyond + (there - lost), away))
         more = usable.varies and not usable.like
         speaks = any(e.speaks and e.id != LITERAL and not (more and e.id in SHRINKING) for e in found)
-        verdict, why = _verdict(usable, seen, unseen, gap, (excess, lost), comparison, over, margin, fitted, speaks)
+        verdict, why = _verdict(
+            usable, seen, unseen, gap, (excess, lost, beyond), comparison, over, margin, fitted, speaks
+        )
+    if verdict == "composes" and (worse := unsure_probabilities(usable, over)):
+        verdict, why = "partly", worse
+    if verdict in FAILING and fits and leaked(usable, comparison, over, margin):
+        verdict, why = "unclear", LEAK
+    undetermined = left_open(usable)
+    if verdict in ("composes", "partly") and 0 < undetermined.of == undetermined.levels:
+        verdict, why = "unclear", "all of these hold a level that training never shows, of which nothing can be known"
     gap = unsure(gap, usable, away, at).within(-most, most)
     if verdict == "composes" and gap.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(usable.counts[away].sum()):,} rows of them tell"
     comparison = replace(comparison, others=tuple(
         c if c.rule else replace(c, verdict=judged[c.name]) for c in comparison.others
     ))  # fmt: skip
-    undetermined = left_open(usable)
     if verdict in FAILING and undetermined.count:
         why = "; ".join(filter(None, [why, undetermined.short]))
     return MeasureResult(
@@ -156,7 +175,7 @@ def _verdict(
     seen: Interval,
     unseen: Interval,
     gap: Interval,
-    beyond: tuple[Interval, float],
+    beyond: tuple[Interval, float, FloatArray],
     comparison: Comparison,
     over: Over,
     margin: float,
@@ -164,7 +183,7 @@ def _verdict(
     speaks: bool,
 ) -> tuple[str, str]:
     """The verdict, and in a clause what decided it where numbers alone do not say. ``beyond``: the error on unseen
-    combinations beyond the noise, and that noise."""
+    combinations beyond the noise, that noise, and the errors of all combinations beyond it."""
     if not answers.unseen.any():
         return "nothing unseen", ""
     if not answers.seen.any():
@@ -172,9 +191,10 @@ def _verdict(
     if not gap.bounded:
         return "unclear", "the gap has no interval"
     constant, best = comparison.constant, comparison.best
-    excess, lost = beyond
+    excess, lost, errors = beyond
     informed = constant is None or constant.difference.high < 0
-    if constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
+    enough = int(answers.unseen.sum()) >= FEWEST  # Fewer do not tell what one answer would cost elsewhere.
+    if enough and constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
         # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
         informed |= excess.high < (constant.error.mean - lost) / 2
     like = answers.like
@@ -184,11 +204,26 @@ def _verdict(
     worse = best is not None and best.difference.low > 0
     known = like and comparison.better_on_seen.high < 0
     nothing = "" if informed or known else hardly_anything(comparison)
+    if below_constant(answers, comparison, gap):
+        return "fails", "always giving the same answer is clearly better there"
+    half, quarter = (lost_beyond(s, answers, comparison, over, errors, gap) for s in (HALF, QUARTER))
+    knew = "of what it knows of seen ones, beyond always giving the same answer,"
+    if half.low > 0 and gap.low <= margin:
+        return "fails", f"more than half {knew} is lost"
     if gap.high <= margin:
-        if not informed:
-            return "unclear", nothing or "always giving the same answer is not clearly worse there"
+        if nothing:
+            return "unclear", nothing
         if _overfits(answers, seen, comparison, margin, fitted):
             return "overfits", ""
+        if not informed:
+            return "unclear", "always giving the same answer is not clearly worse there"
+        open_ = not _as_the_rule(comparison, lost)
+        if quarter.low > 0 and open_:
+            return "partly", f"the gap is within the margin of {margin:g}, but more than a quarter {knew} is lost"
+        if gap.low > 0 and (rule := shortfall(answers, comparison, seen, unseen, margin)):
+            return "partly", f"it is worse than on seen ones and than {rule}, by less than the margin of {margin:g}"
+        if quarter.mean > 0 and half.high > 0 and open_:
+            return "unclear", f"the gap is within the margin of {margin:g}, but more than half {knew} may be lost"
         return "composes", f"worse than seen ones, but by less than the margin of {margin:g}" if gap.low > 0 else ""
     if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
@@ -226,6 +261,16 @@ def _verdict(
     if beaten and unseen.mean - seen.mean < plain - unseen.mean:
         return "partly", "; ".join(ground)
     return "fails", "; ".join(ground)
+
+
+def _as_the_rule(comparison: Comparison, noise: float) -> bool:
+    """Whether a simple rule that knows more than one answer, fitted to the same rows, does no better: what is lost is
+    then what few rows leave open."""
+    constant, best = comparison.constant, comparison.best
+    if constant is None or best is None:
+        return False
+    knows = best.error.mean - noise < LITTLE * (constant.error.mean - noise)
+    return knows and best.difference.low <= 0 <= best.difference.high
 
 
 def _across(gap: Interval, margin: float, members: int, favoured: ByHeart | None) -> str:
@@ -272,7 +317,9 @@ def _notes(answers: Answers, told: float | None) -> list[str]:
     if told is not None and own.bounded and not own.low <= told <= own.high:
         notes.append(
             f"The noise was said to be an error of {share(told)}, but rows that share a combination tell "
-            f"{figure_words(own)}: what was said is used."
+            f"{figure_words(own)}: what was said is used"
+            + ", but for what the gap takes off as noise, which is what the rows tell." * (told > 0)
+            + "." * (told == 0)
         )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")

@@ -42,7 +42,7 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison, errors_left_out, most_wrong
 from recombine.mechanisms.constant import stretched
 from recombine.mechanisms.finding import LEVEL
-from recombine.mechanisms.fitting import LITTLE
+from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import share
 from recombine.statistics import FloatArray, Over
 

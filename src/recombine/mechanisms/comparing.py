@@ -92,17 +92,21 @@ def average(answers: Answers, over: Over, *terms: Term) -> Interval:
     """A sum of mean errors with its interval; terms over the same combinations are compared one by one."""
     if not all(mask.any() for *_, mask in terms):
         return Interval(float("nan"), over="combinations")
-    few = answers.classes is not None and min(int(mask.sum()) for *_, mask in terms) < FEW
     parts: list[FloatArray] = []
     masks: list[NDArray[np.bool_]] = []
     for sign, errors, mask in terms:
         same = next((i for i, other in enumerate(masks) if other is mask), None)
-        if same is None or (few and over.members == 1):
+        if same is None:
             parts.append(sign * errors[:, mask])
             masks.append(mask)
         else:
             parts[same] = parts[same] + sign * errors[:, mask]
-    found = over.mean(*parts, counts=[answers.counts[mask] for mask in masks] if answers.classes is not None else ())
+    found = over.mean(*parts)
+    if answers.classes is not None and over.members == 1 and min(int(mask.sum()) for mask in masks) < FEW:
+        # Few combinations may agree by chance: no interval is narrower than their examples make it.
+        each, counts = zip(*((s * e[:, m], answers.counts[m]) for s, e, m in terms), strict=True)
+        rows = over.mean(*each, counts=counts)
+        found = found if found.high - found.low > rows.high - rows.low else rows
     low, high = (0.0 if abs(bound) < NOTHING else bound for bound in (found.low, found.high))
     return replace(found, low=low, high=high)  # A bound that is nothing but rounding lies on no side of 0.
 

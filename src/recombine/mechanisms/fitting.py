@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison
+from recombine.mechanisms.losing import LITTLE, below_constant
 from recombine.mechanisms.names import ranged, share
 from recombine.statistics import FEW, FloatArray, Interval
 
-LITTLE = 0.9
-"""A training error below this share of what always giving the same answer costs is an error of something learnt."""
 KNOWS_MORE = 0.5
 MOST_LEVELS = 800
 """Levels beyond which it is not told whether the levels of unseen combinations are the harder ones."""
@@ -81,11 +80,14 @@ def fails_though_unfitted(
 ) -> bool:
     """Whether a learner that fitted in part alone fails on unseen combinations all the same: on new rows of seen ones
     it knows more than always giving the same answer does, on unseen ones it does not; and that is no matter of levels,
-    so that one that is too weak for some of them, seen and unseen alike, does not count. ``beyond``: errors beyond the
-    noise."""
+    so that one that is too weak for some of them, seen and unseen alike, does not count. Also where there is hardly
+    anything to know, if unseen ones are answered clearly worse than by always giving the same answer. ``beyond``:
+    errors beyond the noise."""
     constant = comparison.constant
     if constant is None or not (answers.like and gap.bounded and gap.low > margin):
         return False
+    if below_constant(answers, comparison, gap):
+        return _least_gap_at_equal_levels(answers, beyond.mean(axis=0)) > 0
     seen, unseen = (float(answers.error[:, at].mean()) for at in (answers.compared, answers.unseen))
     knew = seen < LITTLE * (seen - comparison.better_on_seen.mean)
     knows = unseen < LITTLE * constant.error.mean

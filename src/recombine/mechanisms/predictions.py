@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from recombine.checks.reading import split_of
 from recombine.errors import InputError
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
+from recombine.mechanisms.names import brief
 from recombine.mechanisms.reading import Reading, read_predictions
 from recombine.mechanisms.result import MeasureResult
 from recombine.support.table import Missing
@@ -75,6 +77,11 @@ def measure_predictions(
         max_bytes,
     )  # fmt: skip
     answers, others, notes = read_predictions(table, how)
+    if pair is not None and re.match("train|fit|learn|seen", pair[1], re.IGNORECASE):
+        notes.append(
+            f"--split {brief(pair[0])}={brief(pair[1])} says that rows with this value were not trained on, and that "
+            "all others were; if it is the other way round, name the value of the test rows."
+        )
     settings = {
         "factors": list(answers.space.names),
         "target": target,

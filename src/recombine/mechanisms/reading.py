@@ -73,7 +73,7 @@ def _read(
     scores = {"log loss": loss} if likely is not None else {}
     frame, column = (frame, prediction[0]) if likely is None else (likely, label)
     columns = answer_columns(frame, how.factors, how.target, column, how.target_kind, known if told else None)
-    frame, lost = _complete(frame, columns, how.missing)
+    frame, lost, of_test = _complete(frame, columns, how)
     frame = _with_answers(frame, columns, error)
     if columns.kind == "number":
         frame = frame.with_columns((pl.col(column) - pl.col(how.target)).abs().alias(off))
@@ -96,7 +96,7 @@ def _read(
         )  # fmt: skip
 
     right, said, wrong = tables(how.target, columns.kind), tables(column, columns.kind), tables(error, "number")
-    notes = [f"{_rows(lost, 'was', 'were')} left out: no target or no prediction."] if lost else []
+    notes = [f"{_rows(lost, 'was', 'were')} left out: no target or no prediction{of_test}."] if lost else []
     dropped = sum(t.dropped for t in right)
     notes += [f"{_rows(dropped, 'was', 'were')} left out: factors are missing."] if dropped else []
     holds = known is not None and _holds_training(right, taught, frame, columns)
@@ -208,19 +208,23 @@ def _trained(
     return (trained if known else None), scale
 
 
-def _complete(frame: pl.LazyFrame, columns: Columns, missing: str) -> tuple[pl.LazyFrame, int]:
+def _complete(frame: pl.LazyFrame, columns: Columns, how: Reading) -> tuple[pl.LazyFrame, int, str]:
+    """The rows that have an answer and a prediction, how many have not, and how many of these are test rows."""
     schema = frame.collect_schema()
     for name in (columns.target, columns.prediction):
         if schema[name].is_float():
             frame = frame.with_columns(pl.col(name).fill_nan(None))
     absent = pl.any_horizontal(pl.col(columns.target).is_null(), pl.col(columns.prediction).is_null())
     lost = int(collect(frame.select(absent.sum()))[0, 0] or 0)
-    if lost and missing == "error":
+    if lost and how.missing == "error":
         raise InputError(
             f"{_rows(lost, 'has', 'have')} no {columns.target!r} or no {columns.prediction!r}; leave out what is "
             "missing with missing='drop' (--missing drop)."
         )
-    return (frame.filter(~absent) if lost else frame), lost
+    if not lost or how.split is None:
+        return (frame.filter(~absent) if lost else frame), lost, ""
+    asked = int(collect(frame.select((absent & (pl.col(how.split[0]).cast(pl.String) == how.split[1])).sum()))[0, 0])
+    return frame.filter(~absent), lost, f"; {asked:,} of them {'is a test row' if asked == 1 else 'are test rows'}"
 
 
 def _with_answers(frame: pl.LazyFrame, columns: Columns, error: str) -> pl.LazyFrame:

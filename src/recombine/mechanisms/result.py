@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 SCHEMA = 2
 LEVEL_WORDS = " (95 %)"
+RARE = 0.1
+"""Of a class with a smaller share of the training rows, the recall is said."""
+ENOUGH = 20
+"""Unseen combinations below which the sentence says how much so few leave open."""
 LISTED = 1_000
 """Unseen combinations that are listed, the worst first."""
 ERROR_WORDS = {
@@ -116,8 +120,8 @@ class MeasureResult(Result):
         learnt = share(self.training.mean)
         besides = f" It overfits besides: the error on training rows is {learnt}." * self._better_on_training_rows
         if self.verdict == "composes":
-            how = self.why or "as it answers seen ones"
-            return f"It answers unseen combinations {how}: {numbers}.{besides}{self._beside()}"
+            how = self.why or f"as it answers seen ones, to within the margin of {self.settings['margin']:g}"
+            return f"It answers unseen combinations {how}: {numbers}.{self._tested()}{besides}{self._beside()}"
         if self.verdict == "overfits":
             return (
                 f"It overfits, {self.why or 'and not composing is not what fails'}: {numbers}, where the error on "
@@ -132,6 +136,14 @@ class MeasureResult(Result):
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
         return f"{start}: {numbers}.{besides}{self._beside()}{part} {how}"
+
+    def _tested(self) -> str:
+        """How few unseen combinations were tested, and what share of others none of them would have shown."""
+        count = int(self.answers.unseen.sum())
+        if count >= ENOUGH:
+            return ""
+        only = f"Only {count} unseen combination{'s were' if count > 1 else ' was'} tested"
+        return f" {only}: up to {1 - 0.05 ** (1 / count):.0%} of all others could still fail (95 %)."
 
     @property
     def _better_on_training_rows(self) -> bool:
@@ -159,10 +171,13 @@ class MeasureResult(Result):
         texts = list(dict.fromkeys(
             f"{brief(c.name)} {share(c.error.mean)}" + f" ({c.verdict})" * bool(c.verdict) for c in shown
         ))  # fmt: skip
+        recall = [(k, v, side) for side, of in self.scores().items() for k, v in of.items() if k.startswith("recall")]
+        found = ", ".join(f"{share(v)} on {side}" for _, v, side in recall)
+        rare = f" {recall[0][0].replace('recall', 'Recall', 1)}: {found} combinations." if recall else ""
         guess = self.left_open
         open_ = f" (rules are arbitrary at {guess.count:,} of {guess.of:,} combinations)" * bool(guess.count)
         beside = f" On the same unseen rows, {', '.join(texts)}{open_}." if texts and self.answers.unseen.any() else ""
-        return self._aside() + beside
+        return self._aside() + beside + rare
 
     @property
     def worst_level(self) -> dict[str, Any] | None:
@@ -189,7 +204,8 @@ class MeasureResult(Result):
 
     def scores(self) -> dict[str, dict[str, float | None]]:
         """What people quote, on seen and on unseen combinations: RMSE, MAE and R² in units of the answer, or accuracy
-        and, of probabilities, log loss. Every combination weighs the same."""
+        and, of probabilities, log loss. Every combination weighs the same, but in the recall of a rare one of two
+        classes, which is over examples."""
         answers, found = self.answers, {}
         for side, mask in (("seen", answers.compared), ("unseen", answers.unseen)):
             if not mask.any():
@@ -197,7 +213,7 @@ class MeasureResult(Result):
             error = float(answers.error[:, mask].mean())
             own: dict[str, float] = {name: float(values[:, mask].mean()) for name, values in answers.scores.items()}
             if answers.classes is not None:
-                own = {"accuracy": 1 - error, **own}
+                own = {"accuracy": 1 - error, **own, **self._recall(mask)}
             else:
                 y = answers.target[mask]
                 inside = 0.0 if answers.within is None else float(answers.within[mask].mean())
@@ -209,6 +225,20 @@ class MeasureResult(Result):
                 }
             found[side] = {name: _plain(value) for name, value in own.items()}
         return found
+
+    def _recall(self, mask: NDArray[np.bool_]) -> dict[str, float]:
+        """Of two classes one of which is rare, the share of its rows that get it: of as many wrong rows as there are,
+        those that lack it are more by as much as it is given too seldom."""
+        trained, classes = self.answers.trained, self.answers.classes or ()
+        if trained is None or len(classes) != 2:
+            return {}
+        usual = np.average(trained.answers, axis=0, weights=trained.weights)
+        rare, answers = int(usual.argmin()), self.answers.at(mask)
+        due, given = answers.target[:, rare], answers.predicted[:, :, rare].mean(axis=0)
+        missed = (answers.error.mean(axis=0) - given + due) / 2
+        if usual[rare] >= RARE or not due.any():
+            return {}
+        return {f"recall of {brief(classes[rare])}": 1 - float(answers.counts @ missed / (answers.counts @ due))}
 
     def levels(self, among: NDArray[np.bool_] | None = None) -> list[dict[str, Any]]:
         """For each level of each factor, its mean error over unseen combinations and over the seen ones that they are

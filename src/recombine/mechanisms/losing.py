@@ -1,0 +1,107 @@
+"""What is lost on unseen combinations of what is known of seen ones, where a gap within the margin would hide it.
+
+A margin is in units of all that varies. Where one factor makes nearly all of it, or one class is rare, a learner can
+lose all it knows of the rest within the margin. So a loss is also held against what there was to lose, (unseen − seen)
+/ (always the same answer − seen), and against a simple rule on the same rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.baselines import CONSTANT
+from recombine.mechanisms.comparing import Compared, Comparison, average, noise_within, unsure
+from recombine.mechanisms.names import share
+from recombine.mechanisms.probabilities import SMALLEST
+from recombine.statistics import FloatArray, Interval, Over
+
+LITTLE = 0.9
+"""An error below this share of what always giving the same answer costs is an error of something learnt."""
+HALF, QUARTER = 0.5, 0.25
+"""More than half lost is a failure, more than a quarter is composing in part."""
+TIMES = 2.0
+"""An error this many times that of seen combinations and of a simple rule is no harmless gap, …"""
+HARMLESS = 0.02
+"""… unless it is below this share of the margin, and no noise says what is small."""
+
+LEAK = (
+    "rows of seen combinations are answered better than their noise allows, and unseen ones as well as it allows: a "
+    "leak of training rows into the test rows, or more than the factors is read of them"
+)
+
+
+def lost_beyond(
+    part: float, answers: Answers, comparison: Comparison, over: Over, error: FloatArray, gap: Interval
+) -> Interval:
+    """(unseen − seen) − part · (constant − seen), the constant's errors on the unseen rows: above 0 where more than
+    this part is lost of what it knows of new rows of seen combinations, beyond always giving the same answer. No
+    number where it knows nothing of them, or nothing is lost. ``error``: beyond the noise."""
+    rule, at, away = comparison.rules.get(CONSTANT), answers.compared, answers.unseen
+    if rule is None or not (answers.like and comparison.better_on_seen.high < 0 and gap.low > 0):
+        return Interval(float("nan"))
+    constant = answers.errors_of(rule.answers)[None] - (answers.error - error).mean(axis=0, keepdims=True)
+    found = average(answers, over, (1.0, error, away), (-part, constant, away), (part - 1.0, error, at))
+    return unsure(found, answers, away, at)
+
+
+def below_constant(answers: Answers, comparison: Comparison, gap: Interval) -> bool:
+    """Whether unseen combinations are answered clearly worse than by always giving the same answer, and new rows of
+    seen ones are not."""
+    constant, better = comparison.constant, comparison.better_on_seen
+    return (
+        constant is not None and answers.like and gap.low > 0 and constant.difference.low > 0 and bool(better.low <= 0)
+    )
+
+
+def shortfall(answers: Answers, comparison: Comparison, seen: Interval, unseen: Interval, margin: float) -> str:
+    """The simple rule that says that a gap within the margin matters, where one does: unseen combinations cost clearly
+    more than seen ones and than this rule on the same rows, and more than twice as much. What noise leaves is in all of
+    these errors, so that a gap that is small beside the noise does not count."""
+    rules: list[Compared] = [c for c in comparison.others if c.rule and c.difference.low > 0]
+    small = max(seen.high, 0.0 if comparison.floor.mean > 0 else HARMLESS * margin)
+    worse = [c for c in rules if unseen.low > TIMES * max(small, c.error.high)]
+    return min(worse, key=lambda c: c.error.mean).name if answers.like and worse else ""
+
+
+def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) -> bool:
+    """Whether new rows of seen combinations are answered clearly better than rows of one combination allow, and unseen
+    ones as well as these do: then the gap is what was known of the rows, and not of the factors."""
+    each, at, away = noise_within(answers), answers.compared, answers.unseen
+    constant = comparison.constant
+    if each is None or constant is None or not answers.like or answers.classes is not None:
+        return False  # Of classes, few rows of a combination tell too much noise.
+    if not answers.error[:, away].mean() < LITTLE * constant.error.mean:
+        return False  # Of unseen ones nothing is known at all.
+    beyond = answers.error - each
+    seen, unseen = (average(answers, over, (1.0, beyond, mask)) for mask in (at, away))
+    return seen.high < 0 and unseen.low <= margin and unseen.high >= 0
+
+
+def unsure_probabilities(answers: Answers, over: Over) -> str:
+    """That probabilities lose more than half of what they say of seen combinations, in a clause, where their log loss
+    does against that of always giving the shares of training; of noisy answers beyond what rows of one combination
+    leave to anyone, where classes are noisier at unseen ones."""
+    loss, trained = answers.scores.get("log loss"), answers.trained
+    if loss is None or trained is None or answers.classes is None or not answers.like:
+        return ""
+    at, away = answers.compared, answers.unseen
+    usual = np.average(trained.answers, axis=0, weights=trained.weights)
+    constant = -(answers.target * np.log(np.maximum(usual, SMALLEST))).sum(axis=1)[None]
+    # What the classes of each combination leave open, and what few rows hide of it (Miller and Madow).
+    shares = np.maximum(answers.target, SMALLEST)
+    left = -(answers.target * np.log(shares)).sum(axis=1)
+    left = left + ((answers.target > 0).sum(axis=1) - 1) / (2 * answers.counts)
+    known = average(answers, over, (1.0, loss, at), (-1.0, constant, at))
+    sides = (float(loss[:, at].mean()), float(loss[:, away].mean()), float(constant[:, away].mean()))
+    for noise in (np.zeros_like(left), left):
+        own, same = loss - noise, constant - noise
+        gap = average(answers, over, (1.0, own, away), (-1.0, own, at))
+        lost = average(answers, over, (1.0, own, away), (-HALF, same, away), (HALF - 1.0, own, at))
+        if not (known.high < 0 and gap.low > 0 and lost.low > 0):
+            return ""
+    seen, unseen, always = map(share, sides)
+    return (
+        f"its probabilities are worse: log loss {unseen} on unseen against {seen} on seen ones, where always giving "
+        f"training's shares costs {always}"
+    )

@@ -1,0 +1,129 @@
+"""What a gap within the margin would hide: a factor that is ignored, a rare class that is lost, inverted answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.mechanisms import MeasureResult, measure_predictions
+
+A, B = np.indices((8, 6)).reshape(2, -1).repeat(20, axis=1)
+ROW = np.tile(np.arange(20), 48)
+UNSEEN = (A + 2 * B) % 4 == 0
+NOISE = np.random.default_rng(0).normal(size=len(A))
+
+
+def measured(y: object, p: object, **more: object) -> MeasureResult:
+    table = {"a": A, "b": B, "y": y, "p": p, "part": np.where(UNSEEN | (ROW < 6), "test", "train")}
+    options = {"factors": ["a", "b"], "target": "y", "prediction": "p", "split": "part=test", **more}
+    return measure_predictions(table, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("small", [0.1, 0.02], ids=["a factor that adds little", "one that adds hardly anything"])
+def test_a_factor_that_is_ignored_is_no_composing_however_little_it_adds(small):
+    y = 1.0 * A + small * (B - 2.5) ** 3 / 5 + small / 10 * NOISE
+    rule = 1.0 * A + small * (B - 2.5) ** 3 / 5
+    result = measured(y, np.where(UNSEEN, 1.0 * A, rule))
+    assert (result.verdict, result.gap.high < 0.05) == ("partly", True)
+    assert "It is worse than on seen ones and than adding up, by less than the margin of 0.05" in result.sentence()
+    assert measured(y, rule).verdict == "composes"
+
+
+def test_a_gap_that_is_small_beside_the_noise_is_harmless():
+    y = 1.0 * A + B + NOISE
+    result = measured(y, 1.0 * A + B + UNSEEN * np.where(A % 2, 0.5, -0.5))
+    assert (result.verdict, result.gap.low > 0) == ("composes", True)
+    assert "worse than seen ones, but by less than the margin" in result.sentence()
+
+
+@pytest.mark.parametrize(
+    ("every", "missed", "verdict", "said"),
+    [
+        (20, 1.0, "fails", "More than half of what it knows of seen ones"),
+        (20, 0.4, "unclear", "more than half of what it knows of seen ones, beyond always giving the same answer, may"),
+        (4, 0.4, "partly", "but more than a quarter of what it knows of seen ones"),
+        (20, 0.0, "composes", "as it answers seen ones"),
+    ],
+)
+def test_a_rare_class_is_judged_by_what_there_was_to_lose(every, missed, verdict, said):
+    place = 5 * A + 3 * B + ROW
+    rare = place % every == 0  # As many rows of each combination.
+    lost = UNSEEN & ((place // 4 + A) % 5 < 5 * missed if every == 4 else 20 * missed > (7 * A + 3 * B) % 20)
+    margin = 1.0 / every
+    result = measured(np.where(rare, "defect", "ok"), np.where(rare & ~lost, "defect", "ok"), margin=margin)
+    assert result.verdict == verdict
+    assert result.gap.mean < margin + 1e-9
+    assert said in result.sentence()
+
+
+def test_answers_worse_than_always_the_same_one_fail_where_there_is_hardly_anything_to_learn():
+    y = np.where((ROW + 3 * A + 5 * B) % 12 == 0, "yes", "no")
+    result = measured(y, np.where(UNSEEN, "yes", "no"))
+    assert result.verdict == "fails"
+    assert "hardly anything to learn" in result.sentence()
+    assert measured(y, np.full(len(y), "no")).verdict == "not fitted"
+
+
+@pytest.mark.parametrize(("tested", "verdict"), [(2, "unclear"), (12, "composes")])
+def test_few_unseen_combinations_leave_much_open_and_two_tell_nothing(tested, verdict):
+    kept = ~UNSEEN | np.isin(10 * A + B, np.unique((10 * A + B)[UNSEEN])[:tested])
+    y = 1.0 * A + B + NOISE / 10
+    part = np.where(UNSEEN | (ROW < 6), "test", "train")
+    table = {"a": A[kept], "b": B[kept], "y": y[kept], "p": (1.0 * A + B)[kept], "part": part[kept]}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.verdict == verdict
+    left = "Only 12 unseen combinations were tested: up to 22% of all others could still fail (95 %)."
+    assert (left in result.sentence()) == (verdict == "composes")
+
+
+def test_probabilities_that_collapse_where_the_class_stays_right_compose_in_part():
+    share = np.where(B % 2, 0.9, 0.1)
+    y = (10 * share > (ROW + A + B) % 10).astype(int)
+    flat = measured(y, np.where(UNSEEN, np.where(share > 0.5, 0.51, 0.49), share))
+    assert (flat.verdict, flat.gap.mean) == ("partly", pytest.approx(0, abs=0.02))
+    assert "Its probabilities are worse: log loss 0.68 on unseen against 0.3" in flat.sentence()
+    assert measured(y, np.where(UNSEEN, np.where(share > 0.5, 0.8, 0.2), share)).verdict == "composes"
+    # Classes that are noisier where unseen cost every probability more.
+    share = np.where(UNSEEN, np.where(B % 2, 0.75, 0.25), share)
+    y = (20 * share > (7 * ROW + A + B) % 20).astype(int)
+    assert measured(y, share).verdict == "composes"
+
+
+def test_rows_known_by_heart_among_the_test_rows_are_a_leak_and_no_failure():
+    y, rule = 1.0 * A + B + 2 * NOISE, 1.0 * A + B
+    result = measured(y, np.where(UNSEEN, rule, y))
+    assert result.verdict == "unclear"
+    assert "a leak of training rows into the test rows" in result.sentence()
+    assert measured(y, np.where(UNSEEN, rule[::-1], y)).verdict == "fails"
+
+
+def test_levels_that_training_never_shows_cannot_be_known():
+    y, new = 1.0 * A + B + NOISE / 10, A == 7
+    table = {"a": A, "b": B, "y": y, "p": 1.0 * A + B, "part": np.where(new | (ROW < 6), "Train", "rest")}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=Train")
+    assert (result.verdict, result.left_open.levels) == ("unclear", 6)
+    assert "all of these hold a level that training never shows" in result.sentence()
+    assert any(note.startswith("--split part=Train says that rows with this value were not") for note in result.notes)
+
+
+@pytest.mark.parametrize(("wrong", "verdict"), [(1, "unclear"), (4, "fails")])
+def test_one_wrong_combination_of_few_does_not_speak_for_others(wrong, verdict):
+    few = np.isin(10 * A + B, [0, 11, 24, 35])
+    off = np.isin(10 * A + B, [0, 11, 24, 35][:wrong])
+    y = A % 3
+    part = np.where(few | (ROW < 6), "test", "train")
+    table = {"a": A, "b": B, "y": [f"k{v}" for v in y], "p": [f"k{v}" for v in (y + off) % 3], "part": part}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert (result.verdict, result.unseen.over) == (verdict, "combinations" if wrong == 1 else "examples")
+
+
+def test_the_recall_of_a_rare_class_is_counted():
+    rng = np.random.default_rng(1)
+    rare, given = rng.random((2, len(A))) < [[0.06], [0.01]]
+    given |= rare & (rng.random(len(A)) < 0.7)
+    result = measured(np.where(rare, "defect", "ok"), np.where(given, "defect", "ok"), margin=1.0, fitted=1.0)
+    for side, rows in (("seen", ~UNSEEN & (ROW < 6)), ("unseen", UNSEEN)):
+        assert result.scores()[side]["recall of defect"] == pytest.approx((given & rare)[rows].sum() / rare[rows].sum())
+    assert "Recall of defect: 0." in result.sentence()
+    even = np.where(B % 2, "x", "y")
+    assert "Recall" not in measured(even, even).sentence()
