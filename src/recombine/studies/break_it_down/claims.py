@@ -322,8 +322,8 @@ LARGER = (
            "mean of eight cells of BERT from scratch"),
     _paper("alone-pretrained", "The chosen part of a pretrained encoder does its own rule better than the other.",
            _chosen(SLOW & PRETRAINED, "d_sub").above(), "D_sub", 0.524, "mean of eight cells of pretrained BERT"),
-    _ours("pretraining-helps-typical", "Over all four rules at 1e-4 and all masks that pass, not the chosen ones alone, "
-          "D_abl is lower in pretrained encoders than from scratch.",
+    _ours("pretraining-helps-typical", "Over all four rules at 1e-4 and all masks that pass, not the chosen ones "
+          "alone, D_abl is lower in pretrained encoders than from scratch.",
           rising(*(_of("d_abl", SLOW & of, PASSED) for of in (PRETRAINED, ~PRETRAINED)),
                  names=("pretrained", "from scratch")), "D_abl from scratch less that of pretrained bases",
           "asked when both means had been seen"),
