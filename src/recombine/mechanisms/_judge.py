@@ -17,7 +17,7 @@ import numpy as np
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
-from recombine.mechanisms.by_heart import SHRINKING, ByHeart, by_heart
+from recombine.mechanisms.by_heart import SHRINKING
 from recombine.mechanisms.comparing import (
     GIVEN,
     Comparison,
@@ -28,22 +28,17 @@ from recombine.mechanisms.comparing import (
     unsure,
 )
 from recombine.mechanisms.constant import fixed, shrunk
+from recombine.mechanisms.deciding import decide
 from recombine.mechanisms.determined import left_open
 from recombine.mechanisms.finding import FEWEST, Finding
-from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members, hardly_anything
+from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members
 from recombine.mechanisms.literal import LITERAL, literal
 from recombine.mechanisms.losing import (
-    HALF,
     LEAK,
-    LITTLE,
-    QUARTER,
-    below_constant,
     leaked,
-    lost_beyond,
-    shortfall,
     unsure_probabilities,
 )
-from recombine.mechanisms.names import NOTHING, figure_words, ranged, share
+from recombine.mechanisms.names import NOTHING, figure_words, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
 from recombine.statistics import FloatArray, Interval, Over, interval
@@ -53,9 +48,6 @@ MOST_ASKED, MOST_TRAINED = 1_000, 4_000
 FITTED = 0.1
 MARGIN = 0.05
 RULES = ("fixed", "factor", "copy", "additive", "leak")
-LIKENED = 1_000
-MOST_TIMES = 20
-"""More data than this many times as much is no advice."""
 FAILING = ("fails", "partly")
 
 
@@ -116,7 +108,7 @@ def judge(
         excess = average(usable, over, (1.0, beyond + (there - lost), away))
         more = usable.varies and not usable.like
         speaks = any(e.speaks and e.id != LITERAL and not (more and e.id in SHRINKING) for e in found)
-        verdict, why = _verdict(
+        verdict, why = decide(
             usable, seen, unseen, gap, (excess, lost, beyond), comparison, over, margin, fitted, speaks
         )
     if verdict == "composes" and (worse := unsure_probabilities(usable, over)):
@@ -168,140 +160,6 @@ def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
     # Few rows of a combination miss its usual class, and so tell too much noise of unseen and seen ones alike.
     sides = [at for at in (answers.unseen, answers.compared & answers.like) if each[at].any()]
     return each * min([1.0, *(comparison.reached(answers, at) / float(each[at].mean()) for at in sides)])
-
-
-def _verdict(
-    answers: Answers,
-    seen: Interval,
-    unseen: Interval,
-    gap: Interval,
-    beyond: tuple[Interval, float, FloatArray],
-    comparison: Comparison,
-    over: Over,
-    margin: float,
-    fitted: float,
-    speaks: bool,
-) -> tuple[str, str]:
-    """The verdict, and in a clause what decided it where numbers alone do not say. ``beyond``: the error on unseen
-    combinations beyond the noise, that noise, and the errors of all combinations beyond it."""
-    if not answers.unseen.any():
-        return "nothing unseen", ""
-    if not answers.seen.any():
-        return "nothing seen", ""
-    if not gap.bounded:
-        return "unclear", "the gap has no interval"
-    constant, best = comparison.constant, comparison.best
-    excess, lost, errors = beyond
-    informed = constant is None or constant.difference.high < 0
-    enough = int(answers.unseen.sum()) >= FEWEST  # Fewer do not tell what one answer would cost elsewhere.
-    if enough and constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
-        # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
-        informed |= excess.high < (constant.error.mean - lost) / 2
-    like = answers.like
-    favoured = None if like else by_heart(answers, comparison, over, margin)
-    most = 0.0 if favoured is None else favoured.most
-    low = gap.low - most
-    worse = best is not None and best.difference.low > 0
-    known = like and comparison.better_on_seen.high < 0
-    nothing = "" if informed or known else hardly_anything(comparison)
-    if below_constant(answers, comparison, gap):
-        return "fails", "always giving the same answer is clearly better there"
-    half, quarter = (lost_beyond(s, answers, comparison, over, errors, gap) for s in (HALF, QUARTER))
-    knew = "of what it knows of seen ones, beyond always giving the same answer,"
-    if half.low > 0 and gap.low <= margin:
-        return "fails", f"more than half {knew} is lost"
-    if gap.high <= margin:
-        if nothing:
-            return "unclear", nothing
-        if _overfits(answers, seen, comparison, margin, fitted):
-            return "overfits", ""
-        if not informed:
-            return "unclear", "always giving the same answer is not clearly worse there"
-        open_ = not _as_the_rule(comparison, lost)
-        if quarter.low > 0 and open_:
-            return "partly", f"the gap is within the margin of {margin:g}, but more than a quarter {knew} is lost"
-        if gap.low > 0 and (rule := shortfall(answers, comparison, seen, unseen, margin)):
-            return "partly", f"it is worse than on seen ones and than {rule}, by less than the margin of {margin:g}"
-        if quarter.mean > 0 and half.high > 0 and open_:
-            return "unclear", f"the gap is within the margin of {margin:g}, but more than half {knew} may be lost"
-        return "composes", f"worse than seen ones, but by less than the margin of {margin:g}" if gap.low > 0 else ""
-    if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
-        return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
-    # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
-    # much errors vary.
-    # No gap is larger than what unseen combinations cost beyond the noise: beyond that, seen ones were lucky.
-    clear = low > margin and excess.low > margin
-    certain = clear or (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most))
-    if not certain or not (favoured is None or favoured.bounds or speaks):
-        if _overfits(answers, seen, comparison, margin, fitted):
-            return "overfits", "and whether it fails on unseen combinations besides is not clear"
-        if favoured is None and gap.low > margin:
-            return "unclear", nothing or (
-                f"of the error on unseen combinations {ranged(excess)} lies beyond the noise, not clearly more than "
-                f"the margin of {margin:g}: seen ones may have been answered well by chance"
-            )
-        if favoured is None or gap.low <= margin:
-            return "unclear", nothing or _across(gap, margin, len(answers.members), favoured)
-        return "unclear", nothing or f"{favoured.bound}: {favoured.advice}"
-    if nothing:
-        return "unclear", nothing
-    left = "the gap" if gap.low <= margin else (
-        "what noise known by heart leaves of the gap" if low <= margin else "what unseen ones cost beyond the noise"
-    )  # fmt: skip
-    ground = [] if clear else [
-        f"{left} reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
-        "ones (p < 0.01), and there is evidence of a mechanism"
-    ]  # fmt: skip
-    if favoured is not None:
-        rule = ", but its wrong answers to unseen combinations follow a rule, which no gap is needed to see"
-        ground.append(favoured.bound + rule * (not favoured.bounds))
-    adding = comparison.adding or best
-    beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
-    plain = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
-    if beaten and unseen.mean - seen.mean < plain - unseen.mean:
-        return "partly", "; ".join(ground)
-    return "fails", "; ".join(ground)
-
-
-def _as_the_rule(comparison: Comparison, noise: float) -> bool:
-    """Whether a simple rule that knows more than one answer, fitted to the same rows, does no better: what is lost is
-    then what few rows leave open."""
-    constant, best = comparison.constant, comparison.best
-    if constant is None or best is None:
-        return False
-    knows = best.error.mean - noise < LITTLE * (constant.error.mean - noise)
-    return knows and best.difference.low <= 0 <= best.difference.high
-
-
-def _across(gap: Interval, margin: float, members: int, favoured: ByHeart | None) -> str:
-    """That the gap reaches across the margin, and what would tell: intervals narrow with the root of what they are
-    over."""
-    start = f"the gap reaches across the margin of {margin:g}, up to which it would count as composing"
-    if favoured is not None:
-        return f"{start}, and training rows of seen combinations favour them: {favoured.advice}"
-    away = gap.low - gap.mean if gap.mean > margin else gap.high - gap.mean
-    times = np.square(away / (gap.mean - margin)) if gap.mean != margin else np.inf
-    what = "combinations (seen and unseen)" + " or members" * (members > 1)
-    if times > MOST_TIMES:
-        return f"{start}, and lies so near it that more {what} would hardly tell; name the gap that matters (margin)"
-    return f"{start}: if it stays where it is, {max(1.1, np.ceil(10 * times) / 10):.2g} times as many {what} would tell"
-
-
-def _larger(answers: Answers, favoured: float) -> bool:
-    """Whether errors at unseen combinations rank above those at seen ones, these raised by what favours them (Mann and
-    Whitney, one-sided at .01)."""
-    error = answers.error.mean(axis=0)
-    one, two = error[answers.unseen][:LIKENED], error[answers.compared][:LIKENED] + favoured
-    above = float((one[:, None] > two[None]).mean() + (one[:, None] == two[None]).mean() / 2)
-    return above - 0.5 > 2.33 * float(np.sqrt((len(one) + len(two) + 1) / (12 * len(one) * len(two))))
-
-
-def _overfits(answers: Answers, seen: Interval, comparison: Comparison, margin: float, fitted: float) -> bool:
-    """Whether new rows of seen combinations are answered so much worse than training rows that it would not count as
-    fitted on them."""
-    trained = float(np.nanmean(answers.training_error))
-    floor = comparison.floor.mean if np.isfinite(comparison.floor.mean) else 0.0
-    return answers.like and seen.bounded and seen.low > trained + margin and seen.low > fitted + floor
 
 
 def _training(answers: Answers, seed: int) -> Interval:

@@ -155,7 +155,10 @@ def _draw_rows(rows: pl.DataFrame) -> Any:
     y = alt.Y("label:N", title=None, scale=alt.Scale(domain=labels.to_list(), paddingInner=0.15),
               axis=alt.Axis(labelExpr="split(datum.label, '\\n')", labelColor=theme.INK, labelLimit=room,
                             labelPadding=8, minExtent=room, maxExtent=room))  # fmt: skip
-    said = "R² on the whole cube, by the logarithm of 1\u00a0−\u00a0R². Line: published; dots: members; diamond: mean"
+    said = (
+        "R² on the whole cube, by the logarithm of 1\u00a0−\u00a0R². Line and band: published mean and seeds; dots: "
+        "members; diamond: mean"
+    )
     axis = alt.Axis(values=[1 - r2 for r2 in (-1, -0.5, 0, 0.5, 0.8, 0.9, 0.95, 0.98)], grid=True,
                     labelExpr="replace(format(1 - datum.value, '.2~f'), '0.', '.')")  # fmt: skip
     x = alt.X("r2_all:Q", title=wrapped(said, total - room - 20, theme.TEXT), axis=axis,
