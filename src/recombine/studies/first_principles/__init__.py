@@ -10,7 +10,16 @@ import polars as pl
 from recombine.studies.first_principles import runs, tables
 from recombine.studies.first_principles.claims import CLAIMS
 from recombine.studies.first_principles.figures import FIGURES
-from recombine.studies.first_principles.runs import ABLATIONS, LONG, LONG_STEPS, ROWS, SHORT_STEPS, VECTORS, Pictures
+from recombine.studies.first_principles.runs import (
+    ABLATIONS,
+    BESIDES,
+    LONG,
+    LONG_STEPS,
+    ROWS,
+    SHORT_STEPS,
+    VECTORS,
+    Pictures,
+)
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Setting, Study
 from recombine.tasks.sprites.latents import Latents
@@ -52,11 +61,12 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     """The published rows first, in the order in which a short budget should be spent; then what is cheap."""
     rows = runs.sprite_settings({name: ROWS[name] for name in size.rows}, size.pictures, members)
     long = runs.sprite_settings(LONG, size.long, members, "sprites, longer") if size.long else {}
+    besides = runs.sprite_settings(BESIDES, size.long, members, "sprites, besides") if size.long else {}
     small = runs.sprite_settings({n: ABLATIONS[n] for n in size.ablations}, size.small, members, "small sprites")
     parts = {name: VECTORS[name] for name in size.vectors}
     vectors = runs.vector_settings(parts, size.vector_steps, size.vector_examples, members or size.small.members)
     verdicts = runs.verdict_setting({**rows, **small, **vectors}, size.values)
-    return {**rows, **long, "verdicts": verdicts, **vectors, **small}
+    return {**rows, **long, **besides, "verdicts": verdicts, **vectors, **small}
 
 
 STUDY = Study(

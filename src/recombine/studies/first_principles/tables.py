@@ -13,7 +13,8 @@ from recombine.studies.first_principles.runs import LONG, MODES, ROWS
 from recombine.studies.study import Rows, Setting
 from recombine.studies.tables import beside, last
 
-FIT = {"vectors": 0.9, "sprites": 0.25, "sprites, longer": 0.25, "small sprites": 0.25}
+FIT = {"vectors": 0.9, "sprites": 0.25, "sprites, longer": 0.25, "sprites, besides": 0.25,
+       "small sprites": 0.25}
 """No verdict on a network that explains less than this of its own training support (R²)."""
 ASSUMPTIONS = ("A0", "A1", "A2", "A3", "A4")
 
@@ -57,7 +58,7 @@ def jumps(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
     """Of each network that was trained longer, the largest jump of its training error after a thousand steps: at which
     ``step``, to how many ``times`` the median of ten readings before it (each a mean over some 40 steps), and after how
     many steps the median of five has come ``back`` to that; null: never."""
-    if setting.labels["family"] != "sprites, longer":
+    if setting.labels["family"] not in ("sprites, longer", "sprites, besides"):
         return None
     loss, step, at, level = pl.col("loss"), pl.col("step"), pl.col("at"), pl.col("level")
     before, after = loss.rolling_median(10).shift(1).over("member"), loss.rolling_median(5).shift(-4).over("member")
