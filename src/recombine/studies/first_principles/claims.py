@@ -38,21 +38,19 @@ SAME = 0.005
 MIDDLE, HALF = sum(MODES) / 2, (MODES[1] - MODES[0]) / 4
 
 
-def _longest(column: str | pl.Expr, *runs: str, where: pl.Expr | None = None, **how: Any) -> list[Cells]:
-    """These runs, trained longer where each of them was: a long one never stands beside a short one."""
-    run, also = pl.col("run"), () if where is None else (where,)
-    long = pl.all_horizontal((run == f"{name}-long").any() for name in runs)
-    chosen = (pl.when(long).then(run == f"{name}-long").otherwise(run == name) for name in runs)
-    return [cells(column, "networks", each, *also, **how) for each in chosen]
+def _at_any_scale(column: str | pl.Expr, *runs: str, where: pl.Expr | None = None, **how: Any) -> list[Cells]:
+    """These runs, by the names that they have at paper scale and at the others."""
+    also = () if where is None else (where,)
+    return [cells(column, "networks", *also, run=[name, f"{name}-long"], **how) for name in runs]
 
 
 def _of(run: str, column: str = "r2_ood") -> Cells:
-    return _longest(column, run)[0]
+    return _at_any_scale(column, run)[0]
 
 
 def _order(column: str, runs: dict[str, str], where: pl.Expr | None = None) -> Test:
     """Runs by what they are called, the lowest first."""
-    return rising(*_longest(column, *runs.values(), where=where), names=tuple(runs))
+    return rising(*_at_any_scale(column, *runs.values(), where=where), names=tuple(runs))
 
 
 def _paper(id: str, sentence: str, test: Test, row: str, less: str = "", source: str = TABLE) -> Claim:
@@ -88,14 +86,6 @@ def _large(column: str, *runs: str) -> list[Cells]:
     return [cells(column, "networks", ~pl.col("collapsed"), pl.col("r2_id") >= 0.94, run=run) for run in runs]
 
 
-def _steady(row: str) -> Claim:
-    """Whether a member that ended behind did so because its training error had jumped."""
-    sentence = (f"At half the learning rate, from the same starts, the R² of the row {ROWS[row].kind} is the published "
-                "one.")  # fmt: skip
-    found = cells("r2_all", "networks", run=f"{row}-steady")
-    return _paper(f"steady-{row}", sentence, found.near(round(COST + 3 * ROWS[row].spread, 2)), row)
-
-
 def _alike(id: str, sentence: str, row: str, other: str) -> Claim:
     """An equivalence: as far apart as published within `SAME`, by an interval no wider."""
     of_row, of_other = (cells("r2_all", "networks", run=f"{name}-long") for name in (row, other))
@@ -112,7 +102,7 @@ def _mode(name: str, published: float, side: pl.Expr, within: float) -> Claim:
 
 def _share(id: str, sentence: str, which: pl.Expr, run: str, source: str) -> Claim:
     """More than one in twenty, by an interval: three of ten, or of twelve."""
-    test = _longest(which, run, fitted=False, counted=True)[0].above(0.05, nothing=0.0)
+    test = _at_any_scale(which, run, fitted=False, counted=True)[0].above(0.05, nothing=0.0)
     return _ours(id, sentence, test, source, "share of members, all kept")
 
 
@@ -166,13 +156,6 @@ CLAIMS = (
     _value("normal", "on three planes with a truncated normal density"),
     _alike("normal-as-uniform", "Trained longer, a truncated normal density on planes gives what a uniform one does.",
            "normal", "orthogonal"),
-    _steady("star"),
-    _steady("normal"),
-    _ours("steady-jumps", "At half the rate the training errors of these networks jump less.",
-          rising(*(cells(pl.col("times").log(), "jumps", run=[f"{row}-{how}" for row in ("star", "normal")],
-                         unit=("support", "member"), fitted=False) for how in ("steady", "long")),
-                 names=("half the rate", "the paper's"), pair=("support", "member")),
-          unit="logarithm of the largest jump"),
     _value("plus", "on four planes"),
     _paper("plus-beats-three", "Trained longer, four planes give more than three.",
            _order("r2_all", {"three planes": "orthogonal-long", "four planes": "plus-long"}), "plus", "orthogonal"),
