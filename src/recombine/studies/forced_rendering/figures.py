@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from recombine.studies.charts import curves, dots, drawn, scatter
-from recombine.studies.forced_rendering.needed import LOCATED
+from recombine.studies.forced_rendering.needed import LOCATED, SUMS
 from recombine.studies.forced_rendering.networks import KINDS
 
 RUN = pl.col("run")
@@ -138,11 +138,11 @@ FIGURES = (
     dots("scores", "Which score predicts composition", table="replicates", group="label", value="rho",
          prepare=_strongest, fitted=False, axis="Spearman's ρ with the unseen error, over kinds", domain=(-1, 1),
          reference=0.0),
-    curves("need", "Examples needed, with and without stripes", table="need", x="examples", y="located", by="set",
-           facet="facet", sort=False, prepare=_sets, fitted=False, log_x=True, y_domain=(0, 1), reference=LOCATED,
+    curves("need", "Examples needed, with and without stripes", pl.col("kind") != SUMS, table="need", x="examples",
+           y="located", by="set", facet="facet", sort=False, prepare=_sets, fitted=False, log_x=True, y_domain=(0, 1), reference=LOCATED,
            y_title="bumps placed", x_title="training examples, stripes counted", finding=_need_shows),
-    curves("exponents", "How the examples needed grow with the side", table="fewest", x="side", y="examples", by="set",
-           facet="facet", sort=False, prepare=_exponents, fitted=False, log_x=True, x_title="side N of the square",
+    curves("exponents", "How the examples needed grow with the side", pl.col("kind") != SUMS, table="fewest", x="side",
+           y="examples", by="set", facet="facet", sort=False, prepare=_exponents, fitted=False, log_x=True, x_title="side N of the square",
            y_title="log₁₀ of the examples needed"),
     drawn("volume", "Volume of the last hidden layer over the square", table="volume", draw=_draw_volume,
           prepare=_ordered),
