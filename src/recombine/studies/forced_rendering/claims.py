@@ -175,7 +175,7 @@ CLAIMS = (
         _few(f"need-{name}-half-stripes", kind, without, 1.0),
         _grows(f"need-{name}-stripes-picture", kind, 2.0, 1, "drawn"),
     )),
-    Claim("need-kernel-sums-picture", "Where a picture is the sum of its stripes instead of their product, every stripe "
+    Claim("need-kernel-sums-picture", "Where a picture is the sum of its stripes instead of their product every stripe "
           "and four bumps are enough for a tangent kernel to draw unseen ones, whatever the side: examples grow as N.",
           cells("over_blank", "need", kind=SUMS, bumps=4, unit="member", take="max").below(DRAWN, nothing=BLANK),
           "ours", source="the control of need-kernel-stripes-picture", unit=f"{OVER}, at the side where it is largest"),
