@@ -278,6 +278,16 @@ PICTURES = (
     Claim("image-architectures", "A Vision Transformer leaks more than a residual network.",
           rising(*(_image("slope", "interpolation", net) for net in ("vit", "resnet")), names=("ViT", "ResNet")),
           published=_figure(0.147, "CIFAR addition figure, interpolation: ResNet .468, ViT .321"), source=ONE_MAP),
+    Claim("image-architectures-longer", "So it does where both are trained until they fit.",
+          rising(*(_image("slope", "interpolation", f"{net}-long") for net in ("vit", "resnet")),
+                 names=("ViT", "ResNet"), pair="member"),
+          published=_figure(0.147, "CIFAR addition figure, interpolation: ResNet .468, ViT .321"), source=MAP),
+    *(Claim(f"image-context-nested-{net}", f"On CIFAR-10 {name} generalise on CD-1 better than on CD-3.",
+            rising(*(_image("unseen_accuracy", task, f"{net}-long") for task in ("cd3", "cd1")),
+                   names=("CD-3", "CD-1"), pair="member"),
+            published=_figure(value, f"CIFAR context-dependence figure: {figures}"), source=f"nested regions; {MAP}")
+      for net, name, value, figures in (("resnet", "residual networks", 0.282, ".468 and .750"),
+                                        ("vit", "Vision Transformers", 0.122, ".461 and .583"))),
     Claim("image-predicted", "The slope of an image network is predicted by its features after training: by a kernel "
           "machine on all similarities between combinations.",
           _off("predicted_all_end").below(0.1, nothing=0.33), whose="ours",
