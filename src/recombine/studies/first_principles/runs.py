@@ -58,6 +58,8 @@ class Part:
     members: int | None = None
     """Where they are not as many as others of this size have."""
     precision: Precision = "float32"
+    rate: float = 1.0
+    """Of the learning rate, the paper's at paper scale."""
 
 
 ROWS = {
@@ -95,12 +97,17 @@ LONG = {f"{name}-long": replace(ROWS[name], kind=f"{ROWS[name].kind}, trained lo
 in TF32; the orthogonal pair was computed in it too, before a run said so. More members where seeds part ways: of the
 published ones two of five collapsed (alpha), and two of five composed (the narrowest band)."""
 _large = partial(Part, members=5, precision="tf32")
+STEADY = ("diagonal-10", "star", "normal")
+"""The rows of which members ended behind after their training error had jumped, the narrowest band apart."""
 BESIDES = {
+    **{f"{name}-steady": replace(LONG[f"{name}-long"], kind=f"{ROWS[name].kind}, half the rate", rate=0.5,
+                                 published=None, curve=None) for name in STEADY},
     "matched-large": _large("orthogonal, soft data", data=SOFT),
     "shared-large": _large("orthogonal, shared", shared=True),
     "matched-shared-large": _large("orthogonal, soft data, shared", data=SOFT, shared=True),
 }  # fmt: skip
-"""Trained as long as the rows: what the rows *orthogonal* and *alpha* differ in, one thing at a time."""
+"""Trained as long as the rows: some again at half the rate, from the same starts; and what the rows *orthogonal* and
+*alpha* differ in, one thing at a time."""
 
 ABLATIONS = {
     "soft": Part("soft, separate"),
@@ -169,7 +176,7 @@ def sprite_settings(
                             samples=size.samples, composition=part.data),
             model=_drawing(part, size), members=members or part.members or size.members, steps=size.steps,
             batch_size=size.batch, precision=part.precision,
-            optimizer=AdamW(lr=size.lr, weight_decay=1e-5, schedule=Cosine(steps=size.steps, floor=0.01)),
+            optimizer=AdamW(lr=part.rate * size.lr, weight_decay=1e-5, schedule=Cosine(steps=size.steps, floor=0.01)),
             measured=tuple(measured),
         )  # fmt: skip
         labels = _labels(part, family, side=size.side)

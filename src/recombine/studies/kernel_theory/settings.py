@@ -41,7 +41,7 @@ BETWEEN = (5, 10, 15)
 """The paper's distances between near and far."""
 COLOUR_STEPS = {"resnet": 31_300, "vit": 62_600, "resnet-long": 31_300, "vit-long": 62_600}
 COLOUR_LONG = {"resnet-long": 4000, "vit-long": 10_000}
-"""Steps of ours in which they should fit, with as many images per class as the part of CIFAR-10 has for three places."""
+"""Steps in which ours should fit, with as many images per class as the part of CIFAR-10 has for three places."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,8 @@ def _image(
     source: Source = "digits" if size.small else "cifar10-part" if colour else "mnist"
     examples = 30_000 if name in CONTEXTS else 20_000
     pictures = ImageTask(symbolic=symbolic, source=source, distance=distance,
-                         per_class=360 if net in COLOUR_LONG else size.per_class, examples_seen=size.examples or examples)  # fmt: skip
+                         per_class=360 if net in COLOUR_LONG else size.per_class,
+                         examples_seen=size.examples or examples)  # fmt: skip
     full, slow = COLOUR_STEPS.get(net, IMAGE_STEPS.get(name, 15_700)), net == "convnet-slow"
     steps = full if slow else COLOUR_LONG.get(net, size.image_steps[2 if colour else signs])
     optimizer = network.logistic if signs else network.squared
