@@ -24,6 +24,7 @@ from recombine.tasks import BumpTask, Draws, Population
 from recombine.training import AdamW, Cosine
 
 KERNEL, SUMS, CNN = "tangent kernel", "tangent kernel, sums of stripes", "transposed CNN"
+WIDE = "tangent kernel, wider with the side"
 SET = ["kind", "share", "member", "side"]
 LOCATED, DRAWN = 0.9, 0.5
 """Unseen bumps are placed once this share of them is within one pixel, and drawn once the error falls to this share of
@@ -71,7 +72,8 @@ class OverlapRun(Run):
 class NeedRun(Run):
     """Location and error on unseen combinations against the number of bumps, whose real-valued centres are drawn anew
     ``samples`` times; with different numbers of stripes. The tangent kernel of ``depth`` layers on the bump code.
-    ``compose``: what a picture is made of its two stripes."""
+    ``compose``: what a picture is made of its two stripes. ``wide``: a bump and its code are an eighth of the side wide,
+    instead of one pixel at every side."""
 
     kind: ClassVar[str] = "data need"
     version: ClassVar[int] = 2
@@ -81,6 +83,7 @@ class NeedRun(Run):
     depth: int = Field(default=3, ge=1)
     shares: tuple[float, ...] = SHARES
     compose: Literal["product", "sum"] = "product"
+    wide: bool = False
 
     def compute(self, context: Context) -> Outcome:
         parts: list[pl.DataFrame] = []
@@ -91,6 +94,8 @@ class NeedRun(Run):
 
     def _one(self, side: int, share: float, sample: int) -> pl.DataFrame:
         task, most = _task(side, side**2, share).replace(compose=self.compose), side**2
+        if self.wide:
+            task = task.replace(sigma=side / 8, encoding=Population(width=side / 8))
         draws = Draws.single(sample, f"need {side}").uniform((most + ASKED, 2), torch.float64)
         points = torch.cat([task.stripe_points().double(), draws * (side - 1)])
         kernel = wide_tangent_kernel(task.codes(points).numpy(), self.depth)
@@ -132,7 +137,8 @@ def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
     need = NeedRun(sides=sides, samples=members or (2 if scale == "smoke" else 8))
     return {"overlap-kernel": Setting(OverlapRun(tasks=tasks), {"kind": KERNEL}),
             "kernel-need": Setting(need, {"kind": KERNEL}),
-            "kernel-need-sums": Setting(need.replace(shares=(2.0,), compose="sum"), {"kind": SUMS})}  # fmt: skip
+            "kernel-need-sums": Setting(need.replace(shares=(2.0,), compose="sum"), {"kind": SUMS}),
+            "kernel-need-wide": Setting(need.replace(shares=(0.0,), wide=True), {"kind": WIDE})}  # fmt: skip
 
 
 def cnn_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
