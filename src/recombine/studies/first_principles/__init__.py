@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from recombine.studies.first_principles import runs, tables
 from recombine.studies.first_principles.claims import CLAIMS
 from recombine.studies.first_principles.figures import FIGURES
-from recombine.studies.first_principles.runs import ABLATIONS, BESIDES, LONG, LONG_STEPS, ROWS, VECTORS, Pictures
+from recombine.studies.first_principles.runs import (
+    ABLATIONS,
+    BESIDES,
+    FAR,
+    FAR_STEPS,
+    LONG,
+    LONG_STEPS,
+    ROWS,
+    VECTORS,
+    Pictures,
+)
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Setting, Study
 from recombine.tasks.sprites.latents import Latents
@@ -54,6 +64,7 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     pictures = {
         **runs.sprite_settings(LONG, size.pictures, members, "sprites, longer"),
         **runs.sprite_settings(BESIDES, size.pictures, members, "sprites, besides"),
+        **runs.sprite_settings(FAR, replace(size.pictures, steps=FAR_STEPS), members, "sprites, besides"),
     } if size.long else rows  # fmt: skip
     small = runs.sprite_settings({n: ABLATIONS[n] for n in size.ablations}, size.small, members, "small sprites")
     parts = {name: VECTORS[name] for name in size.vectors}

@@ -23,8 +23,8 @@ from recombine.tasks.sprites.latents import Latents
 from recombine.training import AdamW, Cosine
 from recombine.training.precision import Precision
 
-PAPER_STEPS, LONG_STEPS = 392_000, 40_000
-"""The paper's, and ours at its size."""
+PAPER_STEPS, LONG_STEPS, FAR_STEPS = 392_000, 40_000, 100_000
+"""The paper's, ours at its size, and of the two rows that say most."""
 SUM, HARD, SOFT, OVER = Addition(), HardOcclusion(), SoftOcclusion(), Over()
 FAMILY = models.CompositionFamily(candidates=(SUM, SOFT))
 LARGE = Latents(scale=(0.35, 0.5), shapes=(3, 4, 6))
@@ -108,6 +108,8 @@ BESIDES = {
 }  # fmt: skip
 """Trained as long as the rows: some again at half the rate, from the same starts; and what the rows *orthogonal* and
 *alpha* differ in, one thing at a time."""
+FAR = {f"{name}-far": replace(ROWS[name], kind=f"{ROWS[name].kind}, a quarter of the steps", members=5,
+                              precision="tf32", mapped=False) for name in ("orthogonal", "orthogonal-monolithic")}  # fmt: skip
 
 ABLATIONS = {
     "soft": Part("soft, separate"),

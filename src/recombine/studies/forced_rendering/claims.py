@@ -179,7 +179,7 @@ CLAIMS = (
           "and four bumps are enough for a tangent kernel to draw unseen ones, whatever the side: examples grow as N.",
           cells("over_blank", "need", kind=SUMS, bumps=4, unit="member", take="max").below(DRAWN, nothing=BLANK),
           "ours", source="the control of need-kernel-stripes-picture", unit=f"{OVER}, at the side where it is largest"),
-    Claim("need-kernel-wide", "Where a bump and its code widen with the side, the examples that it takes a tangent kernel "
+    Claim("need-kernel-wide", "Where a bump and its code widen with the side, the examples that a tangent kernel needs "
           "to draw unseen bumps do not grow with it.",
           cells("slope", "slopes", kind=WIDE, criterion="drawn", unit="member").near(0.3, theory=0), "ours",
           source="the control of need-kernel-bumps: what is asked is how many bumps fill the square",

@@ -46,7 +46,7 @@ def _strongest(table: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(label=pl.concat_str("score", mark))
 
 
-PLAIN_TASK = ~pl.col("kind").is_in([SUMS, WIDE])
+PLAIN = ~pl.col("kind").is_in([SUMS, WIDE])
 SETS = {0.0: "bumps alone", 0.5: "a quarter of the stripes", 1.0: "half of the stripes", 2.0: "all stripes"}
 POWERS = {1: "∝ N", 2: "∝ N²", 3: "∝ N³"}
 
@@ -139,11 +139,11 @@ FIGURES = (
     dots("scores", "Which score predicts composition", table="replicates", group="label", value="rho",
          prepare=_strongest, fitted=False, axis="Spearman's ρ with the unseen error, over kinds", domain=(-1, 1),
          reference=0.0),
-    curves("need", "Examples needed, with and without stripes", PLAIN_TASK, table="need", x="examples", y="located",
+    curves("need", "Examples needed, with and without stripes", PLAIN, table="need", x="examples", y="located",
            by="set", facet="facet", sort=False, prepare=_sets, fitted=False, log_x=True, y_domain=(0, 1),
            reference=LOCATED, y_title="bumps placed", x_title="training examples, stripes counted",
            finding=_need_shows),
-    curves("exponents", "How the examples needed grow with the side", PLAIN_TASK, table="fewest", x="side", y="examples",
+    curves("exponents", "How the examples needed grow with the side", PLAIN, table="fewest", x="side", y="examples",
            by="set", facet="facet", sort=False, prepare=_exponents, fitted=False, log_x=True,
            x_title="side N of the square", y_title="log₁₀ of the examples needed"),
     drawn("volume", "Volume of the last hidden layer over the square", table="volume", draw=_draw_volume,

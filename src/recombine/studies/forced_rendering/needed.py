@@ -72,8 +72,8 @@ class OverlapRun(Run):
 class NeedRun(Run):
     """Location and error on unseen combinations against the number of bumps, whose real-valued centres are drawn anew
     ``samples`` times; with different numbers of stripes. The tangent kernel of ``depth`` layers on the bump code.
-    ``compose``: what a picture is made of its two stripes. ``wide``: a bump and its code are an eighth of the side wide,
-    instead of one pixel at every side."""
+    ``compose``: what a picture is made of its two stripes. ``wide``: a bump and its code are an eighth of the side
+    wide, instead of one pixel at every side."""
 
     kind: ClassVar[str] = "data need"
     version: ClassVar[int] = 2
