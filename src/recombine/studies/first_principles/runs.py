@@ -109,7 +109,8 @@ BESIDES = {
 """Trained as long as the rows: some again at half the rate, from the same starts; and what the rows *orthogonal* and
 *alpha* differ in, one thing at a time."""
 FAR = {f"{name}-far": replace(ROWS[name], kind=f"{ROWS[name].kind}, a quarter of the steps", members=5,
-                              precision="tf32", mapped=False) for name in ("orthogonal", "orthogonal-monolithic")}  # fmt: skip
+                              precision="tf32", mapped=False)
+       for name in ("orthogonal", "orthogonal-monolithic")}  # fmt: skip
 
 ABLATIONS = {
     "soft": Part("soft, separate"),
