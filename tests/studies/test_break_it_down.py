@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -133,6 +134,23 @@ def _along() -> pl.DataFrame:
     kept = tables.along(run, STUDY.planned("smoke")["digit-pairs"])
     assert kept is not None
     return kept.with_columns(pl.lit("digit-pairs").alias("run"), (12.0 - pl.col("member")).alias("init_scale"))
+
+
+@pytest.mark.parametrize("val", [(-0.3, 0.2, 0.1), (0.0, 0.4, -0.1), (0.5,)])
+def test_what_choosing_alone_gives_is_that_of_all_coins(val: tuple[float, ...]) -> None:
+    """Every way to turn the signs is tried; a mask is chosen as in a dissection, the first of the lowest."""
+    d_abl, d_sub = (-0.2, 0.3, 0.4)[: len(val)], (0.5, 0.5, -0.1)[: len(val)]
+    chosen = min(range(len(val)), key=val.__getitem__)
+    rows = [{"run": "a", "bases_of": "a", "task": "t", "called": "c", "base": 0, "role": "search", "subroutine": "verb",
+             "passed": True, "chosen": i == chosen, "val_d_abl": val[i], "d_abl": d_abl[i], "d_sub": d_sub[i]} | LABELS
+            for i in range(len(val))]  # fmt: skip
+    hits = 0
+    for coins in product((-1, 1), repeat=len(val)):
+        best = min(range(len(val)), key=lambda i: coins[i] * val[i])
+        hits += d_sub[best] > 0 and coins[best] * d_abl[best] < 0
+    found = tables.signs(pl.DataFrame(rows))
+    assert found["by_choosing"].to_list() == pytest.approx([hits / 2 ** len(val)])
+    assert found["both"].to_list() == [float(d_sub[chosen] > 0 and d_abl[chosen] < 0)]
 
 
 def test_correlation_over_members_that_pass_the_gate() -> None:
