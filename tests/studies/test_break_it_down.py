@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -197,6 +198,22 @@ def test_every_cell_of_the_release_is_there() -> None:
     clipped = {name: pl.col(name).clip(lower_bound=0.25) for name in tables.SCORES}
     off = (clipped["abl_target"] - clipped["abl_other"] - pl.col("d_abl")).abs()
     assert released.filter(off > 0.06).is_empty(), "a mean of differences is near the difference of means"
+
+
+def test_every_cell_of_the_release_is_among_the_printed_figures_once() -> None:
+    """18 cells of vision and 16 of language, each with two figures, and the pruned and untrained ones: what was run and
+    what is left, with its cost, stands in one table."""
+    released = pl.read_csv(Path(tables.__file__).with_name("published.csv"))
+    with (Path(__file__).parents[2] / "docs" / "printed" / "break-it-down.csv").open(encoding="utf-8", newline="") as f:
+        printed = [(row["what"].removesuffix(" (ours has 18 layers)"), row["printed"]) for row in csv.DictReader(f)]
+    cells = [
+        (f"{row['task']}, {row['network']}: {row['subroutine']}, {shown}", f"{row[shown.lower()]:.3f}")
+        for row in released.iter_rows(named=True)
+        for shown in ("D_sub", "D_abl")
+    ]
+    assert sorted(printed) == sorted(cells)
+    trained = {what.rpartition(", ")[0] for what, _ in printed if "untrained" not in what and "pruned" not in what}
+    assert [sum(("BERT" in cell) == language for cell in trained) for language in (True, False)] == [16, 18]
 
 
 def test_the_bases_that_come_with_the_package_are_small_theirs_and_do_their_task() -> None:
