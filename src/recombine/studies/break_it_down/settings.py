@@ -44,7 +44,7 @@ AT_LENGTH = MaskSettings(penalty=1e-8, penalty_on="sum")
 UPPER = grid(starts=FEW, choices=tuple(Choice(names=n) for n in RESNET_LAYERS), lrs=RATES[:1], base=COMPRESSED)
 PRUNING = MaskSettings(method=ContinuousSparsification(start=0.1), epochs=4, penalty=5.0, optimizer=Adam(lr=1e-2),
                        choice=Choice(names=RESNET_LAYERS[0]), temperature=Geometric(per="step"))  # fmt: skip
-"""To a few percent of the weights, as the paper's 3 to 6: such a penalty left masks of untrained networks 3 % of all."""
+"""To a few percent of the weights, as the paper's 3 to 6: such a penalty left masks of untrained networks 3 %."""
 WHEN = (0, 10, 20, 40, 80, 160, 400)
 PENALTIES = (5.0, 1.0, 0.2)
 """Down to the paper's: under the compressed searches' ten, most masks of untrained residual networks keep no weight."""
