@@ -165,6 +165,20 @@ def test_correlation_over_members_that_pass_the_gate() -> None:
     assert told.row(0, named=True)["rho"] == pytest.approx(-1)
 
 
+def test_structure_and_error_are_ranked_over_networks_that_fit() -> None:
+    """D_abl of both searches rises with the error in nine networks; a tenth, which did not fit, is left out."""
+    rows = [
+        {"run": f"sums-alike-{s}", "task": "sums, one size", "search": s, "member": i, "fitted": i < 9,
+         "seen_error": 0.01 * ((i * 4) % 9), "error": 0.1 * i if i < 9 else 0.0, "d_abl": -0.9 + 0.05 * i + 0.001 * s}
+        for s in (0, 1) for i in range(10)
+    ]  # fmt: skip
+    found = tables.same_ranks(pl.DataFrame(rows))
+    values = {name: found.filter(score=name)["value"].to_list() for name in ("error", "again")}
+    assert values == {name: pytest.approx([1.0] * 9) for name in values}
+    one = pl.DataFrame(rows).filter(pl.col("search") == 0)
+    assert tables.same_ranks(one).height == 0, "one search does not say what a search repeats"
+
+
 def test_a_mask_of_an_untrained_network_that_keeps_nothing_is_not_filled_in() -> None:
     scores = {name: pl.lit(0.25) for name in tables.SCORES}
     fresh = _masks(network="untrained").with_columns(kept=pl.Series([0, 0, 10, 0]), **scores)
