@@ -41,6 +41,7 @@ from recombine.mechanisms.losing import (
 from recombine.mechanisms.names import NOTHING, figure_words, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
+from recombine.mechanisms.standing_out import standing_out, words
 from recombine.statistics import FloatArray, Interval, Over, interval
 
 MOST_ASKED, MOST_TRAINED = 1_000, 4_000
@@ -111,6 +112,10 @@ def judge(
         verdict, why = decide(
             usable, seen, unseen, gap, (excess, lost, beyond), comparison, over, margin, fitted, speaks
         )
+    outliers = standing_out(usable, comparison) if fits else np.zeros(0, dtype=np.int64)
+    if len(outliers) and (verdict in FAILING or (usable.like and verdict in ("composes", "unclear"))):
+        why = ". ".join(filter(None, [why * (verdict in FAILING), words(usable, outliers)]))
+        verdict = verdict if verdict in FAILING else "partly"
     if verdict == "composes" and (worse := unsure_probabilities(usable, over)):
         verdict, why = "partly", worse
     if verdict in FAILING and fits and leaked(usable, comparison, over, margin):
@@ -120,7 +125,7 @@ def judge(
         verdict, why = "unclear", "all of these hold a level that training never shows, of which nothing can be known"
     gap = unsure(gap, usable, away, at).within(-most, most)
     if verdict == "composes" and gap.high > margin and not why:
-        why = f"as it answers seen ones, as far as {int(usable.counts[away].sum()):,} rows of them tell"
+        why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
     comparison = replace(comparison, others=tuple(
         c if c.rule else replace(c, verdict=judged[c.name]) for c in comparison.others
     ))  # fmt: skip
@@ -142,6 +147,7 @@ def judge(
         unfitted=int((finite & ~keep).sum()),
         notes=(*notes, *_notes(usable, known), *([undetermined.note] if undetermined.count else [])),
         left_open=undetermined,
+        outliers=tuple(outliers.tolist()),
         settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
 
@@ -228,7 +234,8 @@ def _evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) -
         copied = literal(asked, over)
         if copied is not None and copied.speaks and not any(e.id == "copy" and e.speaks for e in found):
             found = [*(e for e in found if e.id != "copy"), copied]
-    _sort("memorization leak", shrunk(asked, over), found, silent)
+    added = comparison.rules.get(ADDING)
+    _sort("memorization leak", shrunk(asked, over, None if added is None else added.plain[rows]), found, silent)
     return found, silent
 
 
