@@ -14,9 +14,11 @@ from recombine.mechanisms.names import brief, ranged, share
 from recombine.mechanisms.rules import BEHAVIOUR, HALF
 from recombine.statistics import FloatArray, Over
 
-MOST_PARTS = 0.9
-"""Share of what parts of the answers would explain, each made larger by a factor of its own, that one factor for all
-has to explain before a leak is named."""
+Rows = NDArray[np.int64] | slice
+
+MOST_PARTS = 0.95
+"""Share of what parts of the right answers explain, each lacking by a factor of its own, that one factor for all has to
+explain before a leak is named."""
 FOR_CERTAIN = 0.2
 """Share of the error that it has to explain at the lower end of the interval, too."""
 FULL = 0.95
@@ -64,21 +66,23 @@ def shrunk(asked: Answers, over: Over, added: FloatArray | None = None) -> Findi
     if not (value.bounded and value.high - value.low <= 1):
         why = ranged(value) if value.bounded else "the answers hardly go with the right ones"
         return f"how much of the right answers' variation is shown cannot be told: {why}"
-    explained = over(lambda rows: _explained(asked.at(rows), ()), [len(asked.codes)]).within(0, 1)
+    explained = over(lambda rows: _explained(asked, (), rows), [len(asked.codes)]).within(0, 1)
     parts = {} if added is None else _parts(asked, added)
     alone = {name: float(_explained(asked, [part]).mean()) for name, part in parts.items()}
     most = max(alone, key=lambda name: alone[name], default="")
-    apart = float(_explained(asked, [*parts.values()]).mean())
+    whole, apart = (float(_explained(asked, of).mean()) for of in ([asked.target], [*parts.values()]))
     why = ""
     if not (explained.mean >= HALF and explained.low >= FOR_CERTAIN):
         why = (
             f"it explains {ranged(explained)} of the error beyond the noise; half is needed, and {FOR_CERTAIN:g} for "
             "certain"
         )
-    elif alone and alone[most] > explained.mean:
-        why = f"it explains {share(explained.mean)} of the error, but less of {most} explains {share(alone[most])}"
-    elif alone and explained.mean < MOST_PARTS * apart:
-        why = f"it explains {share(explained.mean)} of the error, but less of each part by itself {share(apart)}"
+    elif alone and alone[most] > whole:
+        why = f"less of the right answers explains {share(whole)} of the error, but less of {most} {share(alone[most])}"
+    elif alone and whole < MOST_PARTS * apart:
+        why = (
+            f"less of the right answers explains {share(whole)} of the error, but less of parts of them {share(apart)}"
+        )
     shrinks = value.low > 0 and value.high < FULL
     return Finding(
         "leak", "memorization leak", "share of the right answers' variation that the answers show", value, chance=1.0,
@@ -89,29 +93,35 @@ def shrunk(asked: Answers, over: Over, added: FloatArray | None = None) -> Findi
 
 
 def _parts(asked: Answers, added: FloatArray) -> dict[str, FloatArray]:
-    """What answers may lack one by one (1 × combinations × numbers): what each factor adds, as adding up has
+    """What answers may lack one by one (combinations × numbers): what each factor adds, as adding up has
     it, and what does not add up."""
     levels = [np.eye(n)[asked.codes[:, j]] for j, n in enumerate(asked.space.shape)]
     effects = np.linalg.lstsq(np.concatenate(levels, axis=1), added - added.mean(axis=0), rcond=None)[0]
     each = np.split(effects, np.cumsum(asked.space.shape)[:-1])
-    found = {f"what {brief(name)} adds": (own @ effect)[None]
+    found = {f"what {brief(name)} adds": own @ effect
              for name, own, effect in zip(asked.space.names, levels, each, strict=True)}  # fmt: skip
-    return {**found, "what does not add up": (asked.target - added)[None]}
+    return {**found, "what does not add up": asked.target - added}
 
 
-def _explained(asked: Answers, parts: Sequence[FloatArray]) -> FloatArray:
+def _explained(asked: Answers, parts: Sequence[FloatArray], rows: Rows = slice(None)) -> FloatArray:
     """Of each member, the share of the error beyond the noise that goes where its answers get more of some parts; of
     themselves, where none is named. Adjusted for as many numbers as are fitted."""
-    inside = 0.0 if asked.within is None else asked.scale * asked.within / np.maximum(asked.counts - 1, 1)
-    off = asked.target - asked.predicted
-    left = np.empty(asked.error.shape)
-    for m, own in enumerate(off):
-        x = np.stack([(part if len(part) == 1 else part[m : m + 1])[0].ravel() for part in parts or [asked.predicted]])
-        x, mine = (v - v.mean(axis=-1, keepdims=True) for v in (x, own.ravel()))
-        left[m] = np.square(mine - np.linalg.lstsq(x.T, mine, rcond=None)[0] @ x).reshape(own.shape).mean(axis=1)
-    free = (len(left[0]) - 2) / max(1, len(left[0]) - 1 - max(1, len(parts)))
-    whole = (np.square(off).mean(axis=2) - inside).sum(axis=1)
-    return np.where(whole > 0, 1 - (free * left - inside).sum(axis=1) / np.where(whole > 0, whole, 1.0), 0.0)
+    inside = np.zeros(len(asked.codes)) if asked.within is None else asked.scale * asked.within
+    noise = float((inside / np.maximum(asked.counts - 1, 1))[rows].sum())
+    off = asked.target[rows] - asked.predicted[:, rows]
+    count, width = off.shape[1:]
+    own = (off - off.mean(axis=(1, 2), keepdims=True)).reshape(len(off), -1)
+    left = np.square(own).sum(axis=1)
+    if parts:
+        x = np.stack([part[rows].ravel() - part[rows].mean() for part in parts], axis=1)
+        left = np.square(own.T - x @ np.linalg.lstsq(x, own.T, rcond=None)[0]).sum(axis=0)
+    else:
+        f = asked.predicted[:, rows].reshape(len(off), -1)
+        f = f - f.mean(axis=1, keepdims=True)
+        left = left - np.square((f * own).sum(axis=1)) / np.maximum(np.square(f).sum(axis=1), 1e-300)
+    free = (count - 2) / max(1, count - 1 - max(1, len(parts)))
+    whole = np.square(off).sum(axis=(1, 2)) / width - noise
+    return np.where(whole > 0, 1 - (free * left / width - noise) / np.where(whole > 0, whole, 1.0), 0.0)
 
 
 def stretched(asked: Answers) -> FloatArray:

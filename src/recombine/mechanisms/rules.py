@@ -138,10 +138,11 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
 
 def accounted(share: FloatArray, wrong: FloatArray, over: Over) -> Interval:
     """Of wrong answers, the share that a rule gives (each members × combinations); none where nothing is wrong."""
+    both = np.minimum(share, wrong)
 
     def statistic(rows: NDArray[np.int64]) -> FloatArray:
         all_ = wrong[:, rows].sum(axis=1)
-        return np.asarray(np.minimum(share, wrong)[:, rows].sum(axis=1) / np.where(all_ > 0, all_, np.nan))
+        return np.asarray(both[:, rows].sum(axis=1) / np.where(all_ > 0, all_, np.nan))
 
     found = uncertain(over(statistic, [wrong.shape[1]]).within(0, 1))
     return found if np.isfinite(found.mean) else Interval(0.0)
