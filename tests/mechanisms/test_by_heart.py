@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.mechanisms import measure_predictions
-from recombine.mechanisms._judge import FAILING
+from recombine.mechanisms.evidence import FAILING
 from recombine.mechanisms.by_heart import _alike, most_wrong
 
 GRID = np.indices((7, 7)).reshape(2, -1)
