@@ -177,7 +177,10 @@ class MeasureResult(Result):
             f"{brief(c.name)} {share(c.error.mean)}" + f" ({c.verdict})" * bool(c.verdict) for c in shown
         ))  # fmt: skip
         recall = [(k, v, side) for side, of in self.scores().items() for k, v in of.items() if k.startswith("recall")]
-        recall = recall if any(v != 1 for _, v, _ in recall) else []
+        if len(self.answers.classes or ()) > 2 and not (
+            len(recall) == 2 and (recall[1][1] or 0) < (recall[0][1] or 0) / 2
+        ):
+            recall = []  # Of several classes one is always the worst.
         found = ", ".join(f"{share(v)} on {side}" for _, v, side in recall)
         worst = ", the worst class on unseen ones" * (len(self.answers.classes or ()) > 2)
         rare = f" {recall[0][0].replace('recall', 'Recall', 1)}{worst}: {found} combinations." if recall else ""
