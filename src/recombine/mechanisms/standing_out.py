@@ -47,8 +47,8 @@ def words(answers: Answers, rows: NDArray[np.int64]) -> str:
 
 
 def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """More wrong rows than the others' share of wrong ones gives by chance, and than right ones; and one class would be right
-    more often."""
+    """More wrong rows than the others' share of wrong ones gives by chance, and than right ones; and one class would be
+    right more often."""
     n = answers.counts[rows].astype(np.float64)
     right = np.rint((1 - answers.error[:, rows].mean(axis=0)) * n)
     wrong = n - right
@@ -57,7 +57,8 @@ def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     others = np.maximum((wrong.sum() - wrong + 1) / (n.sum() - n + 2), known)  # None wrong of few is not never wrong.
     usual = np.rint(answers.target[rows].max(axis=1) * n)
     more = _at_least(wrong, n, others) <= LEVEL / len(rows)
-    return more & (wrong > right) & (_at_least(usual, usual + right, np.full(len(n), 0.5)) <= LEVEL)
+    better = _at_least(usual, usual + right, np.full(len(n), 0.5)) <= LEVEL
+    return np.asarray(more & (wrong > right) & better)
 
 
 def _at_least(count: FloatArray, of: FloatArray, chance: FloatArray) -> FloatArray:
