@@ -83,7 +83,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
     best = _choose(losses if cells.numeric else seen, few)
     losses = [loss * factor for loss, factor in zip(losses, nearer, strict=True)]
-    levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and not alone else 1.0
+    told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
+    levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and told else 1.0
     losses = [loss * levels for loss in losses]
     together = _together(losses[best], places, drawn.cluster)
     stood, will = _independent(places, drawn.cluster, together), _independent(asked, drawn.asked, together)
