@@ -14,14 +14,14 @@ import recombine
 from recombine.models import OddOneOutNet
 from recombine.runs import Context, StoredRun
 from recombine.runs.files import sha256_of
-from recombine.structure import MaskSettings, Protocol, accuracy
+from recombine.structure import Choice, MaskSettings, Protocol, accuracy
 from recombine.studies.break_it_down import STUDY, tables
 from recombine.studies.break_it_down.bases import STEPS
 from recombine.studies.break_it_down.claims import BASE, CHOSEN, LANGUAGE, PART, PASSED, _of, _rho
 from recombine.studies.break_it_down.dissection import DissectionRun, read_bases
 from recombine.studies.break_it_down.settings import FILE, HASH, SMALL_RESNET, _encoder
 from recombine.tasks import Contours, OddOneOutTask
-from recombine.training import train
+from recombine.training import Adam, train
 
 LABELS = {"kind": "word encoder", "pretraining": "none", "rate": 5e-4, "network": "trained"}
 
@@ -209,3 +209,34 @@ def test_a_pretrained_base_starts_from_what_was_learnt_and_is_dissected(tmp_path
             torch.testing.assert_close(own[f"encoder.{name}"], tensor)
     found = small.replace(steps=2).dissected(Context("cpu", tmp_path / "again"))
     assert found.masks["subroutine"].to_list() == ["subject", "verb"] * 2
+
+
+def test_of_a_pruned_base_only_what_a_mask_of_its_task_keeps_is_left(tmp_path: Path) -> None:
+    whole = cast(DissectionRun, STUDY.planned("paper")["agreement-plural"].run)
+    strict = MaskSettings(choice=Choice(names="layers"), epochs=1, batch_size=16, penalty=1e4, optimizer=Adam(lr=1.0))
+    small = whole.replace(
+        model=OddOneOutNet(encoder=_encoder(8, 2, 1)), bases=2, steps=1, batch_size=4, pruning=strict,
+        task=whole.task.replace(problems=64, held_out=20),
+    )
+    bases = small.trained(context := Context("cpu", tmp_path))
+    before = [{name: tensor.clone() for name, tensor in base.named_parameters()} for base in bases]
+    small._prune(bases, context)
+    for base, old in zip(bases, before, strict=True):
+        emptied = {name for name, tensor in base.named_parameters() if old[name].any() and not tensor.any()}
+        assert emptied, "under such a penalty nothing is kept"
+        assert all("layers" in name for name in emptied)
+        for name, tensor in base.named_parameters():
+            assert name in emptied or torch.equal(tensor, old[name])
+
+
+def test_what_is_compared_differs_in_one_thing() -> None:
+    found = {name: cast(DissectionRun, setting.run) for name, setting in STUDY.planned("paper").items()}
+    longer, plain = found["agreement-plural-pretrained-long"], found["agreement-plural-pretrained"]
+    assert longer.pretraining is not None
+    assert (longer.pretraining.steps, longer.steps) == (8000, 4000)
+    assert longer.replace(pretraining=longer.pretraining.replace(steps=800)).address == plain.address
+    more, pretrained = found["agreement-plural-more"], found["agreement-plural-pretrained"]
+    assert pretrained.pretraining is not None
+    assert more.steps == pretrained.steps + pretrained.pretraining.steps
+    assert more.batch_size * 4 == pretrained.pretraining.batch_size, "as many sentences in a step"
+    assert more.replace(steps=4000).address == found["agreement-plural"].address

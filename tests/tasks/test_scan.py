@@ -229,6 +229,19 @@ def test_setting_b_prime_without_never_shows_the_new_word() -> None:
     assert len(task.train) == 13_203
 
 
+def test_setting_b_of_the_appendix_redraws_the_new_word_alone() -> None:
+    task = ScanTask(words="new")
+    (words, _), _ = task.batch(Draws.of([0], range(4), seed=0), 1000)
+    alone = words.flatten(0, -2)[:, 1:].eq(0).all(-1)
+    first = words.flatten(0, -2)[alone, 0]
+    assert alone.double().mean() == pytest.approx(0.1, abs=0.02)
+    assert first.bincount(minlength=5)[1:].double() / len(first) == pytest.approx([0.25] * 4, abs=0.08)
+    assert not (words.flatten(0, -2)[~alone] == 1 + WORDS.index("jump")).any()
+    assert task.train.codes.tolist() == ScanTask().train.codes.tolist()
+    with pytest.raises(InputError, match="'turn_left' has none such"):
+        ScanTask(split="turn_left", words="new").batch(Draws.single(0), 8)
+
+
 def test_b_prime_needs_something_to_keep_apart() -> None:
     with pytest.raises(InputError, match="'length' has none such"):
         ScanTask(split="length", words="without").commands  # noqa: B018

@@ -11,7 +11,7 @@ from recombine.description import Description
 from recombine.errors import InputError
 from recombine.runs.files import sha256_of
 from recombine.runs.run import Context, Outcome, Run
-from recombine.structure import Network, Protocol, carry_out, subroutines_of, untrained
+from recombine.structure import MaskSettings, Network, Protocol, carry_out, find_masks, subroutines_of, untrained
 from recombine.structure.plan import LONG
 from recombine.tasks import Contours, OddOneOutTask, Task
 from recombine.training import Ensemble, Optimizer, starting_from, train
@@ -54,6 +54,8 @@ class DissectionRun(Run):
     batch_size: int = Field(default=32, ge=1)
     optimizer: Optimizer
     pretraining: Pretraining | None = None
+    pruning: MaskSettings | None = None
+    """Of each trained base only what this mask of its own task keeps is left, before anything else is asked of it."""
     weights: str | None = None
     weights_hash: str | None = None
     learn: int = Field(default=2000, ge=1)
@@ -76,7 +78,8 @@ class DissectionRun(Run):
 
     def dissected(self, context: Context) -> Findings:
         """The findings with the masks themselves, which a run does not keep."""
-        networks = [Network(i, "trained", base) for i, base in enumerate(self.trained(context), self.first)]
+        bases = self.trained(context)
+        networks = [Network(i, "trained", base) for i, base in enumerate(bases, self.first)]
         networks += [
             Network(i, "untrained", untrained(self._build, self.seed + 1000 + i).to(context.device))
             for i in range(self.untrained)
@@ -89,6 +92,8 @@ class DissectionRun(Run):
         search = self.protocol.settings[0]
         long = search.epochs * (self.learn // search.batch_size) >= LONG
         with rounding("tf32" if context.device.startswith("cuda") else "float32"):
+            if self.pruning is not None:
+                self._prune(bases, context)
             return carry_out(
                 self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
                 strategy=mask_strategy(context.device),
@@ -113,6 +118,17 @@ class DissectionRun(Run):
             builds = {i: starting_from(self._build, before, i) for i in every}
             ensembles = [self._train(self, "bases", build, [i], context) for i, build in builds.items()]
         return [ensemble.member(m) for ensemble in ensembles for m in ensemble.members]
+
+    def _prune(self, bases: list[nn.Module], context: Context) -> None:
+        problems, how = self.task.split("train"), mask_strategy(context.device)
+        found = find_masks(
+            bases, problems, self.pruning or MaskSettings(), strategy=how,
+            progress=lambda done, total: context.progress(done, total, "steps of pruning"),
+        )  # fmt: skip
+        for base, mask in zip(bases, found.masks, strict=True):
+            own = dict(base.named_parameters())
+            for name, kept in mask.keep.items():
+                own[name].data.mul_(kept.to(own[name].device))
 
     def _train(
         self, of: DissectionRun | Pretraining, what: str, build: Any, members: list[int], context: Context

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, Views, WordEncoder, resnet_50
+from recombine.models import OddOneOutNet, PairCNN, Panels, Perceptron, ResNet, Views, ViT, WordEncoder, resnet_50
 from recombine.structure import Choice, Geometric, MaskSettings, Protocol, grid
 from recombine.studies.break_it_down.along_training import AlongTrainingRun
 from recombine.studies.break_it_down.dissection import DissectionRun, Pretraining
@@ -18,6 +18,7 @@ from recombine.studies.faithful import Faithful
 from recombine.studies.study import Scale, Setting
 from recombine.tasks import Contours, DigitPairs, Family, MaskedWords, OddOneOutTask, Sentences, SignProducts, TwoViews
 from recombine.training import Adam, Cosine
+from recombine.training.precision import Precision
 
 STARTS, FEW = (-0.05, 0.0, 0.05, 0.1), (0.0, 0.1)
 """Where the weights of a mask start, in a whole search and in one of four settings."""
@@ -39,6 +40,10 @@ RATES = (1e-2, 1e-3)
 AT_LENGTH = MaskSettings(penalty=1e-8, penalty_on="sum")
 """The paper's: 90 epochs in batches of 64, 1e-8 per weight; with its rates of 1e-2 and 1e-4 and all 9500 problems."""
 UPPER = grid(starts=FEW, choices=tuple(Choice(names=n) for n in RESNET_LAYERS), lrs=RATES[:1], base=COMPRESSED)
+PRUNING = COMPRESSED.replace(
+    epochs=4, choice=Choice(names=RESNET_LAYERS[0]), optimizer=Adam(lr=1e-2), temperature=Geometric(per="step")
+)
+"""To a few percent of the weights, as the paper's 3 to 6: what such a penalty leaves of masks over all layers."""
 WHEN = (0, 10, 20, 40, 80, 160, 400)
 PENALTIES = (5.0, 1.0, 0.2)
 """Down to the paper's: under the compressed searches' ten, most masks of untrained residual networks keep no weight."""
@@ -106,12 +111,14 @@ def _paper(members: int | None) -> dict[str, Setting]:
     searched = Protocol(settings=few, seeds=1, random=0, shuffled=False)
     two, three, five, six, ten = (min(members or most, most) for most in (2, 3, 5, 6, 10))
     number, inside, rules = (_contours(*which) for which in (("number",), ("inside",), ("inside", "number")))
+    pair = number.replace(source=Contours(obeyed=("inside", "number")))
     fresh, narrow, middle, wide = _resnet(16), *(_resnet(width, halve_first=True) for width in (8, 16, 32))
     # Made for larger pictures, it reads these with its first convolution at full resolution.
     fifty, wide_fifty = (resnet_50(64, stem="cifar", halve_first=True, widen=widen) for widen in (1, 2))
-    words = _words(AGREEMENT)
-    views = Pretraining(task=TwoViews(source=number.source), model=Views(encoder=Panels(encoder=middle)), steps=600,
-                        batch_size=128, optimizer=Adam(lr=5e-4, schedule=Cosine(steps=600, floor=0.02)))  # fmt: skip
+    words, long = _words(AGREEMENT), 8000
+    views, other_views = (Pretraining(
+        task=TwoViews(source=task.source), model=Views(encoder=Panels(encoder=middle)), steps=600, batch_size=128,
+        optimizer=Adam(lr=5e-4, schedule=Cosine(steps=600, floor=0.02))) for task in (number, pair))  # fmt: skip
     # From fresh weights contact is not learnt beside inside within 3000 steps; at a fifth of the rate it is kept.
     before = Pretraining(task=number, model=_panels(fresh), steps=1500, batch_size=32,
                          optimizer=Adam(lr=1e-3, schedule=Cosine(steps=1500)))  # fmt: skip
@@ -127,6 +134,12 @@ def _paper(members: int | None) -> dict[str, Setting]:
                                    lr=1e-4, steps=4000, rule=name)
            for name, rule in LANGUAGES.items() if name != "agreement"
            for ending, called in (("", ""), ("-pretrained", ", pretrained"))},
+        # Ten times the pretraining; and from scratch, as many more steps as the others' pretraining had.
+        **{f"{name}-pretrained-long": bert("4 × 512, low rate, pretrained for longer", searched, five,
+                                           _words(LANGUAGES[name]).replace(steps=long), lr=1e-4, steps=4000, rule=name,
+                                           precision="tf32") for name in ("agreement", "agreement-plural")},
+        "agreement-plural-more": bert("4 × 512, low rate, more steps", searched, five, lr=1e-4, steps=4800,
+                                      rule="agreement-plural"),
         # One base per run: half an hour of an H200 in all, and a run that is cut short goes on from the masks it has.
         **{f"faithful-agreement-{base}": bert("4 × 512, low rate, the paper's search",
                                               searched.replace(settings=papers), 1, lr=1e-4, steps=4000, learn=9500,
@@ -138,6 +151,12 @@ def _paper(members: int | None) -> dict[str, Setting]:
         "resnet18-narrow": contours("18 layers, half as wide", narrow, number, five),
         "resnet18-wide": contours("18 layers, twice as wide", wide, number, five),
         "resnet18-simclr": contours("18 layers, contrastive", middle, number, three, views, untrained=0),
+        "resnet18-inside-number": contours("18 layers", middle, pair, five, untrained=0),
+        "resnet18-inside-number-wide": contours("18 layers, twice as wide", wide, pair, three, untrained=0),
+        "resnet18-inside-number-simclr": contours("18 layers, contrastive", middle, pair, three, other_views,
+                                                  untrained=0),
+        "resnet18-pruned": contours("18 layers, pruned", middle, number, five, untrained=0, pruning=PRUNING),
+        **{f"vit-{name}": vit(task, three) for name, task in (("number-contact", number), ("inside-number", pair))},
         "three-rules": contours("18 layers", fresh, rules, 1, None, all_layers, 3000, 2e-3, falls=False, paper=None),
         "resnet50": contours("ResNet-50", fifty, number, two, None, UPPER[3:], 6000, depth=50),
         "wide-resnet50": contours("Wide-ResNet-50", wide_fifty, number, two, None, UPPER[3:], 5000, depth=50,
@@ -255,7 +274,7 @@ def when(size: Size, members: int) -> Setting:
 
 def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None = None, untrained: int = 0,
          lr: float = 5e-4, steps: int = 600, rule: str = "agreement", learn: int = 2000, first: int = 0,
-         **bases_of: str) -> Setting:  # fmt: skip
+         precision: Precision | None = None, **bases_of: str) -> Setting:  # fmt: skip
     """A rule with an encoder of the size of BERT-small, over words of its grammar; of reflexives there are fewer. Rules
     that came later are trained in TF32, as PyTorch rounded by default for the authors."""
     source = LANGUAGES[rule]
@@ -264,7 +283,7 @@ def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None
         task=OddOneOutTask(source=source, family=Family(both_broken=False), problems=problems, held_out=held_out),
         model=OddOneOutNet(encoder=_encoder(512, 8, 4, source)), bases=bases, first=first, steps=steps, batch_size=32,
         pretraining=before, optimizer=Adam(lr=lr), learn=learn, asked=300, free=False, protocol=protocol,
-        untrained=untrained, precision="float32" if rule == "agreement" else "tf32",
+        untrained=untrained, precision=precision or ("float32" if rule == "agreement" else "tf32"),
     )  # fmt: skip
     return _setting(run, rule.replace("-", ", "), called, 4, BERT, **bases_of)
 
@@ -272,14 +291,26 @@ def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None
 def contours(called: str, network: ResNet, task: OddOneOutTask, bases: int, before: Pretraining | None = None,
              search: tuple[MaskSettings, ...] = UPPER, steps: int = 1500, lr: float = 1e-3, falls: bool = True,
              untrained: int = 1, depth: int = 18, paper: tuple[int, int] | None = RESNET,
-             learn: int = 1000) -> Setting:  # fmt: skip
+             learn: int = 1000, pruning: MaskSettings | None = None) -> Setting:  # fmt: skip
     """Contours at 64 pixels: number and contact are learnt within 1500 steps."""
     run = DissectionRun(
         task=task, model=_panels(network), bases=bases, steps=steps, batch_size=32, pretraining=before, learn=learn,
         optimizer=Adam(lr=lr, schedule=Cosine(steps=steps)) if falls else Adam(lr=lr), asked=300, untrained=untrained,
-        protocol=Protocol(settings=search, seeds=1, random=1, shuffled=False),
+        pruning=pruning, protocol=Protocol(settings=search, seeds=1, random=1, shuffled=False),
     )  # fmt: skip
     return _setting(run, "–".join(task.source.rules), called, depth, paper)
+
+
+def vit(task: OddOneOutTask, bases: int) -> Setting:
+    """The paper's transformer of 12 layers of 768 on as many patches, for the gate: what passes has one search."""
+    model = ViT(shape=(3, 64, 64), dim=768, depth=12, heads=12, mlp=3072, dropout=0, outputs=128)
+    search = COMPRESSED.replace(choice=Choice(names="blocks|readout"), optimizer=Adam(lr=1e-2))
+    run = DissectionRun(
+        task=task, model=OddOneOutNet(encoder=Panels(encoder=model)), bases=bases, steps=3000, batch_size=32,
+        optimizer=Adam(lr=1e-4), learn=1000, precision="tf32", untrained=0,
+        protocol=Protocol(settings=(search,), seeds=1, random=0, shuffled=False),
+    )  # fmt: skip
+    return _setting(run, "–".join(task.source.rules), "12 × 768, patches", 12, None)
 
 
 def _contours(*beside: str) -> OddOneOutTask:

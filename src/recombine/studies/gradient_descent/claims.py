@@ -129,6 +129,10 @@ SCAN = (
           source="section 5.2, figure 3b", unit="accuracy"),
     Claim("scan-resistance", "Unseen commands with “jump” are answered worse in A than in B.",
           _resists("scan-a", "scan-b", "scan"), source="section 5.2, figure 3b", unit="accuracy"),
+    Claim("scan-resistance-new", "So they are where only “jump” has another action word drawn in training.",
+          _resists("scan-a", "scan-new", "scan"),
+          source="appendix B words B so; “jump” still stands alone wherever it is left. Declared before its run; at "
+          "paper scale only", unit="accuracy"),
     Claim("scan-speed", "Training accuracy rises sooner in A, in steps 10 to 25.",
           _early("scan-a").minus(_early("scan-b")).above(0),
           source="section 5.2: “increases faster during the early training (steps 10-25)”", unit="accuracy"),

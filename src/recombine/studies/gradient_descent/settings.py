@@ -105,6 +105,7 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
         "scan-b": _scan("uniform", size, "B: words uniform"),
         "scan-apart": _scan("apart", size, "B′: “jump” kept apart"),
         "scan-without": _scan("without", size, "B′: “jump” never shown"),
+        **({"scan-new": _scan("new", size, "B by appendix B: “jump” alone redrawn")} if size.paper else {}),
         "both-a": _both("redundant", size, "A: other input redundant"),
         "both-b": _both("uninformative", size, "B: other input uninformative"),
     }

@@ -5,6 +5,7 @@ training commands are those of a split; in setting B their action words are draw
 with them), so that the words say nothing of the frame. B trains on the very commands that are asked, so there are two
 B′ that do not: "apart" draws words as B does but keeps the new word out of half of the frames, and asks for these;
 "without" never shows the new word at all, so that it can say nothing, and what is asked of it is the structure.
+"new" is what their appendix B says of B: of the training commands only those with the new word have another drawn.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Example = tuple[tuple[Tensor, Tensor], Tensor]
 
 class ScanTask(Keeping, Description, Task):
     """Commands of ``split`` with at most ``longest`` actions; ``words="uniform"`` is setting B, ``"apart"`` and
-    ``"without"`` are B′.
+    ``"without"`` are B′, ``"new"`` redraws the new word alone.
 
     Inputs are (words, previous): word numbers (… × longest command, 0 where the command has ended) and the answer moved
     by one, START first. Targets are the answer with END after it (… × answer). A model that predicts every next token
@@ -47,7 +48,7 @@ class ScanTask(Keeping, Description, Task):
     kind: ClassVar[str] = "scan"
 
     split: str = "jump"
-    words: Literal["given", "uniform", "apart", "without"] = "given"
+    words: Literal["given", "uniform", "apart", "without", "new"] = "given"
     longest: int = Field(default=LONGEST_ANSWER, ge=1, le=LONGEST_ANSWER)
     pairs: bool = True
     """Whether commands joined by "and" and "after" are there at all."""
@@ -77,7 +78,7 @@ class ScanTask(Keeping, Description, Task):
     @cached_property
     def train(self) -> Explicit:
         """The commands that can occur in training."""
-        if self.words in ("given", "without"):
+        if self.words in ("given", "without", "new"):
             return Explicit(self.space, self._codes(self.commands.train))
         every = Explicit(self.space, self._canonical(self.space.grid()))
         return every if self.words == "uniform" else (every - self.test).explicit()
@@ -134,6 +135,9 @@ class ScanTask(Keeping, Description, Task):
         if self.words in ("given", "without"):
             return chosen
         frame = chosen[..., :1]
+        if self.words == "new":
+            drawn = draws("words").integers(len(ACTIONS), (*shape, 2))
+            return torch.cat([frame, torch.where(chosen[..., 1:] == self._new, drawn, chosen[..., 1:])], -1)
         if self.words == "uniform":
             return torch.cat([frame, draws("words").integers(len(ACTIONS), (*shape, 2))], -1)
         fillings, count = self.kept("fillings", draws.keys.device, self._fillings)
@@ -157,6 +161,14 @@ class ScanTask(Keeping, Description, Task):
         if len(found) < 2:
             raise InputError('words="apart" keeps the new word out of half of the frames; this task asks for one only.')
         return {found[i] for i in order[: len(found) // 2]}
+
+    @cached_property
+    def _new(self) -> int:
+        """The word of the command that the training set repeats."""
+        repeated = {c for c, count in Counter(self.commands.train).items() if count > 1}
+        if not repeated & set(ACTIONS):
+            raise InputError(f'words="new" redraws an action word that is shown alone; {self.split!r} has none such.')
+        return ACTIONS.index((repeated & set(ACTIONS)).pop())
 
     def _without(self, train: tuple[str, ...]) -> tuple[str, ...]:
         """The training set without the command that shows the new word alone."""
