@@ -36,7 +36,8 @@ def made(points, kind, seed):
 @pytest.mark.parametrize("points", [COMPOSITE, BOX_BEHNKEN])
 def test_a_surface_is_found_and_its_error_forecast(points):
     found = [made(points, "surface", seed) for seed in range(12)]
-    assert sum(result.forecast.rule == "surface" for result, *_ in found) >= 10
+    assert sum(result.forecast.rule == "surface" for result, *_ in found) >= 8
+    assert {result.forecast.rule for result, *_ in found} <= {"surface", "curved"}  # curves, where the product is small
     assert all(result.verdict.startswith("assumption") for result, *_ in found if result.rule == "surface")
     ratios = [r.forecast.error / np.sqrt(((off - new) ** 2).mean()) for r, off, new in found]
     assert 0.7 < np.median(ratios) < 1.4
@@ -46,7 +47,7 @@ def test_a_surface_is_found_and_its_error_forecast(points):
 @pytest.mark.parametrize("points", [COMPOSITE, BOX_BEHNKEN])
 def test_where_nothing_is_no_surface_beats_the_constant(points):
     found = [made(points, "nothing", seed)[0].forecast for seed in range(20)]
-    assert sum(f.rule == "surface" for f in found) <= 3
+    assert sum(f.rule == "constant" for f in found) >= 16
     assert sum(f.beats for f in found) <= 2
 
 

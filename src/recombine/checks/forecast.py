@@ -35,6 +35,8 @@ COVERED = 0.9
 DRAWS = 2_000
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""
+SURER = 1.0
+"""The same of the few points of a design, of which by chance some rule always looks better; a surface had its test."""
 TIE = 0.01
 """Share of the loss that is no difference: as much as rounding to three digits hides of an error."""
 ONE_SIDED = 2.576
@@ -81,7 +83,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     substituted = _substitution(entered, seen, asked)  # now: it holds what it was last tried on
     losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
-    best = _choose(losses if cells.numeric else seen, few)
+    worth = [SURER if alone and rule.name != "surface" else WORTH for rule in entered]
+    best = _choose(losses if cells.numeric else seen, few, worth)
     losses = [loss * factor for loss, factor in zip(losses, nearer, strict=True)]
     told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
     levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and told else 1.0
@@ -194,13 +197,13 @@ def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
     return np.asarray(-(truth * np.log(np.clip(said, 1e-6, 1))).sum(axis=1))
 
 
-def _choose(losses: list[Floats], few: int) -> int:
+def _choose(losses: list[Floats], few: int, worth: list[float]) -> int:
     """The rule of the smallest loss; a simpler one where the difference is a small part of the loss, or of its standard
     error. ``few`` of the stand-ins are distinct cells."""
     best = 0
     for i, loss in enumerate(losses):
         gain = losses[best] - loss
-        if gain.mean() > max(WORTH * gain.std(ddof=1) / np.sqrt(few), TIE * float(losses[best].mean())):
+        if gain.mean() > max(worth[i] * gain.std(ddof=1) / np.sqrt(few), TIE * float(losses[best].mean())):
             best = i
     return best
 
