@@ -79,3 +79,11 @@ def test_a_surface_that_cannot_be_estimated_is_not_tried():
 def test_a_corner_outside_a_circle_of_points_is_beyond_them():
     cells = cells_of(COMPOSITE)
     assert outside(cells, np.array([[0, 0], [2, 2], [4, 4]])).tolist() == [True, False, True]
+
+
+def test_an_asked_corner_outside_the_circle_is_said_to_be_extrapolated():
+    x, noise = np.array(COMPOSITE), np.random.default_rng(0).normal(size=11)
+    rows = {"a": x[:, 0], "b": x[:, 1], "y": 50 - 4 * (x**2).sum(axis=1) + 0.1 * noise}
+    for asked, said in (([1.414, 0.3], True), ([0.5, 0.3], False)):
+        found = check(rows, ["a", "b"], target="y", numeric=["a", "b"], test={"a": asked, "b": asked}, draws=9)
+        assert any("1 of 2 asked points lie beyond the seen ones" in note for note in found.notes) == said

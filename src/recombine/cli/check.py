@@ -120,6 +120,9 @@ def check(
             "layers of 64 units), both scikit-learn's, untuned; they take seconds to minutes."
         ),
     ] = None,
+    best: Annotated[
+        Literal["max", "min"] | None, Parameter(help="Which asked combinations have the largest or smallest answers.")
+    ] = None,
     fail_on: Annotated[
         list[str] | None,
         Parameter(
@@ -183,9 +186,11 @@ def check(
         plan.write_text(safe_csv(result.run_sheet()), encoding="utf-8")
     with unread():
         if json:
-            print_json(result.to_dict())
+            print_json(result.to_dict() | ({} if best is None else {"best": result.best(best)}))
         else:
             _show(result, out)
+            if best is not None:
+                say(f"\nbest ({best}): {result.best(best)['words']}")
             if plan is not None:
                 rows, done = len(result.run_sheet()), not result.advice.needed
                 say(f"\n{counted(rows, 'row')} to collect written to {plan}{NOTHING if done and not rows else ''}")
