@@ -257,8 +257,6 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         share = result.forecast.share
         tried = ", ".join(f"{rule.rule} {rounded(rule.error, share)}" for rule in result.forecast.rules)
         facts.append(("rules", f"{tried} ({result.forecast.metric}); {result.forecast.choice}"))
-        if result.forecast.by_draw:
-            facts.append(("draw", result.forecast.drawn))
         if result.elsewhere and result.forecast.rule != "constant":
             facts.append(("elsewhere", result.elsewhere))
     if result.additivity is not None:
