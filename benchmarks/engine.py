@@ -110,7 +110,12 @@ def loop_rate(network: Network, device: torch.device, seconds: float) -> float:
 
 
 def engine_rate(
-    network: Network, members: int, device: torch.device, seconds: float, strategy: str, least: int = 0,
+    network: Network,
+    members: int,
+    device: torch.device,
+    seconds: float,
+    strategy: str,
+    least: int = 0,
     precision: str = "float32",
 ) -> tuple[float, str, int]:
     """Member-steps per second of the engine in a training of at least so many steps, with the strategy and the stack it

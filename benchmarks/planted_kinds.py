@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeRegressor
 from torch import nn
 
 import recombine as rc
-from planted_grid import FAILS, Grid, Planted, blurred, classes, neighbours, numbers, with_errors
+from planted_grid import FAILS, UNTOLD, Grid, Planted, blurred, classes, neighbours, numbers, with_errors
 from recombine.mechanisms import MeasureResult
 from recombine.support import Explicit
 from recombine.tasks import cross_entropy, squared_error
@@ -119,6 +119,68 @@ def shortcut_of_two_levels(rng: np.random.Generator) -> Planted:
              "part": np.where(unseen | fresh, "test", "train")}  # fmt: skip
     result = rc.measure_predictions(table, ["bird", "background"], target="y", prediction="p", split="part=test")
     return Planted(result, FAILS, ("shortcut by background",))
+
+
+@learner
+def shortcut_of_eight_combinations(rng: np.random.Generator) -> Planted:
+    """Two classes of four levels; each was seen with half of the others, which are followed elsewhere."""
+    a, b = np.indices((4, 4)).reshape(2, -1).repeat(20, axis=1)
+    unseen = a // 2 != b // 2
+    grid = Grid(a, b, unseen, ~unseen & (rng.random(len(a)) < 0.3))
+    said = np.where(rng.random(len(a)) < 0.03, 1 - b // 2, b // 2)
+    names = np.array(["round", "square"])
+    return Planted(grid.measured(names[a // 2], names[said]), FAILS, ("shortcut by b",))
+
+
+@learner
+def two_combinations_wholly_wrong(rng: np.random.Generator) -> Planted:
+    """All others are right, but for a little."""
+    grid = Grid.of(rng, 10, (10, 10))
+    cells = np.unique((10 * grid.a + grid.b)[grid.unseen])
+    wrong = np.isin(10 * grid.a + grid.b, rng.choice(cells, 2, replace=False))
+    if rng.integers(2):
+        y = classes(rng, grid)
+        return Planted(grid.measured(y, with_errors(rng, y, np.where(wrong, 1.0, 0.02))), ("partly",))
+    y = numbers(rng, grid, 0.0)
+    p = y + 0.1 * rng.normal(size=(10, 10))[grid.a, grid.b] + 2 * y.std() * wrong
+    return Planted(grid.measured(blurred(rng, y, 0.1), p), FAILS)
+
+
+@learner
+def a_leak_beside_other_errors(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 8, (12, 12))
+    y = numbers(rng, grid, float(rng.uniform(0, 1)))
+    other = rng.uniform(0.1, 0.2) * y.std() * rng.normal(size=(12, 12))[grid.a, grid.b]
+    p = np.where(grid.unseen, rng.uniform(0.4, 0.6) * y + other, y)
+    return Planted(grid.measured(y, p), FAILS, ("memorization leak",))
+
+
+@learner
+def less_of_what_does_not_add_up(rng: np.random.Generator) -> Planted:
+    """Smaller than the right answers, but not by one factor."""
+    grid = Grid.of(rng, 8)
+    one, two = rng.normal(size=(2, 20)), rng.normal(size=(2, 20))
+    added, rest = one[0][grid.a] + one[1][grid.b], rng.uniform(1, 2) * two[0][grid.a] * two[1][grid.b]
+    p = added + np.where(grid.unseen, rng.uniform(0.1, 0.5), 1.0) * rest
+    return Planted(grid.measured(added + rest, p), UNTOLD, ("additive rule",))
+
+
+@learner
+def less_of_one_factor(rng: np.random.Generator) -> Planted:
+    grid = Grid.of(rng, 8)
+    one, two = rng.normal(size=(2, 20))
+    y = one[grid.a] + 1.5 * two[grid.b]
+    p = one[grid.a] + 1.5 * np.where(grid.unseen, rng.uniform(0.1, 0.5), 1.0) * two[grid.b]
+    return Planted(grid.measured(blurred(rng, y, 0.05), p), UNTOLD, ("shortcut by a",))
+
+
+@learner
+def overconfident_where_unseen(rng: np.random.Generator) -> Planted:
+    """The right class, but probabilities near 0 and 1 where it is far from sure."""
+    grid = Grid.of(rng, 40)
+    share = np.where(grid.a % 2, rng.uniform(0.6, 0.75), rng.uniform(0.25, 0.4))
+    y = (rng.random(len(share)) < share).astype(int)
+    return Planted(grid.measured(y, np.where(grid.unseen, np.where(share > 0.5, 0.999, 0.001), share)), FAILS)
 
 
 @learner

@@ -17,12 +17,12 @@ from recombine.statistics import (
     by_base,
     crossed_interval,
     difference,
+    handed_out,
     interval,
     jackknife,
     over_combinations,
     over_examples,
     partial_spearman,
-    permutation,
     share_interval,
     shares_apart,
     sign_flip,
@@ -88,11 +88,11 @@ def test_a_difference_is_welchs_or_by_member() -> None:
     assert (point.low, point.high) == (1, 1)
 
 
-def test_a_permutation_counts_the_orders_that_do_as_well() -> None:
-    assert permutation(np.ones((5, 5))) == 1.0
-    # One of 6! orders in 720 has the whole diagonal: about 3 of 1999, and itself.
-    assert permutation(np.eye(6)) < 0.006
-    assert permutation(np.eye(6), seed=1) == permutation(np.eye(6), seed=1)
+def test_answers_handed_out_at_random_are_counted_where_they_do_as_well() -> None:
+    assert handed_out(np.ones((5, 5))) == 1.0
+    halves = np.kron(np.eye(2), np.ones((4, 4)))  # Eight rows and two answers: one in 2^8 draws has them all.
+    assert handed_out(halves) == pytest.approx(2**-8, rel=0.4)
+    assert handed_out(halves, seed=1) == handed_out(halves, seed=1)
 
 
 @given(NUMBERS, st.sampled_from([0.9, 0.95, 0.99]))

@@ -197,7 +197,7 @@ def test_the_gap_follows_from_the_errors_and_the_noise_beside_them():
     seen, unseen = found.noise
     assert unseen > seen > 0
     assert found.gap.mean == pytest.approx((found.unseen.mean - unseen) - (found.seen.mean - seen))
-    assert f"; each less its noise ({unseen:.2f} on unseen, {seen:.2f} on seen ones), a gap of" in found.sentence()
+    assert f", of which {unseen:.2f} and {seen:.2f} are noise: beyond it, a gap of" in found.sentence()
     assert found.to_dict()["noise"] == {"seen": seen, "unseen": unseen}
 
 

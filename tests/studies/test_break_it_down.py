@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -135,6 +137,23 @@ def _along() -> pl.DataFrame:
     return kept.with_columns(pl.lit("digit-pairs").alias("run"), (12.0 - pl.col("member")).alias("init_scale"))
 
 
+@pytest.mark.parametrize("val", [(-0.3, 0.2, 0.1), (0.0, 0.4, -0.1), (0.5,)])
+def test_what_choosing_alone_gives_is_that_of_all_coins(val: tuple[float, ...]) -> None:
+    """Every way to turn the signs is tried; a mask is chosen as in a dissection, the first of the lowest."""
+    d_abl, d_sub = (-0.2, 0.3, 0.4)[: len(val)], (0.5, 0.5, -0.1)[: len(val)]
+    chosen = min(range(len(val)), key=val.__getitem__)
+    rows = [{"run": "a", "bases_of": "a", "task": "t", "called": "c", "base": 0, "role": "search", "subroutine": "verb",
+             "passed": True, "chosen": i == chosen, "val_d_abl": val[i], "d_abl": d_abl[i], "d_sub": d_sub[i]} | LABELS
+            for i in range(len(val))]  # fmt: skip
+    hits = 0
+    for coins in product((-1, 1), repeat=len(val)):
+        best = min(range(len(val)), key=lambda i: coins[i] * val[i])
+        hits += d_sub[best] > 0 and coins[best] * d_abl[best] < 0
+    found = tables.signs(pl.DataFrame(rows))
+    assert found["by_choosing"].to_list() == pytest.approx([hits / 2 ** len(val)])
+    assert found["both"].to_list() == [float(d_sub[chosen] > 0 and d_abl[chosen] < 0)]
+
+
 def test_correlation_over_members_that_pass_the_gate() -> None:
     ranks = tables.ranks(_along())
     found = _rho("d_abl_all").read({"ranks": ranks})
@@ -144,6 +163,20 @@ def test_correlation_over_members_that_pass_the_gate() -> None:
     assert _rho("d_abl_all", "init_scale").read({"ranks": ranks}).values() == (), "the start says all"
     told = tables.correlations(ranks).filter(pl.col("column") == "d_abl_all", pl.col("given").is_null())
     assert told.row(0, named=True)["rho"] == pytest.approx(-1)
+
+
+def test_structure_and_error_are_ranked_over_networks_that_fit() -> None:
+    """D_abl of both searches rises with the error in nine networks; a tenth, which did not fit, is left out."""
+    rows = [
+        {"run": f"sums-alike-{s}", "task": "sums, one size", "search": s, "member": i, "fitted": i < 9,
+         "seen_error": 0.01 * ((i * 4) % 9), "error": 0.1 * i if i < 9 else 0.0, "d_abl": -0.9 + 0.05 * i + 0.001 * s}
+        for s in (0, 1) for i in range(10)
+    ]  # fmt: skip
+    found = tables.same_ranks(pl.DataFrame(rows))
+    values = {name: found.filter(score=name)["value"].to_list() for name in ("error", "again")}
+    assert values == {name: pytest.approx([1.0] * 9) for name in values}
+    one = pl.DataFrame(rows).filter(pl.col("search") == 0)
+    assert tables.same_ranks(one).height == 0, "one search does not say what a search repeats"
 
 
 def test_a_mask_of_an_untrained_network_that_keeps_nothing_is_not_filled_in() -> None:
@@ -179,6 +212,22 @@ def test_every_cell_of_the_release_is_there() -> None:
     clipped = {name: pl.col(name).clip(lower_bound=0.25) for name in tables.SCORES}
     off = (clipped["abl_target"] - clipped["abl_other"] - pl.col("d_abl")).abs()
     assert released.filter(off > 0.06).is_empty(), "a mean of differences is near the difference of means"
+
+
+def test_every_cell_of_the_release_is_among_the_printed_figures_once() -> None:
+    """18 cells of vision and 16 of language, each with two figures, and the pruned and untrained ones: what was run and
+    what is left, with its cost, stands in one table."""
+    released = pl.read_csv(Path(tables.__file__).with_name("published.csv"))
+    with (Path(__file__).parents[2] / "docs" / "printed" / "break-it-down.csv").open(encoding="utf-8", newline="") as f:
+        printed = [(row["what"].removesuffix(" (ours has 18 layers)"), row["printed"]) for row in csv.DictReader(f)]
+    cells = [
+        (f"{row['task']}, {row['network']}: {row['subroutine']}, {shown}", f"{row[shown.lower()]:.3f}")
+        for row in released.iter_rows(named=True)
+        for shown in ("D_sub", "D_abl")
+    ]
+    assert sorted(printed) == sorted(cells)
+    trained = {what.rpartition(", ")[0] for what, _ in printed if "untrained" not in what and "pruned" not in what}
+    assert [sum(("BERT" in cell) == language for cell in trained) for language in (True, False)] == [16, 18]
 
 
 def test_the_bases_that_come_with_the_package_are_small_theirs_and_do_their_task() -> None:

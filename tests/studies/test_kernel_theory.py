@@ -53,6 +53,8 @@ def test_predictions_follow_from_the_measured_salience(tmp_path: Path) -> None:
     # Slopes are taken four times along training, and the last of them is the network's.
     along = tables["along"].filter(pl.col("run") == "convnet-cd3-d0")
     assert along.filter(pl.col("step") == 5)["slope"].to_list() == images["slope"].to_list()
+    shown = tables["trained"].filter(pl.col("run") == "convnet-cd3-d0")
+    assert shown["new"].to_list() == images["slope"].to_list() != shown["trained"].to_list()
     assert images["predicted_all_end"].null_count() == images["predicted_all_start"].null_count() == 0
     assert tables["salience"].filter(pl.col("run") == names[0])["anchors"].unique().to_list() == [2]
 

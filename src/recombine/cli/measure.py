@@ -51,7 +51,9 @@ def measure(
     against: Annotated[
         list[str] | None,
         Parameter(
-            help="Columns with other models' predictions, judged and compared on the same rows: a,b.", negative=()
+            help="Columns with other models' predictions, judged and compared on the same rows: a,b; as many as those "
+            "of --prediction are one model's, where these are probabilities (q_cat,q_dog). May be given several times.",
+            negative=(),
         ),
     ] = None,
     train: Annotated[
@@ -126,7 +128,7 @@ def measure(
             words(factors),
             target=target,
             prediction=given[0] if len(given) == 1 else given,
-            against=[column for text in against or () for column in words(text)],
+            against=[one for text in against or () for one in _models(words(text), len(given))],
             train=train,
             split=split,
             target_kind=target_kind,
@@ -146,6 +148,11 @@ def measure(
         else:
             _show(result, page)
     return int(result.verdict in (fail_on or ()) or any(result.gap.mean > limit for limit in above))
+
+
+def _models(columns: list[str], classes: int) -> list[str | list[str]]:
+    """One model per column, or all of them one where there is a column per class."""
+    return [columns] if len(columns) == classes > 1 else [*columns]
 
 
 def _above(text: str) -> float:
@@ -185,13 +192,11 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     say("")
     errors = {"training": result.training} if isfinite(result.training.mean) else {}
     errors |= {"seen": result.seen, "unseen": result.unseen}
+    off = ", each less its noise" * (max(result.noise) > 0)
     print_facts(
         [
             *((name, f"error {figure_words(figure)}{_scores(result, name)}") for name, figure in errors.items()),
-            (
-                "gap",
-                f"      {figure_words(result.gap)}: unseen less seen{', ' * bool(result.beyond())}{result.beyond()}",
-            ),
+            ("gap", f"      {figure_words(result.gap)}: unseen less seen{off}"),
             ("noise", noise_words(result)),
             ("", f"{ERROR_WORDS[result.answers.kind]} Intervals are 95 %."),
             *(("note", note) for note in result.notes),
@@ -247,10 +252,10 @@ def _beside(result: MeasureResult, table_type: Any) -> Any:
 
 def _scores(result: MeasureResult, side: str) -> str:
     """What else is quoted of an error; accuracy is what is left of it."""
-    from recombine.figures.data import number
+    from recombine.mechanisms.names import score
 
     found = {k: v for k, v in result.scores().get(side, {}).items() if v is not None and k != "accuracy"}
-    return "".join(f"; {name} {number(value)}" for name, value in found.items())
+    return "".join(f"; {name} {score(name, value)}" for name, value in found.items())
 
 
 def _evidence(result: MeasureResult, table_type: Any) -> Any:

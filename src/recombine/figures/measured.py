@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from recombine.figures import theme
 from recombine.figures._members import members
 from recombine.figures.data import Datasets, label, number, plain
 from recombine.mechanisms.names import brief
+from recombine.statistics import FloatArray
 
 if TYPE_CHECKING:
     from recombine.mechanisms import MeasureResult
@@ -21,8 +24,11 @@ MOST_BARS = 30
 LABELS = 130
 """Pixels left of the picture for the names of levels."""
 SHADES = ("#f2f4f6", "#f3c79a", "#dd8232", "#9c3f00")
-"""From no error to all wrong; the page's own ink is written on them in two lightnesses."""
+"""From no error to all wrong, or to the largest one where all are small; the page's own ink is written on them in two
+lightnesses."""
 DARK = 0.75
+SMALL = 0.5
+"""Where no error is larger, the scale ends at the largest one and not at 1."""
 FRAME = 0.86
 """Side of the frame around an unseen combination, as a share of its cell's."""
 
@@ -52,12 +58,14 @@ def error_map(result: MeasureResult, width: theme.Width | None = None) -> alt.To
     names = [[brief(label(level)) for level in factor.levels or ()] for factor in answers.space.factors]
     rows, columns = ([f"{i} {name}" for i, name in enumerate(group)] for group in names)
     error = answers.error.mean(axis=0)
+    top = _top(error)
+    texts = [_cell_text(float(e), top) for e in error]
     table = pl.DataFrame(
         {
             "row": [rows[int(a)] for a, _ in answers.codes],
             "column": [columns[int(b)] for _, b in answers.codes],
             "error": error,
-            "shown": [_cell_text(float(e)) for e in error],
+            "shown": texts,
             "side": ["seen" if s else "unseen" for s in answers.seen],
         }
     )
@@ -76,12 +84,12 @@ def error_map(result: MeasureResult, width: theme.Width | None = None) -> alt.To
     )
     colour = alt.Color(
         "error:Q",
-        scale=alt.Scale(domain=[0, 1 / 3, 2 / 3, 1], range=list(SHADES), clamp=True, interpolate="rgb"),
+        scale=alt.Scale(domain=[0, top / 3, 2 * top / 3, top], range=list(SHADES), clamp=True, interpolate="rgb"),
         legend=alt.Legend(
             title=f"{_error_words(result)}; framed: unseen",
             orient="top",
             gradientLength=min(200, total // 3),
-            values=[0, 0.5, 1],
+            values=[0, top / 2, top],
             titleLimit=total,
             offset=28,
         ),
@@ -94,10 +102,11 @@ def error_map(result: MeasureResult, width: theme.Width | None = None) -> alt.To
         .mark_rect(aria=False, fillOpacity=0, stroke=theme.OVER_MAP, strokeWidth=1.6 if cell > 12 else 1.0, **inside)
         .encode(x=x, y=y),
     ]
-    if cell >= 24:
+    if cell >= max(24, 6 * max(map(len, texts))):
         text = base.mark_text(aria=False, fontSize=theme.SMALL - 1, baseline="middle")
-        for test, ink in ((f"datum.error < {DARK}", theme.OVER_MAP), (f"datum.error >= {DARK}", theme.HALO)):
-            layers.append(text.transform_filter(test).encode(x=x, y=y, text=alt.Text("shown:N"), color=alt.value(ink)))
+        for test, ink in (("<", theme.OVER_MAP), (">=", theme.HALO)):
+            some = text.transform_filter(f"datum.error {test} {DARK * top}")
+            layers.append(some.encode(x=x, y=y, text=alt.Text("shown:N"), color=alt.value(ink)))
     chart = alt.layer(*layers).properties(width=cell * len(columns), height=cell * len(rows))
     return theme.style(chart, datasets)
 
@@ -124,7 +133,8 @@ def error_by_level(result: MeasureResult, width: theme.Width | None = None) -> a
     datasets = Datasets()
     base = alt.Chart(datasets.add(pl.DataFrame(records)))
     y = alt.Y("name:N", sort=names, title=None, axis=_axis(round(0.36 * total), labelColor=theme.INK, labelPadding=8))
-    domain = [0.0, max(1.0, *(r["error"] for r in records))]
+    found_ = np.array([r["error"] for r in records])
+    domain = [0.0, max(_top(found_), found_.max())]
     x = alt.X("error:Q", title=_error_words(result), scale=alt.Scale(domain=domain, nice=False),
               axis=alt.Axis(grid=True, tickCount=max(3, total // 110)))  # fmt: skip
     sides: dict[str, Any] = {"domain": list(names_of.values())}
@@ -151,10 +161,20 @@ def error_dots(result: MeasureResult, width: theme.Width | None = None) -> alt.T
     return members(pl.DataFrame(rows), "side", "error", title=_error_words(result), width=width)
 
 
-def _cell_text(error: float) -> str:
-    """Two decimals without what a small cell has no room for."""
-    text = number(error, 2)
-    return {"0.00": "0", "1.00": "1"}.get(text, text.removeprefix("0"))
+def _top(errors: FloatArray) -> float:
+    """The error that is shown as the largest: 1 or, where all are much less, the power of ten above them or half or a
+    fifth of it."""
+    most = float(np.nanmax(errors, initial=0.0))
+    if not 0 < most < SMALL:
+        return 1.0
+    ten = 10.0 ** math.ceil(math.log10(most))
+    return next(ten * part for part in (0.2, 0.5, 1.0) if ten * part >= most)
+
+
+def _cell_text(error: float, top: float) -> str:
+    """Two decimals, or more where errors are small, without what a small cell has no room for."""
+    text = number(error, 1 - math.floor(math.log10(top)) if top < 1 else 2)
+    return text.removeprefix("0") if float(text) not in (0, 1) else text[0]
 
 
 def _axis(limit: int, **more: Any) -> alt.Axis:

@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def leak(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -> pl.DataFrame:
+def leak(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0, trained: bool = False) -> pl.DataFrame:
     """Slope and intercept of the mean output against the target over unseen combinations. One row per member.
 
     ``seen_slope`` is the slope over seen combinations: below 1 where new examples of them are not answered fully.
     ``error`` is the mean squared error over unseen combinations, of mean outputs; ``margin`` the mean of target ·
-    output there, ``right`` the share of them whose output has the target's sign."""
+    output there, ``right`` the share of them whose output has the target's sign. ``trained``: combinations are shown by
+    what training shows of their parts, such as its images in new pairs."""
     import polars as pl
 
-    found = responses(ensemble, task, None, count, seed)
+    found = responses(ensemble, task, None, count, seed, trained)
     unseen = ~found.seen
     if not unseen.any():
         raise InputError("the leak shows on unseen combinations, and this task has none.")

@@ -11,7 +11,8 @@ from recombine.measures.answering import Asked, answers_of, ask
 from recombine.measures.as_ensemble import as_ensemble
 from recombine.measures.probes_of_model import redundant_influence, reentanglement, superposed, taken
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
-from recombine.mechanisms._judge import FAILING, FITTED, MARGIN, judge
+from recombine.mechanisms._judge import FITTED, MARGIN, judge
+from recombine.mechanisms.evidence import FAILING
 from recombine.statistics import Over
 from recombine.tasks import Task
 from recombine.training import Ensemble

@@ -28,12 +28,12 @@ class Responses:
 
 
 def responses(
-    ensemble: Ensemble, task: Task, points: Points | None = None, count: int = 16, seed: int = 0
+    ensemble: Ensemble, task: Task, points: Points | None = None, count: int = 16, seed: int = 0, trained: bool = False
 ) -> Responses:
     """Answers to ``count`` examples of each combination (default: all of the train and the test support), averaged."""
     codes = task.space.check((task.train | task.test).explicit().codes if points is None else points)
     outputs, targets = [], []
-    for out, target, _ in _evaluate(ensemble, task, codes, count, seed):
+    for out, target, _ in _evaluate(ensemble, task, codes, count, seed, trained):
         if out[0, 0].numel() != 1:
             raise InputError(f"this measure needs one number per answer, this model gives {out[0, 0].numel()}.")
         outputs.append(out.detach().flatten(1).double().unflatten(1, (-1, count)).mean(2).cpu())

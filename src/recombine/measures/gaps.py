@@ -154,7 +154,7 @@ def _alike(levels: list[Level]) -> list[Any]:
 
 
 def _evaluate(
-    ensemble: Ensemble, task: Task, points: Points, count: int, seed: int
+    ensemble: Ensemble, task: Task, points: Points, count: int, seed: int, trained: bool = False
 ) -> Iterator[tuple[Tensor, Tensor, range]]:
     """Outputs (members × examples …) and targets for ``count`` examples of each point, some points at a time."""
     at_once = max(1, CHUNK_EXAMPLES // count)
@@ -163,6 +163,6 @@ def _evaluate(
         rows = range(start, min(start + at_once, len(points)))
         asked = torch.as_tensor(points[rows.start : rows.stop].copy()).repeat_interleave(count, 0).to(ensemble.device)
         draws = Draws.single(seed, f"evaluation {start}", ensemble.device)
-        inputs, targets = task.examples(asked, draws)
+        inputs, targets = (task.trained_examples if trained else task.examples)(asked, draws)
         parts = tuple(p.to(dtype) if p.is_floating_point() else p for p in positional(inputs))
         yield ensemble.predict(parts), targets.to(dtype) if targets.is_floating_point() else targets, rows

@@ -234,9 +234,12 @@ class _Classes(Reader):
             return self.whole(ensemble, task, asked, error, none, blank, ("",), shown, scores=scores), reason
         names = (*(" ".join(map(str, row)) for row in found.tolist()), OTHER)
         said, right = self.shares(found)
+        due = _positions(torch.cat(self.right)[None], found).numpy()
+        hits = np.stack([self.mean((due == c) * (1 - wrong)).mean(axis=0) for c in range(size)], axis=1)
         varies = bool(((said > 0) & (said < 1)).any())
         shown = None if trained is None else (trained, trained.shares(found)[1], fit)
-        return self.whole(ensemble, task, asked, error, said, right, names, shown, varies=varies, scores=scores), None
+        return self.whole(ensemble, task, asked, error, said, right, names, shown, varies=varies, scores=scores,
+                          hits=hits), None  # fmt: skip
 
 
 class _Scored(Reader):

@@ -70,6 +70,8 @@ class Answers:
     copied: FloatArray | None = None
     """For numbers, how often the answers to a combination, and how often the right ones, are a training row's own
     (2 × combinations; `mechanisms/literal.py`); None where that is hardly ever so, or not known."""
+    hits: FloatArray | None = None
+    """Combinations × classes: the share of rows that have a class and get it, where that is known."""
     not_finite: int = 0
     """Answers that are no finite numbers; they count as wrong."""
 
@@ -154,6 +156,7 @@ class Answers:
             within=None if self.within is None else self.within[rows],
             scores={name: values[:, rows] for name, values in self.scores.items()},
             copied=None if self.copied is None else self.copied[:, rows],
+            hits=None if self.hits is None else self.hits[rows],
         )
 
     def wrong(self) -> FloatArray:

@@ -99,8 +99,7 @@ def by_heart(answers: Answers, comparison: Comparison, over: Over, margin: float
     bounds = [(np.inf, "")]
     if floor.bounded:
         said = "as was said" if floor.over == GIVEN else "as rows of one combination say"
-        few = most_wrong(floor.mean, floor.count) if answers.classes is not None and floor.count else 0.0
-        bounds.append((max(floor.high, few), said))
+        bounds.append((floor.high, said))
     for name, rule in comparison.rules.items():
         away = answers.unseen
         where: list[tuple[FloatArray, NDArray[Any]]] = [(answers.errors_of(rule.answers)[away], answers.counts[away])]

@@ -115,11 +115,19 @@ def unsure(
     figure: Interval, answers: Answers, up: NDArray[np.bool_], down: NDArray[np.bool_] | None = None
 ) -> Interval:
     """The figure of one classifier whose combinations all say the same, so that over them it does not vary: as far up
-    and down as none of so many rows being wrong leaves open (95 %)."""
+    and down as none of so many combinations being wrong leaves open (95 %)."""
     if len(answers.members) > 1 or answers.classes is None or not figure.bounded or figure.high - figure.low > NOTHING:
         return figure
-    high, low = (most_wrong(0.0, float(answers.counts[at].sum())) for at in (up, up if down is None else down))
+    high, low = (most_wrong(0.0, float(at.sum())) for at in (up, up if down is None else down))
     return replace(figure, low=figure.low - low, high=figure.high + high)
+
+
+def uncertain(figure: Interval) -> Interval:
+    """A share that is the same at each combination, as far up and down as so few of them leave open (95 %)."""
+    if not figure.bounded or figure.high - figure.low > NOTHING or figure.over != "combinations":
+        return figure
+    open_ = most_wrong(0.0, float(figure.count))
+    return replace(figure, low=figure.low - open_, high=figure.high + open_).within(0, 1)
 
 
 def most_wrong(share: float, rows: float) -> float:
@@ -162,7 +170,7 @@ def _own_constant(answers: Answers) -> float:
 
 def _beside(name: str, answers: Answers, errors: FloatArray, seen: float, over: Over) -> Compared:
     at, most = answers.unseen, 1.0 if answers.classes is not None else float("inf")
-    own = average(answers, over, (1.0, errors, at)).within(0, most)
+    own = unsure(average(answers, over, (1.0, errors, at)), answers, at).within(0, most)
     apart = average(answers, over, (1.0, answers.error, at), (-1.0, errors, at)).within(-most, most)
     return Compared(name, own, apart, seen)
 
@@ -194,7 +202,8 @@ def noise(answers: Answers, rules: Mapping[str, FloatArray] | None = None) -> tu
         mean = min([mean, *costs.values()])
     spread = 2 * mean**2 / (n - 1).sum() if answers.classes is None else mean * (1 - mean) / n.sum()
     half = 1.96 * float(np.sqrt(max(spread, 0.0)))
-    found = Interval(mean, mean - half, mean + half, over="examples", count=int(n.sum())).within(0, np.inf)
+    high = mean + half if answers.classes is None else max(mean + half, most_wrong(mean, float(n.sum())))
+    found = Interval(mean, mean - half, high, over="examples", count=int(n.sum())).within(0, np.inf)
     return found, costs.get(CONSTANT, float("nan"))
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers, distance
+from recombine.mechanisms.comparing import uncertain
 from recombine.mechanisms.finding import FEWEST, Finding
-from recombine.mechanisms.names import ranged
-from recombine.mechanisms.rules import BEHAVIOUR
+from recombine.mechanisms.names import brief, ranged, share
+from recombine.mechanisms.rules import BEHAVIOUR, HALF
 from recombine.statistics import FloatArray, Over
 
-NEARLY_ALL = 0.9
-"""Share of the squared error beyond the noise that a leak has to account for before it is named: answers that lack some
-of what does not add up are smaller too, but not by one factor."""
+Rows = NDArray[np.int64] | slice
+
+MOST_PARTS = 0.95
+"""Share of what parts of the right answers explain, each lacking by a factor of its own, that one factor for all has to
+explain before a leak is named."""
+FOR_CERTAIN = 0.2
+"""Share of the error that it has to explain at the lower end of the interval, too."""
 FULL = 0.95
 """Answers that show this share of the right ones' variation, or more, have no leak."""
 
@@ -30,17 +37,20 @@ def fixed(asked: Answers, over: Over) -> Finding:
         due = float((distance(asked.target, np.median(asked.target, axis=0)) <= asked.tolerance).mean())
     value = over.mean(each).within(0, 1)
     return Finding(
-        "fixed", "memorization: one fixed answer", "unseen combinations that get one and the same answer", value,
-        chance=due, reference="of the right ones", speaks=value.bounded and value.low >= 0.9 and due <= 0.5,
+        "fixed", "memorization: one fixed answer", "unseen combinations that get one and the same answer",
+        uncertain(value), chance=due, reference="of the right ones",
+        speaks=value.bounded and value.low >= 0.9 and due <= 0.5,
         limit=f"Of the right answers there, {due:.0%} are alike. {BEHAVIOUR}",
     )  # fmt: skip
 
 
-def shrunk(asked: Answers, over: Over) -> Finding | str:
+def shrunk(asked: Answers, over: Over, added: FloatArray | None = None) -> Finding | str:
     """How much of the right answers' variation the answers show, 1/b of the line y = a + b·f.
 
     The right answer is regressed on the given one: the true mean of noisy answers has b = 1, and so has any rule that
-    is fitted without bias; f = m · y has 1/b = m < 1, the memorization leak."""
+    is fitted without bias; f = m · y has 1/b = m < 1, the memorization leak. Answers that lack something else are
+    smaller too. So one factor for all has to explain more of the error than what one of the parts lacks: what a factor
+    adds, or what does not add up (``added``: what adding up says)."""
     if asked.classes is not None:
         return "a slope needs numbers, and the answers are classes"
     if len(asked.codes) < FEWEST:
@@ -56,20 +66,62 @@ def shrunk(asked: Answers, over: Over) -> Finding | str:
     if not (value.bounded and value.high - value.low <= 1):
         why = ranged(value) if value.bounded else "the answers hardly go with the right ones"
         return f"how much of the right answers' variation is shown cannot be told: {why}"
-    inside = 0.0 if asked.within is None else asked.scale * asked.within / np.maximum(asked.counts - 1, 1)
-    off, left = (
-        float((e - inside).mean()) for e in (np.square(asked.predicted - asked.target).mean(axis=2), _left(asked))
-    )
-    explains = min(max(0.0, 1 - left / off), 1.0) if off > 0 else 0.0
+    explained = over(lambda rows: _explained(asked, (), rows), [len(asked.codes)]).within(0, 1)
+    parts = {} if added is None else _parts(asked, added)
+    alone = {name: float(_explained(asked, [part]).mean()) for name, part in parts.items()}
+    most = max(alone, key=lambda name: alone[name], default="")
+    whole, apart = (float(_explained(asked, of).mean()) for of in ([asked.target], [*parts.values()]))
+    why = ""
+    if not (explained.mean >= HALF and explained.low >= FOR_CERTAIN):
+        why = (
+            f"it explains {ranged(explained)} of the error beyond the noise; half is needed, and {FOR_CERTAIN:g} for "
+            "certain"
+        )
+    elif alone and alone[most] > whole:
+        why = f"less of the right answers explains {share(whole)} of the error, but less of {most} {share(alone[most])}"
+    elif alone and whole < MOST_PARTS * apart:
+        why = (
+            f"less of the right answers explains {share(whole)} of the error, but less of parts of them {share(apart)}"
+        )
     shrinks = value.low > 0 and value.high < FULL
-    lacks = f"it accounts for {explains:.0%} of the error beyond the noise; {NEARLY_ALL:.0%} are needed"
     return Finding(
         "leak", "memorization leak", "share of the right answers' variation that the answers show", value, chance=1.0,
-        reference="without a leak", explains=explains, speaks=shrinks and explains >= NEARLY_ALL,
-        why=lacks * (shrinks and explains < NEARLY_ALL),
-        limit=f"Of squared error beyond the noise, {explains:.0%} would go if all answers were larger by one factor. "
-        f"{BEHAVIOUR}",
+        reference="without a leak", explained=explained, speaks=shrinks and not why, why=why * shrinks,
+        limit=f"Of squared error beyond the noise, {ranged(explained)} would go if all answers were larger by one "
+        f"factor. {BEHAVIOUR}",
     )  # fmt: skip
+
+
+def _parts(asked: Answers, added: FloatArray) -> dict[str, FloatArray]:
+    """What answers may lack one by one (combinations × numbers): what each factor adds, as adding up has
+    it, and what does not add up."""
+    levels = [np.eye(n)[asked.codes[:, j]] for j, n in enumerate(asked.space.shape)]
+    effects = np.linalg.lstsq(np.concatenate(levels, axis=1), added - added.mean(axis=0), rcond=None)[0]
+    each = np.split(effects, np.cumsum(asked.space.shape)[:-1])
+    found = {f"what {brief(name)} adds": own @ effect
+             for name, own, effect in zip(asked.space.names, levels, each, strict=True)}  # fmt: skip
+    return {**found, "what does not add up": asked.target - added}
+
+
+def _explained(asked: Answers, parts: Sequence[FloatArray], rows: Rows = slice(None)) -> FloatArray:
+    """Of each member, the share of the error beyond the noise that goes where its answers get more of some parts; of
+    themselves, where none is named. Adjusted for as many numbers as are fitted."""
+    inside = np.zeros(len(asked.codes)) if asked.within is None else asked.scale * asked.within
+    noise = float((inside / np.maximum(asked.counts - 1, 1))[rows].sum())
+    off = asked.target[rows] - asked.predicted[:, rows]
+    count, width = off.shape[1:]
+    own = (off - off.mean(axis=(1, 2), keepdims=True)).reshape(len(off), -1)
+    left = np.square(own).sum(axis=1)
+    if parts:
+        x = np.stack([part[rows].ravel() - part[rows].mean() for part in parts], axis=1)
+        left = np.square(own.T - x @ np.linalg.lstsq(x, own.T, rcond=None)[0]).sum(axis=0)
+    else:
+        f = asked.predicted[:, rows].reshape(len(off), -1)
+        f = f - f.mean(axis=1, keepdims=True)
+        left = left - np.square((f * own).sum(axis=1)) / np.maximum(np.square(f).sum(axis=1), 1e-300)
+    free = (count - 2) / max(1, count - 1 - max(1, len(parts)))
+    whole = np.square(off).sum(axis=(1, 2)) / width - noise
+    return np.where(whole > 0, 1 - (free * left / width - noise) / np.where(whole > 0, whole, 1.0), 0.0)
 
 
 def stretched(asked: Answers) -> FloatArray:

@@ -34,8 +34,9 @@ class Finding:
     reference: str = "chance"
     """… in a word or two."""
     p: float | None = None
-    explains: float | None = None
-    """Share of the wrong answers on unseen combinations that agree with this rule."""
+    explained: Interval | None = None
+    """Share of the wrong answers on unseen combinations that agree with this rule; of a leak, of the error beyond the
+    noise that would go without it."""
     speaks: bool = False
     """Whether the number is strong enough to speak for the mechanism."""
     named: bool = False
@@ -44,6 +45,10 @@ class Finding:
     """Why it is not named, in a clause."""
     limit: str = ""
     """What the number cannot say."""
+
+    @property
+    def explains(self) -> float | None:
+        return None if self.explained is None else self.explained.mean
 
     @property
     def puzzles(self) -> bool:
@@ -57,8 +62,9 @@ class Finding:
             parts.append(f"{self.reference} {share(self.chance)}")
         if self.p is not None:
             parts.append(f"p = {self.p:.2g}")
-        if self.explains is not None:
-            parts.append(f"{self.explains:.0%} of the {'error' if self.id == 'leak' else 'wrong answers'}")
+        if self.explained is not None:
+            of = "error" if self.id == "leak" else "wrong answers"
+            parts.append(f"explains {ranged(self.explained)} of the {of}")
         return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,4 +74,5 @@ class Finding:
         }
         names = ("id", "mechanism", "what", "reference", "named", "speaks", "why", "limit")
         words = {name: getattr(self, name) for name in names}
-        return {**words, "value": self.value.to_dict(), **plain}
+        explained = None if self.explained is None else self.explained.to_dict()
+        return {**words, "value": self.value.to_dict(), **plain, "explained": explained}

@@ -7,12 +7,12 @@ itself not that they are wrong: a learner that reads more than the factors may c
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.comparing import uncertain
 from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.rules import BEHAVIOUR, COPIED
+from recombine.mechanisms.rules import BEHAVIOUR, COPIED, accounted
 from recombine.statistics import Over
 from recombine.support.scan import collect
 
@@ -32,9 +32,10 @@ def literal(asked: Answers, over: Over) -> Finding | None:
     given, right = asked.copied
     value, due, wrong = over.mean(given[None]).within(0, 1), float(right.mean()), asked.wrong()
     return Finding(
-        LITERAL, "memorization: a copied answer", f"answers that are a training row's own, to {DIGITS} digits", value,
+        LITERAL, "memorization: a copied answer", f"answers that are a training row's own, to {DIGITS} digits",
+        uncertain(value),
         chance=due, reference="of the right ones", speaks=value.bounded and value.low >= COPIED and due <= RARE,
-        explains=float(np.minimum(given[None], wrong).sum() / wrong.sum()) if wrong.sum() > 0 else 0.0, limit=BEHAVIOUR,
+        explained=accounted(given[None], wrong, over), limit=BEHAVIOUR,
     )  # fmt: skip
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import CONSTANT
-from recombine.mechanisms.comparing import Compared, Comparison, average, noise_within, unsure
+from recombine.mechanisms.comparing import Compared, Comparison, average, noise_within
 from recombine.mechanisms.names import share
 from recombine.mechanisms.probabilities import SMALLEST
-from recombine.statistics import FloatArray, Interval, Over
+from recombine.statistics import FEW, FloatArray, Interval, Over
 
 LITTLE = 0.9
 """An error below this share of what always giving the same answer costs is an error of something learnt."""
@@ -41,8 +41,7 @@ def lost_beyond(
     if rule is None or not (answers.like and comparison.better_on_seen.high < 0 and gap.low > 0):
         return Interval(float("nan"))
     constant = answers.errors_of(rule.answers)[None] - (answers.error - error).mean(axis=0, keepdims=True)
-    found = average(answers, over, (1.0, error, away), (-part, constant, away), (part - 1.0, error, at))
-    return unsure(found, answers, away, at)
+    return average(answers, over, (1.0, error, away), (-part, constant, away), (part - 1.0, error, at))
 
 
 def below_constant(answers: Answers, comparison: Comparison, gap: Interval) -> bool:
@@ -80,21 +79,25 @@ def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) 
 
 def unsure_probabilities(answers: Answers, over: Over) -> str:
     """That probabilities lose more than half of what they say of seen combinations, in a clause, where their log loss
-    does against that of always giving the shares of training; of noisy answers beyond what rows of one combination
-    leave to anyone, where classes are noisier at unseen ones."""
+    does against that of always giving the shares of training, or that they are worse than these; of noisy answers
+    beyond what rows of one combination leave to anyone, where classes are noisier at unseen ones."""
     loss, trained = answers.scores.get("log loss"), answers.trained
     if loss is None or trained is None or answers.classes is None or not answers.like:
         return ""
     at, away = answers.compared, answers.unseen
+    if min(at.sum(), away.sum()) < FEW:
+        return ""
     usual = np.average(trained.answers, axis=0, weights=trained.weights)
     constant = -(answers.target * np.log(np.maximum(usual, SMALLEST))).sum(axis=1)[None]
     # What the classes of each combination leave open, and what few rows hide of it (Miller and Madow).
     shares = np.maximum(answers.target, SMALLEST)
     left = -(answers.target * np.log(shares)).sum(axis=1)
     left = left + ((answers.target > 0).sum(axis=1) - 1) / (2 * answers.counts)
-    known = average(answers, over, (1.0, loss, at), (-1.0, constant, at))
+    known, there = (average(answers, over, (1.0, loss, mask), (-1.0, constant, mask)) for mask in (at, away))
     sides = (float(loss[:, at].mean()), float(loss[:, away].mean()), float(constant[:, away].mean()))
-    for noise in (np.zeros_like(left), left):
+    # Clearly worse than training's shares, which new rows of seen ones are not: however little is known of these.
+    below = there.low > 0 and known.low <= 0 and average(answers, over, (1.0, loss, away), (-1.0, loss, at)).low > 0
+    for noise in () if below else (np.zeros_like(left), left):
         own, same = loss - noise, constant - noise
         gap = average(answers, over, (1.0, own, away), (-1.0, own, at))
         lost = average(answers, over, (1.0, own, away), (-HALF, same, away), (HALF - 1.0, own, at))

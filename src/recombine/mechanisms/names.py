@@ -28,6 +28,15 @@ def share(value: float | None) -> str:
     return text.replace("-", "−")
 
 
+def score(name: str, value: float | None) -> str:
+    """What people quote of a model; of a share explained as many digits as tell it from all."""
+    if value is not None and name == "r2" and 0.9 < value < 1:
+        return f"{value:.{min(12, 1 - math.floor(math.log10(1 - value)))}f}"
+    if value is None or not math.isfinite(value):
+        return "–"
+    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}").replace("-", "−")
+
+
 def ranged(figure: Interval) -> str:
     """A share with its interval."""
     return share(figure.mean) + (f" [{share(figure.low)}, {share(figure.high)}]" if figure.bounded else "")

@@ -22,7 +22,7 @@ def measure_predictions(
     *,
     target: str,
     prediction: str | Sequence[str],
-    against: str | Sequence[str] = (),
+    against: str | Sequence[str | Sequence[str]] = (),
     train: Any = None,
     split: str | tuple[str, str] | None = None,
     target_kind: Literal["number", "class"] | None = None,
@@ -40,10 +40,10 @@ def measure_predictions(
     ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary with one row per example:
     factor columns, the right answer ``target`` and the ``prediction``: a number, a class, or a probability (of 1 where
     the target is 0 or 1; else a list of columns, one per class, named after it). ``against`` names the predictions of
-    other models for the same rows, one column each. What training saw is said by ``train``, another
-    table with the factor columns (and the target, if you have it), or by ``split="column=value"``: rows with this value
-    are test rows, the others were trained on. Test rows of seen combinations are what unseen ones are compared with; a
-    tenth of the rows of each, held out of training, will do.
+    other models for the same rows, one column each, or a list of columns, one per class. What training saw is said by
+    ``train``, another table with the factor columns (and the target, if you have it), or by ``split="column=value"``:
+    rows with this value are test rows, the others were trained on. Test rows of seen combinations are what unseen ones
+    are compared with; a tenth of the rows of each, held out of training, will do.
 
     ``fitted``: how far above the noise a training error may be to count as fitted. ``margin``: the gap up to which a
     learner counts as composing. ``noise``: that of the answers where you know it, a standard deviation or a share of
@@ -71,9 +71,10 @@ def measure_predictions(
     names = [n for n in (str(f).strip() for f in (factors.split(",") if isinstance(factors, str) else factors)) if n]
     pair = split_of(split)
     own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
-    beside = tuple(dict.fromkeys((against,) if isinstance(against, str) else against))
+    said = (against,) if isinstance(against, str) else against
+    beside = tuple(dict.fromkeys((one,) if isinstance(one, str) else tuple(one) for one in said))
     how = Reading(
-        names, target, (own, *((name,) for name in beside)), train, pair, target_kind, bins, missing, max_rows,
+        names, target, (own, *beside), train, pair, target_kind, bins, missing, max_rows,
         max_bytes,
     )  # fmt: skip
     answers, others, notes = read_predictions(table, how)
@@ -86,7 +87,7 @@ def measure_predictions(
         "factors": list(answers.space.names),
         "target": target,
         "prediction": prediction if isinstance(prediction, str) else list(own),
-        "against": list(beside),
+        "against": [one[0] if len(one) == 1 else list(one) for one in beside],
         "train": str(train) if isinstance(train, (str, Path)) else None,
         "split": None if pair is None else f"{pair[0]}={pair[1]}",
         "bins": dict(bins or {}),

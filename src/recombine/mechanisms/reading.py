@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
             "predictions itself has of seen combinations."
         )
     for columns in how.predictions:
-        name = columns[0] if len(columns) == 1 else ", ".join(columns)
+        name = columns[0] if len(columns) == 1 else _begin(columns) or ", ".join(columns)
         answers, own = _read(frame, known, told, columns, how)
         found.append((name, answers))
         notes += [note for note in own if note not in notes]
@@ -115,6 +115,14 @@ def _read(
     fit = None
     if how.split is not None:
         fit = np.array([float(np.average(_mean(wrong[0]), weights=right[0].counts)) / scale])
+    hits = None
+    if columns.kind == "class" and len(columns.names) < TARGET_CLASSES:
+        hit, miss = _unused("hit", names), _unused("none", columns.names)
+        y, both = pl.col(how.target), replace(columns, names=(*columns.names, miss))
+        frames[0] = frame.with_columns(pl.when(pl.col(column) == y).then(y).otherwise(pl.lit(miss)).alias(hit))
+        if len(frames) > 1 and told:
+            frames[1] = frames[1].with_columns(pl.col(how.target).alias(hit))
+        hits = gather(tables(hit, "class"), lambda t: _shares(both, t.target)[:, :-1])
     answers = Answers(
         right[0].space,
         gather(right, lambda t: t.codes.astype(np.int64)),
@@ -132,6 +140,7 @@ def _read(
         varies=any(_varies(t) for t in said if t.target is not None),
         scale=scale,
         scores={name: gather(tables(name_, "number"), _mean)[None] for name, name_ in scores.items()},
+        hits=hits,
         copied=np.stack([gather(tables(name, "number"), _mean) for name in copies]) if copies else None,
     )
     if likely is not None and len(prediction) == 1 and collect(frame.select(pl.col(label).n_unique()))[0, 0] == 1:
@@ -290,6 +299,12 @@ def _hints(columns: Columns, frame: pl.LazyFrame) -> list[str]:
 def _rows(count: int, one: str, many: str) -> str:
     """``1 row has``, ``3 rows have``."""
     return f"{count:,} row{'s' * (count != 1)} {one if count == 1 else many}"
+
+
+def _begin(names: Sequence[str]) -> str:
+    """What all of these names begin with, up to a sign that parts words."""
+    return next((found[0].rstrip(" _.-") for at in range(min(map(len, names)), 0, -1)
+                 if len(found := list({name[:at] for name in names})) == 1), "")  # fmt: skip
 
 
 def _unused(name: str, names: Sequence[str]) -> str:

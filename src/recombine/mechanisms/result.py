@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 SCHEMA = 2
 LEVEL_WORDS = " (95 %)"
 RARE = 0.1
-"""Of a class with a smaller share of the training rows, the recall is said."""
+"""Of two classes one with a smaller share of the training rows is rare."""
 ENOUGH = 20
 """Unseen combinations below which the sentence says how much so few leave open."""
 LISTED = 1_000
@@ -64,6 +65,8 @@ class MeasureResult(Result):
     """In a clause, what the verdict hangs on where the other numbers do not say."""
     left_open: LeftOpen = field(default_factory=LeftOpen)
     """Unseen combinations that training does not determine, even if effects add up."""
+    outliers: tuple[int, ...] = ()
+    """Unseen combinations that are clearly wrong where the others are not, as rows of ``answers``."""
     diverged: int = 0
     unfitted: int = 0
     notes: tuple[str, ...] = ()
@@ -103,6 +106,8 @@ class MeasureResult(Result):
         """The verdict in one or two sentences, each mechanism with its number."""
         if self.verdict == "not fitted":
             after = "What it does elsewhere says little about how it composes."
+            if "log loss" in self.answers.scores and self.answers.classes == ("0", "1"):
+                after = "Probabilities were cut at 0.5; --target-kind number judges them as they are."
             return f"On its training data it does not count as fitted: {self.why}.{self._aside()} {after}"
         if self.verdict == "nothing unseen":
             told = f"Every combination asked about was seen in training; the error on them is {ranged(self.seen)}."
@@ -115,7 +120,7 @@ class MeasureResult(Result):
         rows = "new rows of seen ones" if self.answers.like else "the training rows of seen ones"
         numbers = (
             f"error {ranged(self.unseen)}{LEVEL_WORDS * self.unseen.bounded} on unseen combinations against "
-            f"{ranged(self.seen)} on {rows}{'; ' * bool(self.beyond())}{self.beyond()}, a gap of {ranged(self.gap)}"
+            f"{ranged(self.seen)} on {rows}, " + self.beyond(f"a gap of {ranged(self.gap)}")
         )
         learnt = share(self.training.mean)
         besides = f" It overfits besides: the error on training rows is {learnt}." * self._better_on_training_rows
@@ -150,12 +155,12 @@ class MeasureResult(Result):
         """Whether training rows are answered better than new rows of seen combinations, by more than the margin."""
         return self.answers.like and self.seen.low > self.training.mean + self.settings["margin"]
 
-    def beyond(self) -> str:
-        """The noise that was taken off the errors before they were compared, in words."""
+    def beyond(self, gap: str) -> str:
+        """The gap, and the noise that was taken off both errors before they were compared, in words."""
         seen, unseen = self.noise
         if max(self.noise) <= 0:
-            return ""
-        return f"each less its noise ({share(unseen)} on unseen, {share(seen)} on seen ones)"
+            return gap
+        return f"of which {share(unseen)} and {share(seen)} are noise: beyond it, {gap}"
 
     def _aside(self) -> str:
         """How many members were left out, in a sentence; none where all diverged."""
@@ -172,8 +177,13 @@ class MeasureResult(Result):
             f"{brief(c.name)} {share(c.error.mean)}" + f" ({c.verdict})" * bool(c.verdict) for c in shown
         ))  # fmt: skip
         recall = [(k, v, side) for side, of in self.scores().items() for k, v in of.items() if k.startswith("recall")]
+        if len(self.answers.classes or ()) > 2 and not (
+            len(recall) == 2 and (recall[1][1] or 0) < (recall[0][1] or 0) / 2
+        ):
+            recall = []  # Of several classes one is always the worst.
         found = ", ".join(f"{share(v)} on {side}" for _, v, side in recall)
-        rare = f" {recall[0][0].replace('recall', 'Recall', 1)}: {found} combinations." if recall else ""
+        worst = ", the worst class on unseen ones" * (len(self.answers.classes or ()) > 2)
+        rare = f" {recall[0][0].replace('recall', 'Recall', 1)}{worst}: {found} combinations." if recall else ""
         guess = self.left_open
         open_ = f" (rules are arbitrary at {guess.count:,} of {guess.of:,} combinations)" * bool(guess.count)
         beside = f" On the same unseen rows, {', '.join(texts)}{open_}." if texts and self.answers.unseen.any() else ""
@@ -204,8 +214,8 @@ class MeasureResult(Result):
 
     def scores(self) -> dict[str, dict[str, float | None]]:
         """What people quote, on seen and on unseen combinations: RMSE, MAE and R² in units of the answer, or accuracy
-        and, of probabilities, log loss. Every combination weighs the same, but in the recall of a rare one of two
-        classes, which is over examples."""
+        and, of probabilities, log loss. Every combination weighs the same, but in the recall of one class, which
+        is over examples."""
         answers, found = self.answers, {}
         for side, mask in (("seen", answers.compared), ("unseen", answers.unseen)):
             if not mask.any():
@@ -213,7 +223,9 @@ class MeasureResult(Result):
             error = float(answers.error[:, mask].mean())
             own: dict[str, float] = {name: float(values[:, mask].mean()) for name, values in answers.scores.items()}
             if answers.classes is not None:
-                own = {"accuracy": 1 - error, **own, **self._recall(mask)}
+                of = self._recall_of
+                recall = {} if of is None else {f"recall of {brief(answers.classes[of])}": self._recall(mask, of)}
+                own = {"accuracy": 1 - error, **own, **recall}
             else:
                 y = answers.target[mask]
                 inside = 0.0 if answers.within is None else float(answers.within[mask].mean())
@@ -226,19 +238,23 @@ class MeasureResult(Result):
             found[side] = {name: _plain(value) for name, value in own.items()}
         return found
 
-    def _recall(self, mask: NDArray[np.bool_]) -> dict[str, float]:
-        """Of two classes one of which is rare, the share of its rows that get it: of as many wrong rows as there are,
-        those that lack it are more by as much as it is given too seldom."""
-        trained, classes = self.answers.trained, self.answers.classes or ()
-        if trained is None or len(classes) != 2:
-            return {}
-        usual = np.average(trained.answers, axis=0, weights=trained.weights)
-        rare, answers = int(usual.argmin()), self.answers.at(mask)
-        due, given = answers.target[:, rare], answers.predicted[:, :, rare].mean(axis=0)
-        missed = (answers.error.mean(axis=0) - given + due) / 2
-        if usual[rare] >= RARE or not due.any():
-            return {}
-        return {f"recall of {brief(classes[rare])}": 1 - float(answers.counts @ missed / (answers.counts @ due))}
+    @cached_property
+    def _recall_of(self) -> int | None:
+        """The class whose recall is said: the rare one of two, or of several the one that unseen rows get least."""
+        answers, trained = self.answers, self.answers.trained
+        if answers.hits is None or trained is None or answers.classes is None or not answers.unseen.any():
+            return None
+        if len(answers.classes) == 2:
+            usual = np.average(trained.answers, axis=0, weights=trained.weights)
+            return int(usual.argmin()) if usual.min() < RARE else None
+        found = [self._recall(answers.unseen, c) for c in range(len(answers.classes))]
+        return None if np.isnan(found).all() else int(np.nanargmin(found))
+
+    def _recall(self, mask: NDArray[np.bool_], of: int) -> float:
+        """The share of a class's rows that get it; not a number where there are none."""
+        hits, counts = self.answers.hits, self.answers.counts[mask]
+        due = float(counts @ self.answers.target[mask][:, of])
+        return float(counts @ hits[mask][:, of]) / due if hits is not None and due > 0 else math.nan
 
     def levels(self, among: NDArray[np.bool_] | None = None) -> list[dict[str, Any]]:
         """For each level of each factor, its mean error over unseen combinations and over the seen ones that they are
@@ -339,6 +355,7 @@ class MeasureResult(Result):
             "worst_level": self.worst_level and {k: _plain(v) for k, v in self.worst_level.items()},
             "levels": [{k: _plain(v) for k, v in row.items()} for row in self.levels()],
             "worst": self.worst,
+            "standing_out": self.answers.space.decode(self.answers.codes[list(self.outliers)]),
             "notes": list(self.notes),
             "settings": self.settings,
         }

@@ -3,8 +3,8 @@
 A rule is fitted to the training answers and allows, for each unseen combination u, some *wrong* answers: those it would
 give there. So the true rule allows none and is never named. G[u, v] says how well the answer given at v would follow
 the rule at u; of numbers, it is the error made at v that is made at u instead. The share that follows is the mean of
-G[u, u]; answers that follow no rule, handed out to combinations at random, give the mean of G, and shuffling them gives
-the p-value.
+G[u, u]; answers that follow no rule, handed out to combinations at random, give the mean of G, and drawing them
+anew gives the p-value.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from recombine.checks.identifiability import DETERMINED
 from recombine.mechanisms.answers import Answers, Trained, distance
+from recombine.mechanisms.comparing import uncertain
 from recombine.mechanisms.determined import standing
 from recombine.mechanisms.finding import FEWEST, LEVEL, LIFT, MOST_OF, Finding
 from recombine.mechanisms.names import NOTHING, brief
-from recombine.statistics import FloatArray, Over, over_examples, permutation, share_apart_from
+from recombine.statistics import FloatArray, Interval, Over, handed_out, over_examples, share_apart_from
 
 AS_GOOD = 0.8
 """A single factor that accounts for this share of what copying accounts for is the simpler story."""
@@ -113,10 +114,10 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         p = share_apart_from(followed.mean(axis=0), asked.counts[at], chance)
         value = over_examples([followed.mean(axis=0)], [asked.counts[at]]).within(0, 1)
     else:
-        p = permutation(together, seed)
+        p = handed_out(together, seed)
         value = over.mean(followed).within(0, 1)
-    wrong = asked.wrong().sum()
-    explains = float(np.minimum(share, asked.wrong()).sum() / wrong) if wrong > 0 else 0.0
+    explained = accounted(share, asked.wrong(), over)
+    explains = explained.mean
     lift = (value.mean - chance) / max(1 - chance, 1e-9)
     scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " if few else ""
     why = ""
@@ -130,9 +131,21 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     elif (several or rule.id == "copy") and not value.low >= COPIED:
         why = f"where several answers would do, the interval has to begin at {COPIED:g} or above"
     return Finding(
-        rule.id, rule.mechanism, rule.what, value, chance=chance, p=p, explains=explains, speaks=not why, why=why,
-        limit=scarce + BEHAVIOUR,
+        rule.id, rule.mechanism, rule.what, uncertain(value), chance=chance, p=p, explained=explained, speaks=not why,
+        why=why, limit=scarce + BEHAVIOUR,
     )  # fmt: skip
+
+
+def accounted(share: FloatArray, wrong: FloatArray, over: Over) -> Interval:
+    """Of wrong answers, the share that a rule gives (each members × combinations); none where nothing is wrong."""
+    both = np.minimum(share, wrong)
+
+    def statistic(rows: NDArray[np.int64]) -> FloatArray:
+        all_ = wrong[:, rows].sum(axis=1)
+        return np.asarray(both[:, rows].sum(axis=1) / np.where(all_ > 0, all_, np.nan))
+
+    found = uncertain(over(statistic, [wrong.shape[1]]).within(0, 1))
+    return found if np.isfinite(found.mean) else Interval(0.0)
 
 
 def _usual(asked: Answers, trained: Trained, rows: NDArray[np.bool_]) -> FloatArray:

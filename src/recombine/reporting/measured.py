@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from recombine.errors import InputError
 from recombine.figures import theme
-from recombine.figures.data import label, number
+from recombine.figures.data import label
 from recombine.figures.export import save_figure, write
 from recombine.figures.measured import measured_figure, measured_rows
-from recombine.mechanisms.names import brief, ranged, share
+from recombine.mechanisms.names import brief, ranged, score, share
 from recombine.mechanisms.result import ERROR_WORDS, noise_words
 from recombine.mechanisms.rules import BEHAVIOUR
 from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
@@ -76,7 +76,7 @@ def measured_page(result: MeasureResult) -> str:
         beside=beside_rows(result),
         noise=noise_words(result),
         scores=[
-            (side, ", ".join(f"{k} {number(v)}" for k, v in found.items() if v is not None))
+            (side, ", ".join(f"{k} {score(k, v)}" for k, v in found.items() if v is not None))
             for side, found in result.scores().items()
         ],
         evidence=[_evidence(e) for e in result.evidence],

@@ -20,7 +20,7 @@ from recombine.statistics.means import (
 )
 from recombine.statistics.permutations import (
     by_base as by_base,
-    permutation as permutation,
+    handed_out as handed_out,
     sign_flip as sign_flip,
     wild_cluster as wild_cluster,
 )

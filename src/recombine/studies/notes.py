@@ -13,7 +13,7 @@ claims do not hold.
 Its caption.
 
 # Why
-## id-of-a-claim
+## id-of-a-claim, id-of-another
 What the tables support.
 
 Settles: the experiment that would decide it.
@@ -65,9 +65,9 @@ def parse_notes(text: str) -> Notes:
 
 
 def _headed(text: str, mark: str) -> dict[str, str]:
-    """What stands under each heading."""
+    """What stands under each heading, which may name several."""
     parts = (part.partition("\n") for part in f"\n{text}".split(f"\n{mark}")[1:])
-    return {head.strip(): body for head, _, body in parts}
+    return {name: body for head, _, body in parts for name in head.strip().split(", ")}
 
 
 def _joined(text: str) -> str:

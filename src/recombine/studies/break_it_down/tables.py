@@ -8,13 +8,14 @@ search that keep a weight.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from recombine.mechanisms._judge import FITTED
 from recombine.runs import StoredRun
 from recombine.statistics import by_base, jackknife, partial_spearman, sign_flip, spearman, wild_cluster
 from recombine.studies.study import Setting
@@ -106,20 +107,30 @@ def cells(masks: pl.DataFrame) -> pl.DataFrame:
     return measured.select(cell, "from", "network", "bases", *SCORES, *SHOWN)
 
 
+def signs(masks: pl.DataFrame) -> pl.DataFrame:
+    """For each network and subroutine with masks that pass: whether the chosen one has the right sign on ``both``,
+    and how often ``by_choosing`` alone it would, were the sign of every mask's D_abl a coin's and so, with it, that of
+    the D_abl that it is chosen by. Exact: the mask with the i-th largest |D_abl| on validation is then chosen in 2⁻ⁱ of
+    cases, as the first that comes out negative; where none does, the last is."""
+    named = ["run", "bases_of", "task", "called", "kind", "rate", "pretraining", "network", "base", "subroutine"]
+    val, d_abl, done = pl.col("val_d_abl"), pl.col("d_abl"), pl.col("d_sub") > 0
+    alike = pl.when(val == 0).then(0.5 * (d_abl != 0)).otherwise(val.sign() * d_abl > 0) * done
+    apart = pl.when(val == 0).then(0.5 * (d_abl != 0)).otherwise(val.sign() * d_abl < 0) * done
+    search = masks.filter((pl.col("role") == "search") & pl.col("passed")).sort(-val.abs(), maintain_order=True)
+    found = search.group_by(named, maintain_order=True).agg(
+        masks=pl.len().cast(pl.Int64), both=(done & (d_abl < 0)).filter("chosen").first().cast(pl.Float64),
+        by_choosing=(alike * 0.5 ** pl.int_range(1, pl.len() + 1)).sum() + apart.last() * 0.5 ** pl.len(),
+    )  # fmt: skip
+    return found.sort(named).with_columns((pl.col("both") - pl.col("by_choosing")).alias("beyond_choosing"))
+
+
 def ranks(along: pl.DataFrame) -> pl.DataFrame:
     """Spearman's ρ of each predictor with accuracy on unseen combinations, ``given`` another where one is named, over
     members that do their own task: one jackknife value per member, and none for the others. ``strength``: of |ρ|."""
     found, asked = [], last(along)
     partial = (("d_abl_all", given) for given in ("on left digit", "init_scale"))
     for score, given in (*((name, None) for name in PREDICTORS), *partial):
-        names = [name for name in (score, "unseen", given) if name is not None]
-        known = asked.filter("gated").drop_nulls(names)
-        numbers = known.select(names).to_numpy()
-
-        def rho(rows: NDArray[np.int64], columns: NDArray[np.float64] = numbers.T) -> float | None:
-            return (spearman if len(columns) == 2 else partial_spearman)(*columns[:, rows])
-
-        values = (jackknife(rho, known["member"].to_list()) if known.height >= FEWEST else None) or {}
+        values = _rho(asked.filter("gated"), *(name for name in (score, "unseen", given) if name is not None))
         each = [values.get(member) for member in asked["member"]]
         sign = np.sign(np.mean(list(values.values()))) if values else None
         found.append(asked.select(
@@ -127,6 +138,43 @@ def ranks(along: pl.DataFrame) -> pl.DataFrame:
             pl.Series("value", each, pl.Float64), (pl.Series(each, dtype=pl.Float64) * sign).alias("strength"),
         ))  # fmt: skip
     return pl.concat(found)
+
+
+def _rho(asked: pl.DataFrame, *names: str) -> dict[Hashable, float]:
+    """Spearman's ρ of two columns, given a third where one is named: one jackknife value per member that has all."""
+    known = asked.drop_nulls(names)
+    columns = known.select(names).to_numpy().T
+
+    def rho(rows: NDArray[np.int64]) -> float | None:
+        return (spearman if len(columns) == 2 else partial_spearman)(*columns[:, rows])
+
+    return (jackknife(rho, known["member"].to_list()) if known.height >= FEWEST else None) or {}
+
+
+def same_start(run: StoredRun, _: Setting) -> pl.DataFrame | None:
+    """One row per network of two factors: its errors on seen and on unseen combinations, and D_abl of its masks."""
+    if "modularity" not in run.tables:
+        return None
+    error, seen = pl.col("error"), pl.col("seen")
+    by = last(run.table("per_combination")).group_by("member", maintain_order=True)
+    ends = by.agg(seen_error=error.filter(seen).mean(), error=error.filter(~seen).mean())
+    ends = ends.with_columns((pl.col("seen_error") < FITTED).alias("fitted"))
+    return ends.join(run.table("modularity").select("member", "d_abl", "passed"), on="member").sort("member")
+
+
+def same_ranks(same_start: pl.DataFrame) -> pl.DataFrame:
+    """For each task Spearman's ρ over networks that fit: of D_abl, the mean of both searches, with the ``error`` on
+    unseen combinations, the same ``given`` the error on seen ones, and of one search ``again`` with the other."""
+    found = []
+    for (task,), part in same_start.group_by("task", maintain_order=True):
+        each = part.filter("fitted").pivot("search", index=["member", "error", "seen_error"], values="d_abl")
+        if {"0", "1"} <= set(each.columns):
+            each = each.with_columns(((pl.col("0") + pl.col("1")) / 2).alias("d_abl"))
+            asked = {"error": ("d_abl", "error"), "given": ("d_abl", "error", "seen_error"), "again": ("0", "1")}
+            found += [(part["run"][0], task, score, member, value) for score, names in asked.items()
+                      for member, value in _rho(each, *names).items()]  # fmt: skip
+    schema = {"run": pl.String, "task": pl.String, "score": pl.String, "member": pl.Int64, "value": pl.Float64}
+    return pl.DataFrame(found, schema=schema, orient="row")
 
 
 def correlations(ranks: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,17 @@ import polars as pl
 from recombine.studies.first_principles import runs, tables
 from recombine.studies.first_principles.claims import CLAIMS
 from recombine.studies.first_principles.figures import FIGURES
-from recombine.studies.first_principles.runs import ABLATIONS, LONG, LONG_STEPS, ROWS, SHORT_STEPS, VECTORS, Pictures
+from recombine.studies.first_principles.runs import (
+    ABLATIONS,
+    BESIDES,
+    FAR,
+    FAR_STEPS,
+    LONG,
+    LONG_STEPS,
+    ROWS,
+    VECTORS,
+    Pictures,
+)
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Setting, Study
 from recombine.tasks.sprites.latents import Latents
@@ -23,7 +33,7 @@ class Size:
     """Which runs a scale has, and how large they are; ``values``: of each component, at which its rank is computed."""
 
     pictures: Pictures
-    long: Pictures | None = None
+    long: bool = False  # rows by the names of those that are judged by value
     rows: tuple[str, ...] = tuple(ROWS)
     small: Pictures = SMALL
     ablations: tuple[str, ...] = tuple(ABLATIONS)
@@ -35,7 +45,7 @@ class Size:
 
 TINY = Pictures(8, 20, 8, 2, 100, hidden=8, channels=4, monolithic=(8, 4))
 SMOKE = Size(
-    TINY, None, ("orthogonal", "orthogonal-monolithic", "gap", "alpha"), TINY, ("soft", "gap-plain"),
+    TINY, False, ("orthogonal", "orthogonal-monolithic", "gap", "alpha"), TINY, ("soft", "gap-plain"),
     ("vector", "vector-monolithic", "vector-soft", "vector-learned", "vector-learned-one", "vector-diagonal-05",
      "vector-gap-40"), 20, 100, 4,
 )  # fmt: skip
@@ -44,19 +54,23 @@ QUICK = Size(
     rows=("orthogonal", "orthogonal-monolithic", "random", "random-monolithic", "star", "gap", "alpha"),
 )  # fmt: skip
 # The cosine of the learning rate ends with the steps.
-LARGE = Pictures(64, SHORT_STEPS, 512, 3, 4000, 256, 32, (320, 64), 1e-3, Latents(), 100_000, centred=False)
-PAPER = Size(LARGE, replace(LARGE, steps=LONG_STEPS))
+LARGE = Pictures(64, LONG_STEPS, 512, 3, 4000, 256, 32, (320, 64), 1e-3, Latents(), 100_000, centred=False)
+PAPER = Size(LARGE, True)
 
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     """The published rows first, in the order in which a short budget should be spent; then what is cheap."""
     rows = runs.sprite_settings({name: ROWS[name] for name in size.rows}, size.pictures, members)
-    long = runs.sprite_settings(LONG, size.long, members, "sprites, longer") if size.long else {}
+    pictures = {
+        **runs.sprite_settings(LONG, size.pictures, members, "sprites, longer"),
+        **runs.sprite_settings(BESIDES, size.pictures, members, "sprites, besides"),
+        **runs.sprite_settings(FAR, replace(size.pictures, steps=FAR_STEPS), members, "sprites, besides"),
+    } if size.long else rows  # fmt: skip
     small = runs.sprite_settings({n: ABLATIONS[n] for n in size.ablations}, size.small, members, "small sprites")
     parts = {name: VECTORS[name] for name in size.vectors}
     vectors = runs.vector_settings(parts, size.vector_steps, size.vector_examples, members or size.small.members)
     verdicts = runs.verdict_setting({**rows, **small, **vectors}, size.values)
-    return {**rows, **long, "verdicts": verdicts, **vectors, **small}
+    return {**pictures, "verdicts": verdicts, **vectors, **small}
 
 
 STUDY = Study(

@@ -9,16 +9,8 @@ import polars as pl
 
 from recombine.statistics import summarise
 from recombine.studies.charts import Prepare, chart, dots, drawn, scatter
-from recombine.studies.first_principles.runs import (
-    ABLATIONS,
-    LONG,
-    LONG_STEPS,
-    PAPER_STEPS,
-    ROWS,
-    SHORT_STEPS,
-    VECTORS,
-)  # fmt: skip
-from recombine.studies.first_principles.tables import ASSUMPTIONS, as_long
+from recombine.studies.first_principles.runs import ABLATIONS, LONG, LONG_STEPS, PAPER_STEPS, ROWS, VECTORS
+from recombine.studies.first_principles.tables import ASSUMPTIONS
 
 PICTURES = 3
 PROMISED = ("the theorem promises generalization", "it promises nothing")
@@ -102,24 +94,17 @@ def _verdicts(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(named.alias("setting")).sort(pl.col("family") != "vectors", maintain_order=True)
 
 
-def _longest(table: pl.DataFrame) -> pl.DataFrame:
-    """Of a run that was trained longer besides, the rows of that, under the name of the other."""
-    run = pl.col("run")
-    replaced = [name.removesuffix("-long") for name in LONG if name in table["run"]]
-    return table.filter(~run.is_in(replaced)).with_columns(run.str.strip_suffix("-long"))
-
-
-def _share(steps: int) -> str:
-    return f"{100 * steps / PAPER_STEPS:.2g}\u00a0% of the steps".removeprefix("0")
+def _plain(table: pl.DataFrame) -> pl.DataFrame:
+    """Runs by the names that they have at any scale."""
+    return table.with_columns(pl.col("run").str.strip_suffix("-long"))
 
 
 def _rows(table: pl.DataFrame) -> pl.DataFrame:
-    """Members of every published row, of the longest training, with the published figures; the highest come first. The
-    label says how long that was, or, of smaller pictures, how small they are."""
-    long, small = pl.col("run").is_in(list(LONG)), pl.col("side") < 64
-    short = pl.when(small).then(pl.format("{} pixels", "side")).otherwise(pl.lit(_share(SHORT_STEPS)))
-    told = pl.when(long).then(pl.lit(_share(LONG_STEPS))).otherwise(short).alias("trained")
-    found = _longest(table.with_columns(told, long.alias("long")))
+    """Members of every published row with the published figures; the highest come first. The label says how long they
+    were trained, or, of smaller pictures, how small they are."""
+    long, share = pl.col("run").is_in(list(LONG)), pl.lit(f"{100 * LONG_STEPS / PAPER_STEPS:.2g}\u00a0% of the steps")
+    told = pl.when(long).then(share).otherwise(pl.format("{} pixels", "side")).alias("trained")
+    found = _plain(table.with_columns(told, long.alias("long")))
     figures = [(name, row.published[0], *(row.reached or (None, None))) for name, row in ROWS.items() if row.published]
     rows = found.join(pl.DataFrame(figures, ["run", "published", "lowest", "highest"], orient="row"), on="run")
     gone, count = pl.col("collapsed").sum().over("run"), pl.len().over("run")
@@ -185,14 +170,14 @@ def _draw_rows(rows: pl.DataFrame) -> Any:
 def _maps(table: pl.DataFrame) -> pl.DataFrame:
     """The mean over members of each cell."""
     mean = (pl.col("error") * pl.col("members")).sum() / pl.col("members").sum()
-    cells = _longest(table).group_by("run", "x", "y", maintain_order=True).agg(mean)
+    cells = _plain(table).group_by("run", "x", "y", maintain_order=True).agg(mean)
     named = pl.concat(cells.filter(pl.col("run") == run) for run in MAPPED)
     return named.with_columns(pl.col("run").replace(MAPPED).alias("model"))
 
 
 def _pictures(table: pl.DataFrame) -> pl.DataFrame:
     """The first pictures of the orthogonal rows: targets, then what either model draws."""
-    rows = _longest(table).filter(pl.col("run").is_in(list(SHOWN)) & (pl.col("example") < PICTURES))
+    rows = _plain(table).filter(pl.col("run").is_in(list(SHOWN)) & (pl.col("example") < PICTURES))
     shown = [(rows["run"][0], "target", "target"), *((run, label, "output") for run, label in SHOWN.items())]
     side = pl.lit(rows["row"].max()) + 1.0
     return pl.concat(
@@ -229,7 +214,7 @@ FIGURES = (
          fitted=False, axis=OUTSIDE, reference=0.0,
          prepare=_in_order({name: part.kind for name, part in VECTORS.items() if part.support != "random"})),
     drawn("widths", "How wide a band or a gap may be", pl.col("r2_ood").is_not_null(), table="widths",
-          prepare=lambda table: as_long(table).sort("curve", "member", "width"), finding=_widths_show,
+          prepare=lambda table: table.sort("curve", "member", "width"), finding=_widths_show,
           draw=lambda rows: chart("lines_of_members", "width", "r2_ood", "member", "curve",
                                    x_title="width of the band or gap", y_title="R² outside",
                                    y_domain=(min([0.0, *rows["r2_ood"].to_list()]), 1.02), own_x=True)(rows)),

@@ -23,8 +23,8 @@ from recombine.tasks.sprites.latents import Latents
 from recombine.training import AdamW, Cosine
 from recombine.training.precision import Precision
 
-PAPER_STEPS, SHORT_STEPS, LONG_STEPS = 392_000, 1000, 40_000
-"""The paper's, ours at its size, and ours of the rows that are trained longer besides."""
+PAPER_STEPS, LONG_STEPS, FAR_STEPS = 392_000, 40_000, 100_000
+"""The paper's, ours at its size, and of the two rows that say most."""
 SUM, HARD, SOFT, OVER = Addition(), HardOcclusion(), SoftOcclusion(), Over()
 FAMILY = models.CompositionFamily(candidates=(SUM, SOFT))
 LARGE = Latents(scale=(0.35, 0.5), shapes=(3, 4, 6))
@@ -58,6 +58,8 @@ class Part:
     members: int | None = None
     """Where they are not as many as others of this size have."""
     precision: Precision = "float32"
+    rate: float = 1.0
+    """Of the learning rate, the paper's at paper scale."""
 
 
 ROWS = {
@@ -91,9 +93,24 @@ _LONGER: dict[str, tuple[int, Precision]] = {
 }  # fmt: skip
 LONG = {f"{name}-long": replace(ROWS[name], kind=f"{ROWS[name].kind}, trained longer", members=members, precision=exact)
         for name, (members, exact) in _LONGER.items()}  # fmt: skip
-"""The rows again, for a tenth of the paper's steps, so that they can be judged by value. A row takes a sixth less time
+"""The rows at paper scale, for a tenth of its steps, so that they can be judged by value. A row takes a sixth less time
 in TF32; the orthogonal pair was computed in it too, before a run said so. More members where seeds part ways: of the
 published ones two of five collapsed (alpha), and two of five composed (the narrowest band)."""
+_large = partial(Part, members=5, precision="tf32")
+STEADY = ("diagonal-10", "star", "normal")
+"""The rows of which members ended behind after their training error had jumped, the narrowest band apart."""
+BESIDES = {
+    **{f"{name}-steady": replace(LONG[f"{name}-long"], kind=f"{ROWS[name].kind}, half the rate", rate=0.5,
+                                 published=None, curve=None) for name in STEADY},
+    "matched-large": _large("orthogonal, soft data", data=SOFT),
+    "shared-large": _large("orthogonal, shared", shared=True),
+    "matched-shared-large": _large("orthogonal, soft data, shared", data=SOFT, shared=True),
+}  # fmt: skip
+"""Trained as long as the rows: some again at half the rate, from the same starts; and what the rows *orthogonal* and
+*alpha* differ in, one thing at a time."""
+FAR = {f"{name}-far": replace(ROWS[name], kind=f"{ROWS[name].kind}, a quarter of the steps", members=5,
+                              precision="tf32", mapped=False)
+       for name in ("orthogonal", "orthogonal-monolithic")}  # fmt: skip
 
 ABLATIONS = {
     "soft": Part("soft, separate"),
@@ -162,7 +179,7 @@ def sprite_settings(
                             samples=size.samples, composition=part.data),
             model=_drawing(part, size), members=members or part.members or size.members, steps=size.steps,
             batch_size=size.batch, precision=part.precision,
-            optimizer=AdamW(lr=size.lr, weight_decay=1e-5, schedule=Cosine(steps=size.steps, floor=0.01)),
+            optimizer=AdamW(lr=part.rate * size.lr, weight_decay=1e-5, schedule=Cosine(steps=size.steps, floor=0.01)),
             measured=tuple(measured),
         )  # fmt: skip
         labels = _labels(part, family, side=size.side)

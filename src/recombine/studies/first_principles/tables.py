@@ -13,7 +13,8 @@ from recombine.studies.first_principles.runs import LONG, MODES, ROWS
 from recombine.studies.study import Rows, Setting
 from recombine.studies.tables import beside, last
 
-FIT = {"vectors": 0.9, "sprites": 0.25, "sprites, longer": 0.25, "small sprites": 0.25}
+FIT = {"vectors": 0.9, "sprites": 0.25, "sprites, longer": 0.25, "sprites, besides": 0.25,
+       "small sprites": 0.25}
 """No verdict on a network that explains less than this of its own training support (R²)."""
 ASSUMPTIONS = ("A0", "A1", "A2", "A3", "A4")
 
@@ -57,7 +58,7 @@ def jumps(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
     """Of each network that was trained longer, the largest jump of its training error after a thousand steps: at which
     ``step``, to how many ``times`` the median of ten readings before it (each a mean over some 40 steps), and after how
     many steps the median of five has come ``back`` to that; null: never."""
-    if setting.labels["family"] != "sprites, longer":
+    if setting.labels["family"] not in ("sprites, longer", "sprites, besides"):
         return None
     loss, step, at, level = pl.col("loss"), pl.col("step"), pl.col("at"), pl.col("level")
     before, after = loss.rolling_median(10).shift(1).over("member"), loss.rolling_median(5).shift(-4).over("member")
@@ -96,24 +97,15 @@ def published(networks: pl.DataFrame) -> pl.DataFrame:
     return counts.join(told, on="run", maintain_order="left").join(ours, on="run", maintain_order="left")
 
 
-def as_long(table: pl.DataFrame) -> pl.DataFrame:
-    """The table without the short rows of the published table once each that was trained has its longer run, without
-    the longer ones until then: what is compared was trained equally long."""
-    run = pl.col("run")
-    short, long = ({name for name in table["run"].unique() if name in of} for of in (ROWS, LONG))
-    whole = bool(long) and {f"{name}-long" for name in short} <= long
-    return table.filter(~run.is_in(short if whole else long))
-
-
 def verdicts(assumptions: pl.DataFrame, networks: pl.DataFrame) -> pl.DataFrame:
     """What was known before training beside what the networks did. ``holds``: A0 to A3; ``support_holds``: A2 and A3;
     null where that is unknown. A4 is in neither: before training it may be known to fail, never to hold."""
     a0, a1, a2, a3 = (pl.col(name) for name in ASSUMPTIONS[:4])
     known = assumptions.drop("run").rename({"setting": "of"})
     known = known.with_columns((a0 & a1 & a2 & a3).alias("holds"), (a2 & a3).alias("support_holds"))
-    settings = as_long(networks).select("run", "kind", "family", "support").unique(maintain_order=True)
+    settings = networks.select("run", "kind", "family", "support").unique(maintain_order=True)
     outcome = _summaries(networks, {"r2_id": "seen", "r2_ood": "unseen", "loss": "loss"})
-    of = pl.col("run").str.strip_suffix("-long").alias("of")  # what is known before training is known of both
+    of = pl.col("run").str.strip_suffix("-long").alias("of")
     found = settings.join(outcome, on="run", maintain_order="left").with_columns(of)
     return found.join(known, on="of", maintain_order="left").drop("of")
 
@@ -126,10 +118,10 @@ def foretold(verdicts: pl.DataFrame, networks: pl.DataFrame) -> pl.DataFrame:
 
 
 def ranks(networks: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
-    """For each member number Spearman's ρ between the published R² and ours over rows that were trained equally long:
+    """For each member number Spearman's ρ between the published R² and ours over rows:
     over all, and (``r2_kept``) over those where this member did not collapse. It stands beside each of these rows. Of
     members those that every row has; null where one has no figure."""
-    rows = as_long(networks).join(published.select("run", "published_r2"), on="run", maintain_order="left")
+    rows = networks.join(published.select("run", "published_r2"), on="run", maintain_order="left")
     rows = rows.drop_nulls("published_r2")
     every = pl.col("run").n_unique().over("member") == max(rows["run"].n_unique(), 3)
     rows = rows.filter(every)

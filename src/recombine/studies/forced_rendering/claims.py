@@ -9,7 +9,7 @@ import polars as pl
 
 from recombine.studies._cells import CORRELATION, Cells, cells, rising
 from recombine.studies.claims import Claim, Published, Test, Whose
-from recombine.studies.forced_rendering.needed import CNN, KERNEL, LOCATED
+from recombine.studies.forced_rendering.needed import CNN, DRAWN, KERNEL, LOCATED, SUMS, WIDE
 
 # Figures of worlds in which nothing is going on.
 BLANK, CHANCE, COPIED = 1.0, 9 / 28**2, 64 / 289
@@ -175,6 +175,17 @@ CLAIMS = (
         _few(f"need-{name}-half-stripes", kind, without, 1.0),
         _grows(f"need-{name}-stripes-picture", kind, 2.0, 1, "drawn"),
     )),
+    Claim("need-kernel-sums-picture", "Where a picture is the sum of its stripes instead of their product every stripe "
+          "and four bumps are enough for a tangent kernel to draw unseen ones, whatever the side: examples grow as N.",
+          cells("over_blank", "need", kind=SUMS, bumps=4, unit="member", take="max").below(DRAWN, nothing=BLANK),
+          "ours", source="the control of need-kernel-stripes-picture", unit=f"{OVER}, at the side where it is largest"),
+    Claim("need-kernel-wide", "Where a bump and its code widen with the side, the examples that a tangent kernel needs "
+          "to draw unseen bumps do not grow with it.",
+          cells("slope", "slopes", kind=WIDE, criterion="drawn", unit="member").near(0.3, theory=0), "ours",
+          source="the control of need-kernel-bumps: what is asked is how many bumps fill the square",
+          unit="log-log slope"),
+    _fails("mlp-ramp-long", "perceptron on two scaled coordinates, trained five times as long,", whose="ours",
+           source="fails-mlp-ramp, with steps enough to fit"),
     Claim("embedding-penalty",
           "The authors' penalty cuts the unseen error of their embedding network at least 50 times.",
           _cut("embedding", "embedding-regularised"),

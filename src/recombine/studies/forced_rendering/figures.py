@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from recombine.studies.charts import curves, dots, drawn, scatter
-from recombine.studies.forced_rendering.needed import LOCATED
+from recombine.studies.forced_rendering.needed import LOCATED, SUMS, WIDE
 from recombine.studies.forced_rendering.networks import KINDS
 
 RUN = pl.col("run")
@@ -46,6 +46,7 @@ def _strongest(table: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(label=pl.concat_str("score", mark))
 
 
+PLAIN = ~pl.col("kind").is_in([SUMS, WIDE])
 SETS = {0.0: "bumps alone", 0.5: "a quarter of the stripes", 1.0: "half of the stripes", 2.0: "all stripes"}
 POWERS = {1: "∝ N", 2: "∝ N²", 3: "∝ N³"}
 
@@ -138,12 +139,13 @@ FIGURES = (
     dots("scores", "Which score predicts composition", table="replicates", group="label", value="rho",
          prepare=_strongest, fitted=False, axis="Spearman's ρ with the unseen error, over kinds", domain=(-1, 1),
          reference=0.0),
-    curves("need", "Examples needed, with and without stripes", table="need", x="examples", y="located", by="set",
-           facet="facet", sort=False, prepare=_sets, fitted=False, log_x=True, y_domain=(0, 1), reference=LOCATED,
-           y_title="bumps placed", x_title="training examples, stripes counted", finding=_need_shows),
-    curves("exponents", "How the examples needed grow with the side", table="fewest", x="side", y="examples", by="set",
-           facet="facet", sort=False, prepare=_exponents, fitted=False, log_x=True, x_title="side N of the square",
-           y_title="log₁₀ of the examples needed"),
+    curves("need", "Examples needed, with and without stripes", PLAIN, table="need", x="examples", y="located",
+           by="set", facet="facet", sort=False, prepare=_sets, fitted=False, log_x=True, y_domain=(0, 1),
+           reference=LOCATED, y_title="bumps placed", x_title="training examples, stripes counted",
+           finding=_need_shows),
+    curves("exponents", "How the examples needed grow with the side", PLAIN, table="fewest", x="side", y="examples",
+           by="set", facet="facet", sort=False, prepare=_exponents, fitted=False, log_x=True,
+           x_title="side N of the square", y_title="log₁₀ of the examples needed"),
     drawn("volume", "Volume of the last hidden layer over the square", table="volume", draw=_draw_volume,
           prepare=_ordered),
 )  # fmt: skip

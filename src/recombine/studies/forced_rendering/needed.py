@@ -5,7 +5,7 @@ The learners are exact regression with the tangent kernel of a wide network, and
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,8 @@ from recombine.studies.study import Scale, Setting
 from recombine.tasks import BumpTask, Draws, Population
 from recombine.training import AdamW, Cosine
 
-KERNEL, CNN = "tangent kernel", "transposed CNN"
+KERNEL, SUMS, CNN = "tangent kernel", "tangent kernel, sums of stripes", "transposed CNN"
+WIDE = "tangent kernel, wider with the side"
 SET = ["kind", "share", "member", "side"]
 LOCATED, DRAWN = 0.9, 0.5
 """Unseen bumps are placed once this share of them is within one pixel, and drawn once the error falls to this share of
@@ -70,7 +71,9 @@ class OverlapRun(Run):
 
 class NeedRun(Run):
     """Location and error on unseen combinations against the number of bumps, whose real-valued centres are drawn anew
-    ``samples`` times; with different numbers of stripes. The tangent kernel of ``depth`` layers on the bump code."""
+    ``samples`` times; with different numbers of stripes. The tangent kernel of ``depth`` layers on the bump code.
+    ``compose``: what a picture is made of its two stripes. ``wide``: a bump and its code are an eighth of the side
+    wide, instead of one pixel at every side."""
 
     kind: ClassVar[str] = "data need"
     version: ClassVar[int] = 2
@@ -78,16 +81,21 @@ class NeedRun(Run):
     sides: tuple[int, ...] = (8, 12, 16)
     samples: int = Field(default=8, ge=1)
     depth: int = Field(default=3, ge=1)
+    shares: tuple[float, ...] = SHARES
+    compose: Literal["product", "sum"] = "product"
+    wide: bool = False
 
     def compute(self, context: Context) -> Outcome:
         parts: list[pl.DataFrame] = []
         for done, side in enumerate(self.sides):
-            parts += [self._one(side, share, sample) for share in SHARES for sample in range(self.samples)]
+            parts += [self._one(side, share, sample) for share in self.shares for sample in range(self.samples)]
             context.progress(done + 1, len(self.sides), "sides")
         return Outcome({"need": pl.concat(parts)}, {}, {"members": self.samples})
 
     def _one(self, side: int, share: float, sample: int) -> pl.DataFrame:
-        task, most = _task(side, side**2, share), side**2
+        task, most = _task(side, side**2, share).replace(compose=self.compose), side**2
+        if self.wide:
+            task = task.replace(sigma=side / 8, encoding=Population(width=side / 8))
         draws = Draws.single(sample, f"need {side}").uniform((most + ASKED, 2), torch.float64)
         points = torch.cat([task.stripe_points().double(), draws * (side - 1)])
         kernel = wide_tangent_kernel(task.codes(points).numpy(), self.depth)
@@ -128,7 +136,9 @@ def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
     sides = {"smoke": (6, 8), "quick": (8, 12, 16, 20), "paper": (8, 12, 16, 24, 28, 32, 40)}[scale]
     need = NeedRun(sides=sides, samples=members or (2 if scale == "smoke" else 8))
     return {"overlap-kernel": Setting(OverlapRun(tasks=tasks), {"kind": KERNEL}),
-            "kernel-need": Setting(need, {"kind": KERNEL})}  # fmt: skip
+            "kernel-need": Setting(need, {"kind": KERNEL}),
+            "kernel-need-sums": Setting(need.replace(shares=(2.0,), compose="sum"), {"kind": SUMS}),
+            "kernel-need-wide": Setting(need.replace(shares=(0.0,), wide=True), {"kind": WIDE})}  # fmt: skip
 
 
 def cnn_settings(scale: Scale, members: int | None) -> dict[str, Setting]:

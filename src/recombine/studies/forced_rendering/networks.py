@@ -43,6 +43,7 @@ KINDS = {
     "mlp-fourier": Kind("perceptron, Fourier", "perceptron", Fourier()),
     "mlp-ramp": Kind("perceptron, scaled coordinates", "perceptron", Ramp()),
     "mlp-ramp-scaled": Kind("perceptron, scaled coordinates", "perceptron", Ramp()),
+    "mlp-ramp-long": Kind("perceptron, scaled coordinates, longer", "perceptron", Ramp()),
     "mlp-ramp-raw": Kind("perceptron, raw coordinates", "perceptron", Ramp(scaled=False), faithful=SWEEP),
     "cnn": Kind("transposed CNN", "cnn", Population(), faithful=NOTEBOOK, mapped=True),
     "cnn-shallow": Kind("transposed CNN, 2 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=2),
@@ -71,7 +72,7 @@ class Training(NamedTuple):
 
 
 BOX = (6.0, 22.0)
-LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-raw")
+LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-long", "mlp-ramp-raw")
 SMALL = [name for name in KINDS if name not in LARGE]
 TRAININGS: dict[Scale, dict[str, Training]] = {
     "smoke": dict.fromkeys(SMALL, Training(8, 4, 12, 1e-2, 16, 2)),
@@ -91,6 +92,7 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
         "stripe-decoder": Training(28, BOX, 5000, 1e-2),
         **dict.fromkeys(("mlp-one-hot", "mlp-population", "mlp-fourier"), Training(28, BOX, 8000, 1e-3)),
         **dict.fromkeys(("mlp-ramp-scaled", "mlp-ramp-raw"), Training(28, BOX, 20_000, 1e-3)),
+        "mlp-ramp-long": Training(28, BOX, 100_000, 1e-3),
         "transformer": Training(28, BOX, 8000, 3e-4, members=5),
         **dict.fromkeys(("cnn-deep", "cnn-shallow"), Training(28, BOX, 3000, 1e-3, members=4)),
     },

@@ -7,7 +7,7 @@ from recombine.studies.kernel_theory import plane
 from recombine.studies.kernel_theory.claims import CLAIMS
 from recombine.studies.kernel_theory.figures import FIGURES
 from recombine.studies.kernel_theory.settings import SIZES, settings
-from recombine.studies.kernel_theory.tables import along, networks, ordered, phase
+from recombine.studies.kernel_theory.tables import along, networks, ordered, phase, trained
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Study
 
@@ -25,7 +25,8 @@ STUDY = Study(
     ),
     scales=SIZES,
     settings=settings,
-    tables={"networks": (networks, "salience"), "along": (along, "leak"), "salience": "salience", "kernels": "kernels",
+    tables={"networks": (networks, "salience"), "along": (along, "leak"), "trained": (trained, "leak_trained"),
+            "salience": "salience", "kernels": "kernels",
             "effects": "effects", "map": "map", "starts": (plane.starts, "starts")},
     derived={"phase": (phase, "kernels"), "ordered": (ordered, "networks")},
     claims=CLAIMS + plane.CLAIMS,

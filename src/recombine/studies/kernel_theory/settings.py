@@ -37,7 +37,11 @@ TINY_STEPS = 400
 CONTEXTS = ("cd1", "cd2", "cd3")
 IMAGE_STEPS = dict.fromkeys(CONTEXTS, 23_500) | {"equivalence": 23_550}
 """The paper's, where they are not 100 passes over 20 000 pictures in batches of 128: 30 000 pictures, or 150 passes."""
-COLOUR_STEPS = {"resnet": 31_300, "vit": 62_600}
+BETWEEN = (5, 10, 15)
+"""The paper's distances between near and far."""
+COLOUR_STEPS = {"resnet": 31_300, "vit": 62_600, "resnet-long": 31_300, "vit-long": 62_600}
+COLOUR_LONG = {"resnet-long": 4000, "vit-long": 10_000}
+"""Steps in which ours should fit, with as many images per class as the part of CIFAR-10 has for three places."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +104,18 @@ SMALL = {
 PAPER_RATE = SGD(lr=1e-4, momentum=0.9)
 """Of ConvNets. Where answers are ±1 ours learn at twenty times that for a tenth of the steps, with as large a sum of
 rates along a cosine."""
+SLOW_MEMBERS = 5
+"""ConvNets that are trained at that rate on signs too, for all of the paper's steps: the first five maps."""
+FURTHER = ("both", "asymmetric")
+"""Sets that were trained last beyond distance 0, and are asked with trained images too."""
 LARGE = {
     "convnet": Network("ConvNet", ConvNet, ("relu_4", "active_2"),
                        PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
+    "convnet-slow": Network("ConvNet at the paper's rate", ConvNet, ("relu_4", "active_2"), PAPER_RATE, PAPER_RATE),
     "resnet": Network("ResNet", ResNet, ("stage_4", "mean"), Adam(lr=1e-3), Adam(lr=1e-3)),
     "vit": Network("ViT", ViT, ("norm",), Adam(lr=1e-4), Adam(lr=1e-4)),
 }  # fmt: skip
+LARGE |= {f"{net}-long": LARGE[net]._replace(family=f"{LARGE[net].family}, longer") for net in ("resnet", "vit")}
 
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
@@ -218,9 +228,11 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
     if not size.small:
         tasks |= {name: sets.addition(name) for name in ("asymmetric", "both")} | {"cd2": sets.context(2, "logistic")}
         wanted += [("convnet", name, "near", near) for name in ("asymmetric", "both", "cd2")]
-        between = product(("interpolation", "extrapolation"), (5, 10, 15))
-        wanted += [("convnet", "cd2", "far", far), *(("convnet", name, "between", d) for name, d in between)]
-    wanted += [(net, "interpolation", "near", 0) for net in COLOUR_STEPS]
+        wanted += [("convnet", name, "far", far) for name in ("cd2", *FURTHER)]
+        wanted += [("convnet", name, "between", d) for name, d in product(tasks, BETWEEN)]
+        wanted += [("convnet-slow", name, "near", near) for name in ("cd3", "cd2")]
+        wanted += [(net, name, "near", 0) for net in COLOUR_LONG for name in ("interpolation", "cd3", "cd1")]
+    wanted += [(net, "interpolation", "near", 0) for net in ("resnet", "vit")]
     return {f"{net}-{name}-d{d}": _image(net, name, tasks[name], place, d, size, members)
             for net, name, place, d in wanted}  # fmt: skip
 
@@ -231,25 +243,31 @@ def _image(
     network, colour, signs = (SMALL if size.small else LARGE)[net], net in COLOUR_STEPS, symbolic.loss == "logistic"
     source: Source = "digits" if size.small else "cifar10-part" if colour else "mnist"
     examples = 30_000 if name in CONTEXTS else 20_000
-    pictures = ImageTask(symbolic=symbolic, source=source, distance=distance, per_class=size.per_class,
+    pictures = ImageTask(symbolic=symbolic, source=source, distance=distance,
+                         per_class=360 if net in COLOUR_LONG else size.per_class,
                          examples_seen=size.examples or examples)  # fmt: skip
-    steps, optimizer = size.image_steps[2 if colour else signs], network.logistic if signs else network.squared
-    full = COLOUR_STEPS.get(net, IMAGE_STEPS.get(name, 15_700))
+    full, slow = COLOUR_STEPS.get(net, IMAGE_STEPS.get(name, 15_700)), net == "convnet-slow"
+    steps = full if slow else COLOUR_LONG.get(net, size.image_steps[2 if colour else signs])
+    optimizer = network.logistic if signs else network.squared
+    one_map = colour and net not in COLOUR_LONG
     own_rate = optimizer == PAPER_RATE  # it is constant there; a higher one falls along a cosine
     along = (steps // 10, steps // 4, steps // 2, -1)
     run = TrainingRun(
-        task=pictures if colour else PerMember(task=pictures), model=network.model(shape=pictures.shape),
-        members=members or size.image_seeds[colour], steps=steps, batch_size=64 if size.small else 128,
+        task=pictures if one_map else PerMember(task=pictures), model=network.model(shape=pictures.shape),
+        members=members or (SLOW_MEMBERS if slow else size.image_seeds[colour]), steps=steps,
+        batch_size=64 if size.small else 128,
         optimizer=optimizer if own_rate else optimizer.replace(schedule=Cosine(steps=steps)),
         fit_below=IMAGE_FIT[symbolic.loss],
         measured=(Measured(measure="per_combination", arguments={"count": size.count}),
                   *_measured(",".join(network.layers), size.count, (-1,) if colour else along),
                   *(() if colour else (Measured(measure="kernel_leak", at=(0, -1),
-                                                arguments={"layers": network.layers[-1], "count": 2 * size.count}),))),
+                                                arguments={"layers": network.layers[-1], "count": 2 * size.count}),)),
+                  *((Measured(measure="leak", name="leak_trained", arguments={"count": size.count, "trained": True}),)
+                    if size.small or (distance and name in FURTHER) else ())),
     )  # fmt: skip
     paper = Faithful(steps=full, members=10, data=("task.task.examples_seen", examples))
     if colour:
-        paper = Faithful(steps=full, members=10, data=("task.per_class", 4000))
+        paper = Faithful(steps=full, members=10, data=("task.per_class" if one_map else "task.task.per_class", 4000))
     return _setting(run, name, symbolic, paper, network=net, family=network.family, data=source, sigma=1.0,
                     features=network.layers[-1], distance=distance, place=place)  # fmt: skip
 

@@ -47,6 +47,12 @@ def along(run: StoredRun, _: Setting) -> pl.DataFrame | None:
     return leak.select("member", "step", "slope", "seen_slope", "right") if leak["step"].n_unique() > 1 else None
 
 
+def trained(run: StoredRun, _: Setting) -> pl.DataFrame:
+    """Slopes over unseen pairs of new images and of trained ones."""
+    new, old = last(run.table("leak")), run.table("leak_trained")
+    return beside(new.select("member", new="slope"), old.select("member", trained="slope"))
+
+
 def ordered(networks: pl.DataFrame) -> pl.DataFrame:
     """Spearman's ρ between the slopes of image networks and what is foretold of them, within a set and a distance and
     averaged over these: one jackknife value per network, which has the same map of digits in all of them."""

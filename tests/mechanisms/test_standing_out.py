@@ -1,0 +1,68 @@
+"""Combinations that are clearly wrong where the others are not are named; of learners that err alike, none is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.mechanisms import MeasureResult, measure_predictions
+
+A, B = np.indices((8, 8)).reshape(2, -1).repeat(10, axis=1)
+ROW = np.tile(np.arange(10), 64)
+UNSEEN = (A + 2 * B) % 4 == 0
+WRONG = ((A == 0) & (B == 0)) | ((A == 4) & (B == 2))
+WORDS = np.array(["x", "y", "z"])
+
+
+def measured(y: object, p: object, **more: object) -> MeasureResult:
+    table = {"a": A, "b": B, "y": y, "p": p, "part": np.where(UNSEEN | (ROW < 3), "test", "train"), **more}
+    return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+
+
+def answered(number: bool, share: float, wrong: object, seed: int) -> MeasureResult:
+    """A sum with noise, or a class with some errors, wholly wrong at some combinations."""
+    rng = np.random.default_rng(seed)
+    if not number:
+        off = np.where(wrong, 1, np.where(rng.random(len(A)) < share, 2, 0))
+        return measured(WORDS[A % 3], WORDS[(A + off) % 3])
+    off = share * rng.normal(size=(8, 8))[A, B] + 6.0 * np.asarray(wrong)
+    return measured(1.0 * A + B + rng.normal(size=len(A)), A + B + off)
+
+
+@pytest.mark.parametrize("number", [False, True], ids=["classes", "numbers"])
+def test_those_that_are_wholly_wrong_are_named(number):
+    result = answered(number, 0.02, WRONG, 0)
+    assert result.verdict == "partly"
+    assert "2 of 16 unseen combinations are clearly wrong where the others are not: a = " in result.sentence()
+    found = [tuple(row.values()) for row in result.to_dict()["standing_out"]]
+    assert sorted(found) == [(0, 0), (4, 2)]
+
+
+@pytest.mark.parametrize(("number", "share"), [(False, 0.05), (False, 0.3), (True, 0.2), (True, 2.0)])
+def test_of_combinations_that_err_alike_none_is_named(number, share):
+    assert sum(len(answered(number, share, False, seed).outliers) > 0 for seed in range(4)) <= 1
+
+
+def test_one_that_is_noisier_is_not_wrong():
+    rng = np.random.default_rng(0)
+    noise = np.where(WRONG, 0.55, 0.02)
+    y = WORDS[(A + np.where(rng.random(len(A)) < noise, rng.integers(1, 3, size=len(A)), 0)) % 3]
+    assert measured(y, WORDS[A % 3]).outliers == ()
+    y = A + B + np.where(WRONG, 12.0, 1.0) * rng.normal(size=len(A))
+    assert measured(y, 1.0 * A + B).outliers == ()
+
+
+def test_models_of_several_classes_are_compared_by_their_probabilities_and_the_worst_recall_is_said():
+    due = np.eye(3)[A % 3] * 0.8 + 0.1
+    lost = np.where((UNSEEN & (A % 3 == 2))[:, None], np.eye(3)[0] * 0.8 + 0.1, due)
+    table = {"a": A, "b": B, "y": WORDS[A % 3], "part": np.where(UNSEEN | (ROW < 3), "test", "train")}
+    table |= {f"{m}_{w}": p[:, i] for m, p in (("p", due), ("q", lost)) for i, w in enumerate(WORDS)}
+    names = [[f"{m}_{w}" for w in WORDS] for m in "pq"]
+    same, other = (
+        measure_predictions(table, ["a", "b"], target="y", prediction=one, against=[two], split="part=test")
+        for one, two in (names, names[::-1])
+    )
+    assert [c.name for c in same.comparison.others if not c.rule] == ["q"]
+    assert same.comparison.others[-1].difference.high < 0
+    assert "Recall of z, the worst class on unseen ones: 1.00 on seen, 0.00 on unseen" in other.sentence()
+    assert "Recall" not in same.sentence()
