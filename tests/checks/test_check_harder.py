@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import recombine as rc
-from recombine.checks.harder import Harder, harder
+from recombine.checks.forecast import forecast
+from recombine.checks.harder import Harder, asked_over_tried, harder
 from recombine.checks.rules import Adding, Cells
 from recombine.space import FactorSpace
 
@@ -56,3 +57,34 @@ def test_check_says_so(noise: float) -> None:
     named = [level["level"] for level in checked.to_dict()["forecast"]["harder"]]
     assert named == (["t0"] if noise > 1 else [])
     assert any("task t0 errs by" in note for note in checked.notes) == (noise > 1)
+
+
+def test_what_is_expected_of_a_level_is_its_mean_shrunk() -> None:
+    """Two levels of six cells, one errs by 3, one by 1: z̄ = 1.8 and .2, r = 1 without noise, so 9 times as much."""
+    codes = np.array([[0, j] for j in range(6)] + [[1, j] for j in range(6)])
+    cells = Cells(codes, (2, 6), np.ones(12), np.zeros(12), None)
+    rule = Adding("constant", cells, 0)
+    rule.left_out = lambda groups: np.array([[3.0 if codes[g[0], 0] == 0 else 1.0] for g in groups])  # type: ignore[method-assign]
+    assert asked_over_tried(rule, codes[:2], codes[6:]) == pytest.approx(9.0)
+    assert asked_over_tried(rule, codes, codes) == pytest.approx(1.0)
+
+
+def test_a_forecast_is_for_the_levels_that_are_asked() -> None:
+    """One task of eight errs four times as much: asked about it, the forecast is larger than asked about others."""
+    held, factors = [], []
+    for seed in range(14):
+        rng = np.random.default_rng(seed)
+        codes = np.stack(np.unravel_index(np.arange(64), SHAPE), axis=1)
+        noise = np.where(codes[:, 1] == 0, 4.0, 1.0) * rng.normal(size=64)
+        answers = rng.normal(0, 3, 8)[codes[:, 0]] + rng.normal(0, 3, 8)[codes[:, 1]] + noise
+        cells = Cells(codes, SHAPE, np.ones(64), answers, None)
+        for tasks in ((0, 1), (2, 3)):
+            out = (codes[:, 0] < 2) & np.isin(codes[:, 1], tasks)
+            found = forecast(cells.take(~out), codes[out], seed=seed)
+            assert not isinstance(found, str)
+            real = np.sqrt(((found.estimate(codes[out]).answers - answers[out]) ** 2).mean())
+            held.append([found.low <= real <= found.high, found.low <= real * found.levels <= found.high])
+            factors.append(found.levels)
+    assert np.median(factors[::2]) > 1.3 > 1 > np.median(factors[1::2])
+    now, before = np.mean(held, axis=0)
+    assert before < now > 0.8

@@ -20,7 +20,7 @@ from recombine.checks.curves import Numeric, curves_of, shapes
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import judge
 from recombine.checks.modular import Floats
-from recombine.checks.notes import notes_on, slips_in
+from recombine.checks.notes import notes_on
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import (
@@ -36,6 +36,7 @@ from recombine.checks.reading import (
     texts_in,
     with_grid,
 )
+from recombine.checks.slips import slips_in, without
 from recombine.checks.tables import Pairs, pair_tables
 from recombine.checks.verdict import CheckResult
 from recombine.errors import InputError
@@ -117,7 +118,8 @@ def check(
         asked = ask_table(known, wanted, max_queries)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     judged = judge(known, train, asked, asked_table, rules, seed)
-    plain, slips = levels_only(train, curves), slips_in(train)
+    plain = levels_only(train, curves)
+    slips = without(*slips_in(train, known), train, known, asked, rules, seed)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recombine.checks.rules import Adding, Cells, Mean, Odds, Rule, scales
 from recombine.checks.substitution import Substitution
+from recombine.checks.surface import designed, surface_of
 
 MOST_PAIRS = 2_000
 """Pairs of levels up to which their effects are fitted."""
@@ -25,5 +26,11 @@ def contestants(cells: Cells) -> list[Rule]:
         return [*found, Substitution(cells)] if swap else found
     found = [Adding("constant", cells, 0), Adding("additive", cells, 1)]
     found += [Adding("curved", bent, 1)] if bent else []
-    found += [Adding("additive", cells, 1, scale) for scale in scales(cells.answers, cells.share)]
+    surface = surface_of(cells)
+    found += [Adding("surface", surface, 2, free=True)] if surface else []
+    found += [
+        Adding("additive", cells, 1, scale)
+        for scale in scales(cells.answers, cells.share)
+        if not (scale.learnt and designed(cells))
+    ]
     return [*found, Adding("pairs", cells, 2)] if pairs else found

@@ -57,7 +57,8 @@ class Curve:
     @cached_property
     def spanning(self) -> Ints:
         """Codes of so few seen values that what is known at them is known everywhere: the ends, or the knots."""
-        count = 2 if self.shape == "linear" else max(3, min(self.most, -(-3 * len(self.seen) // 4)))
+        few = {"linear": 2, "square": 3}
+        count = few.get(self.shape) or max(3, min(self.most, -(-3 * len(self.seen) // 4)))
         return self.seen[np.linspace(0, len(self.seen) - 1, count).round().astype(np.int64)]
 
     @property
@@ -83,6 +84,9 @@ class Curve:
         line = (x - x[self.seen].mean()) / x[self.seen].std()
         if self.width == 1:
             return (line[:, None],)
+        if self.shape == "square":
+            square = line**2 - np.polyval(np.polyfit(line[self.seen], line[self.seen] ** 2, 1), line)
+            return line[:, None], (square / square[self.seen].std())[:, None]
         bends = np.stack([column for _, column in _bends(x, knots)], axis=1)
         beside = np.linalg.lstsq(seen, bends[self.seen], rcond=None)[0]
         bends = bends - np.stack([np.ones(len(x)), x], axis=1) @ beside
@@ -99,6 +103,10 @@ class Curve:
     def bent(self, most: int = MOST_KNOTS) -> Curve | None:
         """A spline of these values, where they are enough for one."""
         return Curve(self.levels, self.seen, "spline", most) if len(self.seen) > 2 else None
+
+    def squared(self) -> Curve:
+        """The line and its square, for a second-order surface; only fitted, never asked what it determines."""
+        return Curve(self.levels, self.seen, "square")
 
     def more(self, codes: Ints) -> Floats | None:
         """What contradicts the shape where the answers follow it: one effect per value, or where few cells share a

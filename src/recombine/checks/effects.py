@@ -26,6 +26,8 @@ from recombine.checks.modular import Floats, Ints
 ROUNDS = 20
 LEAST = 1e-9
 """Smallest variance of a block or of the noise, as a share of the answers' variance."""
+FREE = 1e6
+"""Variance of effects that are not shrunk, in the same units."""
 FILLED = 0.02
 """Share of a matrix that is not zero from which products are faster with the zeros written out."""
 DENSE = 2_500
@@ -84,6 +86,10 @@ def blocks_of(codes: Ints, shape: tuple[int, ...], order: int, curves: Mapping[i
     """All blocks that are worth a variance of their own."""
     found = []
     for subset in subsets_of(len(shape), order):
+        squares = [k for k in subset if k in curves and curves[k].shape == "square"]
+        if len(subset) > 1 and squares:  # of a surface: products of lines
+            found += [Block.of(codes, shape, subset, {k: curves[k].smooth[0] for k in subset})]
+            continue
         whole = {k: np.hstack(curves[k].smooth) for k in subset if k in curves}
         parts = [{k: part} for k in whole for part in curves[k].smooth] if len(subset) == 1 and whole else [whole]
         found += [Block.of(codes, shape, subset, part) for part in parts]
@@ -111,8 +117,10 @@ class Effects:
         order: int,
         known: Floats | None = None,
         curves: Mapping[int, Curve] | None = None,
+        free: bool = False,
     ) -> None:
-        """``known``: variances of the blocks to start from, where ``noise`` is the noise itself and σ² = 1 is kept."""
+        """``known``: variances of the blocks to start from, where ``noise`` is the noise itself and σ² = 1 is kept.
+        ``free``: effects are not shrunk, as by least squares."""
         self.codes, self.y = codes, y
         self.blocks = blocks_of(codes, shape, order, curves or {})
         self.size = np.array([len(b) for b in self.blocks], dtype=np.int64)
@@ -122,6 +130,8 @@ class Effects:
         share = self.spread / (1 + len(self.blocks))
         self.theta = np.full(len(self.blocks), share) if known is None else np.resize(known, len(self.blocks))
         self.sigma2 = share if known is None else 1.0
+        self.theta = np.full(len(self.blocks), FREE * self.spread) if free else self.theta
+        self.free = free
         self._settle(ROUNDS if known is None else 1, known is not None)
 
     def _rows(self, codes: Ints) -> tuple[csr_array, Floats]:
@@ -154,6 +164,7 @@ class Effects:
             variance = (inverse**2).sum(axis=0)[1:]
             settled = self.size - self._sums(variance) / self.theta
             theta = np.maximum(self._sums(_squares(beta[1:])) / np.maximum(settled, 1e-6), least)
+            theta = self.theta if self.free else theta
             left = _squares(self.y - self.design @ beta)
             freedom = max(len(self.y) - 1 - float(settled.sum()), 1.0)
             sigma2 = 1.0 if known else max(float((left / self.noise).sum()) / freedom, least)
@@ -214,6 +225,13 @@ class Effects:
         weights = self._residuals[group] / noise
         solved = np.linalg.solve(inverse, np.stack([weights, np.eye(len(group))[0]], axis=1))
         return float(self.y[group[0]] - solved[0, 0]), float(np.sqrt(max(solved[0, 1], 0.0)))
+
+    def evenly_left_out(self) -> tuple[Floats, Floats]:
+        """What the fit without it would say of every training cell, with its standard deviation, if all had the mean
+        leverage (generalised cross-validation)."""
+        noise = self.sigma2 * self.noise
+        left = max(float((1 - noise * (self._half**2).sum(axis=0)).mean()), 1e-9)
+        return self.y - self._residuals / left, np.sqrt(noise / left)
 
     def each_left_out(self) -> Floats:
         """What the fit without it says of every training cell."""

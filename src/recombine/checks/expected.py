@@ -15,7 +15,7 @@ from recombine.support.table import Target
 
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
-    "substitution", "level", "wrong", "wrong_constant", "by_draw", "realised",
+    "substitution", "level", "wrong", "wrong_constant", "by_draw", "levels", "realised",
 )  # fmt: skip
 PAIRS_FREEDOM = 5
 """Degrees of freedom without which effects of pairs get no ranges: of planted tables these held .2 to .7, not .9."""
@@ -92,6 +92,8 @@ class Forecast:
     ("cells"), the error there, and that of the same answer for all ("constant")."""
     harder: tuple[Harder, ...] = ()
     """Levels that are asked about and err more than others where they are seen (numbers)."""
+    levels: float = 1.0
+    """How many times larger errors are expected at the levels that are asked about than at those it was tried on."""
     aliased: bool = False
     """Whether an interaction may hide behind single effects: then nothing that is left out shows what is asked."""
 

@@ -18,11 +18,13 @@ from scipy.special import ndtri, stdtrit
 from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
 from recombine.checks.expected import Forecast, RuleError
+from recombine.checks.harder import asked_over_tried
 from recombine.checks.learners import Learner, learners
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import Adding, Cells, Odds, Rule
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
+from recombine.checks.surface import beats_constant, each_alone
 
 STAND_INS = 200
 FEWEST = 6
@@ -33,6 +35,8 @@ COVERED = 0.9
 DRAWS = 2_000
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""
+SURER = 1.0
+"""The same of the few points of a design, of which by chance some rule always looks better; a surface had its test."""
 TIE = 0.01
 """Share of the loss that is no difference: as much as rounding to three digits hides of an error."""
 ONE_SIDED = 2.576
@@ -59,7 +63,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         )
     rng = np.random.default_rng(seed)
     cells = _fewer(cells, rng)
-    drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, rng, cells.curves)
+    alone = each_alone(cells, asked)
+    drawn = alone or stand_ins(cells.codes, cells.shape, asked, STAND_INS, rng, cells.curves)
     groups, firsts = drawn.groups, [int(g[0]) for g in drawn.groups]
     few = len(set(firsts))
     if few < FEWEST:
@@ -67,13 +72,23 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         return f"no forecast: too few seen combinations could be left out as the asked ones are ({found})."
     entered = [*contestants(cells), *learners(more, cells, seed)]
     metric = _metric(cells)
-    said = [rule.left_out(groups) for rule in entered]
+    nearer = [1.0] * len(entered)
+    if alone:
+        even = [r.evenly_left_out(asked) if isinstance(r, Adding) else (r.left_out(groups), 1.0) for r in entered]
+        said, nearer = [one for one, _ in even], [factor for _, factor in even]
+    else:
+        said = [rule.left_out(groups) for rule in entered]
     truth, places = cells.answers[firsts], cells.codes[firsts]
     seen = [losses_of(truth, answers, metric) for answers in said]
     substituted = _substitution(entered, seen, asked)  # now: it holds what it was last tried on
     losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
-    best = _choose(losses if cells.numeric else seen, few)
+    worth = [SURER if alone and rule.name != "surface" else WORTH for rule in entered]
+    best = _choose(losses if cells.numeric else seen, few, worth)
+    losses = [loss * factor for loss, factor in zip(losses, nearer, strict=True)]
+    told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
+    levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and told else 1.0
+    losses = [loss * levels for loss in losses]
     together = _together(losses[best], places, drawn.cluster)
     stood, will = _independent(places, drawn.cluster, together), _independent(asked, drawn.asked, together)
     winner = entered[best]
@@ -88,10 +103,11 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     wrong, same = (
         float(losses_of(truth, said[i], "error rate").mean()) if metric == "log loss" else None for i in (best, 0)
     )
-    judged = {winner.name, ASSUMED.get(assumed)}
+    judged = set() if alone else {winner.name, ASSUMED.get(assumed)}  # nothing is drawn of which a seed could decide
     named = tuple(
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
+            beats_constant(cells) if rule.name == "surface" else
             _beyond_chance(rule, entered[0], cells, asked, _margin(told, proof[0], few), rule.name in judged),
             float(root(raw.mean())),
         )
@@ -99,14 +115,16 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     )  # fmt: skip
     at = next((i for i, rule in enumerate(entered) if rule.name == ASSUMED.get(assumed)), best)
     sums = winner.name.startswith(("additive", "curved", "constant")) or at == best
-    clear = not sums and _beyond_chance(winner, entered[at], cells, asked, _margin(proof[best], proof[at], few), True)
+    margin = 0.0 if sums else _margin(proof[best], proof[at], few)
+    clear = winner.name == "surface" or _beyond_chance(winner, entered[at], cells, asked, margin, not alone)
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
         substituted, winner, deviations,
         metric != "log loss" and len(cells.codes) < SMALL, wrong, same, clear,
         float(np.ptp(cells.answers)) if cells.numeric else None,
-        _by_draw(losses[best], metric),
+        0.0 if alone else _by_draw(losses[best], metric),
+        levels=float(np.sqrt(levels)),
     )  # fmt: skip
 
 
@@ -179,13 +197,13 @@ def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
     return np.asarray(-(truth * np.log(np.clip(said, 1e-6, 1))).sum(axis=1))
 
 
-def _choose(losses: list[Floats], few: int) -> int:
+def _choose(losses: list[Floats], few: int, worth: list[float]) -> int:
     """The rule of the smallest loss; a simpler one where the difference is a small part of the loss, or of its standard
     error. ``few`` of the stand-ins are distinct cells."""
     best = 0
     for i, loss in enumerate(losses):
         gain = losses[best] - loss
-        if gain.mean() > max(WORTH * gain.std(ddof=1) / np.sqrt(few), TIE * float(losses[best].mean())):
+        if gain.mean() > max(worth[i] * gain.std(ddof=1) / np.sqrt(few), TIE * float(losses[best].mean())):
             best = i
     return best
 

@@ -1,7 +1,12 @@
-"""Levels whose seen combinations err more than the others: one forecast for all asked combinations is too small there.
+"""Levels whose seen combinations err more than the others: the forecast is for the levels that are asked about.
 
-Every seen cell is left out by itself. A level's loss is the mean over its cells; how large the largest over all levels
-would be by chance is told by dealing the same losses out to the cells anew.
+Every seen cell is left out by itself. With z the losses over their mean, the n cells of a level are expected to have
+
+    1 + n r / (1 + (n − 1) r) · (z̄ − 1),   r the correlation of z within the levels of the factor (at least 0)
+
+times the mean loss (best linear prediction: by chance alone r is 0 and no level is harder), and a cell the product over
+its factors. Named are levels whose loss is beyond chance: how large the largest over all levels would be by chance is
+told by dealing the same losses out to the cells anew.
 """
 
 from __future__ import annotations
@@ -16,8 +21,10 @@ from recombine.space import FactorSpace, quoted
 
 FEWEST = 3
 """Seen cells of a level that is judged."""
-MOST = 300
+MOST = 600
 """Cells that are left out, drawn where there are more."""
+LEAST = 0.05
+"""Share of the mean loss below which none is expected."""
 DEALT, CHANCE = 999, 0.01
 WORTH = 1.5
 """Times the error elsewhere that is worth saying."""
@@ -38,10 +45,7 @@ class Harder:
 def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
     """Levels among the asked ones that err more than others beyond chance, the worst first."""
     rng, cells = np.random.default_rng(0), rule.cells
-    kept = np.arange(len(cells.codes))
-    if len(kept) > MOST:
-        kept = np.sort(rng.choice(kept, MOST, replace=False))
-    losses = (rule.left_out([kept[[i]] for i in range(len(kept))])[:, 0] - cells.answers[kept]) ** 2
+    kept, losses = _alone(rule)
     codes, factors = cells.codes[kept], [k for k in range(len(cells.shape)) if k not in cells.curves]
     places = [(k, int(level)) for k in factors for level in np.unique(codes[:, k])]
     inside = np.array([codes[:, k] == level for k, level in places], dtype=np.float64).reshape(-1, len(kept))
@@ -63,6 +67,35 @@ def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
             name = quoted(factor.levels[level])
             found.append((-excess, Harder(factor.name, name, error, elsewhere, int(row.sum()), often)))
     return tuple(told for _, told in sorted(found, key=lambda pair: pair[0]))
+
+
+def asked_over_tried(rule: Adding, asked: Ints, tried: Ints) -> float:
+    """The mean loss to expect at the levels that are asked about, over that at the levels of the cells tried."""
+    kept, losses = _alone(rule)
+    if losses.max() <= 0:
+        return 1.0
+    z, expected = losses / losses.mean() - 1, [np.ones(len(asked)), np.ones(len(tried))]
+    for k, size in enumerate(rule.cells.shape):
+        if k in rule.cells.curves:
+            continue
+        level = rule.cells.codes[kept, k]
+        count, total, squares = (np.bincount(level, w, size) for w in (np.ones(len(z)), z, z**2))
+        pairs = float((count * (count - 1)).sum())
+        r = float(np.clip((total**2 - squares).sum() / pairs / max(z.var(), 1e-300), 0.0, 1.0)) if pairs else 0.0
+        told = 1 + r * total / (1 + np.maximum(count - 1, 0) * r)
+        expected = [e * told[codes[:, k]] for e, codes in zip(expected, (asked, tried), strict=True)]
+    there, here = (max(float(e.mean()), LEAST) for e in expected)
+    return there / here
+
+
+def _alone(rule: Adding) -> tuple[Ints, Floats]:
+    """Seen cells, drawn where there are many, and their squared errors, each left out by itself."""
+    kept, surprise = np.arange(len(rule.cells.codes)), rule.surprise
+    if len(kept) > MOST:
+        kept = np.sort(np.random.default_rng(0).choice(kept, MOST, replace=False))
+    losses = (rule.left_out([kept[[i]] for i in range(len(kept))])[:, 0] - rule.cells.answers[kept]) ** 2
+    rule.surprise = surprise
+    return kept, losses
 
 
 def _excess(losses: Floats, inside: Floats, counts: Floats) -> Floats:

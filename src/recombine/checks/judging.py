@@ -15,6 +15,7 @@ from recombine.checks.harder import harder
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.queries_asked import Asked
 from recombine.checks.rules import Adding, Cells, Scale, scaled
+from recombine.checks.surface import outside
 from recombine.checks.verdict import scale_of
 from recombine.support.table import Table
 
@@ -79,6 +80,11 @@ def _forecast(
     if notes and found.by_pairs:
         return None, [ALIASED, *notes]
     found = replace(found, aliased=bool(hiding.hidden))
+    if found.rule == "surface" and (far := int(outside(cells, codes).sum())):
+        notes.append(
+            f"{far:,} of {len(codes):,} asked points lie beyond the seen ones, though each number lies between seen "
+            "values: there the surface is extrapolated."
+        )
     if cells.numeric and found.by_pairs and not found.ranged:
         notes.append(SATURATED)
     if cells.numeric and isinstance(rule := found.recommended, Adding):

@@ -14,7 +14,6 @@ from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
 from recombine.checks.learners import LEARNERS
-from recombine.checks.outliers import outliers, rows_apart, wrong_of_two
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
 from recombine.checks.reading import MOST_WRITTEN
@@ -24,8 +23,6 @@ from recombine.support.table import Table, Target
 
 NEAR = 5
 """How near to 0 and 100 answers come that may be per cents."""
-ALONE = 0.9
-"""Share of the spread of a combination's rows that one of them makes where it alone is off."""
 UNEVEN = 3
 """Times the median width from which a range is one of a hard combination."""
 FEWEST_MARKS, MOST_MARKS = 3, 11
@@ -124,42 +121,6 @@ def _shortcut(prediction: Prediction | None, expected: Forecast | None) -> list[
         f"Shortcut: {' × '.join(found.factors)} agrees with the answers in training and opposes them where asked "
         f"(judged by {found.judged_by}); for a {prediction.learner} it {strength} what points the right way."
     ]
-
-
-def slips_in(train: Table) -> list[str]:
-    """Answers that may be slips: one of them changes the forecast, the test and every answer."""
-    if train.target is None:
-        return []
-    apart = outliers(train.target)
-    within = [(i, rows) for i, rows in rows_apart(train.target) if i not in apart]
-
-    def of(cell: int) -> str:
-        return f"of ({', '.join(map(str, train.space.decode(train.codes[[cell]])[0].values()))})"
-
-    slip, said = "look for a slip, it changes everything said here.", []
-    if apart:
-        what = "the answer {} lies" if len(apart) == 1 else "the answers {} lie"
-        named = ", ".join(f"{_own(train.target, i)} {of(i)}" for i in apart)
-        said.append(f"{what.format(named)} far from all others: {slip}")
-    if within:
-        named = ", ".join(f"{' or '.join(map(shown, rows))} {of(i)}" for i, rows in within)
-        said.append(f"{named} lies far from the other rows of its combination: {slip}")
-    return said
-
-
-def _own(target: Target, i: int) -> str:
-    """The answer that is off: of two rows the one that is wrong, of more the one that makes nearly all of their spread,
-    else their mean."""
-    mean, rows = float(target.mean[i]), int(target.count[i])
-    if target.ends is not None and rows == 2:
-        wrong = wrong_of_two(target, i)
-        if len(wrong) == 1:
-            return f"{shown(wrong[0])} in one of 2 rows"
-    elif target.ends is not None and rows > 1:
-        far = float(max(target.ends[i], key=lambda end: abs(end - mean)))
-        if (far - mean) ** 2 * rows / (rows - 1) > ALONE * float(target.spread[i]) > 0:
-            return f"{shown(far)} in one of {rows:,} rows"
-    return shown(mean) + (f", the mean of {rows:,} rows," if rows > 1 else "")
 
 
 def _per_cent(target: Target | None, expected: Forecast | None) -> list[str]:

@@ -154,23 +154,31 @@ def scaled(target: Target, scale: Scale) -> Target:
 class Adding:
     """Numbers: effects of single factors (order 1) or pairs (order 2) add up on a scale; order 0 is the mean."""
 
-    def __init__(self, name: str, cells: Cells, order: int, scale: Scale = PLAIN) -> None:
+    def __init__(self, name: str, cells: Cells, order: int, scale: Scale = PLAIN, free: bool = False) -> None:
         self.name, self.scale = f"{name} on a {scale.name} scale" if scale.name else name, scale
         self.cells, self._y = cells, scale.forth(cells.answers)
         self.surprise = np.zeros(0)
         """Standard deviations by which each cell left out last was missed."""
         noise = np.ones(len(self._y))
-        self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves)
+        self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
         if cells.pure is not None and scale is PLAIN and np.ptp(cells.rows) > 0:
             left = self._y - self.effects.design @ self.effects.beta
             between = max(float((left**2).mean()) - cells.pure * float((1 / cells.rows).mean()), 0.0)
             noise = between + cells.pure / cells.rows
             if noise.min() > 0:
-                self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves)
+                self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
 
     @property
     def variances(self) -> int:
-        return len(self.effects.blocks)
+        return 0 if self.effects.free else len(self.effects.blocks)
+
+    def evenly_left_out(self, asked: Ints) -> tuple[Floats, float]:
+        """The answer to every cell without it, as if all had the same leverage, and the variance of asked answers over
+        theirs."""
+        place, sd = self.effects.evenly_left_out()
+        self.surprise = np.abs(self._y - place) / np.maximum(sd, 1e-300)
+        nearer = float((self.effects.predict(asked)[1] ** 2).mean() / max(float((sd**2).mean()), 1e-300))
+        return self._mean(place, sd, self.scale)[:, None], nearer
 
     @property
     def noise(self) -> float | None:

@@ -20,6 +20,7 @@ from recombine.checks import exported
 from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
+from recombine.checks.best import best
 from recombine.checks.confounding import Confounding
 from recombine.checks.elsewhere import elsewhere
 from recombine.checks.expected import Forecast, apart, shown
@@ -230,6 +231,10 @@ class CheckResult(Result):
         if not most >= 0:
             raise InputError(f"cannot fail on {condition!r}; write {name}=NUMBER, in the units of the forecast.")
         return self.worst != "seen" and (self.forecast is None or getattr(self.forecast, name) > most)
+
+    def best(self, end: Literal["max", "min"]) -> dict[str, Any]:
+        """The asked combinations with the largest or smallest answers, and how many cannot be told from the first."""
+        return best(self, end)
 
     @property
     def suggestions(self) -> list[dict[str, Level]]:

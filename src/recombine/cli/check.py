@@ -120,6 +120,9 @@ def check(
             "layers of 64 units), both scikit-learn's, untuned; they take seconds to minutes."
         ),
     ] = None,
+    best: Annotated[
+        Literal["max", "min"] | None, Parameter(help="Which asked combinations have the largest or smallest answers.")
+    ] = None,
     fail_on: Annotated[
         list[str] | None,
         Parameter(
@@ -183,9 +186,11 @@ def check(
         plan.write_text(safe_csv(result.run_sheet()), encoding="utf-8")
     with unread():
         if json:
-            print_json(result.to_dict())
+            print_json(result.to_dict() | ({} if best is None else {"best": result.best(best)}))
         else:
             _show(result, out)
+            if best is not None:
+                say(f"\nbest ({best}): {result.best(best)['words']}")
             if plan is not None:
                 rows, done = len(result.run_sheet()), not result.advice.needed
                 say(f"\n{counted(rows, 'row')} to collect written to {plan}{NOTHING if done and not rows else ''}")
@@ -252,7 +257,6 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         share = result.forecast.share
         tried = ", ".join(f"{rule.rule} {rounded(rule.error, share)}" for rule in result.forecast.rules)
         facts.append(("rules", f"{tried} ({result.forecast.metric}); {result.forecast.choice}"))
-        facts.append(("draw", result.forecast.drawn))
         if result.elsewhere and result.forecast.rule != "constant":
             facts.append(("elsewhere", result.elsewhere))
     if result.additivity is not None:

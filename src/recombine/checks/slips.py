@@ -1,0 +1,82 @@
+"""Answers that may be slips, in words: one of them changes the forecast, the test and every answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from recombine.checks.expected import shown
+from recombine.checks.forecast import forecast
+from recombine.checks.identifiability import DETERMINED, Identifiability
+from recombine.checks.outliers import off_the_sum, outliers, rows_apart, wrong_of_two
+from recombine.checks.queries_asked import Asked
+from recombine.checks.rules import Cells
+from recombine.support.table import Table, Target
+
+ALONE = 0.9
+"""Share of the spread of a combination's rows that one of them makes where it alone is off."""
+
+
+def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]]:
+    """Sentences about answers that may be slips, and their combinations."""
+    if train.target is None:
+        return [], []
+    apart = outliers(train.target)
+    within = [(i, rows) for i, rows in rows_apart(train.target) if i not in apart]
+    cells = [*apart, *(i for i, _ in within)]
+    off = [] if cells else off_the_sum(train.target, known)
+
+    def of(cell: int) -> str:
+        return f"of ({', '.join(map(str, train.space.decode(train.codes[[cell]])[0].values()))})"
+
+    slip, said = "look for a slip, it changes everything said here.", []
+    if apart:
+        what = "the answer {} lies" if len(apart) == 1 else "the answers {} lie"
+        named = ", ".join(f"{_own(train.target, i)} {of(i)}" for i in apart)
+        said.append(f"{what.format(named)} far from all others: {slip}")
+    if within:
+        named = ", ".join(f"{' or '.join(map(shown, rows))} {of(i)}" for i, rows in within)
+        said.append(f"{named} lies far from the other rows of its combination: {slip}")
+    if off:
+        what = "the answer {} lies" if len(off) == 1 else "the answers {} lie"
+        named = ", ".join(f"{shown(float(train.target.mean[i]))} {of(i)}" for i in off)
+        said.append(f"{what.format(named)} far from the sum of effects, as no other does: {slip}")
+    return said, [*cells, *off]
+
+
+def without(
+    slips: list[str], cells: list[int], train: Table, known: Identifiability, asked: Asked, rules: Sequence[str],
+    seed: int,
+) -> list[str]:  # fmt: skip
+    """The same sentences, the last with what would be forecast if these combinations had not been seen."""
+    if not cells or train.target is None or asked.worst == "seen":
+        return slips
+    use = train.target.count > 0
+    use[cells] = False
+    count = np.where(use, train.target.count, 0)
+    left = Cells.of(known.codes, known.shape, replace(train.target, count=count), known.curves)
+    status = Identifiability(known.codes[use], known.shape, known.order, known.curves).status(asked.codes)
+    codes = asked.codes[status == DETERMINED].astype(np.int64)
+    found = forecast(left, codes, assumed=known.order, more=rules, seed=seed)
+    which = "that combination" if len(cells) == 1 else "these combinations"
+    if isinstance(found, str):
+        return [*slips[:-1], f"{slips[-1]} Without {which} nothing is forecast."]
+    told = f"{shown(found.error)} ({shown(found.low)} to {shown(found.high)}) by the rule “{found.rule}”"
+    return [*slips[:-1], f"{slips[-1]} Without {which} the forecast is {told}."]
+
+
+def _own(target: Target, i: int) -> str:
+    """The answer that is off: of two rows the one that is wrong, of more the one that makes nearly all of their spread,
+    else their mean."""
+    mean, rows = float(target.mean[i]), int(target.count[i])
+    if target.ends is not None and rows == 2:
+        wrong = wrong_of_two(target, i)
+        if len(wrong) == 1:
+            return f"{shown(wrong[0])} in one of 2 rows"
+    elif target.ends is not None and rows > 1:
+        far = float(max(target.ends[i], key=lambda end: abs(end - mean)))
+        if (far - mean) ** 2 * rows / (rows - 1) > ALONE * float(target.spread[i]) > 0:
+            return f"{shown(far)} in one of {rows:,} rows"
+    return shown(mean) + (f", the mean of {rows:,} rows," if rows > 1 else "")

@@ -1,0 +1,50 @@
+"""Which asked combination is best, and which cannot be told from it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from recombine.checks import check
+from recombine.cli.main import main
+
+
+def table(noise: float) -> dict[str, list]:
+    """a + b on 5 × 5, but for the corner and the cells beside it: asked about are 8, 7, 7 and 0."""
+    cells = [(a, b) for a in range(5) for b in range(5) if (a, b) not in {(4, 4), (3, 4), (4, 3), (0, 0)}]
+    y = [float(a + b + noise * e) for (a, b), e in zip(cells, np.random.default_rng(0).normal(size=21), strict=True)]
+    return {"a": [f"a{a}" for a, _ in cells], "b": [f"b{b}" for _, b in cells], "y": y}
+
+
+def test_the_largest_and_the_smallest_are_found() -> None:
+    result = check(table(0.01), ["a", "b"], target="y")
+    most, least = result.best("max"), result.best("min")
+    assert [(f["a"], f["b"]) for f in (most["first"][0], least["first"][0])] == [("a4", "b4"), ("a0", "b0")]
+    assert most["alike"] == least["alike"] == 0
+    assert "no other asked one has a range that reaches it" in most["words"]
+    assert "; the best seen one is a" in most["words"]
+
+
+def test_what_noise_hides_cannot_be_told_apart() -> None:
+    found = check(table(3.0), ["a", "b"], target="y").best("max")
+    assert found["alike"] >= 2
+    assert "cannot be told apart" in found["words"]
+    assert "less good than it looks" in found["words"]
+
+
+def test_classes_have_no_best() -> None:
+    classes = table(0.0) | {"y": ["p", "q", "r"] * 7}
+    assert "no asked combination" in check(classes, ["a", "b"], target="y").best("max")["words"]
+
+
+def test_the_command_says_it(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, rows = tmp_path / "t.csv", table(0.01)
+    path.write_text("a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in zip(*rows.values(), strict=True)))
+    with pytest.raises(SystemExit):
+        main(["check", str(path), "--factors", "a,b", "--target", "y", "--best", "max"])
+    assert "best (max): a4, b4: 8" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["check", str(path), "--factors", "a,b", "--target", "y", "--best", "min", "--json"])
+    assert json.loads(capsys.readouterr().out)["best"]["first"][0]["a"] == "a0"

@@ -1,0 +1,126 @@
+"""Answers that may be slips: named where they were planted, not in clean tables, with the forecast without them."""
+
+from __future__ import annotations
+
+import numpy as np
+from planted_tables import additive, grid
+
+from recombine.checks import check
+from recombine.checks.expected import shown
+from recombine.checks.identifiability import Identifiability
+from recombine.checks.outliers import outliers, rows_apart
+from recombine.checks.slips import slips_in
+from recombine.reporting.check import check_page
+from recombine.support.table import Target, read_tables
+
+
+def named(table):
+    read = read_tables([table], ["a", "b"], target="y")[0]
+    return slips_in(read, Identifiability(read.codes, read.space.shape, 1))[0]
+
+
+def test_a_slip_of_the_decimal_point_is_named_and_plain_tables_have_none():
+    """Of normal and lognormal tables fewer than one in twenty has an answer said to be far off."""
+    rng = np.random.default_rng(0)
+    cells = np.array([(a, b) for a in range(5) for b in range(4)])
+    named = 0
+    for i in range(200):
+        codes = rng.permutation(cells)[:12]
+        z = rng.normal(size=5)[codes[:, 0]] + rng.normal(size=4)[codes[:, 1]] + 0.4 * rng.normal(size=12)
+        y = np.exp(3 + z) if i % 2 else 100 + 5 * z
+        named += bool(outliers(Target("y", None, np.ones(12, int), y, np.zeros(12))))
+        slipped = np.where(np.arange(12) == 7, 10, 1) * (100 + 5 * z)
+        assert outliers(Target("y", None, np.ones(12, int), slipped, np.zeros(12))) == [7]
+    assert named <= 10
+    table = {"a": codes[:, 0], "b": codes[:, 1], "y": slipped.round(1)}
+    (note,) = [n for n in check(table, ["a", "b"], target="y").notes if "far from all others" in n]
+    assert f"of ({codes[7, 0]}, {codes[7, 1]}) lies far from all others: look for a slip" in note
+
+
+def test_a_slip_in_one_row_is_seen_beside_the_others_of_its_combination_and_plain_tables_have_none():
+    """Also of noise with long tails fewer than one table in twenty has a row said to be far off."""
+    rng, named = np.random.default_rng(0), 0
+
+    def target(rows):
+        ends = np.stack([rows.min(axis=1), rows.max(axis=1)], axis=1)
+        count, mean = np.full(len(rows), rows.shape[1]), rows.mean(axis=1)
+        return Target("y", None, count, mean, ((rows - mean[:, None]) ** 2).sum(axis=1), False, ends)
+
+    for i in range(200):
+        size = (20, 2 + i % 3)
+        noise = rng.standard_t(3, size) if i % 2 else rng.normal(size=size)
+        rows = rng.normal(100, 10, (20, 1)) + 2 * noise
+        named += bool(rows_apart(target(rows)))
+        slipped = rng.normal(100, 10, (20, 1)) + 2 * rng.normal(size=size)
+        slipped[7, 1] *= 10 if i % 4 < 2 else 0.1
+        ((cell, said),) = rows_apart(target(slipped))
+        assert (cell, slipped[7, 1] in said) == (7, True)
+    assert named <= 10
+    table = {"a": np.repeat(np.arange(20) // 4, 3), "b": np.repeat(np.arange(20) % 4, 3), "y": slipped.ravel().round(1)}
+    table = {name: np.append(v, extra) for (name, v), extra in zip(table.items(), ([5], [0], [100.0]), strict=True)}
+    result = check(table, ["a", "b"], target="y")
+    assert "lies far from the other rows of its combination: look for a slip" in result.notes[0]
+    assert check_page(result).index("other rows of its combination") < check_page(result).index('id="picture"')
+
+
+def test_of_two_rows_the_one_that_other_combinations_contradict_is_named_else_both():
+    """Thirty planted tables: ten times too large, ten times too small or 450 too large, in the first or second row."""
+    rng, cells = np.random.default_rng(0), np.array([(a, b) for a in range(5) for b in range(5)])
+    for i in range(30):
+        codes = rng.permutation(cells)[:14]
+        y = 50 + rng.normal(0, 3, 5)[codes[:, 0]] + rng.normal(0, 3, 5)[codes[:, 1]] + rng.normal(size=(2, 14))
+        row, cell = i % 2, int(rng.integers(14))
+        right = y[row, cell]
+        y[row, cell] = (10 * right, right / 10, right + 450)[i % 3]
+        table = {"a": np.tile(codes[:, 0], 2), "b": np.tile(codes[:, 1], 2), "y": y.ravel()}
+        (note,) = named(table)
+        wrong = shown(y[row, cell])
+        assert note.split(" of (")[0] in (wrong, f"the answer {wrong} in one of 2 rows")
+    y = 40 + 3 * codes.sum(axis=1) + 0.1 * rng.normal(size=(2, 14))
+    y[:, 4] = 56.9, 41.4  # either may be right
+    (note,) = named(table | {"y": y.ravel()})
+    assert note.startswith(f"41.4 or 56.9 of ({codes[4, 0]}, {codes[4, 1]}) lies far from the other rows")
+
+
+def test_a_slip_in_one_of_several_rows_is_named_as_it_stands():
+    a, b = (part.ravel() for part in np.meshgrid(np.arange(5), np.arange(4), indexing="ij"))
+    y = 60.0 + 2 * a + b + 0.3 * np.random.default_rng(0).standard_normal((3, len(a)))
+    y[1, 7] = 1107.0
+    table = {"a": np.tile(a, 3).astype(str), "b": np.tile(b, 3).astype(str), "y": y.ravel()}
+    assert "the answer 1,107 in one of 3 rows of (1, 3) lies far" in " ".join(
+        check(table, ["a", "b"], target="y").notes
+    )
+    y[:, 7] = 1100.0, 1107.0, 1114.0
+    table["y"] = y.ravel()
+    whole = " ".join(check(table, ["a", "b"], target="y").notes)
+    assert "the answer 1,107, the mean of 3 rows, of (1, 3) lies far" in whole
+
+
+def alone(seed, slip=0.0, noise=None):
+    """22 of 6 × 5 combinations, one row each, one of them off."""
+    rng, shape = np.random.default_rng(seed), (6, 5)
+    codes = rng.permutation(grid(*shape))[:22]
+    noise = rng.normal(size=22) if noise is None else noise(rng, 22)
+    y = 50 + 3 * additive(codes, shape, seed) + noise
+    cell = int(rng.integers(22))
+    y[cell] += slip
+    return {"a": codes[:, 0].astype(str), "b": codes[:, 1].astype(str), "y": y}, f"({codes[cell, 0]}, {codes[cell, 1]})"
+
+
+def test_a_slip_in_a_combination_of_a_single_row_is_named():
+    found = [(named(table), where) for table, where in (alone(seed, 15.0) for seed in range(40))]
+    assert sum(len(notes) == 1 and where in notes[0] for notes, where in found) >= 34
+    heavy = [None, lambda rng, n: rng.standard_t(3, n), lambda rng, n: rng.exponential(size=n)]
+    for noise in heavy:  # 4 of 100 at most; 6 of 40 would be one in two hundred then
+        assert sum(bool(named(alone(100 + seed, 0.0, noise)[0])) for seed in range(40)) < 6
+
+
+def test_the_forecast_without_it_is_that_of_the_table_without_it():
+    table, where = alone(3, 15.0)
+    at = next(i for i, cell in enumerate(zip(table["a"], table["b"], strict=True)) if f"({', '.join(cell)})" == where)
+    found = check(table, ["a", "b"], target="y")
+    assert "Without that combination the forecast is" in found.notes[0]
+    clean = check({k: np.delete(v, at) for k, v in table.items()}, ["a", "b"], target="y",
+                  test={k: found.to_frame()[k] for k in "ab"})  # fmt: skip
+    told = clean.forecast
+    assert f"{shown(told.error)} ({shown(told.low)} to {shown(told.high)}) by the rule “{told.rule}”" in found.notes[0]
