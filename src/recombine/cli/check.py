@@ -243,23 +243,24 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
         ("training", f"{rows}, {combinations:,} of {_count(result.space.size)} combinations of {factors}"),
         ("asked", f"{_count(result.total)} combination{'' if result.total == 1 else 's'}: {result.asked}"),
         ("found", found or "nothing is left to ask"),
-        ("rank", f"{result.rank_train:,} of {result.rank_needed:,} needed"),
     ]
+    settled = result.rank_train >= result.rank_needed
+    if not settled:  # this is why
+        facts.append(("rank", f"{result.rank_train:,} of {result.rank_needed:,} needed"))
     from recombine.space import quoted
 
     facts += [("unseen", f"{name}: {_some([quoted(v) for v in vs])}") for name, vs in result.unseen_levels.items()]
     for t in (2, 3):
         possible, seen, missing = result.coverage.total(t)
-        if possible:
+        named = _named(result, t) if missing <= FEW and t < len(names) else ""
+        if possible and (named or not settled):
             words = f"{seen:,} of {possible:,} interactions seen, {missing:,} asked for and missing"
-            facts.append((f"{t}-way", words + (_named(result, t) if missing <= FEW and t < len(names) else "")))
+            facts.append((f"{t}-way", words + named))
     if result.forecast is not None:
         share = result.forecast.share
         tried = ", ".join(f"{rule.rule} {rounded(rule.error, share)}" for rule in result.forecast.rules)
-        facts.append(("rules", f"{tried} ({result.forecast.metric}); {result.forecast.choice}"))
-        if result.elsewhere and result.forecast.rule != "constant":
-            facts.append(("elsewhere", result.elsewhere))
-    if result.additivity is not None:
+        facts.append(("rules", f"{tried} ({result.forecast.metric})"))
+    if result.additivity is not None and not result.doubt:  # else the first sentence has it
         facts.append(("additive", result.additivity.words))
     if result.rescaled is not None:
         facts.append(("rescaled", f"on the {result.rescaled.scale} scale {result.rescaled.words}"))
@@ -330,7 +331,7 @@ def _print_queries(result: CheckResult) -> None:
     if result.doubt and any(q.status == "determined" for q in listed):
         where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
     answered = [q for q in listed if q.prediction is not None and not q.rows]
-    if answered and not result.by_sums:
+    if answered and not result.by_sums and not result.doubt:
         said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
         said += ", which does not suppose that" if result.rule == "substitution" else ""
         where.print(shown(said, style="dim"))
