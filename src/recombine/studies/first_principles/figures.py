@@ -44,7 +44,7 @@ def _foretold(table: pl.DataFrame) -> pl.DataFrame:
     words = pl.when(failing.list.len() == 0).then(pl.lit("promised")).otherwise(told)
     promised = pl.when(failing.list.len() == 0).then(pl.lit(PROMISED[0])).otherwise(pl.lit(PROMISED[1]))
     gone = pl.col("collapsed").sum().over("run")
-    left = pl.when(gone > 0).then(pl.format("; {} collapsed, left out", gone)).otherwise(pl.lit(""))
+    left = pl.when(gone > 0).then(pl.format("; {} collapsed", gone)).otherwise(pl.lit(""))
     label = pl.format("{}: {}{}", KIND, words, left).alias("label")
     found = table.drop_nulls("loss").with_columns(label, promised.alias("promised")).filter(~pl.col("collapsed"))
     of_support = pl.sum_horizontal(~pl.col("A2", "A3", "A4"))
