@@ -33,17 +33,27 @@ def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
     return rows[found][np.argsort(-answers.error[:, rows[found]].mean(axis=0), kind="stable")]
 
 
-def words(answers: Answers, rows: NDArray[np.int64]) -> str:
-    """Which they are, in a clause."""
+def words(answers: Answers, rows: NDArray[np.int64], alone: bool) -> str:
+    """Which they are, in a clause; ``alone``: whether the others are right."""
     error = answers.error.mean(axis=0)
     records = answers.space.decode(answers.codes[rows[:NAMED]])
     levels = [", ".join(f"{brief(k, 20)} = {brief(v, 20)}" for k, v in record.items()) for record in records]
     named = [f"{what} (error {share(float(error[row]))})" for row, what in zip(rows, levels, strict=False)]
     more = f"; and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)
-    return (
-        f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations {'is' if len(rows) == 1 else 'are'} "
-        f"clearly wrong where the others are not: {'; '.join(named)}{more}"
-    )
+    count = f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations"
+    wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong where the others are not"
+    what = wrong if alone else f"stand{'s' * (len(rows) == 1)} out as the worst of all"
+    return f"{count} {what}{_shared(answers, rows)}: {'; '.join(named)}{more}"
+
+
+def _shared(answers: Answers, rows: NDArray[np.int64]) -> str:
+    """The level that all of them have, and most unseen combinations of it are among them, if there is one."""
+    for factor, own, every in zip(answers.space.factors, answers.codes[rows].T, answers.codes.T, strict=True):
+        of = int((answers.unseen & (every == own[0])).sum())
+        if factor.levels and len(rows) > 1 and (own == own[0]).all() and 2 * len(rows) > of:
+            level = f"{brief(factor.name, 20)} = {brief(factor.levels[int(own[0])], 20)}"
+            return f", all with {level} ({len(rows):,} of its {of:,})"
+    return ""
 
 
 def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
