@@ -177,6 +177,25 @@ def test_a_blank_does_not_say_that_a_row_was_trained_on():
     assert 0 not in result.to_frame()["a"]
 
 
+def test_columns_that_the_table_lacks_and_margins_beyond_all_are_refused():
+    table = frame(SUM, p=SUM)
+    with pytest.raises(InputError, match="there are: a, b, y, part, p\\.$"):
+        measure_predictions(table, ["a", "shape"], target="y", prediction="p", split="part=test")
+    with pytest.raises(InputError, match="from 0 to 1"):
+        measured(SUM, SUM, margin=5)
+
+
+def test_the_interval_of_a_difference_is_as_wide_as_t():
+    more = UNSEEN | (A == 6)  # 16 unseen combinations.
+    off = np.random.default_rng(5).normal(size=(7, 7))[A, B]
+    table = frame(SUM, p=SUM + more * off, q=SUM).with_columns(part=pl.Series(np.where(more | FRESH, "test", "train")))
+    found = measure_predictions(table, ["a", "b"], target="y", prediction="p", against="q", split="part=test")
+    each = found.answers.error[0, found.answers.unseen]
+    apart, error = found.comparison.others[-1].difference, each.std(ddof=1) / len(each) ** 0.5
+    assert len(each) == 16
+    assert (apart.high - apart.low) / error == pytest.approx(2 * 2.13, rel=0.08)
+
+
 def test_no_gap_is_larger_than_what_unseen_combinations_cost_beyond_the_noise():
     y = SUM + 1.2 * np.where(FRESH, 0.1, 1.0) * NOISE  # New rows of seen combinations happen to be near the mean.
     result = measured(y, SUM)

@@ -213,6 +213,19 @@ class MeasureResult(Result):
         rows += [row for row in self.levels(~new) if row["unseen"] is not None]
         return max(rows, key=lambda row: (row["unseen_count"] > 1, row["unseen"], row["unseen_count"]), default=None)
 
+    def worst_level_words(self) -> tuple[str, str] | None:
+        """The worst level, and in a clause how it fares."""
+        level = self.worst_level
+        if level is None:
+            return None
+        count, seen = level["unseen_count"], level["seen_count"]
+        return f"{brief(level['factor'])} = {brief(level['level'])}", (
+            f"error {share(level['unseen'])} on its {count:,} unseen combination{'s' * (count != 1)}"
+            + f", {share(level['seen'] or 0.0)} on {self.compared_on} of {seen:,} seen one{'s' * (seen != 1)}"
+            * (seen > 0)
+            + "; training never shows this level" * level["new"]
+        )
+
     @property
     def _levels_shown(self) -> list[NDArray[np.bool_]]:
         """Of each factor, which levels training shows; all, where that is not known."""
