@@ -179,7 +179,7 @@ def test_a_blank_does_not_say_that_a_row_was_trained_on():
 
 def test_columns_that_the_table_lacks_and_margins_beyond_all_are_refused():
     table = frame(SUM, p=SUM)
-    with pytest.raises(InputError, match="there are: a, b, y, part, p\\.$"):
+    with pytest.raises(InputError, match=r"there are: a, b, y, part, p\.$"):
         measure_predictions(table, ["a", "shape"], target="y", prediction="p", split="part=test")
     with pytest.raises(InputError, match="from 0 to 1"):
         measured(SUM, SUM, margin=5)
