@@ -154,3 +154,13 @@ def test_what_is_read_is_never_written_over(run, tmp_path):
 def test_help_shows_examples(run):
     _, text = run("--help")
     assert "recombine measure predictions.csv --factors shape,colour" in text
+
+
+def test_nothing_unseen_is_no_pass_and_who_composes_gets_a_short_list(run, tmp_path):
+    words = (EXAMPLE, "--factors", "animal", "--target", "label", "--prediction", "prediction", "--split", "part=test")
+    assert [run(*words, "--fail-on", on)[0] for on in ("unclear", "fails")] == [1, 0]
+    table = pl.read_csv(EXAMPLE).with_columns(prediction="label")
+    table.write_csv(tmp_path / "t.csv")
+    out = run(tmp_path / "t.csv", *WORDS, "--split", "part=test")[1]
+    assert out.startswith("composes")
+    assert len(out.split("worst unseen combinations")[1].strip().splitlines()) == 4

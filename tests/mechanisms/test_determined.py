@@ -85,4 +85,4 @@ def test_a_gap_across_the_margin_says_how_much_more_would_tell():
     off = np.where(A % 2, 1.0, 3.0) * np.random.default_rng(3).normal(size=(6, 5))[A, B]
     result = measured(unseen, Y + unseen * off)
     assert result.verdict == "unclear"
-    assert "times as many combinations (seen and unseen) would tell" in result.why
+    assert "times as many combinations (seen and unseen) would tell, which is more than the 30 that these" in result.why

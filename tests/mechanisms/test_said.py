@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from recombine.errors import InputError
 from recombine.mechanisms import measure_predictions
 from recombine.mechanisms.names import ranged
 from recombine.reporting.measured import error_rows, measured_page
@@ -155,6 +156,44 @@ def test_training_rows_in_a_table_of_predictions_are_no_new_rows():
 def test_training_rows_that_are_noisier_than_those_asked_about_may_be_fitted():
     y = SUM + np.where(KNOWN, 1.5, 0.1) * NOISE
     assert measured(y, SUM).verdict != "not fitted"
+
+
+def test_true_probabilities_of_a_rare_event_are_fitted():
+    chance = 1 / (1 + np.exp(3 - ONE[A] - TWO[B]))
+    y = (np.random.default_rng(3).random(len(A)) < chance).astype(int)
+    cut = measured(y, chance)
+    assert (cut.verdict, "--target-kind number judges them" in cut.sentence()) == ("unclear", True)
+    assert measured(y, chance, target_kind="number").verdict in ("composes", "unclear")
+    assert measured(y, 0 * chance + y.mean()).verdict == "not fitted"
+
+
+def test_a_blank_does_not_say_that_a_row_was_trained_on():
+    table = frame(SUM, p=SUM).with_columns(part=pl.when(pl.col("a") == 0).then(pl.lit(" ")).otherwise("part"))
+    how = {"target": "y", "prediction": "p", "split": "part=test"}
+    with pytest.raises(InputError, match="42 rows have no 'part'"):
+        measure_predictions(table, ["a", "b"], **how)
+    result = measure_predictions(table, ["a", "b"], missing="drop", **how)
+    assert any(note.startswith("42 rows were left out: no 'part'") for note in result.notes)
+    assert 0 not in result.to_frame()["a"]
+
+
+def test_columns_that_the_table_lacks_and_margins_beyond_all_are_refused():
+    table = frame(SUM, p=SUM)
+    with pytest.raises(InputError, match=r"there are: a, b, y, part, p\.$"):
+        measure_predictions(table, ["a", "shape"], target="y", prediction="p", split="part=test")
+    with pytest.raises(InputError, match="from 0 to 1"):
+        measured(SUM, SUM, margin=5)
+
+
+def test_the_interval_of_a_difference_is_as_wide_as_t():
+    more = UNSEEN | (A == 6)  # 16 unseen combinations.
+    off = np.random.default_rng(5).normal(size=(7, 7))[A, B]
+    table = frame(SUM, p=SUM + more * off, q=SUM).with_columns(part=pl.Series(np.where(more | FRESH, "test", "train")))
+    found = measure_predictions(table, ["a", "b"], target="y", prediction="p", against="q", split="part=test")
+    each = found.answers.error[0, found.answers.unseen]
+    apart, error = found.comparison.others[-1].difference, each.std(ddof=1) / len(each) ** 0.5
+    assert len(each) == 16
+    assert (apart.high - apart.low) / error == pytest.approx(2 * 2.13, rel=0.08)
 
 
 def test_no_gap_is_larger_than_what_unseen_combinations_cost_beyond_the_noise():

@@ -38,6 +38,22 @@ def test_those_that_are_wholly_wrong_are_named(number):
     assert sorted(found) == [(0, 0), (4, 2)]
 
 
+def test_a_level_that_they_share_is_named_and_the_others_are_said_to_be_right():
+    result = answered(True, 0.02, UNSEEN & (A == 0) & (B < 5), 0)
+    assert "3 of 16 unseen combinations are clearly wrong where the others are not, all with a = 0 (3 of its 4)" in (
+        result.why
+    )
+    assert result.sentence().endswith("The other 13 are answered as well as seen ones.")
+
+
+def test_one_answer_for_all_unseen_combinations_is_no_composing_in_part():
+    y = np.where(A + B < 4, "yes", "no")
+    result = measured(y, np.where(UNSEEN, "no", y))
+    assert (result.verdict, "gets one and the same answer" in result.why) == ("fails", True)
+    assert "where the others are not" not in result.why
+    assert measured(y, np.where(WRONG, "no", y)).verdict == "partly"
+
+
 @pytest.mark.parametrize(("number", "share"), [(False, 0.05), (False, 0.3), (True, 0.2), (True, 2.0)])
 def test_of_combinations_that_err_alike_none_is_named(number, share):
     assert sum(len(answered(number, share, False, seed).outliers) > 0 for seed in range(4)) <= 1

@@ -29,7 +29,7 @@ from recombine.errors import MAX_BYTES, MAX_ROWS, InputError, unknown
 if TYPE_CHECKING:
     from recombine.mechanisms import MeasureResult
 
-SHOWN = 10
+SHOWN, FEW_SHOWN = 10, 3
 FAILURES = ("fails", "partly", "overfits", "not fitted", "unclear")
 COLOURS = {"fails": "red", "partly": "yellow", "overfits": "yellow", "not fitted": "yellow", "composes": "green"}
 
@@ -147,7 +147,8 @@ def measure(
             print_json(result.to_dict() | ({} if page is None else {"page": str(page)}))
         else:
             _show(result, page)
-    return int(result.verdict in (fail_on or ()) or any(result.gap.mean > limit for limit in above))
+    verdict = "unclear" if result.verdict.startswith("nothing ") else result.verdict  # Nothing was found out.
+    return int(verdict in (fail_on or ()) or any(result.gap.mean > limit for limit in above))
 
 
 def _models(columns: list[str], classes: int) -> list[str | list[str]]:
@@ -184,7 +185,7 @@ def _write(result: MeasureResult, out: Path) -> Path:
 def _show(result: MeasureResult, page: Path | None) -> None:
     from rich.table import Table
 
-    from recombine.mechanisms.names import brief, figure_words, share
+    from recombine.mechanisms.names import figure_words
     from recombine.mechanisms.result import ERROR_WORDS, noise_words
 
     where = console()
@@ -212,18 +213,10 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     silent += [("left out", f"{name}: {why}") for name, why in result.left_out.items()]
     if silent:
         print_facts(silent)
-    level = result.worst_level
-    if level is not None and result.verdict != "composes":
+    if words_ := result.worst_level_words():
         say("")
-        name = shown(f"{brief(level['factor'])} = {brief(level['level'])}", style="bold")
-        where.print("worst level ", name, shown(
-            f": error {share(level['unseen'])} on its {level['unseen_count']:,} unseen "
-            f"combination{'s' * (level['unseen_count'] != 1)}"
-            + ("" if level["seen"] is None else f", {share(level['seen'])} on {result.compared_on} of "
-               f"{level['seen_count']:,} seen one{'s' * (level['seen_count'] != 1)}")
-            + "; training never shows this level" * level["new"]
-        ), sep="")  # fmt: skip
-    if result.worst and result.verdict != "composes":
+        where.print("worst level ", shown(words_[0], style="bold"), shown(f": {words_[1]}"), sep="")
+    if result.worst:
         say("")
         where.print(shown("worst unseen combinations", style="bold"))
         where.print(_worst(result, Table))
@@ -285,7 +278,7 @@ def _worst(result: MeasureResult, table_type: Any) -> Any:
     answer = "mean answer" if result.answers.kind == "number" else "usual answer"
     for name in ("error", "examples", "right", answer):
         table.add_column(name, justify="right" if name in ("error", "examples") else "left")
-    for row in result.worst[:SHOWN]:
+    for row in result.worst[: SHOWN if result.verdict != "composes" else FEW_SHOWN]:
         said = ["" if row[k] is None else brief(f"{row[k]:.4g}" if isinstance(row[k], float) else row[k])
                 for k in ("target", "prediction")]  # fmt: skip
         levels = [shown(brief(v)) for v in row["combination"].values()]

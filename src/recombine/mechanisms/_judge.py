@@ -32,7 +32,7 @@ from recombine.mechanisms.evidence import FAILING, evidence, named
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members
 from recombine.mechanisms.literal import LITERAL
-from recombine.mechanisms.losing import LEAK, leaked, unsure_probabilities
+from recombine.mechanisms.losing import LEAK, leaked, nothing_left, unsure_probabilities
 from recombine.mechanisms.names import NOTHING, figure_words, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import standing_out, words
@@ -103,9 +103,12 @@ def judge(
             usable, seen, unseen, gap, (excess, lost, beyond), comparison, over, margin, fitted, speaks
         )
     outliers = standing_out(usable, comparison) if fits else np.zeros(0, dtype=np.int64)
+    rest = away & ~np.isin(np.arange(len(away)), outliers)
+    alone = len(outliers) > 0 and bool(rest.any()) and not nothing_left(usable)
+    alone = alone and float(beyond[:, rest].mean() - beyond[:, at].mean()) <= margin
     undetermined = left_open(usable)
     if fits:
-        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, outliers, undetermined)
+        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, (outliers, alone), undetermined)
     gap = unsure(gap, usable, away, at).within(-most, most)
     if verdict == "composes" and gap.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
@@ -131,6 +134,7 @@ def judge(
         notes=(*notes, *_notes(usable, known), *([undetermined.note] if undetermined.count else [])),
         left_open=undetermined,
         outliers=tuple(outliers.tolist()),
+        alone=alone,
         settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
 
@@ -142,16 +146,20 @@ def _reconsidered(
     comparison: Comparison,
     over: Over,
     margin: float,
-    outliers: NDArray[np.int64],
+    stands_out: tuple[NDArray[np.int64], bool],
     undetermined: LeftOpen,
 ) -> tuple[str, str]:
     """The verdict of mean errors, where what these hide says otherwise: combinations that stand out, probabilities,
     rows that were known, levels of which nothing can be known."""
+    outliers, alone = stands_out
     if len(outliers) and (verdict in FAILING or (answers.like and verdict in ("composes", "unclear"))):
-        why = ". ".join(filter(None, [why * (verdict in FAILING), words(answers, outliers)]))
+        why = ". ".join(filter(None, [why * (verdict in FAILING), words(answers, outliers, alone)]))
         verdict = verdict if verdict in FAILING else "partly"
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
         verdict, why = "partly", worse
+    if verdict == "partly" and nothing_left(answers):
+        left = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
+        verdict, why = "fails", ". ".join(filter(None, [left, why[:1].upper() + why[1:]]))
     if verdict in FAILING and leaked(answers, comparison, over, margin):
         verdict, why = "unclear", LEAK
     if verdict in ("composes", "partly") and 0 < undetermined.of == undetermined.levels:

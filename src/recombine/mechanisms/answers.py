@@ -61,6 +61,8 @@ class Answers:
     """For numbers, how much right answers differ within each combination: the mean square, in units of the error."""
     varies: bool = True
     """Whether rows of one combination were answered differently: the learner then reads more than the factors."""
+    factors_alone: bool = False
+    """Whether the factors are known to be all that the learner is told."""
     scale: float = 1.0
     """What an error of 1 is in units of the answer, squared."""
     scores: Mapping[str, FloatArray] = field(default_factory=dict)

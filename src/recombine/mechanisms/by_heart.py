@@ -114,7 +114,7 @@ def by_heart(answers: Answers, comparison: Comparison, over: Over, margin: float
     if noise >= LITTLE * comparison.trained_constant:
         noise, told_by = np.inf, ""  # All of it may be noise, of which nobody can compose anything.
     rows = np.ones(1) if trained is None else trained.weights
-    told = MORE if answers.varies else FACTORS if _alike(answers) else OPEN
+    told = MORE if answers.varies else FACTORS if answers.factors_alone or _alike(answers) else OPEN
     shared = float((1 / rows).mean()) if answers.classes is None else 1.0
     return ByHeart(2 * noise * shared, noise, told_by, told, bool(rows.max() <= 1), floor.over == GIVEN)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from recombine.mechanisms.answers import Answers
@@ -73,7 +75,8 @@ def decide(
             return "partly", f"it is worse than on seen ones and than {rule}, by less than the margin of {margin:g}"
         if quarter.mean > 0 and half.high > 0 and open_:
             return "unclear", f"the gap is within the margin of {margin:g}, but more than half {knew} may be lost"
-        return "composes", f"worse than seen ones, but by less than the margin of {margin:g}" if gap.low > 0 else ""
+        worse = gap.low > 0 and excess.low > 0 and unseen.mean > seen.mean  # Else it may be the noise.
+        return "composes", f"worse than seen ones, but by less than the margin of {margin:g}" if worse else ""
     if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
@@ -90,7 +93,7 @@ def decide(
                 f"the margin of {margin:g}: seen ones may have been answered well by chance"
             )
         if favoured is None or gap.low <= margin:
-            return "unclear", nothing or _across(gap, margin, len(answers.members), favoured)
+            return "unclear", nothing or _across(gap, margin, answers, favoured)
         return "unclear", nothing or f"{favoured.bound}: {favoured.advice}"
     if nothing:
         return "unclear", nothing
@@ -122,7 +125,7 @@ def _as_the_rule(comparison: Comparison, noise: float) -> bool:
     return knows and best.difference.low <= 0 <= best.difference.high
 
 
-def _across(gap: Interval, margin: float, members: int, favoured: ByHeart | None) -> str:
+def _across(gap: Interval, margin: float, answers: Answers, favoured: ByHeart | None) -> str:
     """That the gap reaches across the margin, and what would tell: intervals narrow with the root of what they are
     over."""
     start = f"the gap reaches across the margin of {margin:g}, up to which it would count as composing"
@@ -130,10 +133,15 @@ def _across(gap: Interval, margin: float, members: int, favoured: ByHeart | None
         return f"{start}, and training rows of seen combinations favour them: {favoured.advice}"
     away = gap.low - gap.mean if gap.mean > margin else gap.high - gap.mean
     times = np.square(away / (gap.mean - margin)) if gap.mean != margin else np.inf
+    members = len(answers.members)
     what = "combinations (seen and unseen)" + " or members" * (members > 1)
     if times > MOST_TIMES:
         return f"{start}, and lies so near it that more {what} would hardly tell; name the gap that matters (margin)"
-    return f"{start}: if it stays where it is, {max(1.1, np.ceil(10 * times) / 10):.2g} times as many {what} would tell"
+    exist = prod(answers.space.shape) if answers.space.finite else np.inf
+    more = f", which is more than the {exist:,} that these levels have: it takes more levels"
+    more *= int(members == 1 and times * len(answers.codes) > exist)
+    times = max(1.1, np.ceil(10 * times) / 10)
+    return f"{start}: if it stays where it is, {times:.2g} times as many {what} would tell{more}"
 
 
 def _larger(answers: Answers, favoured: float) -> bool:

@@ -45,15 +45,23 @@ def measure_estimator(
         columns[name] = column
         frame = frame.with_columns(_answers(one, frame, table, inputs, column))
     first, *rest = columns.values()
+    options.setdefault("factors_alone", set(_inputs(estimator, inputs)) <= set(factors))
     return measure_predictions(frame, factors, target=target, prediction=first, against=rest, **options)
+
+
+def _inputs(estimator: Any, inputs: Sequence[str] | None) -> list[str]:
+    """The columns that an estimator is called with."""
+    fitted_on = getattr(estimator, "feature_names_in_", None)
+    chosen = list(inputs) if inputs is not None else [] if fitted_on is None else [str(c) for c in fitted_on]
+    if not chosen:
+        raise InputError("say which columns the estimator is called with: inputs=[…].")
+    return chosen
 
 
 def _answers(estimator: Any, frame: pl.DataFrame, table: Any, inputs: Sequence[str] | None, name: str) -> pl.Series:
     """What is predicted for each row: the probability of 1 of a classifier of 0 and 1, or the prediction."""
     fitted_on = getattr(estimator, "feature_names_in_", None)
-    chosen = list(inputs) if inputs is not None else [] if fitted_on is None else [str(c) for c in fitted_on]
-    if not chosen:
-        raise InputError("say which columns the estimator is called with: inputs=[…].")
+    chosen = _inputs(estimator, inputs)
     for column in chosen:
         if column not in frame.columns:
             raise unknown("column", column, frame.columns)

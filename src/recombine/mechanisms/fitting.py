@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison
-from recombine.mechanisms.losing import LITTLE, below_constant
-from recombine.mechanisms.names import ranged, share
+from recombine.mechanisms.losing import LITTLE, below_constant, one_answer
+from recombine.mechanisms.names import NOTHING, ranged, share
 from recombine.statistics import FEW, FloatArray, Interval
 
 KNOWS_MORE = 0.5
@@ -27,13 +27,19 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     inside = _noise_of_training(answers) if comparison.floor.over != GIVEN else 0.0
     allowed = fitted + np.nan_to_num(max(floor, inside))
     noise = f"{share(inside)} among training rows" if inside > floor else ranged(comparison.floor)
-    most = f"{fitted:g}" + f" above the noise of {noise}" * bool(allowed > fitted)
+    most = f"more than {fitted:g}" + f" above the noise of {noise}" * bool(allowed > fitted)
     if np.isnan(floor) and best > fitted:
-        allowed, most = best, f"the {share(best)} of the best simple rule"
+        allowed, most = best, f"more than the {share(best)} of the best simple rule"
     elif KNOWS_MORE * best > allowed:
-        allowed, most = KNOWS_MORE * best, f"half the {share(best)} of the best simple rule"
+        allowed = KNOWS_MORE * best
+        most += f"; to count it would have to be below {share(allowed)}, half of what the best simple rule leaves"
     constant, clearly = comparison.trained_constant, comparison.better_on_seen
-    bound = constant if clearly.bounded and clearly.high < 0 else LITTLE * constant
+    unseen = comparison.constant.difference if comparison.constant is not None else clearly
+    bound = constant if any(d.bounded and d.high < 0 for d in (clearly, unseen)) else LITTLE * constant
+    nothing = hardly_anything(comparison) if comparison.floor.bounded else ""
+    # Where there is hardly anything to learn, who does as well as the noise allows may have learnt it.
+    if nothing and not one_answer(answers, answers.compared):
+        bound = constant + NOTHING
     keep = finite & (np.isnan(error) | ((error <= allowed) & (np.isnan(bound) | (error < bound))))
     if keep.any() or not finite.any():
         return keep, "" if keep.any() else "its answers are not finite numbers, and count as wrong"
@@ -41,8 +47,7 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     there = "there" if answers.trained_rows else "on new rows of seen combinations"
     why = f"its error {there} is {share(own)}, "
     if not own >= bound:
-        return keep, f"{why}more than {most}"
-    nothing = hardly_anything(comparison) if comparison.floor.bounded else ""
+        return keep, f"{why}{most}"
     if own < constant:
         why += f"not clearly less than the {share(constant)} that always giving the same answer costs"
         return keep, why + f"; {nothing}" * bool(nothing)
@@ -70,8 +75,8 @@ def hardly_anything(comparison: Comparison) -> str:
     if not floor.bounded:
         return f"no simple rule finds anything to learn: the best of them leaves {share(best)}"
     return (
-        f"as far as the rows tell there is hardly anything to learn: the noise is {ranged(floor)}, where always giving "
-        f"the same answer costs {share(costs)}"
+        f"as far as the rows tell there is hardly anything to learn: the noise is {ranged(floor)} of the "
+        f"{share(costs)} that always giving the same answer costs on the rows asked about"
     )
 
 

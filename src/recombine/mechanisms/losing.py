@@ -8,11 +8,12 @@ lose all it knows of the rest within the margin. So a loss is also held against 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import CONSTANT
 from recombine.mechanisms.comparing import Compared, Comparison, average, noise_within
-from recombine.mechanisms.names import share
+from recombine.mechanisms.names import NOTHING, share
 from recombine.mechanisms.probabilities import SMALLEST
 from recombine.statistics import FEW, FloatArray, Interval, Over
 
@@ -77,18 +78,40 @@ def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) 
     return seen.high < 0 and unseen.low <= margin and unseen.high >= 0
 
 
+def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:
+    """Whether all of these combinations get one and the same answer; of probabilities, one that does no better than
+    training's shares."""
+    said, loss = answers.predicted[:, at].mean(axis=0), answers.scores.get("log loss")
+    if not len(said) or (np.ptp(said, axis=0) > NOTHING * max(1.0, float(np.abs(said).max()))).any():
+        return False
+    if answers.classes is not None and said.max() < 1 - NOTHING:
+        return False  # Alike on average alone.
+    return loss is None or answers.trained is None or loss[:, at].mean() > _shares_cost(answers)[at].mean() - NOTHING
+
+
+def nothing_left(answers: Answers) -> bool:
+    """Whether all unseen combinations get one and the same answer where seen ones do not."""
+    return one_answer(answers, answers.unseen) and not one_answer(answers, answers.compared)
+
+
+def _shares_cost(answers: Answers) -> FloatArray:
+    """The log loss (combinations) of always giving the shares of training."""
+    assert answers.trained is not None
+    usual = np.average(answers.trained.answers, axis=0, weights=answers.trained.weights)
+    return np.asarray(-(answers.target * np.log(np.maximum(usual, SMALLEST))).sum(axis=1))
+
+
 def unsure_probabilities(answers: Answers, over: Over) -> str:
     """That probabilities lose more than half of what they say of seen combinations, in a clause, where their log loss
     does against that of always giving the shares of training, or that they are worse than these; of noisy answers
     beyond what rows of one combination leave to anyone, where classes are noisier at unseen ones."""
-    loss, trained = answers.scores.get("log loss"), answers.trained
-    if loss is None or trained is None or answers.classes is None or not answers.like:
+    loss = answers.scores.get("log loss")
+    if loss is None or answers.trained is None or answers.classes is None or not answers.like:
         return ""
     at, away = answers.compared, answers.unseen
     if min(at.sum(), away.sum()) < FEW:
         return ""
-    usual = np.average(trained.answers, axis=0, weights=trained.weights)
-    constant = -(answers.target * np.log(np.maximum(usual, SMALLEST))).sum(axis=1)[None]
+    constant = _shares_cost(answers)[None]
     # What the classes of each combination leave open, and what few rows hide of it (Miller and Madow).
     shares = np.maximum(answers.target, SMALLEST)
     left = -(answers.target * np.log(shares)).sum(axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,6 +32,7 @@ def measure_predictions(
     fitted: float = FITTED,
     margin: float = MARGIN,
     noise: float | None = None,
+    factors_alone: bool = False,
     max_rows: int | None = None,
     max_bytes: int | None = None,
     seed: int = 0,
@@ -48,7 +50,7 @@ def measure_predictions(
     ``fitted``: how far above the noise a training error may be to count as fitted. ``margin``: the gap up to which a
     learner counts as composing. ``noise``: that of the answers where you know it, a standard deviation or a share of
     wrong classes; 0 says that answers follow from the factors exactly. Of a learner that is told the factors alone,
-    training rows are then as good as new ones.
+    training rows are then as good as new ones. ``factors_alone`` says that it is told no more than these.
     Every learner stands beside rules fitted to the same training answers: always the same answer, adding up the effects
     of levels, pairs of them. Intervals are over combinations.
 
@@ -66,8 +68,8 @@ def measure_predictions(
             "--split column=value), and not both."
         )
     for name, value in (("fitted", fitted), ("margin", margin)):
-        if not 0 <= value < float("inf"):
-            raise InputError(f"{name} is {value}; give a number from 0 on.")
+        if not 0 <= value <= 1:
+            raise InputError(f"{name} is {value}; give a share from 0 to 1, which is all that there is to lose.")
     names = [n for n in (str(f).strip() for f in (factors.split(",") if isinstance(factors, str) else factors)) if n]
     pair = split_of(split)
     own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
@@ -78,6 +80,7 @@ def measure_predictions(
         max_bytes,
     )  # fmt: skip
     answers, others, notes = read_predictions(table, how)
+    answers = replace(answers, factors_alone=factors_alone)
     if pair is not None and re.match("train|fit|learn|seen", pair[1], re.IGNORECASE):
         notes.append(
             f"--split {brief(pair[0])}={brief(pair[1])} says that rows with this value were not trained on, and that "
@@ -94,5 +97,12 @@ def measure_predictions(
         "missing": missing,
     }
     return judge(
-        answers, others=others, fitted=fitted, margin=margin, noise=noise, notes=notes, settings=settings, seed=seed
+        answers,
+        others=others,
+        fitted=fitted,
+        margin=margin,
+        noise=noise,
+        notes=notes,
+        settings=settings,
+        seed=seed,
     )

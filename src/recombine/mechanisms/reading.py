@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recombine.errors import InputError
+from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.columns import Columns, Kind, answer_columns
 from recombine.mechanisms.literal import among
@@ -43,9 +43,12 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
     used = {*how.factors, *(how.bins or {}), target, *(c for cs in how.predictions for c in cs), *(split or ())[:1]}
     frame = scan(table, "the table of predictions", how.max_bytes, how.max_rows, used)
     known = None if how.train is None else scan(how.train, "the training table", how.max_bytes, how.max_rows, used)
+    for name in (*how.factors, *(split or ())[:1]):
+        if name not in (schema := frame.collect_schema()):
+            raise unknown("column", name, schema.names())
     told = known is not None and target in known.collect_schema()
     found: list[tuple[str, Answers]] = []
-    notes: list[str] = []
+    frame, notes = _placed(frame, how)
     if known is not None and not told:
         notes.append(
             f"The training table has no {target!r}: simple rules are fitted to the answers that the table of "
@@ -215,6 +218,21 @@ def _trained(
         raise InputError(f"every training answer in {columns.target!r} is the same, so errors have no scale.")
     trained = Trained(codes.astype(np.int64), answers, counts.astype(np.float64), source is None, within / scale)
     return (trained if known else None), scale
+
+
+def _placed(frame: pl.LazyFrame, how: Reading) -> tuple[pl.LazyFrame, list[str]]:
+    """The rows of which the split says whether they were trained on; a blank does not say it."""
+    if how.split is None or how.split[0] not in frame.collect_schema():
+        return frame, []
+    blank = pl.col(how.split[0]).cast(pl.String).str.strip_chars().fill_null("") == ""
+    lost = int(collect(frame.select(blank.sum()))[0, 0] or 0) if how.split[1].strip() else 0
+    if lost and how.missing == "error":
+        raise InputError(
+            f"{_rows(lost, 'has', 'have')} no {how.split[0]!r}, so that it is not known whether they were trained on; "
+            "fill it in, or leave these rows out with missing='drop' (--missing drop)."
+        )
+    left = f"{_rows(lost, 'was', 'were')} left out: no {how.split[0]!r} says whether they were trained on."
+    return (frame.filter(~blank), [left]) if lost else (frame, [])
 
 
 def _complete(frame: pl.LazyFrame, columns: Columns, how: Reading) -> tuple[pl.LazyFrame, int, str]:

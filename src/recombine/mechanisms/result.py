@@ -66,7 +66,9 @@ class MeasureResult(Result):
     left_open: LeftOpen = field(default_factory=LeftOpen)
     """Unseen combinations that training does not determine, even if effects add up."""
     outliers: tuple[int, ...] = ()
-    """Unseen combinations that are clearly wrong where the others are not, as rows of ``answers``."""
+    """Unseen combinations that are clearly wrong and stand out from the others, as rows of ``answers``."""
+    alone: bool = False
+    """Whether all other unseen combinations together are answered as well as seen ones."""
     diverged: int = 0
     unfitted: int = 0
     notes: tuple[str, ...] = ()
@@ -105,10 +107,8 @@ class MeasureResult(Result):
     def sentence(self) -> str:
         """The verdict in one or two sentences, each mechanism with its number."""
         if self.verdict == "not fitted":
-            after = "What it does elsewhere says little about how it composes."
-            if "log loss" in self.answers.scores and self.answers.classes == ("0", "1"):
-                after = "Probabilities were cut at 0.5; --target-kind number judges them as they are."
-            return f"On its training data it does not count as fitted: {self.why}.{self._aside()} {after}"
+            after = self._cut or " What it does elsewhere says little about how it composes."
+            return f"On its training data it does not count as fitted: {self.why}.{self._aside()}{after}"
         if self.verdict == "nothing unseen":
             told = f"Every combination asked about was seen in training; the error on them is {ranged(self.seen)}."
             return told + self._aside()
@@ -133,14 +133,26 @@ class MeasureResult(Result):
                 f"training rows is {share(self.training.mean)}.{self._beside()}"
             )
         if self.verdict == "unclear":
+            constant = self.comparison.constant
+            cut = "" if constant is None or constant.difference.high < 0 else self._cut
             return (
                 f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{besides}{self._beside()}"
+                f"{cut}"
             )
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
-        how = f"Mechanism: {'; '.join(named)}." if named else _silent(self.evidence)
+        how = f"Mechanism: {'; '.join(named)}." if named else (
+            f"The other {int(self.answers.unseen.sum()) - len(self.outliers):,} are answered as well as seen ones."
+            if self.alone else _silent(self.evidence)
+        )  # fmt: skip
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
         return f"{start}: {numbers}.{besides}{self._beside()}{part} {how}"
+
+    @property
+    def _cut(self) -> str:
+        """What was done to probabilities, in a sentence, where they could be judged as they are."""
+        cut = "log loss" in self.answers.scores and self.answers.classes == ("0", "1")
+        return " Probabilities were cut at 0.5; --target-kind number judges them as they are." * cut
 
     def _tested(self) -> str:
         """How few unseen combinations were tested, and what share of others none of them would have shown."""
@@ -200,6 +212,19 @@ class MeasureResult(Result):
         rows = [row for row in self.levels() if row["new"] and row["unseen"] is not None]
         rows += [row for row in self.levels(~new) if row["unseen"] is not None]
         return max(rows, key=lambda row: (row["unseen_count"] > 1, row["unseen"], row["unseen_count"]), default=None)
+
+    def worst_level_words(self) -> tuple[str, str] | None:
+        """The worst level, and in a clause how it fares."""
+        level = self.worst_level
+        if level is None:
+            return None
+        count, seen = level["unseen_count"], level["seen_count"]
+        return f"{brief(level['factor'])} = {brief(level['level'])}", (
+            f"error {share(level['unseen'])} on its {count:,} unseen combination{'s' * (count != 1)}"
+            + f", {share(level['seen'] or 0.0)} on {self.compared_on} of {seen:,} seen one{'s' * (seen != 1)}"
+            * (seen > 0)
+            + "; training never shows this level" * level["new"]
+        )
 
     @property
     def _levels_shown(self) -> list[NDArray[np.bool_]]:

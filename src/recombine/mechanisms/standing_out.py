@@ -12,6 +12,7 @@ from scipy.special import betainc, stdtrit
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import Comparison
+from recombine.mechanisms.losing import HALF, QUARTER
 from recombine.mechanisms.names import brief, share
 from recombine.statistics import FEW, FloatArray
 
@@ -20,6 +21,8 @@ MOST = 0.2
 """Share of the combinations that can stand out from the others, of numbers."""
 OWN_NOISE = 3.0
 """Standard errors of its own rows that a mean answer has to be off by."""
+MANY = 10
+"""Rows of its own, beyond the first, from which a combination's own standard error is trusted."""
 NAMED = 3
 """Combinations that are named in a sentence."""
 
@@ -33,17 +36,27 @@ def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
     return rows[found][np.argsort(-answers.error[:, rows[found]].mean(axis=0), kind="stable")]
 
 
-def words(answers: Answers, rows: NDArray[np.int64]) -> str:
-    """Which they are, in a clause."""
+def words(answers: Answers, rows: NDArray[np.int64], alone: bool) -> str:
+    """Which they are, in a clause; ``alone``: whether the others are right."""
     error = answers.error.mean(axis=0)
     records = answers.space.decode(answers.codes[rows[:NAMED]])
     levels = [", ".join(f"{brief(k, 20)} = {brief(v, 20)}" for k, v in record.items()) for record in records]
     named = [f"{what} (error {share(float(error[row]))})" for row, what in zip(rows, levels, strict=False)]
     more = f"; and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)
-    return (
-        f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations {'is' if len(rows) == 1 else 'are'} "
-        f"clearly wrong where the others are not: {'; '.join(named)}{more}"
-    )
+    count = f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations"
+    wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong where the others are not"
+    what = wrong if alone else f"stand{'s' * (len(rows) == 1)} out as the worst of all"
+    return f"{count} {what}{_shared(answers, rows)}: {'; '.join(named)}{more}"
+
+
+def _shared(answers: Answers, rows: NDArray[np.int64]) -> str:
+    """The level that all of them have, and most unseen combinations of it are among them, if there is one."""
+    for factor, own, every in zip(answers.space.factors, answers.codes[rows].T, answers.codes.T, strict=True):
+        of = int((answers.unseen & (every == own[0])).sum())
+        if factor.levels and len(rows) > 1 and (own == own[0]).all() and 2 * len(rows) > of:
+            level = f"{brief(factor.name, 20)} = {brief(factor.levels[int(own[0])], 20)}"
+            return f", all with {level} ({len(rows):,} of its {of:,})"
+    return ""
 
 
 def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -68,7 +81,8 @@ def _at_least(count: FloatArray, of: FloatArray, chance: FloatArray) -> FloatArr
 
 def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mean answers so far off that the others do not give them (Rosner's test for several outliers), nor seen ones,
-    nor the noise of its own rows; and that cost half as much as always giving the same answer, or more."""
+    nor the noise of its own rows; and that cost half as much as always giving the same answer, or more: a quarter,
+    where many rows of its own leave no doubt."""
     found = np.zeros(len(rows), dtype=bool)
     if answers.target.shape[1] > 1 or comparison.constant is None:
         return found
@@ -86,6 +100,9 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
         left[suspects[-1]] = False
     found[suspects[:last]] = True
     inside = np.zeros(len(rows)) if answers.within is None else answers.scale * answers.within[rows]
-    far = np.abs(own) > OWN_NOISE * np.sqrt(inside / np.maximum(answers.counts[rows] - 1, 1))
-    far &= np.abs(own) > np.abs(off[answers.compared]).max(initial=0.0)
-    return np.asarray(found & far & (np.square(own) / answers.scale > comparison.constant.error.mean / 2))
+    free = np.maximum(answers.counts[rows] - 1, 1)
+    doubt = np.sqrt(inside / free)
+    far = (np.abs(own) > OWN_NOISE * doubt) & (np.abs(own) > np.abs(off[answers.compared]).max(initial=0.0))
+    certain = (free >= MANY) & (np.abs(own) > stdtrit(free, 1 - LEVEL / (2 * len(rows))) * doubt)
+    least = np.where(certain, QUARTER, HALF) * comparison.constant.error.mean
+    return np.asarray(found & far & (np.square(own) / answers.scale > least))

@@ -11,7 +11,7 @@ from recombine.errors import InputError
 from recombine.figures import theme
 from recombine.figures.data import label
 from recombine.figures.export import save_figure, write
-from recombine.figures.measured import measured_figure, measured_rows
+from recombine.figures.measured import MOST_BARS, MOST_LEVELS, measured_figure, measured_rows
 from recombine.mechanisms.names import brief, ranged, score, share
 from recombine.mechanisms.result import ERROR_WORDS, noise_words
 from recombine.mechanisms.rules import BEHAVIOUR
@@ -84,6 +84,7 @@ def measured_page(result: MeasureResult) -> str:
         more=max(0, int(result.answers.unseen.sum()) - SHOWN),
         told=any(row["prediction"] is not None for row in result.worst[:SHOWN]),
         levels=[_level(row) for row in _worst_levels(result)],
+        worst_level=result.worst_level_words(),
         behaviour=BEHAVIOUR,
         notes=result.notes,
         seen=int(result.answers.seen.sum()),
@@ -205,10 +206,13 @@ def _level(row: dict[str, Any]) -> dict[str, str]:
 def _caption(result: MeasureResult) -> str:
     space = result.answers.space
     seen = f"{result.compared_on} of seen"
-    where = "Each combination with its error; unseen ones are framed." if len(space) == 2 and space.finite else (
+    mapped = space.finite and len(space) == 2 and max(space.shape) <= MOST_LEVELS
+    where = "Each combination with its error; unseen ones are framed." if mapped else (
         f"For each level, its mean error over unseen combinations and over {seen} ones." if space.finite else
         f"Each member's mean error on unseen combinations and on {seen} ones."
     )  # fmt: skip
-    if len(space) == 2 and space.finite and (result.answers.compared != result.answers.seen).any():
+    if space.finite and not mapped and sum(space.shape) > MOST_BARS:
+        where += f" Of {sum(space.shape):,} levels, the {MOST_BARS} worst are shown."
+    if mapped and (result.answers.compared != result.answers.seen).any():
         where += " Seen ones without new rows show their training rows, which the verdict leaves aside."
     return f"{where} {ERROR_WORDS[result.answers.kind]}"
