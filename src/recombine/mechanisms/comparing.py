@@ -13,8 +13,7 @@ from scipy.special import betaincinv
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
 from recombine.mechanisms.names import NOTHING
-from recombine.statistics import FEW, FloatArray, Interval, Over
-from recombine.statistics._interval import T_BELOW, t_quantile
+from recombine.statistics import FEW, T_BELOW, FloatArray, Interval, Over, t_quantile
 
 DRAWS = 400
 """Draws of the rows from which the usual class of a combination is told."""

@@ -3,7 +3,12 @@
 `scipy.special` has the quantiles bit for bit as `scipy.stats` has them and loads in a third of the time.
 """
 
-from recombine.statistics._interval import T_BELOW as T_BELOW, FloatArray as FloatArray, Interval as Interval
+from recombine.statistics._interval import (
+    T_BELOW as T_BELOW,
+    FloatArray as FloatArray,
+    Interval as Interval,
+    t_quantile as t_quantile,
+)
 from recombine.statistics.combinations import (
     FEW as FEW,
     Over as Over,
