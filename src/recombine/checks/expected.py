@@ -17,8 +17,6 @@ SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
     "substitution", "level", "wrong", "wrong_constant", "by_draw", "levels", "realised",
 )  # fmt: skip
-PAIRS_FREEDOM = 5
-"""Degrees of freedom without which effects of pairs get no ranges: of planted tables these held .2 to .7, not .9."""
 NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing."""
 
@@ -105,7 +103,7 @@ class Forecast:
     def ranged(self) -> bool:
         """Whether answers have ranges: not where pairs take up nearly all that the seen combinations tell."""
         rule = self._best
-        return isinstance(rule, Adding) and not (self.by_pairs and rule.effects.freedom < PAIRS_FREEDOM)
+        return isinstance(rule, Adding) and not rule.saturated
 
     @property
     def by_pairs(self) -> bool:
