@@ -168,6 +168,8 @@ class Forecast:
             return f"meant for 90 %, held about {held} on planted tables this small"
         if self.scale is not None and self.scale.name == "log":
             return "meant for 90 %, held about 5 times in 6 on planted tables whose effects multiply"
+        if self.scale is not None and self.scale.name == "rank":
+            return "meant for 90 %, held about 3 times in 4 on planted tables with such answers"
         return "90 %"
 
     @property
@@ -226,7 +228,7 @@ class Forecast:
 
     def to_dict(self) -> dict[str, Any]:
         shown = {name: getattr(self, name) for name in SHOWN}
-        listed = {"rules": [vars(rule) for rule in self.rules], "harder": [vars(level) for level in self.harder]}
+        listed = {"rules": [vars(rule) for rule in self.rules], "harder": [{k: v for k, v in vars(h).items() if k != "at"} for h in self.harder]}
         return {**shown, **listed, "choice": self.choice}
 
     def estimate(self, codes: Ints, target: Target | None = None) -> Estimates:
@@ -237,10 +239,15 @@ class Forecast:
             return Estimates(answers, None, None, covered=rule.covered(codes))
         if not isinstance(rule, Adding) or not self.ranged:
             return Estimates(answers, None, None)
-        ends = rule.interval(codes, self._deviations)
+        wide = np.full(len(codes), self._deviations)
+        for level in self.harder:  # the others' ranges stay: what makes these levels noisy widened them already
+            share, (k, code) = level.seen / len(rule.cells.codes), level.at
+            all_cells = np.sqrt(share * level.error**2 + (1 - share) * level.elsewhere**2)
+            wide[codes[:, k] == code] *= level.error / all_cells
+        ends = rule.interval(codes, wide)
         if target is None or target.scatter is None:
             return Estimates(answers, *ends)
-        return Estimates(answers, *ends, *rule.interval(codes, self._deviations, rule.scatter_beyond(target)))
+        return Estimates(answers, *ends, *rule.interval(codes, wide, rule.scatter_beyond(target)))
 
 
 def per_cent(share: float, decimals: int = 0) -> str:

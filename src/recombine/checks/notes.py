@@ -53,7 +53,7 @@ def notes_on(
         *_outside(train.target, queries),
         *_uneven(queries),
         *_unranged(train.target, judged.forecast),
-        *_bends(known, train.space.names, judged.additivity),
+        *([] if judged.forecast and judged.forecast.rule == "surface" else _bends(known, train.space.names, judged.additivity)),
         *_long_sums(queries),
         *_part(asked),
         *_all_seen(train.target, asked),
@@ -93,7 +93,7 @@ def _harder(expected: Forecast | None) -> list[str]:
     said = [
         f"{h.factor} {h.level} errs by {shown(h.error)} where its {h.seen:,} seen combinations are left out one by "
         f"one, the others by {shown(h.elsewhere)}, beyond chance; of the asked ones {h.asked:,} "
-        f"{'have' if h.asked != 1 else 'has'} it: expect as much there, not the forecast."
+        f"{'have' if h.asked != 1 else 'has'} it: expect as much there, not the forecast; their ranges are wider by that."
         for h in named
     ]
     more = len(expected.harder) - len(named)

@@ -217,7 +217,7 @@ class Adding:
         place, sd = self._fitted[gone].predict(self.cells.codes[group[:1]])
         return float(place[0]), float(sd[0])
 
-    def interval(self, codes: Ints, deviations: float, besides: float = 0.0) -> tuple[Floats, Floats]:
+    def interval(self, codes: Ints, deviations: float | Floats, besides: float = 0.0) -> tuple[Floats, Floats]:
         """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it."""
         place, sd = self.effects.predict(codes)
         half = np.hypot(deviations * sd, besides)

@@ -335,6 +335,9 @@ class CheckResult(Result):
                 scaled = f"on the {self.scale} scale ({self.rescaled.evidence or self.rescaled.test})"
                 plain = f"in the answer's own units it is ({self._evidence})"
                 return f"{every}: adding up is not rejected {scaled}; {plain}."
+            if self.verdict == "assumption rejected" and self.rule == "surface":
+                answers = "the answers are those of a surface of lines, squares and products"
+                return f"The seen combinations contradict effects that add up ({self._evidence}); {answers} instead."
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self._evidence})."
             if self.verdict == "determined":
