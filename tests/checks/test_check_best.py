@@ -38,7 +38,7 @@ def test_what_noise_hides_cannot_be_told_apart() -> None:
 def test_two_classes_are_ranked_by_the_chance_of_one_and_more_have_no_best() -> None:
     classes = table(0.0) | {"y": ["p", "q", "r"] * 7}
     assert "more than two classes" in check(classes, ["a", "b"], target="y").best("max")["words"]
-    classes["y"] = ["yes" if y > 3.5 else "no" for y in table(0.0)["y"]]
+    classes["y"] = ["yes" if a > "a2" else "no" for a in classes["a"]]
     result = check(classes, ["a", "b"], target="y")
     most, least = result.best("max"), result.best("min")
     assert most["words"].startswith("by the chance of yes: a")

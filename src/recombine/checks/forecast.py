@@ -89,8 +89,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     rates = metric == "error rate"
     worth = [SURER if rates or (alone and rule.name != "surface") else WORTH for rule in entered]
     best = _choose(losses if cells.numeric else seen, few, worth)
-    if rates and best:
-        losses[best] = _charged(losses, best, np.array(firsts), truth, worth)
+    if rates:
+        losses = _charged(losses, best, np.array(firsts), truth, worth)
     losses = [loss * factor for loss, factor in zip(losses, nearer, strict=True)]
     told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
     levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and told else 1.0
@@ -217,21 +217,23 @@ def _choose(losses: list[Floats], few: int, worth: list[float]) -> int:
     return best
 
 
-def _charged(losses: list[Floats], best: int, firsts: Ints, truth: Floats, worth: list[float]) -> Floats:
-    """The losses of the chosen rule, as large as those of rules chosen by half of the cells are on the other half: of
-    few answers, right or wrong, some rule always looks good. No larger than those of the commonest class."""
-    distinct, rng, found, table = np.unique(firsts), np.random.default_rng(0), list[float](), np.array(losses)
+def _charged(losses: list[Floats], best: int, firsts: Ints, truth: Floats, worth: list[float]) -> list[Floats]:
+    """The losses of the constant as large as those of the commonest class of half of the cells are on the other half,
+    and those of the chosen rule, up to that, as of a rule chosen so: of few answers, right or wrong, some rule always
+    looks good."""
+    distinct, rng, table = np.unique(firsts), np.random.default_rng(0), np.array(losses)
+    found = list[tuple[float, float]]()
     for _ in range(HALVES):
         half = np.isin(firsts, rng.permutation(distinct)[: len(distinct) // 2])
         for one, other in ((half, ~half), (~half, half)):
-            if one.sum() < 2:
-                continue
-            i = _choose(list(table[:, one]), len(np.unique(firsts[one])), worth)
-            common = int(truth[one].sum(axis=0).argmax())
-            found.append(float(table[i, other].mean() if i else 1 - truth[other, common].mean()))
-    own = float(losses[best].mean())
-    told = max(own, min(float(np.mean(found or [own])), float(losses[0].mean())))
-    return losses[best] * (told / own) if own > 0 else losses[best] + told
+            i = _choose(list(table[:, one]), len(np.unique(firsts[one])), worth) if one.sum() > 1 else best
+            same = 1 - float(truth[other, truth[one].sum(axis=0).argmax()].mean())
+            found.append((same, float(table[i, other].mean()) if i else same))
+    same, chosen = np.mean(found, axis=0)
+    for i, told in ((0, same), *([(best, min(chosen, max(same, table[0].mean())))] if best else [])):
+        own = float(table[i].mean())
+        table[i] = table[i] * (max(told, own) / own) if own > 0 else table[i] + told
+    return list(table)
 
 
 def _by_draw(losses: Floats, metric: str) -> float:
