@@ -28,7 +28,7 @@ def test_the_largest_and_the_smallest_are_found() -> None:
 
 
 def test_what_noise_hides_cannot_be_told_apart() -> None:
-    assert "nothing tells the asked combinations apart" in check(table(3.0), ["a", "b"], target="y").best("max")["words"]
+    assert "nothing tells" in check(table(3.0), ["a", "b"], target="y").best("max")["words"]
     found = check(table(1.0), ["a", "b"], target="y").best("max")
     assert found["alike"] >= 1
     assert "cannot be told apart" in found["words"]

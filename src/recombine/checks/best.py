@@ -71,13 +71,13 @@ def _likeliest(result: CheckResult, end: Literal["max", "min"], classes: tuple[s
     named = next((c for c in classes if c.strip().lower() in WANTED), classes[int(shares.argmin())])
     sign = -1 if end == "max" else 1
     order = sorted(told, key=lambda q: sign * (q.probabilities or {})[named])[:SHOWN]
-    found |= {"class": named, "first": [result.combination(q.codes) | {"chance": (q.probabilities or {})[named]} for q in order]}
+    first = [result.combination(q.codes) | {"chance": (q.probabilities or {})[named]} for q in order]
     said = "; ".join(
         f"{', '.join(map(str, result.combination(q.codes).values()))}: {per_cent((q.probabilities or {})[named])}"
         for q in order
     )
     other = "the other end, min or max, is by that of the other class"
-    return found | {"words": f"by the chance of {quoted(named)}: {said}; {other}"}
+    return found | {"class": named, "first": first, "words": f"by the chance of {quoted(named)}: {said}; {other}"}
 
 
 def _said(result: CheckResult, query: Query) -> str:

@@ -202,7 +202,7 @@ class Forecast:
         if self.metric == "rmse" or not charged:
             apart = "by at most 0.5 % or a third of a standard error"
             return f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}{self._on}"
-        added = f"before something was added for what they learnt from the stand-ins ({', '.join(charged)})"
+        added = f"before something was added for what they and their choice learnt from the stand-ins ({', '.join(charged)})"
         return f"recommended is the rule whose error was smallest {added}, or a simpler one that was as good"
 
     @property
@@ -228,7 +228,10 @@ class Forecast:
 
     def to_dict(self) -> dict[str, Any]:
         shown = {name: getattr(self, name) for name in SHOWN}
-        listed = {"rules": [vars(rule) for rule in self.rules], "harder": [{k: v for k, v in vars(h).items() if k != "at"} for h in self.harder]}
+        listed = {
+            "rules": [vars(rule) for rule in self.rules],
+            "harder": [{k: v for k, v in vars(h).items() if k != "at"} for h in self.harder],
+        }
         return {**shown, **listed, "choice": self.choice}
 
     def estimate(self, codes: Ints, target: Target | None = None) -> Estimates:

@@ -189,8 +189,8 @@ def _metric(cells: Cells) -> str:
 
 def _learnt(rule: Rule, cells: Cells) -> float:
     """What the variances of a rule's blocks make its loss look too small: they are learnt with the stand-ins. A squared
-    error or a share wrong is charged as by degrees of freedom, a log loss, which no rule takes away whole, by the fourth
-    root."""
+    error or a share wrong is charged as by degrees of freedom, a log loss, which no rule takes away whole, by the
+    fourth root."""
     if not isinstance(rule, (Adding, Odds)):
         return 1.0
     cost = len(cells.codes) / max(len(cells.codes) - 1 - rule.variances, 1)

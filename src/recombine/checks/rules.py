@@ -32,7 +32,7 @@ EXACT = 1e-8
 """Share of the answers' variance up to which what a fit leaves is no noise."""
 PAIRS_FREEDOM = 5
 """Degrees of freedom below which effects of pairs are fitted wholly anew for every group left out: their variances, of
-which some subset fits anything, then do not know what is left out. Their ranges held .2 to .7, not .9: none are given."""
+which some subset fits anything, then do not know what is left out. Ranges held .2 to .7, not .9: none are given."""
 LARGEST_LOGIT = 25.0
 """Variance up to which effects on a log-odds scale may grow: cells of one class alone would let them grow for ever."""
 

@@ -363,10 +363,11 @@ class CheckResult(Result):
     def _rather(self) -> str:
         """Which answers to take where sums are not contradicted and another rule answers."""
         found = self.forecast
-        if found is None or found.assumed is None or found.rule.startswith((found.assumed.rule, "additive", "constant")):
+        sums = ("additive", "constant", "pairs" if self.order > 1 else "additive")
+        if found is None or found.assumed is None or found.rule.startswith(sums):
             return ""
-        rule, sums = apart(found.error, found.assumed.error, found.share)
-        less = f"it erred less on combinations left out ({rule} against {sums} of sums), though that may be chance"
+        rule, plain = apart(found.error, found.assumed.error, found.share)
+        less = f"it erred less on combinations left out ({rule} against {plain} of sums), though that may be chance"
         return f"; take the answers given, of the rule “{found.rule}”: {less}"
 
     def reached(self, everything: str) -> str:

@@ -121,7 +121,11 @@ def check(
         ),
     ] = None,
     best: Annotated[
-        Literal["max", "min"] | None, Parameter(help="Which asked combinations have the largest or smallest answers; of two classes: chance of “yes”, 1 or the rarer.")
+        Literal["max", "min"] | None,
+        Parameter(
+            help="Which asked combinations have the largest or smallest answers; of two classes the largest or "
+            "smallest chance of “yes”, 1 or “true”, else of the rarer one."
+        ),
     ] = None,
     fail_on: Annotated[
         list[str] | None,
