@@ -202,7 +202,8 @@ class Forecast:
         if self.metric == "rmse" or not charged:
             apart = "by at most 0.5 % or a third of a standard error"
             return f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}{self._on}"
-        added = f"before something was added for what they and their choice learnt from the stand-ins ({', '.join(charged)})"
+        who = "they and their choice" if self.share else "they"
+        added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
         return f"recommended is the rule whose error was smallest {added}, or a simpler one that was as good"
 
     @property
