@@ -9,7 +9,8 @@ other columns, and a minus before the study turns the sign. ``study@table:column
 ``layers^stage`` those that begin so; ``_`` stands for a space; ``interval`` is one row with its columns low and high.
 ``measured.3`` and ``mean.3`` have three decimals. ``run:STUDY/RUN:members`` is what ``study.json`` records of a run,
 ``runs:all`` and ``runs:cuda`` how many there are, ``seconds:STUDY`` their time on a GPU. ``<!--= table -->`` is the
-table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them (``inside``: matched by value, the
+table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them, or one
+(``:STUDY``; ``inside``: matched by value, the
 published figure in our interval); ``tables:locked`` how many real tables are in that half. ``printed:STUDY`` is the
 table of every figure that the paper prints (``docs/printed/STUDY.csv``) beside ours, ``printed:STUDY:matched`` (or
 ``missed``, ``left``, ``all``, ``same-sign`` …) how many there are. A mark that began a line
@@ -87,7 +88,7 @@ def _value(key: str) -> str:
         return _table()
     name, *rest = key.split(":")
     if name == "count":
-        return str(sum(_count(study, rest[0], rest[1].replace("-", " ")) for study in PAPERS))
+        return str(sum(_count(study, rest[0], rest[1].replace("-", " ")) for study in rest[2:] or PAPERS))
     if name == "printed":
         return _printed(*rest)
     if name == "tables":

@@ -54,7 +54,7 @@ def test_the_json_of_a_claim() -> None:
     assert {type(data[k]) for k in ("measured", "low", "high")} == {float}
     assert (data["criterion"], data["nothing"]) == ("sign: the interval lies above 0.5", 0.0)
     assert (data["published"], data["published_in"]) == (0.75, "table 1 (printed in the paper)")
-    assert (data["status"], data["how"], data["shares"]) == ("holds", "value matched", {"steps": 1.0})
+    assert (data["status"], data["how"], data["shares"]) == ("holds", "direction only", {"steps": 1.0})
     assert (data["fitted"], data["members"], data["over"]) == (3, 3, "run, member")
 
 
@@ -144,13 +144,17 @@ def test_value_needs_a_published_figure() -> None:
      (None, 1.0, "no published figure")],
 )  # fmt: skip
 def test_in_which_sense_a_claim_holds(published: float | None, steps: float, how: str) -> None:
-    """A value is matched where the interval has it, and our runs at least a tenth of the paper's steps."""
-    result = judge(one().above(), table([0.99, 1.0, 1.01]), published, steps)
-    assert (result.status, result.how) == ("holds", how)
-    assert judge(one().below(), table([0.99, 1.0, 1.01]), published, steps).how is None
+    """A value is matched where it was asked for, the interval has it or the tolerance is small beside it, and our runs
+    have at least a tenth of the paper's steps."""
+    values = table([0.99, 1.0, 1.01])
+    test = one().near(0.3, theory=1.0) if published is None else one().near(0.3)
+    assert judge(test, values, published, steps).how == how
+    assert judge(one().near(0.01), values, 2.0, steps).how is None, "one that fails holds in no sense"
 
 
-def test_an_order_is_a_direction_whatever_its_step() -> None:
+def test_a_sign_or_an_order_is_a_direction_whatever_its_figure() -> None:
+    """However wide an interval, it would have a published figure somewhere."""
+    assert judge(one().above(), table([0.99, 1.0, 1.01]), 1.0, 1.0).how == "direction only"
     two = rising(one(), one("b"), names=("less", "more"), pair="member")
     result = judge(two, table([0.0, 0.0, 0.0], [0.99, 1.0, 1.01]), 1.0, 1.0)
     assert (result.status, result.how) == ("holds", "direction only")

@@ -252,17 +252,17 @@ class ClaimResult:
 
     @property
     def how(self) -> How | None:
-        """In which sense it holds; None where it does not. A value counts as matched only where our runs have a tenth
-        of the paper's steps, and it lies in our interval or within a declared tolerance that is small beside it; an
-        order is a direction, whatever its weakest step comes to."""
+        """In which sense it holds; None where it does not. A value counts as matched only where the claim asks for one,
+        so that a wide interval cannot match it, our runs have a tenth of the paper's steps, and it lies in our interval
+        or the tolerance is small beside it; signs and orders are directions, whatever they come to."""
         if self.status != "holds":
             return None
         if (published := self.claim.published) is None:
             return "no published figure"
         criterion, value = self.claim.test.criterion, published.value
-        if isinstance(criterion, Order) or self.shares.steps is None or self.shares.steps < VALUE_SHARE:
+        if not isinstance(criterion, Value) or self.shares.steps is None or self.shares.steps < VALUE_SHARE:
             return "direction only"
-        near = isinstance(criterion, Value) and criterion.tolerance <= SMALL * abs(value)
+        near = criterion.tolerance <= SMALL * abs(value)
         return "value matched" if near or self.figure.low <= value <= self.figure.high else "direction only"
 
     def to_dict(self) -> dict[str, Any]:

@@ -37,13 +37,16 @@ def _in_order(labels: Mapping[str, str]) -> Prepare:
 
 
 def _foretold(table: pl.DataFrame) -> pl.DataFrame:
-    """What failed, in a few characters, beside the setting; those of which least fails come first."""
+    """What failed, in a few characters, beside the setting; those of which least fails come first. A black picture is
+    as wrong seen as unseen, so members that collapsed are counted and left out."""
     failing = pl.concat_list(pl.when(~pl.col(a)).then(pl.lit(a)) for a in ASSUMPTIONS).list.drop_nulls()
     told = pl.lit("no\u00a0") + failing.list.join("\u00a0")
     words = pl.when(failing.list.len() == 0).then(pl.lit("promised")).otherwise(told)
     promised = pl.when(failing.list.len() == 0).then(pl.lit(PROMISED[0])).otherwise(pl.lit(PROMISED[1]))
-    label = pl.format("{}: {}", KIND, words).alias("label")
-    found = table.drop_nulls("loss").with_columns(label, promised.alias("promised"))
+    gone = pl.col("collapsed").sum().over("run")
+    left = pl.when(gone > 0).then(pl.format("; {} collapsed", gone)).otherwise(pl.lit(""))
+    label = pl.format("{}: {}{}", KIND, words, left).alias("label")
+    found = table.drop_nulls("loss").with_columns(label, promised.alias("promised")).filter(~pl.col("collapsed"))
     of_support = pl.sum_horizontal(~pl.col("A2", "A3", "A4"))
     return found.sort(pl.col("family").replace_strict(PANELS, default=None), of_support, failing.list.len(), "loss")
 

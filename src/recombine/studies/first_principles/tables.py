@@ -148,11 +148,13 @@ def modes(networks: pl.DataFrame) -> pl.DataFrame:
 
 
 def follows(fit: pl.DataFrame) -> pl.DataFrame:
-    """For each network measured more than twice, the correlation along training of log(1 − R²) seen and unseen."""
+    """For each network measured more than twice, of log(1 − R²) seen and unseen along training: the correlation, and
+    to which ``power`` of the seen one the unseen falls."""
     positive = (pl.col("seen") > 0) & (pl.col("unseen") > 0)
-    logs = (pl.col(name).filter(positive).log() for name in ("seen", "unseen"))
+    logs = [pl.col(name).filter(positive).log() for name in ("seen", "unseen")]
     networks = fit.sort("step", maintain_order=True).group_by("run", "kind", "member", "fitted", maintain_order=True)
-    return networks.agg(pl.when(positive.sum() > 2).then(pl.corr(*logs)).alias("correlation"))
+    found = {"correlation": pl.corr(*logs), "power": pl.cov(*logs) / logs[0].var()}
+    return networks.agg(pl.when(positive.sum() > 2).then(value).alias(name) for name, value in found.items())
 
 
 def _summaries(networks: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:

@@ -55,7 +55,7 @@ def _weights(value: float, what: str) -> Published:
 
 def _fails(run: str, what: str, whose: Whose = "paper", source: str = ABSTRACT, also: str = "") -> Claim:
     """Above one half a picture is nearer to nothing than to the target. ``also``: the run at another scale."""
-    sentence = f"A {what} that fits what it saw draws unseen combinations about as badly as a blank picture."
+    sentence = f"A {what} that fits what it saw draws unseen combinations at least half as badly as a blank picture."
     test = _net([run, also]).above(0.5, nothing=AS_SEEN)
     return Claim(f"fails-{run}", sentence, test, whose, None, source, OVER)
 
@@ -82,7 +82,7 @@ def _few(id: str, kind: str, without: float, share: float = 2.0) -> Claim:
     """``without``: what is placed with no stripe, by the fewest bumps that were tried."""
     placed = cells("located", "need", share=share, kind=kind, bumps=4, unit="member", take="min")
     what = "every stripe" if share == 2 else "every other stripe alone"
-    sentence = f"With {what} four bumps are enough for a {kind} to place unseen bumps, whatever the side"
+    sentence = f"With {what} four bumps are enough for a {kind} to place unseen bumps, at every side tried"
     whose: Whose = "paper" if share == 2 else "ours"
     return Claim(id, f"{sentence}: examples grow as N.", placed.above(LOCATED, nothing=without), whose, source=README,
                  unit="of unseen bumps, at the side where fewest are placed")  # fmt: skip
