@@ -28,15 +28,23 @@ def test_the_largest_and_the_smallest_are_found() -> None:
 
 
 def test_what_noise_hides_cannot_be_told_apart() -> None:
-    found = check(table(3.0), ["a", "b"], target="y").best("max")
-    assert found["alike"] >= 2
+    assert "nothing tells" in check(table(3.0), ["a", "b"], target="y").best("max")["words"]
+    found = check(table(1.0), ["a", "b"], target="y").best("max")
+    assert found["alike"] >= 1
     assert "cannot be told apart" in found["words"]
     assert "less good than it looks" in found["words"]
 
 
-def test_classes_have_no_best() -> None:
+def test_two_classes_are_ranked_by_the_chance_of_one_and_more_have_no_best() -> None:
     classes = table(0.0) | {"y": ["p", "q", "r"] * 7}
-    assert "no asked combination" in check(classes, ["a", "b"], target="y").best("max")["words"]
+    assert "more than two classes" in check(classes, ["a", "b"], target="y").best("max")["words"]
+    classes["y"] = ["yes" if a > "a2" else "no" for a in classes["a"]]
+    result = check(classes, ["a", "b"], target="y")
+    most, least = result.best("max"), result.best("min")
+    assert most["words"].startswith("by the chance of yes: a")
+    assert most["first"][0]["chance"] > 0.5 > least["first"][0]["chance"]
+    assert (least["first"][0]["a"], least["first"][0]["b"]) == ("a0", "b0")
+    assert "give --target" in check(classes, ["a", "b"]).best("max")["words"]
 
 
 def test_the_command_says_it(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -359,3 +359,16 @@ def test_beside_a_log_loss_stands_how_often_the_likeliest_class_was_wrong():
     wrong = f"was wrong in {100 * found.forecast.wrong:.3g} %, the commonest in"
     assert wrong in found.sentence()
     assert found.to_dict()["forecast"]["wrong"] == found.forecast.wrong
+
+
+def test_pairs_that_take_up_a_half_fraction_do_not_know_what_is_left_out():
+    """16 effects from 16 rows of additive answers with noise 1: the forecast was a twentieth of the noise."""
+    codes = grid(2, 2, 2, 2, 2)
+    x = 2 * codes - 1
+    half = x.prod(axis=1) > 0
+    for seed in range(1000, 1003):
+        rng = np.random.default_rng(seed)
+        y = 20 + x @ rng.normal(0, 2, 5) + rng.normal(size=32)
+        table = {name: codes[half, k].astype(str) for k, name in enumerate("abcde")}
+        told = check({**table, "y": y[half]}, list("abcde"), target="y").forecast
+        assert told.error > 0.5

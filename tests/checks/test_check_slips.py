@@ -124,3 +124,13 @@ def test_the_forecast_without_it_is_that_of_the_table_without_it():
                   test={k: found.to_frame()[k] for k in "ab"})  # fmt: skip
     told = clean.forecast
     assert f"{shown(told.error)} ({shown(told.low)} to {shown(told.high)}) by the rule “{told.rule}”" in found.notes[0]
+    assert "If it is no slip but a real effect, expect the forecast above" in found.notes[0]
+
+
+def test_suspects_that_share_a_level_are_asked_about_as_a_level():
+    a, b = grid(7, 7).T
+    y = 50 + 3.0 * a + 2 * b + 0.3 * np.random.default_rng(0).standard_normal(49)
+    seen = np.arange(49) % 5 != 4
+    y[[1, 2]] += 40  # both of level 0
+    result = check({"a": a[seen].astype(str), "b": b[seen].astype(str), "y": y[seen]}, ["a", "b"], target="y")
+    assert result.notes[0].endswith("All are in a 0: a level that behaves differently?")

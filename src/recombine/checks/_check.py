@@ -119,7 +119,8 @@ def check(
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     judged = judge(known, train, asked, asked_table, rules, seed)
     plain = levels_only(train, curves)
-    slips = without(*slips_in(train, known), train, known, asked, rules, seed)
+    harder = () if judged.forecast is None else judged.forecast.harder
+    slips = without(*slips_in(train, known), train, known, asked, rules, seed, harder)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)

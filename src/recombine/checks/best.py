@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from recombine.checks.expected import shown
+import numpy as np
+
+from recombine.checks.expected import per_cent, shown
+from recombine.space import quoted
 
 if TYPE_CHECKING:
     from recombine.checks.verdict import CheckResult, Query
 
 SHOWN = 3
+WANTED = ("yes", "1", "true")
+"""Of two classes the one whose chance is meant by “largest”; without one of these it is the rarer."""
+NOTHING = "the rule is “constant”: nothing tells the asked combinations apart"
 
 
 def best(result: CheckResult, end: Literal["max", "min"]) -> dict[str, Any]:
     """The first few of the asked combinations and the best seen one. ``alike`` counts the others whose range holds the
     answer of the first: the data do not say which of them is best. Answers of the rule are shrunken towards each other,
     but the first of many was also the luckiest, so it is more likely to disappoint than to please."""
+    if result.answers is None:
+        return {"end": end, "words": "no answers are known: give --target"}
+    if result.answers.classes is not None:
+        return _likeliest(result, end, result.answers.classes)
     sign = 1 if end == "max" else -1
     told = [q for q in result.queries if isinstance(q.prediction, (int, float)) and not q.rows]
     order = sorted(told, key=lambda q: -sign * float(q.prediction or 0.0))
@@ -23,14 +33,16 @@ def best(result: CheckResult, end: Literal["max", "min"]) -> dict[str, Any]:
     ends = [q.high if end == "max" else q.low for q in order[1:]]
     alike = [far for far in ends if far is not None and sign * (far - top_answer) >= 0]
     found: dict[str, Any] = {"end": end, "asked": len(told), "alike": len(alike), "ranged": False, "words": ""}
-    if not order or result.answers is None or not result.answers.numeric:
-        return found | {"words": "no asked combination has an answer that is a number"}
+    if not order or result.rule == "constant":
+        why = "no asked combination has an answer that is a number" if not order else NOTHING
+        return found | {"words": why}
     found["ranged"] = order[0].low is not None
     found["first"] = [result.combination(q.codes) | {"answer": q.prediction} for q in order[:SHOWN]]
     use = result.answers.count > 0
     mean = result.answers.mean[use]
     top = int((sign * mean).argmax())
-    named = ", ".join(map(str, result.combination(result.known.codes[use][top]).values()))
+    codes = result.known.codes[use][[top]]
+    named = ", ".join(map(str, result.combination(codes[0]).values()))
     said = "; ".join(_said(result, q) for q in order[:SHOWN])
     told_apart = (
         "it has no range, so nothing says which others are as good" if not found["ranged"]
@@ -39,7 +51,33 @@ def best(result: CheckResult, end: Literal["max", "min"]) -> dict[str, Any]:
     )  # fmt: skip
     luck = "; the first of many is likely to turn out less good than it looks" if len(told) > 1 else ""
     found["words"] = f"{said}; {told_apart}{luck}; the best seen one is {named}, {shown(float(mean[top]))}"
+    if result.forecast is not None and result.answers.count[use][top] == 1:
+        smoothed = float(result.forecast.estimate(codes.astype(np.int64)).answers[0])
+        found["words"] += f" in its one row ({shown(smoothed)} smoothed by the rule)"
     return found
+
+
+def _likeliest(result: CheckResult, end: Literal["max", "min"], classes: tuple[str, ...]) -> dict[str, Any]:
+    """Of two classes the asked combinations by the chance of “yes”, 1 or the like, else of the rarer one."""
+    assert result.answers is not None
+    told = [q for q in result.queries if q.probabilities and not q.rows]
+    found: dict[str, Any] = {"end": end, "asked": len(told)}
+    if len(classes) > 2 or not told:
+        why = "answers of more than two classes have no largest one: make a column of yes and no for the class you want"
+        return found | {"words": why if told else "no asked combination has an answer"}
+    if result.rule == "constant":
+        return found | {"words": NOTHING}
+    shares = (result.answers.mean * result.answers.count[:, None]).sum(axis=0)
+    named = next((c for c in classes if c.strip().lower() in WANTED), classes[int(shares.argmin())])
+    sign = -1 if end == "max" else 1
+    order = sorted(told, key=lambda q: sign * (q.probabilities or {})[named])[:SHOWN]
+    first = [result.combination(q.codes) | {"chance": (q.probabilities or {})[named]} for q in order]
+    said = "; ".join(
+        f"{', '.join(map(str, result.combination(q.codes).values()))}: {per_cent((q.probabilities or {})[named])}"
+        for q in order
+    )
+    other = "the other end, min or max, is by that of the other class"
+    return found | {"class": named, "first": first, "words": f"by the chance of {quoted(named)}: {said}; {other}"}
 
 
 def _said(result: CheckResult, query: Query) -> str:

@@ -142,6 +142,8 @@ def shapes(numeric: Numeric, factors: Sequence[str]) -> dict[str, str]:
     for name, shape in found.items():
         if name not in factors:
             raise unknown("numeric factor", name, factors)
+        if shape in ("line", "straight"):
+            raise InputError(f"{name}={shape}: a straight line is the default; write {name}.")
         if shape not in SHAPES:
             raise unknown(f"shape of {name!r}", shape, tuple(SHAPES))
     return found

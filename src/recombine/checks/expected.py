@@ -17,8 +17,6 @@ SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
     "substitution", "level", "wrong", "wrong_constant", "by_draw", "levels", "realised",
 )  # fmt: skip
-PAIRS_FREEDOM = 5
-"""Degrees of freedom without which effects of pairs get no ranges: of planted tables these held .2 to .7, not .9."""
 NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing."""
 
@@ -105,7 +103,7 @@ class Forecast:
     def ranged(self) -> bool:
         """Whether answers have ranges: not where pairs take up nearly all that the seen combinations tell."""
         rule = self._best
-        return isinstance(rule, Adding) and not (self.by_pairs and rule.effects.freedom < PAIRS_FREEDOM)
+        return isinstance(rule, Adding) and not rule.saturated
 
     @property
     def by_pairs(self) -> bool:
@@ -170,6 +168,8 @@ class Forecast:
             return f"meant for 90 %, held about {held} on planted tables this small"
         if self.scale is not None and self.scale.name == "log":
             return "meant for 90 %, held about 5 times in 6 on planted tables whose effects multiply"
+        if self.scale is not None and self.scale.name == "rank":
+            return "meant for 90 %, held about 3 times in 4 on planted tables with such answers"
         return "90 %"
 
     @property
@@ -202,7 +202,8 @@ class Forecast:
         if self.metric == "rmse" or not charged:
             apart = "by at most 0.5 % or a third of a standard error"
             return f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}{self._on}"
-        added = f"before something was added for what they learnt from the stand-ins ({', '.join(charged)})"
+        who = "they and their choice" if self.share else "they"
+        added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
         return f"recommended is the rule whose error was smallest {added}, or a simpler one that was as good"
 
     @property
@@ -228,7 +229,10 @@ class Forecast:
 
     def to_dict(self) -> dict[str, Any]:
         shown = {name: getattr(self, name) for name in SHOWN}
-        listed = {"rules": [vars(rule) for rule in self.rules], "harder": [vars(level) for level in self.harder]}
+        listed = {
+            "rules": [vars(rule) for rule in self.rules],
+            "harder": [{k: v for k, v in vars(h).items() if k != "at"} for h in self.harder],
+        }
         return {**shown, **listed, "choice": self.choice}
 
     def estimate(self, codes: Ints, target: Target | None = None) -> Estimates:
@@ -239,10 +243,15 @@ class Forecast:
             return Estimates(answers, None, None, covered=rule.covered(codes))
         if not isinstance(rule, Adding) or not self.ranged:
             return Estimates(answers, None, None)
-        ends = rule.interval(codes, self._deviations)
+        wide = np.full(len(codes), self._deviations)
+        for level in self.harder:  # the others' ranges stay: what makes these levels noisy widened them already
+            share, (k, code) = level.seen / len(rule.cells.codes), level.at
+            all_cells = np.sqrt(share * level.error**2 + (1 - share) * level.elsewhere**2)
+            wide[codes[:, k] == code] *= level.error / all_cells
+        ends = rule.interval(codes, wide)
         if target is None or target.scatter is None:
             return Estimates(answers, *ends)
-        return Estimates(answers, *ends, *rule.interval(codes, self._deviations, rule.scatter_beyond(target)))
+        return Estimates(answers, *ends, *rule.interval(codes, wide, rule.scatter_beyond(target)))
 
 
 def per_cent(share: float, decimals: int = 0) -> str:

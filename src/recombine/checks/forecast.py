@@ -36,7 +36,10 @@ DRAWS = 2_000
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""
 SURER = 1.0
-"""The same of the few points of a design, of which by chance some rule always looks better; a surface had its test."""
+"""The same of the few points of a design, and of shares wrong, of which by chance some rule always looks better; a
+surface had its test."""
+HALVES = 20
+"""Times that the cells are halved to see what choosing a rule by one half is worth on the other."""
 TIE = 0.01
 """Share of the loss that is no difference: as much as rounding to three digits hides of an error."""
 ONE_SIDED = 2.576
@@ -83,8 +86,11 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     substituted = _substitution(entered, seen, asked)  # now: it holds what it was last tried on
     losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
-    worth = [SURER if alone and rule.name != "surface" else WORTH for rule in entered]
+    rates = metric == "error rate"
+    worth = [SURER if rates or (alone and rule.name != "surface") else WORTH for rule in entered]
     best = _choose(losses if cells.numeric else seen, few, worth)
+    if rates:
+        losses = _charged(losses, best, np.array(firsts), truth, worth)
     losses = [loss * factor for loss, factor in zip(losses, nearer, strict=True)]
     told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
     levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and told else 1.0
@@ -96,7 +102,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         stood = max(1, min(stood, round(winner.effects.freedom)))
     deviations = _deviations(winner, stood, cells)
     low, high = _range(losses[best], stood, will, rng)
-    if metric == "error rate":
+    if rates:
         low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
     root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
@@ -181,11 +187,12 @@ def _metric(cells: Cells) -> str:
 
 def _learnt(rule: Rule, cells: Cells) -> float:
     """What the variances of a rule's blocks make its loss look too small: they are learnt with the stand-ins. A squared
-    error is charged as by degrees of freedom, a loss of classes, which no rule takes away whole, by the fourth root."""
+    error or a share wrong is charged as by degrees of freedom, a log loss, which no rule takes away whole, by the
+    fourth root."""
     if not isinstance(rule, (Adding, Odds)):
         return 1.0
     cost = len(cells.codes) / max(len(cells.codes) - 1 - rule.variances, 1)
-    return float(cost if cells.numeric else 1.0 if cells.certain else cost**0.25)
+    return float(cost if cells.numeric or cells.certain else cost**0.25)
 
 
 def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
@@ -206,6 +213,25 @@ def _choose(losses: list[Floats], few: int, worth: list[float]) -> int:
         if gain.mean() > max(worth[i] * gain.std(ddof=1) / np.sqrt(few), TIE * float(losses[best].mean())):
             best = i
     return best
+
+
+def _charged(losses: list[Floats], best: int, firsts: Ints, truth: Floats, worth: list[float]) -> list[Floats]:
+    """The losses of the constant as large as those of the commonest class of half of the cells are on the other half,
+    and those of the chosen rule, up to that, as of a rule chosen so: of few answers, right or wrong, some rule always
+    looks good."""
+    distinct, rng, table = np.unique(firsts), np.random.default_rng(0), np.array(losses)
+    found = list[tuple[float, float]]()
+    for _ in range(HALVES):
+        half = np.isin(firsts, rng.permutation(distinct)[: len(distinct) // 2])
+        for one, other in ((half, ~half), (~half, half)):
+            i = _choose(list(table[:, one]), len(np.unique(firsts[one])), worth) if one.sum() > 1 else best
+            same = 1 - float(truth[other, truth[one].sum(axis=0).argmax()].mean())
+            found.append((same, float(table[i, other].mean()) if i else same))
+    same, chosen = np.mean(found, axis=0)
+    for i, told in ((0, same), *([(best, min(chosen, max(same, table[0].mean())))] if best else [])):
+        own = float(table[i].mean())
+        table[i] = table[i] * (max(told, own) / own) if own > 0 else table[i] + told
+    return list(table)
 
 
 def _by_draw(losses: Floats, metric: str) -> float:

@@ -40,6 +40,8 @@ class Harder:
     elsewhere: float
     seen: int
     asked: int
+    at: tuple[int, int]
+    """Place of the factor and code of the level."""
 
 
 def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
@@ -65,7 +67,7 @@ def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
         often, factor = int((asked[:, k] == level).sum()), space.factors[k]
         if factor.levels and often and excess > by_chance and error > WORTH * elsewhere:
             name = quoted(factor.levels[level])
-            found.append((-excess, Harder(factor.name, name, error, elsewhere, int(row.sum()), often)))
+            found.append((-excess, Harder(factor.name, name, error, elsewhere, int(row.sum()), often, (k, level))))
     return tuple(told for _, told in sorted(found, key=lambda pair: pair[0]))
 
 

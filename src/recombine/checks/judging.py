@@ -22,7 +22,7 @@ from recombine.support.table import Table
 ALIASED = "no forecast: the rule that fits best is of pairs, some of which the seen combinations cannot tell apart."
 SATURATED = (
     "answers have no ranges: effects of pairs take up nearly all that the seen combinations tell, so what is left says "
-    "nothing of their errors; the forecast, of combinations left out, does."
+    "nothing of the error of one answer; for the forecast each combination left out was forgotten wholly."
 )
 MOST_TRIED = 10_000
 """Asked combinations with answers on which a forecast is tried; of more, as many evenly spread ones."""

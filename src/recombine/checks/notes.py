@@ -9,7 +9,6 @@ from statistics import median
 
 import numpy as np
 
-from recombine.checks.additivity import Additivity
 from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
@@ -53,7 +52,7 @@ def notes_on(
         *_outside(train.target, queries),
         *_uneven(queries),
         *_unranged(train.target, judged.forecast),
-        *_bends(known, train.space.names, judged.additivity),
+        *_bends(known, train.space.names, judged),
         *_long_sums(queries),
         *_part(asked),
         *_all_seen(train.target, asked),
@@ -93,7 +92,7 @@ def _harder(expected: Forecast | None) -> list[str]:
     said = [
         f"{h.factor} {h.level} errs by {shown(h.error)} where its {h.seen:,} seen combinations are left out one by "
         f"one, the others by {shown(h.elsewhere)}, beyond chance; of the asked ones {h.asked:,} "
-        f"{'have' if h.asked != 1 else 'has'} it: expect as much there, not the forecast."
+        f"{'have' if h.asked != 1 else 'has'} it: expect as much there, not the forecast; ranges there are wider."
         for h in named
     ]
     more = len(expected.harder) - len(named)
@@ -187,8 +186,11 @@ def _uneven(queries: Sequence[Query]) -> list[str]:
     return [f"{which} ({ends}): the forecast is one number for easy and hard combinations, the ranges tell them apart."]
 
 
-def _bends(known: Identifiability, names: tuple[str, ...], fit: Additivity | None) -> list[str]:
-    """What to try where a number does not act along a straight line."""
+def _bends(known: Identifiability, names: tuple[str, ...], judged: Judged) -> list[str]:
+    """What to try where a number does not act along a straight line, and no surface answers."""
+    fit = judged.additivity
+    if judged.forecast is not None and judged.forecast.rule == "surface":
+        return []
     straight = [names[k] for k, c in known.curves.items() if c.shape == "linear" and c.bent() is not None]
     bent = [n for n in straight if fit is not None and fit.rejected and fit.evidence.find(f"{n} beyond") >= 0]
     return [f"{n} does not act along a straight line; a curve may do: --numeric {shlex.quote(n)}=spline." for n in bent]

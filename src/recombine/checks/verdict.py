@@ -335,12 +335,15 @@ class CheckResult(Result):
                 scaled = f"on the {self.scale} scale ({self.rescaled.evidence or self.rescaled.test})"
                 plain = f"in the answer's own units it is ({self._evidence})"
                 return f"{every}: adding up is not rejected {scaled}; {plain}."
+            if self.verdict == "assumption rejected" and self.rule == "surface":
+                answers = "the answers are those of a surface of lines, squares and products"
+                return f"The seen combinations contradict effects that add up ({self._evidence}); {answers} instead."
             if self.verdict == "assumption rejected":
                 return f"{every}, which the seen combinations contradict ({self._evidence})."
             if self.verdict == "determined":
                 best = self.forecast.scale if self.forecast is not None else None
                 on = f"; adding up does best on a {best.name} scale" if best is not None else ""
-                return f"{every}, and the seen combinations do not contradict that{on}."
+                return f"{every}, and the seen combinations do not contradict that{on}{self._rather()}."
             return f"{every}, but that is not shown: {self._not_shown()}."
         how = f"would determine {self.reached('all of them')}"
         how = how if self.advice.enough else "would be needed, but no allowed set suffices"
@@ -356,6 +359,16 @@ class CheckResult(Result):
         if self.worst == "undetermined":
             return f"Some combinations are not determined by this data even if {sums}; {cells} {how}{caveat}."
         return f"Some combinations use levels that training never shows; {cells} {how}{caveat}."
+
+    def _rather(self) -> str:
+        """Which answers to take where sums are not contradicted and another rule answers."""
+        found = self.forecast
+        sums = ("additive", "constant", "pairs" if self.order > 1 else "additive")
+        if found is None or found.assumed is None or found.rule.startswith(sums):
+            return ""
+        rule, plain = apart(found.error, found.assumed.error, found.share)
+        less = f"it erred less on combinations left out ({rule} against {plain} of sums), though that may be chance"
+        return f"; take the answers given, of the rule “{found.rule}”: {less}"
 
     def reached(self, everything: str) -> str:
         """What collecting the advised combinations determines: all that is asked, but for numbers that stay outside."""

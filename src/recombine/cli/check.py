@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 SHOWN, PLANNED = 10, 30
 UNBROKEN = ("answer", "one row")
 """Columns whose cells stay on one line: a range that breaks inside its brackets is misread."""
-SPARED = ("smoothed", "cut", "leverage")
+SPARED = ("cut", "leverage", "smoothed")
 """Columns left out, one after the other, where a terminal is too narrow."""
 NOTHING = ": nothing needs to be collected; --budget N plans rows that make the answers more precise"
 FEW = 3
@@ -121,7 +121,11 @@ def check(
         ),
     ] = None,
     best: Annotated[
-        Literal["max", "min"] | None, Parameter(help="Which asked combinations have the largest or smallest answers.")
+        Literal["max", "min"] | None,
+        Parameter(
+            help="Which asked combinations have the largest or smallest answers; of two classes the largest or "
+            "smallest chance of “yes”, 1 or “true”, else of the rarer one."
+        ),
     ] = None,
     fail_on: Annotated[
         list[str] | None,
@@ -344,6 +348,8 @@ def _print_queries(result: CheckResult) -> None:
             what += ", with a range meant to hold 9 of 10 numbers" if ranged else ""
             what += ", with the chance of the class" if any(q.probabilities for q in answered) else ""
             what += f"; {'both are' if ranged else 'it is'} of {result.of_means}" if result.of_means else ""
+        if name == "smoothed" and not result.doubt and any(q.rows == 1 for q in listed):
+            what += "; where that was seen in one row take this: effects add up, and it errs less than one reading"
         where.print(shown(f"{name}: {what}{learner}", style="dim"))
 
 
