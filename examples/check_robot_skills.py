@@ -43,10 +43,7 @@ table = {name: [r[name] for r in records] for name in names}
 everything = {name: [r[name] for r in SPACE.decode(SPACE.grid())] for name in names}
 result = check(table, names, test=everything, cost=COST, forbid=FORBIDDEN)
 print(f"{len(records)} demonstrations of {SPACE.size} cells. Verdict: {result.verdict}. {result.sentence()}")
-print(
-    f"Skills it can be asked for today: {result.counts['seen'] + result.counts['determined']} of "
-    f"{SPACE.size} cells."
-)
+print(f"Skills it can be asked for today: {result.counts['seen'] + result.counts['determined']} of {SPACE.size} cells.")
 shaky = [q for q in result.queries if q.status == "determined" and (q.leverage or 0) > 0.5]
 print(f"Of the determined ones, {len(shaky)} rest on thin evidence (leverage above one half).")
 

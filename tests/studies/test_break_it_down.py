@@ -264,7 +264,11 @@ def test_of_a_pruned_base_only_what_a_mask_of_its_task_keeps_is_left(tmp_path: P
     whole = cast(DissectionRun, STUDY.planned("paper")["agreement-plural"].run)
     strict = MaskSettings(choice=Choice(names="layers"), epochs=1, batch_size=16, penalty=1e4, optimizer=Adam(lr=1.0))
     small = whole.replace(
-        model=OddOneOutNet(encoder=_encoder(8, 2, 1)), bases=2, steps=1, batch_size=4, pruning=strict,
+        model=OddOneOutNet(encoder=_encoder(8, 2, 1)),
+        bases=2,
+        steps=1,
+        batch_size=4,
+        pruning=strict,
         task=whole.task.replace(problems=64, held_out=20),
     )
     bases = small.trained(context := Context("cpu", tmp_path))

@@ -139,6 +139,7 @@ def test_two_modes_are_told_from_one(values: list[float], held: set[str]) -> Non
 
 def test_two_supports_are_alike_or_not() -> None:
     """An equivalence fails where the difference is there, and where members leave it open."""
+
     def judged(apart: float, noise: float) -> str:
         base = [0.94 + 0.001 * i for i in range(5)]
         normal = [value + apart + noise * (-1) ** i for i, value in enumerate(base)]

@@ -89,9 +89,7 @@ def figure_files(chart: alt.TopLevelMixin, data: pl.DataFrame) -> dict[str, byte
     spec = specification(chart)
     drawing = _converted(spec)
     told = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return dict(
-        zip(FILES, (drawing.encode(), _printed(drawing), safe_csv(data).encode(), told.encode()), strict=True)
-    )
+    return dict(zip(FILES, (drawing.encode(), _printed(drawing), safe_csv(data).encode(), told.encode()), strict=True))
 
 
 def column_files(chart: alt.TopLevelMixin) -> dict[str, bytes]:

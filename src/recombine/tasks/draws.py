@@ -78,9 +78,7 @@ class Draws:
     """Whose streams they are; none where all members share one. On a GPU they stay there."""
 
     @classmethod
-    def of(
-        cls, members: Sequence[int] | Tensor, steps: range, seed: int, device: torch.device | str = "cpu"
-    ) -> Draws:
+    def of(cls, members: Sequence[int] | Tensor, steps: range, seed: int, device: torch.device | str = "cpu") -> Draws:
         """The training draws of ``members`` at ``steps``: leading shape (len(steps), len(members))."""
         # key(seed, member, "data") of all members at once
         keys = torch.as_tensor(members, dtype=torch.int64, device=device)

@@ -257,9 +257,7 @@ def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], 
     return log.ensemble()
 
 
-def block_steps(
-    inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device, most: int = BLOCK_STEPS
-) -> int:
+def block_steps(inputs: tuple[Tensor, ...], targets: Tensor, device: torch.device, most: int = BLOCK_STEPS) -> int:
     """How many steps are drawn at once, from the batch of one."""
     one_step = sum(t.numel() * t.element_size() for t in (*inputs, targets))
     gpu = device.type == "cuda"

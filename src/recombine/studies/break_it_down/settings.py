@@ -91,8 +91,11 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     found |= {"digit-pairs": digit_pairs(size, members or size.members)}
     if not size.encoders:
         found |= {"digit-pairs-alike": alike(size, members or 96), "digit-pairs-when": when(size, members or 24)}
-        found |= {f"{name}-alike-{search}": two_factors(name, task, search, members or 96)
-                  for name, task in (("sums", SumsTask), ("bumps", BumpsTask)) for search in (0, 1)}
+        found |= {
+            f"{name}-alike-{search}": two_factors(name, task, search, members or 96)
+            for name, task in (("sums", SumsTask), ("bumps", BumpsTask))
+            for search in (0, 1)
+        }
     labelled = {name: replace(s, labels={"bases_of": name, **s.labels}) for name, s in found.items()}
     return {name: _open(s) for name, s in labelled.items()} if size.short else labelled
 

@@ -69,7 +69,6 @@ def _image(
     return cells(value, "networks", *where, network=network, task=task, **more)
 
 
-
 def _trained(value: str | pl.Expr, task: str | Sequence[str], **more: Any) -> Cells:
     return cells(value, "trained", task=task, data="mnist", **more)
 
@@ -211,6 +210,7 @@ DENSE = (
            "invariance", 0.743),
           ("exposure-lazy", "After partial exposure they keep 2k²/(1 − 2k²).", "exposure", 0.571))),
 )  # fmt: skip
+
 
 def _off(predicted: str) -> Cells:
     """How far the slope of each network is from what its features foretell, over sets and distances."""

@@ -152,8 +152,10 @@ def _draw_extremes(rows: pl.DataFrame) -> Any:
     diagonal = base.transform_filter("datum.part == 'line'").mark_line(color=theme.RULE, strokeDash=[3, 3])
     points = base.transform_filter("datum.part == 'dot'").mark_point(size=14, color=theme.PALETTE[0])
     head = alt.Header(labelFontSize=9, labelLimit=side + 16, labelPadding=2)
-    panels = alt.layer(diagonal, points).properties(width=side, height=side).facet(
-        alt.Facet("table:N", sort=tables, title=None, header=head), columns=across, spacing=14
+    panels = (
+        alt.layer(diagonal, points)
+        .properties(width=side, height=side)
+        .facet(alt.Facet("table:N", sort=tables, title=None, header=head), columns=across, spacing=14)
     )
     return theme.style(panels, data)
 

@@ -175,6 +175,7 @@ def _activation(part: nn.Module) -> str:
 
 def loss_of(losses: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, targets: Tensor) -> str | None:
     """Which loss a function computes: the one that consists of the same operations."""
+
     def operations(function: Callable[[Tensor, Tensor], Tensor]) -> list[str] | None:
         try:
             graph = trace(function, (outputs, targets)).graph

@@ -216,9 +216,7 @@ class _Writer:
         self.say(*(f"e{n} = tl.exp({output} - top)" for n, output in enumerate(outputs)))
         self.say("total = " + " + ".join(a.format(f"e{n}") for n, a in enumerate(across)))
         hit = [f"({now}t == {b.start}{_along(b)})" for b in self.cut[last]]
-        right = " + ".join(
-            a.format(f"tl.where({h}, {o}, 0.0)") for a, h, o in zip(across, hit, outputs, strict=True)
-        )
+        right = " + ".join(a.format(f"tl.where({h}, {o}, 0.0)") for a, h, o in zip(across, hit, outputs, strict=True))
         self.say(f"each = tl.where(real, tl.log(total) + top - ({right}), 0.0)")
         self.say(f"loss = tl.sum(each) * {1 / p.batch!r}")
         for n in range(len(outputs)):
