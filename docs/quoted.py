@@ -39,7 +39,8 @@ from recombine.studies.real_tables.summaries import carry_for_check
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
-STATUSES = ("holds", "fails", "not fitted")
+STATUSES = ("holds", "fails", "not fitted", "not run yet")
+"""The last: declared with its criterion, and a run that it needs is not committed."""
 APART = ("redundant-many", "uninformative-many", "map-equivalence")
 """Runs whose members are no units of their own."""
 PAPERS = {
@@ -229,7 +230,13 @@ def _shown(row: dict[str, str], ours: list[float]) -> str:
 
 def _count(study: str, whose: str, status: str) -> int:
     rows = (row for row in claims(study).values() if row["whose"] == whose)
-    return sum(status in ("all", row["status"], row["how"], _inside(row)) for row in rows)
+    return sum(status in ("all", _status(row), row["how"], _inside(row)) for row in rows)
+
+
+def _status(row: dict[str, Any]) -> str:
+    """Without a figure even of all members, whether they fitted or not, there is nothing that it could be told from."""
+    nothing = row["everyone"] is not None and row["everyone"][0] is None
+    return "not run yet" if nothing and row["status"] == "not fitted" else str(row["status"])
 
 
 def _inside(row: dict[str, Any]) -> str | None:
@@ -239,8 +246,8 @@ def _inside(row: dict[str, Any]) -> str | None:
 
 def _table() -> str:
     """One row per study: what the paper claims, what of it holds by value and by direction, and what we ask."""
-    heads = ["study", "paper", "its claims: hold", "of these by value", "fail", "not fitted", "ours: hold", "fail",
-             "not fitted", "members"]  # fmt: skip
+    heads = ["study", "paper", "its claims: hold", "of these by value", "fail", *STATUSES[2:], "ours: hold", "fail",
+             *STATUSES[2:], "members"]  # fmt: skip
     rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for study, paper in PAPERS.items():
         first, *others = (str(_count(study, "paper", status)) for status in STATUSES)
