@@ -1,4 +1,4 @@
-"""Your own training loop: is the network composing yet, and if not, how sure is it that it fails?
+"""Your own training loop: is the network composing yet, and if not, why does it fail?
 
 Two dials of eight positions each; the network must add them up. Its input shows each dial, and also a code of the pair
 as a whole, by which pairs can be memorized. Two fifths of all pairs are never trained on. A plain `nn.Module`, a plain

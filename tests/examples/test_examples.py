@@ -19,7 +19,7 @@ SAID = {
         "compose by soft occlusion; it is enough that the front varies before one rear",
     ),
     "measure_predictions.py": ("named  shortcut by place", "the cause is a shortcut by place"),
-    "measure_in_a_loop.py": ("step   1  not fitted", "do not trust unseen pairs: fails, no mechanism named"),
+    "measure_in_a_loop.py": ("step   1  not fitted", "do not trust unseen pairs: fails, memorization leak"),
 }  # fmt: skip
 """What each prints somewhere, and in its last line."""
 

@@ -171,7 +171,7 @@ class Adding:
             if noise.min() > 0:
                 self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
 
-        self._fitted: dict[frozenset[int], Effects] = {}
+        self._told: dict[tuple[int, frozenset[int]], tuple[float, float]] = {}
         self.saturated = order > 1 and not free and self.effects.freedom < PAIRS_FREEDOM
         """Whether pairs take up nearly all that the seen cells tell."""
 
@@ -209,13 +209,14 @@ class Adding:
         return np.array([self._mean(place[[i]], sd[[i]], way) for i, way in enumerate(ways)])
 
     def _anew(self, group: Ints) -> tuple[float, float]:
-        gone = frozenset(group.tolist())
-        if gone not in self._fitted:  # of a design the same few are left out again and again
+        asked = int(group[0]), frozenset(group.tolist())
+        if asked not in self._told:  # of a design the same few are left out again and again
             kept, c = np.setdiff1d(np.arange(len(self._y)), group), self.cells
             noise = self.effects.noise[kept]
-            self._fitted[gone] = Effects(c.codes[kept], c.shape, self._y[kept], noise, 2, curves=c.curves)
-        place, sd = self._fitted[gone].predict(self.cells.codes[group[:1]])
-        return float(place[0]), float(sd[0])
+            fitted = Effects(c.codes[kept], c.shape, self._y[kept], noise, 2, curves=c.curves)
+            place, sd = fitted.predict(c.codes[group[:1]])
+            self._told[asked] = float(place[0]), float(sd[0])
+        return self._told[asked]
 
     def interval(self, codes: Ints, deviations: float | Floats, besides: float = 0.0) -> tuple[Floats, Floats]:
         """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it."""
