@@ -235,8 +235,8 @@ def _count(study: str, whose: str, status: str) -> int:
 
 def _status(row: dict[str, Any]) -> str:
     """Without a figure even of all members, whether they fitted or not, there is nothing that it could be told from."""
-    nothing = row["everyone"] is not None and row["everyone"][0] is None
-    return "not run yet" if nothing and row["status"] == "not fitted" else str(row["status"])
+    nothing = row["status"] == "not fitted" and row["everyone"][0] is None
+    return "not run yet" if nothing else str(row["status"])
 
 
 def _inside(row: dict[str, Any]) -> str | None:
