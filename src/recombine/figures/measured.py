@@ -90,6 +90,7 @@ def error_map(result: MeasureResult, width: theme.Width | None = None) -> alt.To
             orient="top",
             gradientLength=min(200, total // 3),
             values=[0, top / 2, top],
+            format=".2~g",
             titleLimit=total,
             offset=28,
         ),
