@@ -39,9 +39,10 @@ IMAGE_STEPS = dict.fromkeys(CONTEXTS, 23_500) | {"equivalence": 23_550}
 """The paper's, where they are not 100 passes over 20 000 pictures in batches of 128: 30 000 pictures, or 150 passes."""
 BETWEEN = (5, 10, 15)
 """The paper's distances between near and far."""
-COLOUR_STEPS = {"resnet": 31_300, "vit": 62_600, "resnet-long": 31_300, "vit-long": 62_600}
-COLOUR_LONG = {"resnet-long": 4000, "vit-long": 10_000}
-"""Steps in which ours should fit, with as many images per class as the part of CIFAR-10 has for three places."""
+COLOUR = {"resnet": (4000, 31_300), "vit": (10_000, 62_600)}
+"""Steps of ours and of the paper's on CIFAR-10."""
+COLOUR_PER_CLASS = 360
+"""Images that the part of CIFAR-10 has for each of three places."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Size:
     deep_steps: int = 40_000
     distances: tuple[int, int] = (0, 20)
     image_seeds: tuple[int, int] = (10, 3)  # on grey and on colour images
-    image_steps: tuple[int, int, int] = (5233, 2350, 1000)  # on addition, where answers are ±1, on colour images
+    image_steps: tuple[int, int] = (5233, 2350)  # on addition, where answers are ±1
     per_class: int = 200
     examples: int = 0  # the paper's, unless given
     count: int = 32  # held-out pictures of each combination in a measure
@@ -72,11 +73,11 @@ SOME: dict[Loss, tuple[int, ...]] = {"squared error": (3,), "logistic": (3, 1)}
 SIZES: dict[Scale, Size] = {
     "smoke": Size(
         (64, 64, 64), (1.0, 0.1, 1e-3), 2, (3, 8), {"squared error": 400, "logistic": 10}, SOME, ("equivalence",),
-        (1, 2), 3e-3, 10, (0, 6), (2, 2), (10, 10, 10), per_class=30, examples=500, count=4, small=True, thin=True,
+        (1, 2), 3e-3, 10, (0, 6), (2, 2), (10, 10), per_class=30, examples=500, count=4, small=True, thin=True,
     ),
     "quick": Size(
         (500, 1000, 300), (1.0, 0.1, 0.01, 1e-6), 3, (12, 160), {"squared error": 4000, "logistic": 1000}, SOME,
-        ("equivalence", "interpolation"), (1, 2, 3, 4), 1e-3, 4000, (0, 6), (5, 3), (300, 300, 300), per_class=35,
+        ("equivalence", "interpolation"), (1, 2, 3, 4), 1e-3, 4000, (0, 6), (5, 3), (300, 300), per_class=35,
         examples=2000, count=16, small=True,
     ),
     "paper": Size(),
@@ -115,7 +116,6 @@ LARGE = {
     "resnet": Network("ResNet", ResNet, ("stage_4", "mean"), Adam(lr=1e-3), Adam(lr=1e-3)),
     "vit": Network("ViT", ViT, ("norm",), Adam(lr=1e-4), Adam(lr=1e-4)),
 }  # fmt: skip
-LARGE |= {f"{net}-long": LARGE[net]._replace(family=f"{LARGE[net].family}, longer") for net in ("resnet", "vit")}
 
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
@@ -231,8 +231,8 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         wanted += [("convnet", name, "far", far) for name in ("cd2", *FURTHER)]
         wanted += [("convnet", name, "between", d) for name, d in product(tasks, BETWEEN)]
         wanted += [("convnet-slow", name, "near", near) for name in ("cd3", "cd2")]
-        wanted += [(net, name, "near", 0) for net in COLOUR_LONG for name in ("interpolation", "cd3", "cd1")]
-    wanted += [(net, "interpolation", "near", 0) for net in ("resnet", "vit")]
+        wanted += [(net, name, "near", 0) for net in COLOUR for name in ("cd3", "cd1")]
+    wanted += [(net, "interpolation", "near", 0) for net in COLOUR]
     return {f"{net}-{name}-d{d}": _image(net, name, tasks[name], place, d, size, members)
             for net, name, place, d in wanted}  # fmt: skip
 
@@ -240,20 +240,20 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
 def _image(
     net: str, name: str, symbolic: SymbolicTask, place: str, distance: int, size: Size, members: int | None
 ) -> Setting:
-    network, colour, signs = (SMALL if size.small else LARGE)[net], net in COLOUR_STEPS, symbolic.loss == "logistic"
+    network, colour, signs = (SMALL if size.small else LARGE)[net], net in COLOUR, symbolic.loss == "logistic"
     source: Source = "digits" if size.small else "cifar10-part" if colour else "mnist"
     examples = 30_000 if name in CONTEXTS else 20_000
     pictures = ImageTask(symbolic=symbolic, source=source, distance=distance,
-                         per_class=360 if net in COLOUR_LONG else size.per_class,
+                         per_class=COLOUR_PER_CLASS if source == "cifar10-part" else size.per_class,
                          examples_seen=size.examples or examples)  # fmt: skip
-    full, slow = COLOUR_STEPS.get(net, IMAGE_STEPS.get(name, 15_700)), net == "convnet-slow"
-    steps = full if slow else COLOUR_LONG.get(net, size.image_steps[2 if colour else signs])
+    ours, full = COLOUR.get(net, (size.image_steps[signs], IMAGE_STEPS.get(name, 15_700)))
+    slow = net == "convnet-slow"
+    steps = full if slow else size.image_steps[signs] if size.small else ours
     optimizer = network.logistic if signs else network.squared
-    one_map = colour and net not in COLOUR_LONG
     own_rate = optimizer == PAPER_RATE  # it is constant there; a higher one falls along a cosine
     along = (steps // 10, steps // 4, steps // 2, -1)
     run = TrainingRun(
-        task=pictures if one_map else PerMember(task=pictures), model=network.model(shape=pictures.shape),
+        task=PerMember(task=pictures), model=network.model(shape=pictures.shape),
         members=members or (SLOW_MEMBERS if slow else size.image_seeds[colour]), steps=steps,
         batch_size=64 if size.small else 128,
         optimizer=optimizer if own_rate else optimizer.replace(schedule=Cosine(steps=steps)),
@@ -267,7 +267,7 @@ def _image(
     )  # fmt: skip
     paper = Faithful(steps=full, members=10, data=("task.task.examples_seen", examples))
     if colour:
-        paper = Faithful(steps=full, members=10, data=("task.per_class" if one_map else "task.task.per_class", 4000))
+        paper = Faithful(steps=full, members=10, data=("task.task.per_class", 4000))
     return _setting(run, name, symbolic, paper, network=net, family=network.family, data=source, sigma=1.0,
                     features=network.layers[-1], distance=distance, place=place)  # fmt: skip
 

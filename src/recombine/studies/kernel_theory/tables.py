@@ -49,8 +49,8 @@ def along(run: StoredRun, _: Setting) -> pl.DataFrame | None:
 
 def trained(run: StoredRun, _: Setting) -> pl.DataFrame:
     """Slopes over unseen pairs of new images and of trained ones."""
-    new, old = last(run.table("leak")), run.table("leak_trained")
-    return beside(new.select("member", new="slope"), old.select("member", trained="slope"))
+    both = {"new": last(run.table("leak")), "trained": run.table("leak_trained")}
+    return pl.concat(rows.select("member", "slope", images=pl.lit(images)) for images, rows in both.items())
 
 
 def ordered(networks: pl.DataFrame) -> pl.DataFrame:
