@@ -21,9 +21,10 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 import polars as pl
 import polars.selectors as cs
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from recombine.statistics import crossed_interval, interval, jackknife, partial_spearman, spearman
+from recombine.statistics.ranks import ranks
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ def _given(*names: str) -> Statistic:
 def _given_curved(networks: Columns, lens: str) -> float | None:
     """As given `MADE`, with squares and products of their ranks held still besides."""
     kept = _known(networks, lens, *MADE)
-    lens_, error, *made = (_ranks(pl.Series(kept[name])) - 0.5 for name in (lens, "error", *MADE))
+    lens_, error, *made = (_ranks(kept[name]) - 0.5 for name in (lens, "error", *MADE))
     curved = [a * b for a, b in combinations_with_replacement(made, 2)]
     design = np.column_stack([np.ones(len(error)), *made, *curved])
     if len(error) < FEWEST_NETWORKS + design.shape[1]:
@@ -207,8 +208,8 @@ def _at_equal_number(kind: str) -> Statistic:
 
     def rho(networks: Columns, lens: str) -> float | None:
         kept = _known(networks, lens, "share_seen", "setting")
-        ranks = [_ranks(pl.Series(kept[name])) for name in (lens, "error")]
-        all_, rows = ([_about(values, kept[by]) for values in ranks] for by in ("share_seen", "setting"))
+        both = [_ranks(kept[name]) for name in (lens, "error")]
+        all_, rows = ([_about(values, kept[by]) for values in both] for by in ("share_seen", "setting"))
         means = [one - other for one, other in zip(all_, rows, strict=True)]
         part, whole = (rows if kind == ROWS_PART else means), (means if kind == BETWEEN else all_)
         size = float(np.linalg.norm(whole[0]) * np.linalg.norm(whole[1]))
@@ -241,7 +242,7 @@ def forecasts(networks: pl.DataFrame) -> pl.DataFrame:
         lenses, error = {lens: _ranks(mine[lens]) for lens in LENSES}, _ranks(mine["error"])
         for split in splits if len(splits) >= FEWEST_SETTINGS else []:
             left = (mine["split"] == split).to_numpy()
-            strength = {lens: abs(spearman(ranks[~left], error[~left]) or 0.0) for lens, ranks in lenses.items()}
+            strength = {lens: abs(spearman(of[~left], error[~left]) or 0.0) for lens, of in lenses.items()}
             best = max(strength, key=lambda lens: strength[lens])
             found = {"single": _fitted([lenses[best]], error, ~left), "middle": np.full(len(error), 0.5),
                      "together": _fitted(list(lenses.values()), error, ~left),
@@ -263,10 +264,10 @@ def variances(networks: pl.DataFrame) -> pl.DataFrame:
     return left.agg(number=1 - at, split=at - on, rows=on)
 
 
-def _ranks(values: pl.Series) -> FloatArray:
+def _ranks(values: ArrayLike) -> FloatArray:
     """From 0 for the smallest to 1 for the largest."""
-    ranks = values.rank("average").to_numpy().astype(np.float64)
-    return np.asarray((ranks - 1) / max(len(ranks) - 1, 1))
+    found = ranks(values)
+    return np.asarray((found - 1) / max(len(found) - 1, 1))
 
 
 def _fitted(columns: list[FloatArray], error: FloatArray, rows: NDArray[np.bool_]) -> FloatArray:
