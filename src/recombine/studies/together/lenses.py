@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
@@ -100,25 +101,28 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
     }
     for kind, (statistic, lenses, which) in kinds.items():
         for task, mine in tasks.items():
-            for lens in lenses:
-                part = fitted.filter(pl.col("task") == task, which)
-                rows += _pseudo(kind, lens, part, mine.filter(which), statistic)
-    for lens in ALL:
-        rows += _pseudo(POOLED, lens, fitted, settings, _rho)
+            part = fitted.filter(pl.col("task") == task, which)
+            rows += _pseudo(kind, lenses, part, mine.filter(which), statistic)
+    rows += _pseudo(POOLED, list(ALL), fitted, settings, _rho)
     found = pl.DataFrame(rows, schema=SCHEMA)
     halves = combinations(tasks, len(tasks) // 2)
     return pl.concat([found, *(_elsewhere(found, [str(task) for task in half]) for half in halves)])
 
 
 def _pseudo(
-    kind: str, lens: str, networks: pl.DataFrame, settings: pl.DataFrame, statistic: Statistic
+    kind: str, lenses: list[str], networks: pl.DataFrame, settings: pl.DataFrame, statistic: Statistic
 ) -> list[dict[str, object]]:
     runs, columns = networks["run"].to_list(), _columns(networks)
-    values = jackknife(lambda rows: statistic({name: of[rows] for name, of in columns.items()}, lens), runs) or {}
-    return [
-        {"kind": kind, "lens": lens, "task": task, "split": split, "rho": values.get(run), "networks": runs.count(run)}
-        for run, task, split in settings.iter_rows()
-    ]
+    rows: list[dict[str, object]] = []
+    for lens in lenses:
+        found = jackknife(partial(_of_rows, statistic, columns, lens), runs) or {}
+        rows += [{"kind": kind, "lens": lens, "task": task, "split": split, "rho": found.get(run),
+                  "networks": runs.count(run)} for run, task, split in settings.iter_rows()]  # fmt: skip
+    return rows
+
+
+def _of_rows(statistic: Statistic, columns: Columns, lens: str, rows: NDArray[np.int64]) -> float | None:
+    return statistic({name: of[rows] for name, of in columns.items()}, lens)
 
 
 def _elsewhere(values: pl.DataFrame, half: list[str]) -> pl.DataFrame:
