@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import polars as pl
 
@@ -85,7 +87,7 @@ def _reached(data: pl.DataFrame) -> tuple[float, float]:
     return low - edge, high + edge
 
 
-def _dots(base: alt.Chart, crowded: bool, names: list[str], total: int) -> alt.Chart:
+def _dots(base: alt.Chart, crowded: bool, names: list[str], total: int) -> Any:
     """The dots, by group where there are ``names``."""
     dots = base.transform_filter("datum.part == 'dot'").mark_point(
         size=14 if crowded else 30,
