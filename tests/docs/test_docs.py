@@ -78,6 +78,13 @@ def test_the_index_names_every_page() -> None:
     assert [name for name, page in PAGES.items() if page.resolve() not in named and name != "index.md"] == []
 
 
+def test_the_plan_of_the_house_lists_every_file() -> None:
+    listed = re.findall(r"\w+", (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## The listing")[2])
+    package = Path(rc.__file__).parent
+    files = [*package.glob("[!_]*.py"), *package.glob("*/*.py"), *DOCS.parent.glob("benchmarks/*.py")]
+    assert sorted({file.stem.strip("_") for file in files} - {"init", *listed}) == []
+
+
 @pytest.mark.parametrize("page", CONCEPTS, ids=[page.stem for page in CONCEPTS])
 def test_a_concept_has_its_headings_and_a_short_example(page: Path) -> None:
     tokens = pages.READER.parse(page.read_text(encoding="utf-8"))

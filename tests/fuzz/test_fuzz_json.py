@@ -48,7 +48,7 @@ def test_any_manifest_of_a_support(fuzz: Any, tmp_path: Path, manifests: list[by
     whole = [json.loads(text) for text in manifests]
     almost = st.sampled_from(whole).flatmap(altered).map(written)
     ended = fuzz(
-        400,
+        200,
         partial(load, tmp_path),
         st.one_of(almost, st.sampled_from(manifests).flatmap(mutated), st.binary(max_size=60)),
     )

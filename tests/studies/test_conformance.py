@@ -10,7 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from recombine.figures.export import specification
 from recombine.reporting import study_page
+from recombine.reporting.html import inline_svg
 from recombine.studies import SCALES, STUDIES, StudyResult, run_study, verify
 from recombine.studies.claims import Value
 from recombine.studies.committed import carried, read_results, verdicts
@@ -46,7 +48,15 @@ def test_it_runs_at_smoke_scale_and_judges_every_claim(study: Study[Any], smoke:
             assert not smoke.tables[name].is_empty(), name
 
 
-def test_its_figures_and_page_are_drawn(study: Study[Any], smoke: StudyResult) -> None:
+def test_its_figures_and_page_are_drawn(study: Study[Any], smoke: StudyResult,
+                                        monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """Each for both widths, of which one is rendered: the narrow one is a specification of the same marks."""
+
+    def wide_alone(wide: Any, narrow: Any, alt_text: str, name: str) -> Any:
+        assert specification(narrow)["config"]
+        return inline_svg(wide, alt_text, name)
+
+    monkeypatch.setattr("recombine.reporting.drawing.responsive", wide_alone)
     page = study_page(smoke, links=False)
     assert study.title.split(":")[0] in page
     assert page.count("<figure") >= len(study.figures)
@@ -83,6 +93,7 @@ def test_committed_claims_and_tables_are_what_the_study_says(study: Study[Any], 
                                                              monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     """All of `study verify` but the member that it trains again."""
     monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, []))
+    monkeypatch.setattr("recombine.studies.verification.read_results", lambda *_: results)  # read once, just now
     assert verify(study, RESULTS / study.name).problems == ()
 
 

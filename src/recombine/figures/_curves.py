@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import cycle
-from typing import Any
+from collections.abc import Sequence
 
 import altair as alt
 import polars as pl
@@ -12,6 +10,7 @@ import polars as pl
 from recombine.figures import theme
 from recombine.figures.axes import along
 from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
+from recombine.figures.groups import dealt, key_of, scale_of
 from recombine.figures.panels import heads, side_by_side
 from recombine.figures.words import wrapped
 
@@ -49,15 +48,13 @@ def curves(
         pl.col(c).cast(pl.Float64) for c in ("x", "y", "low", "high") if columns[c]
     )
     names = levels(data["group"]) if group else []
+    known = groups or names
     if group:
         # Band and points carry their look as data: a scale of their own would take the legend from the lines.
-        data = data.with_columns(as_labels(data["group"]))
-        known = list(groups or names)
-        tints, shapes, dashes = (
-            dict(zip(known, cycle(of), strict=False)) for of in (theme.PALETTE, theme.SHAPES, theme.DASHES)
+        data = data.with_columns(as_labels(data["group"])).with_columns(
+            pl.col("group").replace_strict(dealt(known, looks)).alias(look)
+            for look, looks in (("tint", theme.PALETTE), ("shape", theme.SHAPES))
         )
-        look = pl.col("group")
-        data = data.with_columns(look.replace_strict(tints).alias("tint"), look.replace_strict(shapes).alias("shape"))
     data, panels = faceted(data, facet_title)
     if low and high:
         # A member more or less gives no interval; the line goes on, the band has a gap.
@@ -82,21 +79,15 @@ def curves(
     points = base.mark_point(filled=True, size=34, opacity=1).encode(x=x_axis, y=y_axis)
     band = base.mark_area(opacity=0.18, clip=True).encode(x=x_axis, y=alt.Y("low:Q", title=name), y2=alt.Y2("high:Q"))
     if group:
-        room = max(1, int(total / (40 + 6.2 * max(map(len, names)))))
-        key = alt.Legend(
-            title=None,
-            columns=theme.panels_across(len(names), room),
-            symbolOpacity=1,
-            symbolType="stroke",
-            symbolSize=300,
-            offset=10 if facet else 30,
+        key = key_of(names, total, symbolType="stroke", symbolSize=300, offset=10 if facet else 30)
+        colours, dashes = (scale_of(names, dealt(known, looks)) for looks in (theme.PALETTE, theme.DASHES))
+        lines = lines.encode(
+            color=alt.Color("group:N", legend=key, scale=colours),
+            strokeDash=alt.StrokeDash("group:N", legend=key, scale=dashes),
         )
-        colour = alt.Color("group:N", legend=key, scale=_look(names, tints))
         fill = alt.Fill("tint:N", scale=None, legend=None)
-        dash = alt.StrokeDash("group:N", legend=key, scale=_look(names, dashes))
-        shape = alt.Shape("shape:N", scale=None, legend=None)
-        lines, band = lines.encode(color=colour, strokeDash=dash), band.encode(fill=fill)
-        points = points.encode(fill=fill, shape=shape)
+        band = band.encode(fill=fill)
+        points = points.encode(fill=fill, shape=alt.Shape("shape:N", scale=None, legend=None))
     else:
         lines, band, points = (part.encode(color=alt.value(theme.PALETTE[0])) for part in (lines, band, points))
     once = base.transform_aggregate(rows="count()", groupby=["facet"])
@@ -108,10 +99,6 @@ def curves(
         return theme.style(chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding")), datasets)
     facet_by = alt.Facet("facet:N", sort=panels, title=None, header=heads(panels, inner, name))
     return theme.style(chart.facet(facet_by, columns=across, spacing=24), datasets)
-
-
-def _look(names: list[str], of: Mapping[str, Any]) -> alt.Scale:
-    return alt.Scale(domain=names, range=[of[name] for name in names])
 
 
 def _over(table: pl.DataFrame, count: str) -> str:

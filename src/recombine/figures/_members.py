@@ -91,29 +91,34 @@ def members(
     height = max(LINE * lines + 8, math.ceil(stack) + MEAN)
     top = (height - MEAN + stack) / 2 + 4
     offset = alt.YOffset("rise:Q", scale=alt.Scale(domain=[top, top - height], range=[0, height]))
-    colour = alt.value(theme.PALETTE[0])
 
     datasets = Datasets()
-    points = alt.Chart(datasets.add(pl.DataFrame(dots))).mark_circle(opacity=0.75)
     figures = pl.DataFrame(means).with_columns(pl.col("value", "low", "high").cast(pl.Float64).fill_nan(None))
-    bars, arrows = _within(figures, (low, high) if domain else None)
-    base = alt.Chart(datasets.add(bars))
-    layers = [
-        points.encode(x=x, y=y, yOffset=offset, color=colour, size=alt.Size("area:Q", scale=None)),
-        base.mark_rule(strokeWidth=2.5, color=theme.INK).encode(
-            x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, yOffset=offset
-        ),
-        base.mark_point(shape="diamond", filled=True, size=75, color=theme.INK, opacity=1).encode(x, y, yOffset=offset),
-    ]
-    if len(arrows):
-        tip = alt.Chart(datasets.add(arrows)).mark_point(
-            shape="triangle-right", filled=True, size=70, color=theme.INK, opacity=1
-        )
-        layers.append(tip.encode(x=x, y=y, yOffset=offset, angle=alt.Angle("angle:Q", scale=None)))
+    parts = (pl.DataFrame(dots), *_within(figures, (low, high) if domain else None))
+    layers = [mark.encode(y=y, yOffset=offset) for mark in _marks(datasets, *parts, x)]
     if reference is not None:
         layers.insert(0, alt.Chart().mark_rule(color=theme.RULE, strokeDash=[3, 3]).encode(x=alt.datum(reference)))
     chart = cast(alt.LayerChart, alt.layer(*layers)).properties(width=total, height=alt.Step(height))
     return theme.style(chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding")), datasets)
+
+
+def _marks(
+    datasets: Datasets, dots: pl.DataFrame, bars: pl.DataFrame, arrows: pl.DataFrame, x: alt.X
+) -> list[alt.Chart]:
+    """A dot per member, an interval and the diamond of its mean per group, an arrow where an interval goes on."""
+    points, means = (alt.Chart(datasets.add(part)) for part in (dots, bars))
+    ink: dict[str, Any] = {"filled": True, "color": theme.INK, "opacity": 1}
+    marks = [
+        points.mark_circle(opacity=0.75).encode(
+            x=x, color=alt.value(theme.PALETTE[0]), size=alt.Size("area:Q", scale=None)
+        ),
+        means.mark_rule(strokeWidth=2.5, color=theme.INK).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
+        means.mark_point(shape="diamond", size=75, **ink).encode(x=x),
+    ]
+    if len(arrows):
+        tip = alt.Chart(datasets.add(arrows)).mark_point(shape="triangle-right", size=70, **ink)
+        marks.append(tip.encode(x=x, angle=alt.Angle("angle:Q", scale=None)))
+    return marks
 
 
 def _label(name: str, count: int, aside: int, noun: str, limit: float) -> str:

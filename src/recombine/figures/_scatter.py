@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import polars as pl
 
 from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
+from recombine.figures.groups import dealt, key_of, scale_of
 from recombine.figures.panels import heads, side_by_side
 from recombine.figures.words import wrapped
 
@@ -41,12 +44,8 @@ def scatter(
         data = data.with_columns(as_labels(data["group"]))
     data, panels = faceted(data, facet_title)
     data = data.with_columns(pl.lit("dot").alias("part"))
-    if domain is None and diagonal:
-        low = min(float(data["x"].min() or 0), float(data["y"].min() or 0))  # type: ignore[arg-type]
-        high = max(float(data["x"].max() or 1), float(data["y"].max() or 1))  # type: ignore[arg-type]
-        edge = 0.04 * (high - low or 1.0)
-        domain = (low - edge, high + edge)
-    if diagonal and domain:
+    if diagonal:
+        domain = domain or _reached(data)
         ends = [{"part": "line", "facet": panel, "x": v, "y": v} for panel in panels for v in domain]
         data = pl.concat([data, pl.DataFrame(ends)], how="diagonal_relaxed")
 
@@ -63,31 +62,9 @@ def scatter(
     )
     y_axis = alt.Y("y:Q", title=plain(y_title or y), scale=scale, axis=alt.Axis(tickCount=ticks))
 
-    crowded = data.height > CROWDED * len(panels)
     datasets = Datasets()
     base = alt.Chart(datasets.add(data))
-    dots = base.transform_filter("datum.part == 'dot'").mark_point(
-        size=14 if crowded else 30,
-        filled=False,
-        strokeWidth=1.1 if crowded else 1.4,
-        opacity=0.6 if crowded else 0.8,
-        clip=True,
-    )
-    dots = dots.encode(x=x_axis, y=y_axis)
-    if group:
-        room = max(1, int(total / (34 + 6.2 * max(map(len, names)))))
-        key = alt.Legend(title=None, columns=theme.panels_across(len(names), room), symbolOpacity=1)
-        looks = {
-            what: [of[i % len(of)] for i in range(len(names))]
-            for what, of in (("colour", theme.PALETTE), ("shape", theme.SHAPES))
-        }
-        dots = dots.encode(
-            color=alt.Color("group:N", legend=key, scale=alt.Scale(domain=names, range=looks["colour"])),
-            shape=alt.Shape("group:N", legend=key, scale=alt.Scale(domain=names, range=looks["shape"])),
-        )
-    else:
-        dots = dots.encode(color=alt.value(theme.PALETTE[0]))
-    layers = [dots]
+    layers = [_dots(base, data.height > CROWDED * len(panels), names, total).encode(x=x_axis, y=y_axis)]
     if diagonal:
         line = base.transform_filter("datum.part == 'line'").mark_line(color=theme.RULE, strokeDash=[3, 3])
         layers.insert(0, line.encode(x=x_axis, y=y_axis, detail=alt.Detail("facet:N")))
@@ -100,3 +77,29 @@ def scatter(
         # Else the axis of a column that ends early stands below the empty place, far from its panels.
         panels_chart = panels_chart.resolve_axis(x="independent")
     return theme.style(panels_chart, datasets)
+
+
+def _reached(data: pl.DataFrame) -> tuple[float, float]:
+    """From the lowest of both numbers to the highest, and a little more."""
+    low = min(float(data["x"].min() or 0), float(data["y"].min() or 0))  # type: ignore[arg-type]
+    high = max(float(data["x"].max() or 1), float(data["y"].max() or 1))  # type: ignore[arg-type]
+    edge = 0.04 * (high - low or 1.0)
+    return low - edge, high + edge
+
+
+def _dots(base: alt.Chart, crowded: bool, names: list[str], total: int) -> Any:
+    """The dots, by group where there are ``names``."""
+    dots = base.transform_filter("datum.part == 'dot'").mark_point(
+        size=14 if crowded else 30,
+        filled=False,
+        strokeWidth=1.1 if crowded else 1.4,
+        opacity=0.6 if crowded else 0.8,
+        clip=True,
+    )
+    if not names:
+        return dots.encode(color=alt.value(theme.PALETTE[0]))
+    key = key_of(names, total, 34)
+    colours, shapes = (scale_of(names, dealt(names, looks)) for looks in (theme.PALETTE, theme.SHAPES))
+    return dots.encode(
+        color=alt.Color("group:N", legend=key, scale=colours), shape=alt.Shape("group:N", legend=key, scale=shapes)
+    )

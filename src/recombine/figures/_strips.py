@@ -11,6 +11,7 @@ import polars as pl
 
 from recombine.figures import theme
 from recombine.figures.data import Datasets, as_labels, faceted, levels, pick, plain
+from recombine.figures.groups import dealt, key_of, scale_of
 from recombine.figures.words import in_lines, text_width, wrapped
 from recombine.statistics import summarise
 
@@ -49,12 +50,9 @@ def strips(
     room = math.ceil(min(0.36 * total, 1.06 * max(map(text_width, rows))))
     lines = max(len(wrapped(name, room)) for name in rows)
     step = max(GAP + LANE * (len(names) if lanes else 1.4), LINE * lines + 4)
-    look = dict(zip(names, (*theme.PALETTE[:2], theme.PALETTE[5], theme.PALETTE[3]), strict=False))
-    across = max(1, int(total / (40 + 6.2 * max(map(len, names)))))
-    key = alt.Legend(title=None, columns=theme.panels_across(len(names), across), symbolType="square", symbolOpacity=1)
-    colour = alt.Color(
-        "group:N", legend=key if len(names) > 1 else None, scale=alt.Scale(domain=names, range=list(look.values()))
-    )
+    key = key_of(names, total, symbolType="square") if len(names) > 1 else None
+    tints = dealt(names, (*theme.PALETTE[:2], theme.PALETTE[5], theme.PALETTE[3]))
+    colour = alt.Color("group:N", legend=key, scale=scale_of(names, tints))
     reached = [*data["value"], *(domain or [*means["low"].drop_nulls(), *means["high"].drop_nulls()])]
     ends = min(reached), max(reached)
     said = [plain(title or value), f"one tick per {noun}; diamond: mean, 95\u00a0% interval"]

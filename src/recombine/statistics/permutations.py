@@ -1,4 +1,4 @@
-"""Tests by what might have been: other signs, or answers handed out in another order.
+"""Tests by what might have been: other signs, or answers handed out at random.
 
 Where masks were made of base networks the base is the unit, as masks of one base are not independent of each other.
 """

@@ -35,10 +35,11 @@ class Unfailing:
 def unfailing(study: Study[Any], tables: Tables, tries: int = TRIES) -> list[Unfailing]:
     """The claims that hold on most tables of noise, or on the opposite of what was measured.
 
-    ``tables`` are those that the study keeps; a claim that has no evidence in them cannot be tried."""
+    ``tables`` are those that the study keeps, and what is derived from them, where it is there already; a claim that
+    has no evidence in them cannot be tried."""
     base = {name: tables[name] for name in study.tables if name in tables}
     read = {name for claim in study.claims for name in claim.test.tables}
-    whole = derived(study, base, read)
+    whole = tables if read <= tables.keys() else derived(study, base, read)
     noise = cache(lambda seed: derived(study, dealt(base, seed), read))
     found = []
     for claim in study.claims:

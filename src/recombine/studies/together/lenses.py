@@ -16,14 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from recombine.statistics import crossed_interval, interval, jackknife, partial_spearman, spearman
+from recombine.statistics.ranks import ranks
 
 
 @dataclass(frozen=True)
@@ -99,25 +101,28 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
     }
     for kind, (statistic, lenses, which) in kinds.items():
         for task, mine in tasks.items():
-            for lens in lenses:
-                part = fitted.filter(pl.col("task") == task, which)
-                rows += _pseudo(kind, lens, part, mine.filter(which), statistic)
-    for lens in ALL:
-        rows += _pseudo(POOLED, lens, fitted, settings, _rho)
+            part = fitted.filter(pl.col("task") == task, which)
+            rows += _pseudo(kind, lenses, part, mine.filter(which), statistic)
+    rows += _pseudo(POOLED, list(ALL), fitted, settings, _rho)
     found = pl.DataFrame(rows, schema=SCHEMA)
     halves = combinations(tasks, len(tasks) // 2)
     return pl.concat([found, *(_elsewhere(found, [str(task) for task in half]) for half in halves)])
 
 
 def _pseudo(
-    kind: str, lens: str, networks: pl.DataFrame, settings: pl.DataFrame, statistic: Statistic
+    kind: str, lenses: list[str], networks: pl.DataFrame, settings: pl.DataFrame, statistic: Statistic
 ) -> list[dict[str, object]]:
     runs, columns = networks["run"].to_list(), _columns(networks)
-    values = jackknife(lambda rows: statistic({name: of[rows] for name, of in columns.items()}, lens), runs) or {}
-    return [
-        {"kind": kind, "lens": lens, "task": task, "split": split, "rho": values.get(run), "networks": runs.count(run)}
-        for run, task, split in settings.iter_rows()
-    ]
+    rows: list[dict[str, object]] = []
+    for lens in lenses:
+        found = jackknife(partial(_of_rows, statistic, columns, lens), runs) or {}
+        rows += [{"kind": kind, "lens": lens, "task": task, "split": split, "rho": found.get(run),
+                  "networks": runs.count(run)} for run, task, split in settings.iter_rows()]  # fmt: skip
+    return rows
+
+
+def _of_rows(statistic: Statistic, columns: Columns, lens: str, rows: NDArray[np.int64]) -> float | None:
+    return statistic({name: of[rows] for name, of in columns.items()}, lens)
 
 
 def _elsewhere(values: pl.DataFrame, half: list[str]) -> pl.DataFrame:
@@ -184,7 +189,7 @@ def _given(*names: str) -> Statistic:
 def _given_curved(networks: Columns, lens: str) -> float | None:
     """As given `MADE`, with squares and products of their ranks held still besides."""
     kept = _known(networks, lens, *MADE)
-    lens_, error, *made = (_ranks(pl.Series(kept[name])) - 0.5 for name in (lens, "error", *MADE))
+    lens_, error, *made = (_ranks(kept[name]) - 0.5 for name in (lens, "error", *MADE))
     curved = [a * b for a, b in combinations_with_replacement(made, 2)]
     design = np.column_stack([np.ones(len(error)), *made, *curved])
     if len(error) < FEWEST_NETWORKS + design.shape[1]:
@@ -207,8 +212,8 @@ def _at_equal_number(kind: str) -> Statistic:
 
     def rho(networks: Columns, lens: str) -> float | None:
         kept = _known(networks, lens, "share_seen", "setting")
-        ranks = [_ranks(pl.Series(kept[name])) for name in (lens, "error")]
-        all_, rows = ([_about(values, kept[by]) for values in ranks] for by in ("share_seen", "setting"))
+        both = [_ranks(kept[name]) for name in (lens, "error")]
+        all_, rows = ([_about(values, kept[by]) for values in both] for by in ("share_seen", "setting"))
         means = [one - other for one, other in zip(all_, rows, strict=True)]
         part, whole = (rows if kind == ROWS_PART else means), (means if kind == BETWEEN else all_)
         size = float(np.linalg.norm(whole[0]) * np.linalg.norm(whole[1]))
@@ -241,7 +246,7 @@ def forecasts(networks: pl.DataFrame) -> pl.DataFrame:
         lenses, error = {lens: _ranks(mine[lens]) for lens in LENSES}, _ranks(mine["error"])
         for split in splits if len(splits) >= FEWEST_SETTINGS else []:
             left = (mine["split"] == split).to_numpy()
-            strength = {lens: abs(spearman(ranks[~left], error[~left]) or 0.0) for lens, ranks in lenses.items()}
+            strength = {lens: abs(spearman(of[~left], error[~left]) or 0.0) for lens, of in lenses.items()}
             best = max(strength, key=lambda lens: strength[lens])
             found = {"single": _fitted([lenses[best]], error, ~left), "middle": np.full(len(error), 0.5),
                      "together": _fitted(list(lenses.values()), error, ~left),
@@ -263,10 +268,10 @@ def variances(networks: pl.DataFrame) -> pl.DataFrame:
     return left.agg(number=1 - at, split=at - on, rows=on)
 
 
-def _ranks(values: pl.Series) -> FloatArray:
+def _ranks(values: ArrayLike) -> FloatArray:
     """From 0 for the smallest to 1 for the largest."""
-    ranks = values.rank("average").to_numpy().astype(np.float64)
-    return np.asarray((ranks - 1) / max(len(ranks) - 1, 1))
+    found = ranks(values)
+    return np.asarray((found - 1) / max(len(found) - 1, 1))
 
 
 def _fitted(columns: list[FloatArray], error: FloatArray, rows: NDArray[np.bool_]) -> FloatArray:
