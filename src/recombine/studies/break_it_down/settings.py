@@ -227,12 +227,9 @@ def small_agreement(size: Size, bases: int) -> Setting:
     """Subject–verb agreement with an encoder of 2 layers of 16; four settings."""
     search = grid(starts=FEW, choices=(Choice(),), lrs=(0.03, 0.01), base=SHORT.replace(epochs=min(6, size.epochs)))
     run = DissectionRun(
-        task=OddOneOutTask(
-            source=AGREEMENT, family=Family(both_broken=False), problems=300 if size.short else 3000,
-            held_out=30 if size.short else 300,
-        ),
-        model=OddOneOutNet(encoder=_encoder(16, 2, 2)), bases=bases, steps=8 if size.short else 400, batch_size=32,
-        optimizer=Adam(lr=5e-3), learn=32 if size.short else 256, asked=10 if size.short else 120, free=False,
+        task=OddOneOutTask(source=AGREEMENT, family=Family(both_broken=False), problems=3000, held_out=300),
+        model=OddOneOutNet(encoder=_encoder(16, 2, 2)), bases=bases, steps=30 if size.short else 400, batch_size=32,
+        optimizer=Adam(lr=5e-3), learn=32 if size.short else 256, asked=min(120, size.asked), free=False,
         untrained=1 if size.short else 2, protocol=Protocol(settings=search, seeds=1, random=1),
     )  # fmt: skip
     return _setting(run, "agreement", "2 × 16", 2, BERT)
