@@ -14,7 +14,7 @@ from scipy.special import betainc, stdtrit
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import Comparison
-from recombine.mechanisms.losing import HALF, QUARTER
+from recombine.mechanisms.losing import HALF, LITTLE, QUARTER
 from recombine.mechanisms.names import NOTHING, brief, share
 from recombine.statistics import FEW, FloatArray
 
@@ -76,8 +76,9 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
         j, code = list(own)[int(apart.argmax())]
         here = answers.codes[:, j] == code
         known = answers.compared & here if (answers.compared & here).any() else answers.compared
-        worse = float(cost[left & here].mean() - cost[known].mean()) > QUARTER * constant.error.mean
         rest = left & ~here
+        worse = float(cost[left & here].mean() - cost[known].mean()) > QUARTER * constant.error.mean
+        worse &= bool(answers.error[:, rest].mean() < LITTLE * constant.error.mean)  # Else the others are no better.
         if (chance >= apart.max() - NOTHING).mean() > LEVEL or not worse or 2 * rest.sum() <= answers.unseen.sum():
             return found
         found.append((j, code))
