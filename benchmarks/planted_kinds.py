@@ -147,6 +147,33 @@ def two_combinations_wholly_wrong(rng: np.random.Generator) -> Planted:
 
 
 @learner
+def a_level_that_fails(rng: np.random.Generator) -> Planted:
+    """One level of twelve, at all of its unseen combinations, of which there are four or more."""
+    grid = Grid.of(rng, 6, (12, 8))
+    cells = np.unique(np.stack([grid.a, grid.b], 1)[grid.unseen], axis=0)[:, 0]
+    wrong = grid.unseen & (grid.a == rng.choice(np.flatnonzero(np.bincount(cells) >= 4)))
+    if rng.integers(2):
+        y = classes(rng, grid)
+        return Planted(grid.measured(y, with_errors(rng, y, np.where(wrong, 0.8, 0.02))), ("partly",))
+    y = numbers(rng, grid, 0.0)
+    p = y + y.std() * (0.1 * rng.normal(size=(12, 8))[grid.a, grid.b] + 1.5 * wrong)
+    return Planted(grid.measured(blurred(rng, y, 0.1), p), ("partly",))
+
+
+@learner
+def test_rows_known_by_heart(rng: np.random.Generator) -> Planted:
+    """Rows of seen combinations leaked into training, noise and all; unseen ones get the best answers there are."""
+    grid = Grid.of(rng, 8)
+    if rng.integers(2):
+        best = np.array([f"class {c}" for c in (grid.a + grid.b) % 3])
+        y = with_errors(rng, best, rng.uniform(0.15, 0.3))
+    else:
+        best = numbers(rng, grid, 0.0)
+        y = blurred(rng, best, rng.uniform(0.3, 0.8))
+    return Planted(grid.measured(y, np.where(grid.unseen, best, y)), ("unclear",))
+
+
+@learner
 def a_leak_beside_other_errors(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, 8, (12, 12))
     y = numbers(rng, grid, float(rng.uniform(0, 1)))

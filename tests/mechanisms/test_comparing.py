@@ -132,6 +132,20 @@ def test_means_over_combinations_are_those_of_any_statistic():
     assert Over(5).mean(members[:, :3]).whom == "5 members"
 
 
+@pytest.mark.parametrize("times", [1, 3], ids=["no gap", "a gap"])
+@pytest.mark.parametrize("kind", ["even", "squared normal", "log-normal", "absolute t"])
+def test_the_interval_of_a_gap_covers_it_where_errors_are_skewed(kind, times):
+    rng = np.random.default_rng(0)
+    draw = {
+        "even": lambda n: 1 + 0.3 * rng.normal(size=n),
+        "squared normal": lambda n: rng.normal(size=n) ** 2,
+        "log-normal": lambda n: rng.lognormal(size=n) / np.exp(0.5),
+        "absolute t": lambda n: np.abs(rng.standard_t(3, size=n)) * np.pi / np.sqrt(12),
+    }[kind]
+    found = [Over(1).mean(times * draw((2, 1, 24)).mean(0), -draw((2, 1, 60)).mean(0)) for _ in range(300)]
+    assert 0.9 <= np.mean([gap.low <= times - 1 <= gap.high for gap in found]) <= 0.98
+
+
 GRID = np.indices((6, 7)).reshape(2, -1).repeat(5, axis=1)
 A, B = GRID
 PART = np.where((A + 2 * B) % 5 == 0, "test", np.where(np.tile(np.arange(5), 42) == 4, "test", "train"))

@@ -95,6 +95,11 @@ def test_rows_known_by_heart_among_the_test_rows_are_a_leak_and_no_failure():
     assert result.verdict == "unclear"
     assert "a leak of training rows into the test rows" in result.sentence()
     assert measured(y, np.where(UNSEEN, rule[::-1], y)).verdict == "fails"
+    rule = np.array(["x", "y", "z"])[(A + B) % 3]
+    y = np.where(NOISE > 0.8, "x", rule)
+    result = measured(y, np.where(UNSEEN, rule, y))
+    assert (result.verdict, "a leak of training rows" in result.why) == ("unclear", True)
+    assert "leak" not in measured(y, rule).why
 
 
 def test_levels_that_training_never_shows_cannot_be_known():

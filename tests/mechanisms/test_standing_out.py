@@ -38,12 +38,18 @@ def test_those_that_are_wholly_wrong_are_named(number):
     assert sorted(found) == [(0, 0), (4, 2)]
 
 
-def test_a_level_that_they_share_is_named_and_the_others_are_said_to_be_right():
-    result = answered(True, 0.02, UNSEEN & (A == 0) & (B < 5), 0)
-    assert "3 of 16 unseen combinations are clearly wrong where the others are not, all with a = 0 (3 of its 4)" in (
-        result.why
-    )
-    assert result.sentence().endswith("The other 13 are answered as well as seen ones.")
+@pytest.mark.parametrize("number", [False, True], ids=["classes", "numbers"])
+def test_a_level_that_fails_is_named_and_is_no_failure_of_the_whole(number):
+    result = answered(number, 0.02, UNSEEN & (A == 4), 0)
+    assert (result.verdict, result.to_dict()["standing_out_levels"]) == ("partly", [{"factor": "a", "level": 4}])
+    assert "nseen combinations of a = 4 (mean error " in result.why
+    assert result.why.endswith(" on its 4) are clearly wrong where the others are not")
+    assert "The other 12 are answered as well as seen ones." in result.sentence() or result.mechanisms
+
+
+def test_levels_that_err_alike_are_not_named():
+    found = [answered(number, share, False, seed) for number, share in ((False, 0.2), (True, 2.0)) for seed in range(4)]
+    assert sum(len(result.bad_levels) for result in found) <= 1
 
 
 def test_one_answer_for_all_unseen_combinations_is_no_composing_in_part():

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers
@@ -35,7 +34,7 @@ from recombine.mechanisms.literal import LITERAL
 from recombine.mechanisms.losing import LEAK, leaked, nothing_left, unsure_probabilities
 from recombine.mechanisms.names import NOTHING, figure_words, share
 from recombine.mechanisms.result import MeasureResult
-from recombine.mechanisms.standing_out import standing_out, words
+from recombine.mechanisms.standing_out import level_words, levels_standing_out, standing_out, words
 from recombine.statistics import FloatArray, Interval, Over, interval
 
 FITTED = 0.1
@@ -102,13 +101,19 @@ def judge(
         verdict, why = decide(
             usable, seen, unseen, gap, (excess, lost, beyond), comparison, over, margin, fitted, speaks
         )
-    outliers = standing_out(usable, comparison) if fits else np.zeros(0, dtype=np.int64)
-    rest = away & ~np.isin(np.arange(len(away)), outliers)
-    alone = len(outliers) > 0 and bool(rest.any()) and not nothing_left(usable)
+    outliers, levels = (standing_out(usable, comparison), levels_standing_out(usable, comparison, seed)) if fits else (
+        np.zeros(0, dtype=np.int64), []
+    )  # fmt: skip
+    of_levels = np.any([usable.codes[:, j] == code for j, code in levels], axis=0) & away
+    outliers = outliers[~of_levels[outliers]] if levels else outliers
+    rest = away & ~of_levels & ~np.isin(np.arange(len(away)), outliers)
+    alone = (len(outliers) > 0 or len(levels) > 0) and bool(rest.any()) and not nothing_left(usable)
     alone = alone and float(beyond[:, rest].mean() - beyond[:, at].mean()) <= margin
+    said = [level_words(usable, levels, alone)] if levels else []
+    said += [words(usable, outliers, alone)] if len(outliers) else []
     undetermined = left_open(usable)
     if fits:
-        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, (outliers, alone), undetermined)
+        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, (said, alone), undetermined)
     gap = unsure(gap, usable, away, at).within(-most, most)
     if verdict == "composes" and gap.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
@@ -134,7 +139,8 @@ def judge(
         notes=(*notes, *_notes(usable, known), *([undetermined.note] if undetermined.count else [])),
         left_open=undetermined,
         outliers=tuple(outliers.tolist()),
-        alone=alone,
+        bad_levels=tuple(levels),
+        others_right=int(rest.sum()) if alone else 0,
         settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
 
@@ -146,15 +152,15 @@ def _reconsidered(
     comparison: Comparison,
     over: Over,
     margin: float,
-    stands_out: tuple[NDArray[np.int64], bool],
+    stands_out: tuple[Sequence[str], bool],
     undetermined: LeftOpen,
 ) -> tuple[str, str]:
-    """The verdict of mean errors, where what these hide says otherwise: combinations that stand out, probabilities,
-    rows that were known, levels of which nothing can be known."""
-    outliers, alone = stands_out
-    if len(outliers) and (verdict in FAILING or (answers.like and verdict in ("composes", "unclear"))):
-        why = ". ".join(filter(None, [why * (verdict in FAILING), words(answers, outliers, alone)]))
-        verdict = verdict if verdict in FAILING else "partly"
+    """The verdict of mean errors, where what these hide says otherwise: levels and combinations that stand out,
+    probabilities, rows that were known, levels of which nothing can be known."""
+    said, alone = stands_out
+    if said and (verdict in FAILING or (answers.like and verdict in ("composes", "unclear"))):
+        why = ". ".join(filter(None, [why * (verdict in FAILING), *said]))
+        verdict = "partly" if alone or verdict not in FAILING else verdict
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
         verdict, why = "partly", worse
     if verdict == "partly" and nothing_left(answers):

@@ -13,7 +13,7 @@ from scipy.special import betaincinv
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
 from recombine.mechanisms.names import NOTHING
-from recombine.statistics import FEW, T_BELOW, FloatArray, Interval, Over, t_quantile
+from recombine.statistics import FEW, FloatArray, Interval, Over
 
 DRAWS = 400
 """Draws of the rows from which the usual class of a combination is told."""
@@ -171,13 +171,7 @@ def _own_constant(answers: Answers) -> float:
 def _beside(name: str, answers: Answers, errors: FloatArray, seen: float, over: Over) -> Compared:
     at, most = answers.unseen, 1.0 if answers.classes is not None else float("inf")
     own = unsure(average(answers, over, (1.0, errors, at)), answers, at).within(0, most)
-    apart = average(answers, over, (1.0, answers.error, at), (-1.0, errors, at))
-    if apart.bounded and over.members == 1 and (n := int(at.sum())) >= T_BELOW:
-        # As wide as t: which combinations are drawn again tells too little of few.
-        wider = t_quantile(0.95, n - 1) / 1.96 * float(np.sqrt(n / (n - 1)))
-        low, high = (apart.mean + wider * (end - apart.mean) for end in (apart.low, apart.high))
-        apart = replace(apart, low=low, high=high)
-    apart = apart.within(-most, most)
+    apart = average(answers, over, (1.0, answers.error, at), (-1.0, errors, at)).within(-most, most)
     return Compared(name, own, apart, seen)
 
 

@@ -66,16 +66,20 @@ def shortfall(answers: Answers, comparison: Comparison, seen: Interval, unseen: 
 
 def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) -> bool:
     """Whether new rows of seen combinations are answered clearly better than rows of one combination allow, and unseen
-    ones as well as these do: then the gap is what was known of the rows, and not of the factors."""
+    ones as well as these do: then the gap is what was known of the rows, and not of the factors. Classes of few rows
+    tell too much noise; but whoever knows the factors alone misses at least the rows that have not the usual class."""
     each, at, away = noise_within(answers), answers.compared, answers.unseen
     constant = comparison.constant
-    if each is None or constant is None or not answers.like or answers.classes is not None:
-        return False  # Of classes, few rows of a combination tell too much noise.
+    if each is None or constant is None or not answers.like:
+        return False
+    least = each if answers.classes is None else 1 - answers.target.max(axis=1)
     if not answers.error[:, away].mean() < LITTLE * constant.error.mean:
         return False  # Of unseen ones nothing is known at all.
-    beyond = answers.error - each
-    seen, unseen = (average(answers, over, (1.0, beyond, mask)) for mask in (at, away))
-    return seen.high < 0 and unseen.low <= margin and unseen.high >= 0
+    seen, unseen, above = (
+        average(answers, over, (1.0, answers.error - noise, mask))
+        for noise, mask in ((least, at), (each, away), (least, away))
+    )
+    return seen.high < 0 and unseen.low <= margin and above.high >= 0
 
 
 def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:

@@ -67,8 +67,10 @@ class MeasureResult(Result):
     """Unseen combinations that training does not determine, even if effects add up."""
     outliers: tuple[int, ...] = ()
     """Unseen combinations that are clearly wrong and stand out from the others, as rows of ``answers``."""
-    alone: bool = False
-    """Whether all other unseen combinations together are answered as well as seen ones."""
+    bad_levels: tuple[tuple[int, int], ...] = ()
+    """Levels whose unseen combinations together stand out, as factor and code; these are not among ``outliers``."""
+    others_right: int = 0
+    """How many other unseen combinations there are, where these together are answered as well as seen ones."""
     diverged: int = 0
     unfitted: int = 0
     notes: tuple[str, ...] = ()
@@ -141,8 +143,8 @@ class MeasureResult(Result):
             )
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
         how = f"Mechanism: {'; '.join(named)}." if named else (
-            f"The other {int(self.answers.unseen.sum()) - len(self.outliers):,} are answered as well as seen ones."
-            if self.alone else _silent(self.evidence)
+            f"The other {self.others_right:,} are answered as well as seen ones."
+            if self.others_right else _silent(self.evidence)
         )  # fmt: skip
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
@@ -380,6 +382,10 @@ class MeasureResult(Result):
             "worst_level": self.worst_level and {k: _plain(v) for k, v in self.worst_level.items()},
             "levels": [{k: _plain(v) for k, v in row.items()} for row in self.levels()],
             "worst": self.worst,
+            "standing_out_levels": [
+                {"factor": factor.name, "level": (factor.levels or ())[code]}
+                for factor, code in ((self.answers.space.factors[j], code) for j, code in self.bad_levels)
+            ],
             "standing_out": self.answers.space.decode(self.answers.codes[list(self.outliers)]),
             "notes": list(self.notes),
             "settings": self.settings,

@@ -1,4 +1,4 @@
-"""Which unseen combinations are clearly wrong where others are not? A mean over many hides one that is wholly wrong.
+"""Which unseen combinations, or which level's, are clearly wrong where others are not? A mean over many hides them.
 
 Each is tested against the others, at a level of .05 shared among all that are looked at, and has to be wrong by itself:
 another answer would be better there than the one given.
@@ -6,14 +6,16 @@ another answer would be better there than the one given.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, stdtrit
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import Comparison
-from recombine.mechanisms.losing import HALF, QUARTER
-from recombine.mechanisms.names import brief, share
+from recombine.mechanisms.losing import HALF, LITTLE, QUARTER
+from recombine.mechanisms.names import NOTHING, brief, share
 from recombine.statistics import FEW, FloatArray
 
 LEVEL = 0.05
@@ -25,6 +27,10 @@ MANY = 10
 """Rows of its own, beyond the first, from which a combination's own standard error is trusted."""
 NAMED = 3
 """Combinations that are named in a sentence."""
+PERMUTED, MOST_PERMUTED = 2_000, 20_000_000
+"""How often errors are dealt anew among combinations; less often where there are very many."""
+Level = tuple[int, int]
+"""The place of a factor, and the code of its level."""
 
 
 def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
@@ -34,6 +40,69 @@ def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
         return rows[:0]
     found = _numbers(answers, comparison, rows) if answers.classes is None else _classes(answers, rows)
     return rows[found][np.argsort(-answers.error[:, rows[found]].mean(axis=0), kind="stable")]
+
+
+def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0) -> list[Level]:
+    """The levels whose unseen combinations together stand out from the others, the worst first.
+
+    The largest standardised difference of means over all levels is held against its like when errors are dealt anew
+    among the unseen combinations (Westfall and Young), so that all levels together are named by chance in one of twenty
+    tables at most. One combination that is wholly wrong is then no reason to blame its levels. What is compared is the
+    root of the error beyond that of the best answer to each combination, as squares hide all but the largest. And this
+    error has to exceed that at seen combinations of the level by a quarter of what always giving the same answer costs.
+    The next level is looked for among what is left, which is more than half of all."""
+    constant, space, found = comparison.constant, answers.space, list[Level]()
+    if (
+        constant is None
+        or not space.finite
+        or not answers.seen.any()
+        or not np.isfinite(answers.error).all()
+        or answers.classes == ("",)
+    ):
+        return found
+    cost, rng, left = _beyond_the_best(answers), np.random.default_rng(seed), answers.unseen.copy()
+    size_of = np.sign(cost) * np.sqrt(np.abs(cost))
+    tried = [(j, code) for j, n in enumerate(space.shape) for code in range(n)]
+    while True:
+        own = {(j, c): answers.codes[left, j] == c for j, c in tried}
+        own = {at: here for at, here in own.items() if 2 <= here.sum() <= len(here) - FEW}
+        if not own:
+            return found
+        member, values = np.stack(list(own.values())).astype(np.float64), size_of[left] - size_of[left].mean()
+        dealt = rng.permuted(np.tile(values, (max(100, min(PERMUTED, MOST_PERMUTED // len(values))), 1)), axis=1)
+        size = member.sum(axis=1)
+        spread = np.sqrt(size * (1 - size / len(values)))
+        apart, chance = member @ values / spread, (dealt @ member.T / spread).max(axis=1)
+        j, code = list(own)[int(apart.argmax())]
+        here = answers.codes[:, j] == code
+        known = answers.compared & here if (answers.compared & here).any() else answers.compared
+        rest = left & ~here
+        worse = float(cost[left & here].mean() - cost[known].mean()) > QUARTER * constant.error.mean
+        worse &= bool(answers.error[:, rest].mean() < LITTLE * constant.error.mean)  # Else the others are no better.
+        if (chance >= apart.max() - NOTHING).mean() > LEVEL or not worse or 2 * rest.sum() <= answers.unseen.sum():
+            return found
+        found.append((j, code))
+        left = rest
+
+
+def _beyond_the_best(answers: Answers) -> FloatArray:
+    """The error at each combination beyond that of the best one answer there, as far as its own rows tell."""
+    if answers.classes is not None:
+        return np.asarray(answers.error.mean(axis=0) - (1 - answers.target.max(axis=1)))
+    off = np.square(answers.predicted.mean(axis=0) - answers.target).mean(axis=1) / answers.scale
+    inside = 0.0 if answers.within is None else answers.within / np.maximum(answers.counts - 1, 1)
+    return np.asarray(off - inside)
+
+
+def level_words(answers: Answers, levels: Sequence[Level], alone: bool) -> str:
+    """Which they are and how they fare, in a clause; ``alone``: whether the others are right."""
+    error, named = answers.error.mean(axis=0), []
+    for j, code in levels:
+        here, factor = answers.unseen & (answers.codes[:, j] == code), answers.space.factors[j]
+        level = f"{brief(factor.name, 20)} = {brief((factor.levels or ())[code], 20)}"
+        named.append(f"{level} (mean error {share(float(error[here].mean()))} on its {int(here.sum()):,})")
+    what = "clearly wrong where the others are not" if alone else "clearly worse than the others"
+    return f"unseen combinations of {' and of '.join(named)} are {what}"
 
 
 def words(answers: Answers, rows: NDArray[np.int64], alone: bool) -> str:
@@ -46,17 +115,7 @@ def words(answers: Answers, rows: NDArray[np.int64], alone: bool) -> str:
     count = f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations"
     wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong where the others are not"
     what = wrong if alone else f"stand{'s' * (len(rows) == 1)} out as the worst of all"
-    return f"{count} {what}{_shared(answers, rows)}: {'; '.join(named)}{more}"
-
-
-def _shared(answers: Answers, rows: NDArray[np.int64]) -> str:
-    """The level that all of them have, and most unseen combinations of it are among them, if there is one."""
-    for factor, own, every in zip(answers.space.factors, answers.codes[rows].T, answers.codes.T, strict=True):
-        of = int((answers.unseen & (every == own[0])).sum())
-        if factor.levels and len(rows) > 1 and (own == own[0]).all() and 2 * len(rows) > of:
-            level = f"{brief(factor.name, 20)} = {brief(factor.levels[int(own[0])], 20)}"
-            return f", all with {level} ({len(rows):,} of its {of:,})"
-    return ""
+    return f"{count} {what}: {'; '.join(named)}{more}"
 
 
 def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:

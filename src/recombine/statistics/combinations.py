@@ -1,4 +1,5 @@
-"""A number over combinations, with its interval: t by the jackknife below 16 of them, a bootstrap from 16 on.
+"""A number over combinations, with its interval: of means t, corrected for skewness; of other statistics t by the
+jackknife below 16 combinations, a bootstrap from 16 on.
 
 One trained model has no members to vary over; what varies is which combinations were asked about. Seen and unseen ones
 are left out or drawn again apart from each other.
@@ -64,7 +65,7 @@ class Over:
         if self.members == 1 and counts and min(sizes) < FEW:
             return over_examples([group[0] for group in groups], counts)
         values = np.asarray(sum(np.broadcast_to(group.mean(axis=1), self.members) for group in groups))
-        return self._with_members(values, _of_means([group.mean(axis=0) for group in groups], self.seed), sizes)
+        return self._with_members(values, _of_means([group.mean(axis=0) for group in groups]), sizes)
 
     def _with_members(self, values: FloatArray, cells: Interval, sizes: Sequence[int]) -> Interval:
         if self.members == 1:
@@ -78,26 +79,33 @@ class Over:
         return Interval(found.mean, found.mean - low, found.mean + high, found.values, over=over)
 
 
-def _of_means(groups: Sequence[FloatArray], seed: int, level: float = 0.95) -> Interval:
-    """`over_combinations` of a sum of means, all resamples at once."""
+def _of_means(groups: Sequence[FloatArray], level: float = 0.95) -> Interval:
+    """A sum of means. At either end the further of Welch's t and of the same corrected for skewness (Hall 1992).
+
+    Squared errors are skewed, and a t-interval then ends too low. With log-normal errors, or |t| with three degrees of
+    freedom, six unseen combinations and more, both together cover 88 to 98 % where 95 are meant, with normal answers
+    91 to 98; a bootstrap of sixteen covered 81 to 94 %. Nothing covers where one error in a hundred makes most of the
+    mean: of squares of such t, 76 to 86 % where the gap is twice the error on seen ones."""
     sizes = [len(group) for group in groups]
     mean, count = float(sum(group.mean() for group in groups)), sum(sizes)
     if min(sizes) < 2 or not math.isfinite(mean):
         return Interval(mean, over="combinations", count=count)
-    if min(sizes) < T_BELOW:
-        half = _welch([float(group.var(ddof=1)) / len(group) for group in groups], [s - 1 for s in sizes], level)
-        return Interval(mean, mean - half, mean + half, over="combinations", count=count)
-    rng = np.random.default_rng(seed)
-    resamples = max(100, min(RESAMPLES, MOST_DRAWN // count))
-    drawn = np.zeros(resamples)
-    for group in groups:
-        # A few resamples at a time: of very many combinations all at once would not fit.
-        at_once = max(1, 2_000_000 // len(group))
-        for start in range(0, resamples, at_once):
-            stop = min(start + at_once, resamples)
-            drawn[start:stop] += group[rng.integers(len(group), size=(stop - start, len(group)))].mean(axis=1)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(mean, float(low), float(high), over="combinations", count=count)
+    variances = [float(group.var(ddof=1)) / len(group) for group in groups]
+    half, error = _welch(variances, [s - 1 for s in sizes], level), math.sqrt(sum(variances))
+    low = high = half
+    if error > 0:
+        third = sum(float(((group - group.mean()) ** 3).mean()) / len(group) ** 2 for group in groups)
+        low, high = max(half, _unskewed(half, error, third)), max(half, -_unskewed(-half, error, third))
+    return Interval(mean, mean - low, mean + high, over="combinations", count=count)
+
+
+def _unskewed(reach: float, error: float, third: float) -> float:
+    """How far a mean with this standard error and third moment lies above what it stands for, where a symmetric one
+    would lie so far: Hall's cubic, t + g/6 + g t²/3 + g² t³/27 with the skewness g, turned round."""
+    skew = third / error**3
+    if abs(skew) < 1e-6:
+        return reach
+    return float(np.cbrt(1 + skew * (reach / error - skew / 6)) - 1) * 3 / skew * error
 
 
 def over_examples(shares: Sequence[FloatArray], counts: Sequence[NDArray[np.int64]], z: float = 1.96) -> Interval:
