@@ -12,7 +12,7 @@ from planted_tables import additive, grid, planted, seen_part
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
 from recombine.checks.expected import Forecast
-from recombine.checks.forecast import forecast
+from recombine.checks.forecast import _range, forecast
 from recombine.checks.rules import Cells, Odds, scales
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
@@ -372,3 +372,12 @@ def test_pairs_that_take_up_a_half_fraction_do_not_know_what_is_left_out():
         table = {name: codes[half, k].astype(str) for k, name in enumerate("abcde")}
         told = check({**table, "y": y[half]}, list("abcde"), target="y").forecast
         assert told.error > 0.5
+
+
+@pytest.mark.parametrize(("asked", "middle"), [(1, 1.0), (400, 10.0)])
+def test_most_sets_of_a_few_cells_err_less_than_the_mean_of_all(asked, middle):
+    """One loss of ten is 91, the others are 1: their mean is 10, which no single cell has."""
+    losses = np.where(np.arange(10) == 0, 91.0, 1.0)
+    low, found, high = _range(losses, 400, asked, np.random.default_rng(0))
+    assert low < found < high or asked == 1
+    assert found == pytest.approx(middle, rel=0.1)
