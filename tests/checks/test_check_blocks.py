@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-
 from planted_tables import additive, seen_part
 
 from recombine.checks import Purpose, check

@@ -104,8 +104,8 @@ def check(
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))
     nuisances = tuple(factor_names(blocks)) if blocks else ()
     train, asked_table, questions, told, shifts = read(
-        table, test, factors, min_support, nuisances, order, target=target, target_kind=target_kind, split=pair, bins=bins, numbers=lines,
-        missing=missing, merge_alike=merge_alike, max_rows=max_rows, max_bytes=max_bytes,
+        table, test, factors, min_support, nuisances, order, target=target, target_kind=target_kind, split=pair,
+        bins=bins, numbers=lines, missing=missing, merge_alike=merge_alike, max_rows=max_rows, max_bytes=max_bytes,
     )  # fmt: skip
     space = train.space
     blanks = questions if test is None and pair is None and not grid else None

@@ -51,8 +51,8 @@ class Shifts:
         of = f"shifts of {self.name} (standard deviation {shown(self.spread)} over {self.blocks:,}) are taken off"
         said = f"{of} the answers as effects that add to those of the factors: every answer here is that of an average "
         said += f"{self.name}; a single row of a new one scatters by the shifts too, and its range says so."
-        new = f" {self.new:,} answered row{'s' if self.new != 1 else ''} asked about had a new one: nothing was taken off."
-        return said + (new if self.new else "")
+        rows = f"{self.new:,} answered row{'s' if self.new != 1 else ''} asked about"
+        return said + (f" Nothing was taken off {rows}, of a new one." if self.new else "")
 
     def widened(self, query: Query) -> Query:
         """With the range of a single row of a new block, which the shifts make wider."""
@@ -85,9 +85,8 @@ def without_shifts(
     named = " and ".join(columns)
     if lost:
         raise InputError(
-            f"the shifts of {named} cannot be told from effects of the factors ({lost:,} of their differences): rows of "
-            f"one combination, or of linked ones, in several of them would tell. Leave {named} out, or a factor that goes "
-            "with it."
+            f"the shifts of {named} cannot be told from effects of the factors ({lost:,} of their differences): the "
+            f"same combinations in several of them would tell. Leave {named} out, or a factor that goes with it."
         )
     freedom = int(target.count.sum()) - rank
     if freedom < LEAST_FREEDOM:

@@ -39,7 +39,7 @@ BOUGHT_BY_TWO = (
 )
 BOUGHT = (
     "on planted tables of three factors the answers afterwards erred 0.5 to 0.6 times as much as after as many unseen "
-    "rows drawn at random where one pair acted together, and no less for certain (0.87 to 1.02 times) where all pairs did"
+    "rows drawn at random where one pair acted together, and about as much (0.87 to 1.02 times) where all pairs did"
 )
 """Of rows chosen as if effects add up where they do not (`benchmarks/plans.py`)."""
 

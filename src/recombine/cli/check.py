@@ -185,7 +185,8 @@ def check(
         result = run(
             table, chosen, target=target, target_kind=target_kind, split=split, test=test, grid=grid, order=order,
             min_support=min_support, bins=counts, numeric=shapes(numeric or []),
-            blocks=words(block) if block else (), missing=missing, merge_alike=merge_alike, forbid=cells, exclude=never, cost=prices(cost) if cost else None,
+            blocks=words(block) if block else (), missing=missing, merge_alike=merge_alike, forbid=cells, exclude=never,
+            cost=prices(cost) if cost else None,
             purpose=Purpose(budget, until_error, criterion, noise, changes), salience=salience, depth=depth,
             rules=words(rules) if rules else (), max_rows=max_rows, max_bytes=max_bytes, seed=seed,
         )  # fmt: skip
