@@ -128,7 +128,7 @@ def _pooled(table: Table, target: Target | None, taken: Floats, space: FactorSpa
     answers = np.where(target.count > 0, target.mean - taken, 0.0)
     count = np.bincount(at, target.count).astype(np.int64)
     mean = np.bincount(at, target.count * answers) / np.maximum(count, 1)
-    spread = np.bincount(at, target.spread + target.count * (answers - mean[at]) ** 2)
+    spread: Floats = np.bincount(at, target.spread + target.count * (answers - mean[at]) ** 2).astype(np.float64)
     ends = None
     if target.ends is not None:
         moved = target.ends - taken[:, None]
