@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
+from planted_tables import grid
 from rationals import basis_of, left_over
 
 import recombine as rc
@@ -20,7 +22,7 @@ from recombine.checks.identifiability import DETERMINED, STATUSES, Identifiabili
 from recombine.cli.main import main
 from recombine.errors import InputError
 from recombine.space import FactorSpace
-from recombine.support.table import read_tables
+from recombine.support.table import Target, read_tables
 
 VARIETIES = "ABCDEFGH"
 
