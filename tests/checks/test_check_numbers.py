@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
+from planted_tables import grid
 from rationals import basis_of, left_over
 
 import recombine as rc
@@ -20,7 +22,7 @@ from recombine.checks.identifiability import DETERMINED, STATUSES, Identifiabili
 from recombine.cli.main import main
 from recombine.errors import InputError
 from recombine.space import FactorSpace
-from recombine.support.table import read_tables
+from recombine.support.table import Target, read_tables
 
 VARIETIES = "ABCDEFGH"
 
@@ -354,3 +356,16 @@ def test_the_command_line_reads_shapes_and_writes_the_page(tmp_path, capsys):
     assert "Nothing: training determines" not in written
     assert run(["check", *common, "--numeric", "dose", "--json", "--fail-on", "undetermined"]) == 1
     assert json.loads(capsys.readouterr().out)["settings"]["numeric"] == {"dose": "linear"}
+
+
+def test_a_level_that_reverses_the_effects_of_another_factor_is_seen_in_single_rows():
+    codes, rng = grid(6, 6), np.random.default_rng(0)
+    a, b = rng.standard_normal((2, 6))
+    noise = 0.2 * rng.standard_normal(36)
+    for slope, rejected in ((-1.0, True), (1.0, False)):
+        y = a[codes[:, 0]] + np.where(codes[:, 0] == 2, slope, 1.0) * b[codes[:, 1]] + noise
+        target = Target("y", None, np.ones(36, np.int64), y, np.zeros(36))
+        found = additivity(Identifiability(codes, (6, 6), 1), target, ("a", "b"))
+        assert found.rejected is rejected
+    y[7] += 4.0  # one answer that is off is no slope
+    assert not additivity(Identifiability(codes, (6, 6), 1), replace(target, mean=y), ("a", "b")).rejected

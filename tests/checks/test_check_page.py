@@ -197,7 +197,7 @@ def test_what_is_determined_looks_doubtful_where_the_table_contradicts_adding_up
     assert result.doubt == ("rejected" if contradicted else None)
     assert ('<td class="doubtful' in page, '<td class="determined' in page) == (contradicted, not contradicted)
     assert ("which the seen combinations contradict" in page) == contradicted
-    assert ("doubtful" in drawn, "determined" in drawn) == (contradicted, not contradicted)
+    assert ("if effects add up" in drawn, "determined" in drawn) == (contradicted, not contradicted)
 
 
 def test_what_is_not_drawn_is_said():

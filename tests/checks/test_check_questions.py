@@ -100,7 +100,7 @@ def test_rows_are_training_or_questions(rows):
     frame = pl.DataFrame(rows, ["a", "b", "y"], orient="row", schema_overrides={"y": pl.String})
     if frame["y"].null_count() == len(rows):
         return
-    train, asked, _, _ = read(frame, None, ["a", "b"], 1, target="y", target_kind=None)
+    train, asked, *_ = read(frame, None, ["a", "b"], 1, target="y", target_kind=None)
     blanks = frame["y"].null_count()
     assert train.rows == len(rows) - blanks
     assert (0 if asked is None else asked.rows) == blanks

@@ -247,6 +247,7 @@ def test_where_effects_do_not_add_up_no_row_is_repeated_before_every_asked_cell_
     table["y"] = [values[c] + rng.normal(0, 0.1) for c in seen]
     result = check(table, ["a", "b"], target="y", purpose=Purpose(budget=12))
     assert result.verdict == "assumption rejected"
+    assert "erred as much as after as many unseen rows drawn at random" in result.plan.words
     sheet = result.run_sheet()
     assert len(sheet.select("a", "b").unique()) >= 10
     assert sorted(map(bool, sheet["repeat"])) == [False] * 10 + [True] * 2  # the ten that were never seen

@@ -59,6 +59,7 @@ def check(
     min_support: int = 1,
     bins: Mapping[str, int] | None = None,
     numeric: Numeric = (),
+    blocks: str | Sequence[str] = (),
     missing: Missing = "error",
     merge_alike: bool = False,
     cost: Cost | None = None,
@@ -82,7 +83,8 @@ def check(
     ``split="column=value"`` the rows that have this value (the others are training), or the rows without an answer
     (where these were all seen, the grid too); ``grid`` asks about the grid as well. ``order`` m: effects of up to m
     factors at once. ``numeric`` names factors that are numbers, which act along a straight line, or with {name:
-    "spline"} along a smooth curve.
+    "spline"} along a smooth curve. ``blocks`` names columns that shift the answer and are not recombined, such as a day
+    or a plate: their shifts are taken off (numbers only), and answers are those of an average one.
     ``merge_alike`` takes texts that differ only in spaces or capitals for one level.
     ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
     function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists (partial)
@@ -100,9 +102,10 @@ def check(
     """
     _refuse(split, test, min_support, max_queries, seed)
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))
-    train, asked_table, questions, told = read(
-        table, test, factors, min_support, target=target, target_kind=target_kind, split=pair, bins=bins, numbers=lines,
-        missing=missing, merge_alike=merge_alike, max_rows=max_rows, max_bytes=max_bytes,
+    nuisances = tuple(factor_names(blocks)) if blocks else ()
+    train, asked_table, questions, told, shifts = read(
+        table, test, factors, min_support, nuisances, order, target=target, target_kind=target_kind, split=pair,
+        bins=bins, numbers=lines, missing=missing, merge_alike=merge_alike, max_rows=max_rows, max_bytes=max_bytes,
     )  # fmt: skip
     space = train.space
     blanks = questions if test is None and pair is None and not grid else None
@@ -124,6 +127,7 @@ def check(
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)
+    queries = queries if shifts is None else tuple(map(shifts.widened, queries))
     possible = existing(space, exclude) if exclude and wanted is None else wanted
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
     advice = replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
@@ -158,6 +162,7 @@ def check(
         answers=train.target,
         prediction=prediction,
         forecast=judged.forecast,
+        shifts=shifts,
         unseen_levels=levels_never_seen(known, space),
         slips=len(slips),
         texts=texts_in(table, space.names),
@@ -175,7 +180,8 @@ def check(
         settings={
             "factors": list(space.names), "target": target, "split": None if pair is None else f"{pair[0]}={pair[1]}",
             "test": str(test) if isinstance(test, (str, Path)) else None, "grid": grid, "order": order,
-            "min_support": min_support, "bins": dict(bins or {}), "numeric": lines, "missing": missing,
+            "min_support": min_support, "bins": dict(bins or {}), "numeric": lines, "blocks": list(nuisances),
+            "missing": missing,
             "merge_alike": merge_alike, "salience": salience, "depth": depth, "rules": list(rules), "draws": draws,
             "seed": seed,
         },
@@ -184,7 +190,8 @@ def check(
         return result
     # What its errors rest on may be contradicted, which is known only now.
     beside = None if judged.forecast is None else judged.forecast.rule
-    plan = replace(plan, assumes=result.rests, forecast=beside, contradicted=result.doubt == "rejected")
+    others = result.doubt == "rejected" or (order == 1 and judged.forecast is not None and judged.forecast.by_pairs)
+    plan = replace(plan, assumes=result.rests, forecast=beside, contradicted=others)
     return replace(result, plan=plan.in_runs(seed))
 
 

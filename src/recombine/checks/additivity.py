@@ -2,10 +2,11 @@
 
 numbers:  F tests of every pair of factors whose interaction can be estimated, and of what a factor that is a number
           does beyond its curve, on top of all single effects; against the noise of repeated rows where there are any,
-          with a lack-of-fit test of everything at once; without either, Tukey's one degree of freedom (1949): does the
-          squared fit explain what the fit leaves? A rejection has to stand when what a shrunken fit leaves, and all
-          that differs from the mean, is dealt anew: one outlier makes effects and bends what they leave, of which F
-          does not know. Noise is never less than the rounding of the answers
+          with a lack-of-fit test of everything at once; without either, one degree of freedom: does the squared fit
+          explain what the fit leaves (Tukey 1949), or its slope within any level (Mandel 1961)? A rejection has to
+          stand when what a shrunken fit leaves, and all that differs from the mean, is dealt anew: one outlier makes
+          effects and bends what they leave, of which F does not know; that by slopes shows without the answer that is
+          furthest off, too. Noise is never less than the rounding of the answers
 classes:  score tests of every pair on top of the additive log-odds, their largest compared with answers drawn from that
           fit; with several rows in a cell also its deviance; where repeated rows always agree, whether any additive
           log-odds separates the classes (linear programme)
@@ -16,6 +17,7 @@ p-values are those of the smallest of several tests times their number (Bonferro
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +29,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.support.table import Target
 
+Mask = NDArray[np.bool_]
 LEVEL, NOTICED = 0.01, 0.05
 """p-values below which adding up is rejected, and below which it is said where that begins."""
 SMALLEST = 1e-300
@@ -40,6 +43,8 @@ MOST_DEALT = 300_000_000
 """Cells × effects × draws up to which so many are dealt."""
 MOST_FACTORS = 24
 """Factors up to which every pair is tested."""
+MOST_SLOPES = 300_000
+"""Cells × effects × levels up to which the slope of each level is tested."""
 SEVERAL = 5
 """Rows in a cell, on average, from which a deviance is compared with χ²."""
 
@@ -107,8 +112,7 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
         p = f_test(float(left @ left), cells - known.rank, *noise)
         tests.append(_Found("lack of fit", p, "lack-of-fit F test"))
     if not tests:
-        tukey = _tukey(basis, mean, codes, known.shape, rounding)
-        tests = [tukey] if tukey is not None else []
+        tests = _alone(basis, mean, codes, known.shape, rounding, names)
     return _verdict(tests) if tests else _untested("one row per combination leaves nothing to test additivity with.")
 
 
@@ -180,29 +184,69 @@ def _step(answers: Floats) -> float:
     return 0.0
 
 
-def _tukey(basis: Floats, mean: Floats, codes: Ints, shape: tuple[int, ...], rounding: float) -> _Found | None:
-    freedom = len(mean) - basis.shape[1] - 1
-    fit = basis @ (basis.T @ mean)
-    curve = fit**2 - basis @ (basis.T @ fit**2)
-    if freedom < 1 or float(curve @ curve) <= 1e-18 * max(1.0, float(fit @ fit) ** 2):
-        return None
-    gain = float(_bent(basis, mean[:, None])[0])
-    left = float(((mean - fit) ** 2).sum())
-    p = f_test(gain * left, 1, max((1 - gain) * left, freedom * rounding), freedom)
-    if p < LEVEL:
+def _alone(
+    basis: Floats, mean: Floats, codes: Ints, shape: tuple[int, ...], rounding: float, names: tuple[str, ...]
+) -> list[_Found]:
+    """Tests with one degree of freedom, of one row per combination: of the fit squared, and of the slope of each level
+    on the fit, which sees a level that reverses the others' effects."""
+    tests = []
+    levels = [(k, codes[:, k] == c) for k, n in enumerate(shape) for c in range(n)]
+    slopes = [(k, level) for k, level in levels if _share(basis, mean[:, None], level)[0] > 0]
+    if (p := _dealt(basis, mean, codes, shape, rounding, [None])) is not None:
+        tests.append(_Found("Tukey one degree of freedom", p, "Tukey's test, one row per combination"))
+    if slopes and basis.size * len(slopes) <= MOST_SLOPES:
+        p = _dealt(basis, mean, codes, shape, rounding, [level for _, level in slopes])
+        k = max(slopes, key=lambda slope: float(_share(basis, mean[:, None], slope[1])[0]))[0]
+        words = f"test of the slopes of each level, one row per combination, the steepest of {names[k]}"
+        tests += [] if p is None else [_Found("slopes of levels", p, words)]
+    return tests
+
+
+def _dealt(
+    basis: Floats, mean: Floats, codes: Ints, shape: tuple[int, ...], rounding: float, levels: Sequence[Mask | None]
+) -> float | None:
+    """p-value of the largest share that a curve of these levels explains, times their number; a rejection has to stand
+    when answers are dealt anew."""
+
+    def largest(answers: Floats) -> Floats:
+        return np.asarray(np.max([_share(basis, answers, level) for level in levels], axis=0))
+
+    gain = float(largest(mean[:, None])[0])
+    p = _of_largest(basis, mean, rounding, levels)
+    if p is not None and p < LEVEL and levels[0] is not None:  # one answer that is off bends the level it is in
+        off = np.abs(mean - basis @ (basis.T @ mean)) / np.sqrt(np.maximum(1 - (basis**2).sum(axis=1), 1e-9))
+        kept = np.arange(len(mean)) != off.argmax()
+        levels_kept = [level[kept] for level in levels if level is not None]
+        without = _of_largest(orth(basis[kept]), mean[kept], rounding, levels_kept)
+        p = p if without is not None and without < NOTICED else max(p, without or 1.0)
+    if p is not None and p < LEVEL:
         effects, rng = Effects(codes, shape, mean, np.ones(len(mean)), 1), np.random.default_rng(0)
-        drawn = DRAWN if basis.size * DRAWN <= MOST_DEALT else max(199, MOST_DEALT // basis.size)
+        drawn = DRAWN if basis.size * DRAWN <= MOST_DEALT else max(399, MOST_DEALT // basis.size)
         for around in (effects.design @ effects.beta, np.full(len(mean), mean.mean())):
             dealt = np.stack([around + rng.permutation(mean - around) for _ in range(drawn)], axis=1)
-            p = max(p, (1 + int((_bent(basis, dealt) >= gain * (1 - 1e-9)).sum())) / (1 + drawn))
-    return _Found("Tukey one degree of freedom", p, "Tukey's test, one row per combination")
+            p = max(p, (1 + int((largest(dealt) >= gain * (1 - 1e-9)).sum())) / (1 + drawn))
+    return p
 
 
-def _bent(basis: Floats, answers: Floats) -> Floats:
-    """Share of what the fit to each column leaves that its squared fit explains."""
+def _of_largest(basis: Floats, mean: Floats, rounding: float, levels: Sequence[Mask | None]) -> float | None:
+    """p-value of the same by F alone; None where nothing is left to test it with."""
+    freedom = len(mean) - basis.shape[1] - 1
+    gain = max(float(_share(basis, mean[:, None], level)[0]) for level in levels)
+    if freedom < 1 or gain <= 0:
+        return None
+    left = float(((mean - basis @ (basis.T @ mean)) ** 2).sum())
+    return min(1.0, len(levels) * f_test(gain * left, 1, max((1 - gain) * left, freedom * rounding), freedom))
+
+
+def _share(basis: Floats, answers: Floats, level: Mask | None) -> Floats:
+    """Share of what the fit to each column leaves that its squared fit explains, or the fit within a level; 0 where
+    that is no more than the fit."""
     fit = basis @ (basis.T @ answers)
-    curve, left = fit**2 - basis @ (basis.T @ fit**2), answers - fit
-    return np.asarray((left * curve).sum(axis=0) ** 2 / ((curve**2).sum(axis=0) * (left**2).sum(axis=0) + 1e-300))
+    bent = fit**2 if level is None else level[:, None] * fit
+    curve, left = bent - basis @ (basis.T @ bent), answers - fit
+    size = (curve**2).sum(axis=0)
+    share = (left * curve).sum(axis=0) ** 2 / (size * (left**2).sum(axis=0) + 1e-300)
+    return np.where(size > 1e-18 * np.maximum(1.0, (bent**2).sum(axis=0)), share, 0.0)
 
 
 def _classes(x: Floats, pairs: dict[str, Floats], target: Target, use: NDArray[np.bool_], rank: int) -> Additivity:

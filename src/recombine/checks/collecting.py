@@ -141,7 +141,8 @@ def past(space: FactorSpace, plan: Plan | None) -> list[str]:
     named = [name for name in space.names if PAST.search(name)] if plan is not None and len(plan.cells) else []
     return [
         f"if a new row has a new {name}, the plan's levels of {name} are those of the past: --forbid {name}=LEVEL "
-        f"keeps out what cannot be run again, and a plan without the factor {name} leaves it open."
+        f"keeps out what cannot be run again, and --block {name} in place of the factor takes "
+        "its shifts off and leaves it open."
         for name in named
     ]
 

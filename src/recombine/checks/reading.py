@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from recombine.checks.blocks import Shifts, without_shifts
 from recombine.checks.bystanders import MOST_ROWS, bystanders
 from recombine.checks.cells import existing
 from recombine.checks.identifiability import Identifiability, Members
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level, about, quoted
 from recombine.support.scan import scan
-from recombine.support.table import Table, read_tables
+from recombine.support.table import Table, factor_names, read_tables
 
 MOST_LISTED = 200_000
 """Combinations of a grid that are asked about one by one."""
@@ -35,18 +36,27 @@ FEWEST = 3
 
 
 def read(
-    table: Any, test: Any, factors: Sequence[str], min_support: int, **how: Any
-) -> tuple[Table, Table | None, Table | None, list[str]]:
+    table: Any,
+    test: Any,
+    factors: Sequence[str],
+    min_support: int,
+    blocks: Sequence[str] = (),
+    order: int = 1,
+    **how: Any,
+) -> tuple[Table, Table | None, Table | None, list[str], Shifts | None]:
     """The training table, the table that is asked about (None: the grid), those of its rows that are training rows
-    without an answer, and what is worth saying about reading; ``how`` is what `read_tables` takes. A row without an
-    answer is a question: asked about, not trained on."""
-    tables = read_tables([table] if test is None else [table, test], factors, **how)
+    without an answer, what is worth saying about reading, and the shifts of ``blocks`` that were taken off the answers;
+    ``how`` is what `read_tables` takes. A row without an answer is a question: asked about, not trained on."""
+    tables = read_tables([table] if test is None else [table, test], [*factor_names(factors), *blocks], **how)
+    shifts = None
+    if blocks:
+        tables, shifts = without_shifts(tables, blocks, order, how.get("numbers") or {})
     train, asked = tables[0], tables[1] if len(tables) > 1 else None
     train, questions = _answered(train)
-    notes = _reading_notes(train, asked, how.get("numbers") or ())
+    notes = [*([shifts.words] if shifts else []), *_reading_notes(train, asked, how.get("numbers") or ())]
     if train.rows <= MOST_ROWS:
         split, bins = how.get("split"), how.get("bins") or {}
-        used = {how.get("target"), *bins, *(split[:1] if split else ())}
+        used = {how.get("target"), *bins, *blocks, *(split[:1] if split else ())}
         plain = [n for n in train.space.names if n not in bins]
         with suppress(InputError):  # such as more bytes in other columns than are allowed: no reason to stop
             notes += bystanders(table, plain, used, how.get("merge_alike"), how.get("max_bytes"))
@@ -54,7 +64,7 @@ def read(
         are = "is" if questions.rows == 1 else "are"
         notes.append(f"{_rows(questions)} without an answer in {how['target']!r} {are} asked about, not trained on.")
         asked = questions if asked is None else both(asked, questions)
-    return _supported(train, min_support), asked, questions, notes
+    return _supported(train, min_support), asked, questions, notes, shifts
 
 
 def split_of(split: str | tuple[str, str] | None) -> tuple[str, str] | None:

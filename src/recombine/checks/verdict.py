@@ -36,6 +36,8 @@ from recombine.support.table import Target
 if TYPE_CHECKING:
     import polars as pl
 
+    from recombine.checks.blocks import Shifts
+
 THEORY = {
     "seen": "it is one of the training combinations",
     "determined": "a signed sum of seen combinations gives it, if effects add up (additive identifiability)",
@@ -124,6 +126,8 @@ class CheckResult(Result):
     prediction: Prediction | None = field(repr=False)
     forecast: Forecast | None = field(repr=False)
     unseen_levels: dict[str, list[Level]] = field(repr=False)
+    shifts: Shifts | None = None
+    """What was taken off the answers for days, plates and the like."""
     notes: tuple[str, ...] = ()
     slips: int = 0
     """How many of the notes, the first ones, are of answers that may be slips."""
@@ -319,7 +323,10 @@ class CheckResult(Result):
     def of_means(self) -> str:
         """What forecast and ranges are of, where it is not single rows."""
         scatter = self.answers.scatter if self.answers is not None else None
-        return "" if scatter is None else f"means of combinations, around which single rows scatter by {shown(scatter)}"
+        means = [] if scatter is None else ["means of combinations"]
+        average = [] if self.shifts is None else [f"an average {self.shifts.name}"]
+        said = f", around which single rows scatter by {shown(scatter)}" if scatter is not None else ""
+        return " on ".join([*means, *average]) + said
 
     def _verdict_words(self) -> str:
         missing = self.rank_needed - self.rank_train

@@ -87,6 +87,10 @@ def check(
     min_support: Annotated[int, Parameter(help="Rows from which a combination counts as trained.")] = 1,
     bins: Bins = None,
     numeric: Numeric = None,
+    block: Annotated[
+        str | None,
+        Parameter(help="Columns that shift the answer and are not recombined (day,plate): their shifts are taken off."),
+    ] = None,
     missing: Missing = "error",
     merge_alike: MergeAlike = False,
     forbid: Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())] = None,
@@ -151,6 +155,8 @@ def check(
 
         recombine check train.csv --factors variety,dose,age --numeric dose --bins age=5
 
+        recombine check train.csv --factors ligand,base --target yield --block day
+
         recombine check train.csv --factors a,b --budget 20 --change a=10,b=1 --plan runs.csv
 
         recombine check --levels a=3,b=red:green,c=4 --budget 20
@@ -178,8 +184,9 @@ def check(
     with waiting(f"checking {table.name}", quiet=json), threadpool_limits(limits=1):
         result = run(
             table, chosen, target=target, target_kind=target_kind, split=split, test=test, grid=grid, order=order,
-            min_support=min_support, bins=counts, numeric=shapes(numeric or []), missing=missing,
-            merge_alike=merge_alike, forbid=cells, exclude=never, cost=prices(cost) if cost else None,
+            min_support=min_support, bins=counts, numeric=shapes(numeric or []),
+            blocks=words(block) if block else (), missing=missing, merge_alike=merge_alike, forbid=cells, exclude=never,
+            cost=prices(cost) if cost else None,
             purpose=Purpose(budget, until_error, criterion, noise, changes), salience=salience, depth=depth,
             rules=words(rules) if rules else (), max_rows=max_rows, max_bytes=max_bytes, seed=seed,
         )  # fmt: skip
@@ -308,7 +315,7 @@ def _print_queries(result: CheckResult) -> None:
         shares = [q.shrinkage if q.status == "determined" else None for q in listed]
         numbers["network"] = ["" if s is None else f"× {s:.2f}" for s in shares]
     numbers = {name: cells for name, cells in numbers.items() if any(cells)}
-    status = [q.status + (" (?)" if q.status == "determined" and result.doubt else "") for q in listed]
+    status = [q.status + (" (?)" if result.doubt_of(q) else "") for q in listed]
     alike = len({q.status for q in result.queries}) == 1
     where, names = console(), [*([] if alike else ["status"]), *numbers]
     columns = ({} if alike else {"status": status}) | numbers
@@ -332,8 +339,8 @@ def _print_queries(result: CheckResult) -> None:
     where.print(drawn(names))
     if gone:
         where.print(shown(f"no room for {' and '.join(gone)}: --out FILE.csv has more columns", style="dim"))
-    if result.doubt and any(q.status == "determined" for q in listed):
-        where.print(shown(f"determined (?): only if {result.rests}", style="dim"))
+    if doubted := dict.fromkeys(q.status for q in listed if result.doubt_of(q)):
+        where.print(shown(f"{', '.join(f'{name} (?)' for name in doubted)}: only if {result.rests}", style="dim"))
     answered = [q for q in listed if q.prediction is not None and not q.rows]
     if answered and not result.by_sums and not result.doubt:
         said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
@@ -343,6 +350,7 @@ def _print_queries(result: CheckResult) -> None:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
+        what += f", of a new {result.shifts.name}" if name == "one row" and result.shifts is not None else ""
         if name == "answer" and not untried:
             ranged = any(q.low is not None for q in listed)
             what += ", with a range meant to hold 9 of 10 numbers" if ranged else ""

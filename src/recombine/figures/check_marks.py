@@ -19,6 +19,8 @@ FILL = {
     "doubtful": "#dfeef5",
 }
 RING = "#b2182b"
+KEY = {"doubtful": "if effects add up"}
+"""What the key says where the name of a status would not explain itself."""
 
 
 def legend(datasets: Datasets, names: list[str], width: int, collect: bool) -> alt.LayerChart | alt.FacetChart:
@@ -27,7 +29,13 @@ def legend(datasets: Datasets, names: list[str], width: int, collect: bool) -> a
     across = min(len(names), max(2, width // 125))
     step = min(140, width // across)
     rows = [
-        {"x": i % across * step, "y": i // across, "text": name, "mark": MARK.get(name, ""), "status": name}
+        {
+            "x": i % across * step,
+            "y": i // across,
+            "text": KEY.get(name, name),
+            "mark": MARK.get(name, ""),
+            "status": name,
+        }
         for i, name in enumerate(names)
     ]
     lines = -(-len(names) // across)

@@ -59,7 +59,7 @@ def levels(column: pl.Series) -> list[str]:
 def label(value: object) -> str:
     """A level on one line; one too long to be drawn is cut, and kept apart from others that begin alike."""
     if isinstance(value, float):
-        return f"{value:g}"
+        return f"{value + 0.0:g}"  # of -0.0 too it is 0
     text = str(value)
     if len(text) <= LONGEST_LABEL:
         return plain(text)

@@ -1,0 +1,141 @@
+"""Days, plates, batches: columns that shift the answer and are not recombined.
+
+    y = effects of the factors + Σ over block columns of a shift + ε,    by least squares over the training rows
+
+The shifts, less that of the average block, are taken off the answers before anything else is asked of them. They can be
+told from the factors iff rank[X B] = rank X + rank B − 1; what is determined then is determined with them as without.
+What is left of a row is stretched as far as estimating them shrank it: √((rows − rank X) / (rows − rank[X B])).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import stdtrit
+
+from recombine.checks.curves import curves_of
+from recombine.checks.expected import shown
+from recombine.checks.identifiability import Identifiability
+from recombine.checks.modular import Floats, Ints
+from recombine.checks.rules import LEAST_FREEDOM
+from recombine.checks.verdict import Query
+from recombine.errors import InputError
+from recombine.space import FactorSpace
+from recombine.support.table import Table, Target
+
+LARGEST = 30_000_000
+"""Rows × effects up to which shifts are estimated."""
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """What was taken off the answers."""
+
+    columns: tuple[str, ...]
+    blocks: int
+    """Combinations of their values that training shows."""
+    spread: float
+    """Standard deviation of the shifts over them."""
+    new: int
+    """Rows asked about with an answer whose block training does not show: nothing was taken off them."""
+
+    @property
+    def name(self) -> str:
+        return " and ".join(self.columns)
+
+    @property
+    def words(self) -> str:
+        """For a note."""
+        of = f"shifts of {self.name} (standard deviation {shown(self.spread)} over {self.blocks:,}) are taken off"
+        said = f"{of} the answers as effects that add to those of the factors: every answer here is that of an average "
+        said += f"{self.name}; a single row of a new one scatters by the shifts too, and its range says so."
+        rows = f"{self.new:,} answered row{'s' if self.new != 1 else ''} asked about"
+        return said + (f" Nothing was taken off {rows}, of a new one." if self.new else "")
+
+    def widened(self, query: Query) -> Query:
+        """With the range of a single row of a new block, which the shifts make wider."""
+        ends = (query.low, query.high) if query.row_low is None else (query.row_low, query.row_high)
+        if not isinstance(query.prediction, float) or None in ends:
+            return query
+        far = float(stdtrit(self.blocks - 1, 0.95)) * self.spread * float(np.sqrt(1 + 1 / self.blocks))
+        low, high = (float(np.hypot(query.prediction - (end or 0.0), far)) for end in ends)
+        return replace(query, row_low=query.prediction - low, row_high=query.prediction + high)
+
+
+def without_shifts(
+    tables: Sequence[Table], columns: Sequence[str], order: int, numbers: Mapping[str, str]
+) -> tuple[list[Table], Shifts]:
+    """The tables, whose last factors are these columns, without them: the first is trained on, and says how far each
+    block shifts the answer."""
+    train, held = tables[0], len(tables[0].space) - len(columns)
+    target, space = train.target, FactorSpace(train.space.factors[:held])
+    if target is None or not target.numeric:
+        raise InputError("shifts of blocks are taken off answers that are numbers; name such a target.")
+    use = target.count > 0
+    codes, weight = train.codes[use].astype(np.int64), np.sqrt(target.count[use])
+    blocks, levels = codes[:, held:], tables[0].space.shape[held:]
+    known = Identifiability(np.unique(codes[:, :held], axis=0), space.shape, order, curves_of(space, codes, numbers))
+    x, shift = known.rows.floats(codes[:, :held]), _indicators(blocks, levels)
+    if len(x) * (x.shape[1] + shift.shape[1]) > LARGEST:
+        raise InputError(f"the table is too large to estimate the shifts of {', '.join(columns)}.")
+    both, rank = np.hstack([x, shift]), int(np.linalg.matrix_rank(np.hstack([x, shift])))
+    lost = known.rank + int(np.linalg.matrix_rank(shift)) - 1 - rank
+    named = " and ".join(columns)
+    if lost:
+        raise InputError(
+            f"the shifts of {named} cannot be told from effects of the factors ({lost:,} of their differences): the "
+            f"same combinations in several of them would tell. Leave {named} out, or a factor that goes with it."
+        )
+    freedom = int(target.count.sum()) - rank
+    if freedom < LEAST_FREEDOM:
+        raise InputError(
+            f"{int(target.count.sum()):,} rows are too few for {known.rank:,} effects and the shifts of {named}: "
+            f"{rank + LEAST_FREEDOM:,} are needed."
+        )
+    beta = np.linalg.lstsq(both * weight[:, None], target.mean[use] * weight, rcond=None)[0]
+    distinct = np.unique(blocks, axis=0)
+    found = _indicators(distinct, levels) @ beta[x.shape[1] :]
+    fit, off = (
+        x @ beta[: x.shape[1]] + found.mean(),
+        {tuple(b): v for b, v in zip(distinct.tolist(), found - found.mean(), strict=True)},
+    )
+    stretch = float(np.sqrt((freedom + rank - known.rank) / freedom))
+    taken = np.zeros(len(train.codes))
+    taken[use] = target.mean[use] - fit - stretch * (target.mean[use] - both @ beta)
+    told = [_pooled(train, replace(target, spread=target.spread * stretch**2), taken, space)]
+    new = 0
+    for table in tables[1:]:
+        theirs = [off.get(tuple(b)) for b in table.codes[:, held:].tolist()]
+        if table.target is not None:
+            new += sum(int(n) for n, o in zip(table.target.count, theirs, strict=True) if o is None)
+        told.append(_pooled(table, table.target, np.array([o or 0.0 for o in theirs]), space))
+    return told, Shifts(tuple(columns), len(distinct), float(np.std(found, ddof=1)), new)
+
+
+def _indicators(blocks: Ints, levels: Sequence[int]) -> Floats:
+    return np.hstack([np.eye(n)[blocks[:, k]] for k, n in enumerate(levels)])
+
+
+def _pooled(table: Table, target: Target | None, taken: Floats, space: FactorSpace) -> Table:
+    """The table over the factors alone, so much taken off the answers of each of its combinations."""
+    codes, at = np.unique(table.codes[:, : len(space)], axis=0, return_inverse=True)
+    at = at.ravel()
+    counts = np.bincount(at, table.counts).astype(np.int64)
+    if target is None:
+        return replace(table, space=space, codes=codes, counts=counts)
+    answers = np.where(target.count > 0, target.mean - taken, 0.0)
+    count = np.bincount(at, target.count).astype(np.int64)
+    mean = np.bincount(at, target.count * answers) / np.maximum(count, 1)
+    spread: Floats = np.bincount(at, target.spread + target.count * (answers - mean[at]) ** 2).astype(np.float64)
+    ends = None
+    if target.ends is not None:
+        moved = target.ends - taken[:, None]
+        low, high = np.full(len(codes), np.inf), np.full(len(codes), -np.inf)
+        there = target.count > 0
+        np.minimum.at(low, at[there], moved[there, 0])
+        np.maximum.at(high, at[there], moved[there, 1])
+        ends = np.where(count[:, None] > 0, np.stack([low, high], axis=1), 0.0)
+    pooled = replace(target, count=count, mean=mean, spread=spread, ends=ends)
+    return replace(table, space=space, codes=codes, counts=counts, target=pooled)
