@@ -31,7 +31,7 @@ Saliences = tuple[tuple[float, ...], ...]
 LOSSES: dict[str, Loss] = {"squared": "squared error", "logistic": "logistic"}
 FIT: dict[Loss, float] = {"squared error": 1e-3, "logistic": 0.02}
 IMAGE_FIT: dict[Loss, float] = {"squared error": 1.0, "logistic": 0.3}
-"""Training loss above which a network has not learnt its pictures; the answers of addition to seen pairs have variance 6 to 22."""
+"""Training loss above which a network has not learnt its pictures; answers to seen pairs have variance 6 to 22."""
 TINY_STEPS = 400
 """Sets of two or three pairs stop within 160 steps; a low bound makes theirs the run that `verify` trains again."""
 CONTEXTS = ("cd1", "cd2", "cd3")
