@@ -18,7 +18,7 @@ from recombine.errors import InputError
 LONGEST = 4000
 """Letters of an error that are shown: a name from a file may be as long as the file."""
 
-LISTS = ("--factors", "--numeric", "--bins", "--rules")
+LISTS = ("--factors", "--numeric", "--bins", "--rules", "--block", "--prediction", "--against")
 """Options whose values may be written a,b,c."""
 
 FAULT = 70
