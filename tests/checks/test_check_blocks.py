@@ -73,3 +73,15 @@ def test_shifts_that_cannot_be_told_from_a_factor_are_refused_in_one_sentence():
     with pytest.raises(InputError, match="answers that are numbers"):
         check({**days, "y": ["yes", "no"] * (len(days["y"]) // 2) + ["yes"] * (len(days["y"]) % 2)}, NAMES,
               target="y", blocks="day")  # fmt: skip
+
+
+def test_a_row_alone_on_its_day_is_left_out_and_changes_nothing():
+    _, days, _ = shifted(0)
+    one = {"f0": ["0"], "f1": ["0"], "f2": ["0"], "day": ["new"], "y": [99.0]}
+    before, after = (
+        check(table, NAMES, target="y", draws=9, blocks="day")
+        for table in (days, {name: [*column, *one[name]] for name, column in days.items()})
+    )
+    assert (after.shifts.lone, before.shifts.lone) == (1, 0)
+    assert [q.prediction for q in after.queries] == pytest.approx([q.prediction for q in before.queries])
+    assert "1 row is alone in a day and left out" in after.shifts.words

@@ -191,7 +191,7 @@ def check(
     # What its errors rest on may be contradicted, which is known only now.
     beside = None if judged.forecast is None else judged.forecast.rule
     others = result.doubt == "rejected" or (order == 1 and judged.forecast is not None and judged.forecast.by_pairs)
-    plan = replace(plan, assumes=result.rests, forecast=beside, contradicted=others)
+    plan = replace(plan, assumes=result.rests, forecast=beside, contradicted=others, whole=wanted is None)
     return replace(result, plan=plan.in_runs(seed))
 
 

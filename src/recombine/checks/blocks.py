@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from recombine.checks.curves import curves_of
@@ -40,6 +41,8 @@ class Shifts:
     """Standard deviation of the shifts over them."""
     new: int
     """Rows asked about with an answer whose block training does not show: nothing was taken off them."""
+    lone: int
+    """Training rows that are alone in their block: all that they tell is its shift, so they are not trained on."""
 
     @property
     def name(self) -> str:
@@ -51,6 +54,9 @@ class Shifts:
         of = f"shifts of {self.name} (standard deviation {shown(self.spread)} over {self.blocks:,}) are taken off"
         said = f"{of} the answers as effects that add to those of the factors: every answer here is that of an average "
         said += f"{self.name}; a single row of a new one scatters by the shifts too, and its range says so."
+        lone = f" {self.lone:,} row{'s are' if self.lone != 1 else ' is'} alone in a {self.name} and left out"
+        said += f"{lone}: this tells nothing of the factors." * bool(self.lone)
+        said += f" A row on a new {self.name} tells of the factors only if a seen combination is repeated there."
         rows = f"{self.new:,} answered row{'s' if self.new != 1 else ''} asked about"
         return said + (f" Nothing was taken off {rows}, of a new one." if self.new else "")
 
@@ -73,7 +79,9 @@ def without_shifts(
     target, space = train.target, FactorSpace(train.space.factors[:held])
     if target is None or not target.numeric:
         raise InputError("shifts of blocks are taken off answers that are numbers; name such a target.")
-    use = target.count > 0
+    alone = _alone(train.codes[:, held:], target.count)
+    target = target.of(~alone)
+    train, use = replace(train, codes=train.codes[~alone], counts=train.counts[~alone], target=target), target.count > 0
     codes, weight = train.codes[use].astype(np.int64), np.sqrt(target.count[use])
     blocks, levels = codes[:, held:], tables[0].space.shape[held:]
     known = Identifiability(np.unique(codes[:, :held], axis=0), space.shape, order, curves_of(space, codes, numbers))
@@ -111,7 +119,13 @@ def without_shifts(
         if table.target is not None:
             new += sum(int(n) for n, o in zip(table.target.count, theirs, strict=True) if o is None)
         told.append(_pooled(table, table.target, np.array([o or 0.0 for o in theirs]), space))
-    return told, Shifts(tuple(columns), len(distinct), float(np.std(found, ddof=1)), new)
+    return told, Shifts(tuple(columns), len(distinct), float(np.std(found, ddof=1)), new, int(alone.sum()))
+
+
+def _alone(blocks: Ints, count: Ints) -> NDArray[np.bool_]:
+    """Which answers are the only one of their day, or of their plate."""
+    ones = [np.bincount(column, count)[column] == 1 for column in blocks.T.astype(np.int64)]
+    return np.asarray(np.any(ones, axis=0) & (count == 1))
 
 
 def _indicators(blocks: Ints, levels: Sequence[int]) -> Floats:

@@ -144,7 +144,7 @@ def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
     numbers from 0 on, so only a person knows; and the ranges were tried as they are."""
     if target is None or not target.numeric:
         return []
-    low, high = _marks(target) or (0.0, math.inf)
+    low, high = _marks(target) or (0.0, 1.0 if _shares(target) else math.inf)
     ranged = [(q.low, q.high, q.prediction) for q in queries if q.low is not None and q.high is not None]
     out = sum(a < low or b > high for a, b, _ in ranged)
     if not out or target.mean[target.count > 0].min() < low:
@@ -153,10 +153,19 @@ def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
     answers = f" and {wrong:,} answer{'s' if wrong != 1 else ''}" if wrong else ""
     which = f"{out:,} of {len(ranged):,} ranges{answers}"
     if high < math.inf:
-        marks = f"leave {low:g} to {high:g}, the whole numbers that all seen answers are"
+        kind = (
+            "between which all seen answers lie" if _shares(target) else "the whole numbers that all seen answers are"
+        )
+        marks = f"leave {low:g} to {high:g}, {kind}"
         return [f"{which} {marks}: if there are no others, cut there; a range cut so holds as often."]
     below = f"{which} reach below 0, which no seen answer does"
     return [f"{below}: if answers cannot be negative, read 0 there; a range cut so holds as often."]
+
+
+def _shares(target: Target) -> bool:
+    """Whether answers may be shares or rates: all between 0 and 1, and near both ends."""
+    seen = target.mean[target.count > 0] if target.ends is None else target.ends[target.count > 0]
+    return bool(0 <= seen.min() < 0.3 and 0.7 < seen.max() <= 1)
 
 
 def _marks(target: Target) -> tuple[float, float] | None:

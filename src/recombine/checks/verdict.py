@@ -395,7 +395,7 @@ class CheckResult(Result):
             return "interactions may hide behind single effects (aliased), a note names them"
         tried, same = found.assumed, "the same answer for all"
         if tried is not None and (tried.error >= found.constant or found.rule == "constant"):
-            return f"on combinations left out it is no better than {same}"
+            return f"on combinations left out it is not clearly better than {same}"
         if tried is not None and not tried.beats:
             return f"on combinations left out it errs {self._less(tried.error, found.constant, same)}"
         if self.additivity is not None and self.additivity.rejected is None:

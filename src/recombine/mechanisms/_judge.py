@@ -31,7 +31,7 @@ from recombine.mechanisms.evidence import FAILING, evidence, named
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members
 from recombine.mechanisms.literal import LITERAL
-from recombine.mechanisms.losing import LEAK, leaked, nothing_left, unsure_probabilities
+from recombine.mechanisms.losing import LEAK, LITTLE, leaked, nothing_left, unsure_probabilities
 from recombine.mechanisms.names import NOTHING, figure_words, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import level_words, levels_standing_out, standing_out, words
@@ -109,11 +109,13 @@ def judge(
     rest = away & ~of_levels & ~np.isin(np.arange(len(away)), outliers)
     alone = (len(outliers) > 0 or len(levels) > 0) and bool(rest.any()) and not nothing_left(usable)
     alone = alone and float(beyond[:, rest].mean() - beyond[:, at].mean()) <= margin
+    constant = comparison.constant
+    knows = constant is None or (bool(rest.any()) and float(error[:, rest].mean()) < LITTLE * constant.error.mean)
     said = [level_words(usable, levels, alone)] if levels else []
     said += [words(usable, outliers, alone)] if len(outliers) else []
     undetermined = left_open(usable)
     if fits:
-        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, (said, alone), undetermined)
+        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, (said, alone, knows), undetermined)
     gap = unsure(gap, usable, away, at).within(-most, most)
     if verdict == "composes" and gap.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
@@ -140,7 +142,7 @@ def judge(
         left_open=undetermined,
         outliers=tuple(outliers.tolist()),
         bad_levels=tuple(levels),
-        others_right=int(rest.sum()) if alone else 0,
+        others=(int(rest.sum()), float(error[:, rest].mean())) if alone else None,
         settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
 
@@ -152,13 +154,13 @@ def _reconsidered(
     comparison: Comparison,
     over: Over,
     margin: float,
-    stands_out: tuple[Sequence[str], bool],
+    stands_out: tuple[Sequence[str], bool, bool],
     undetermined: LeftOpen,
 ) -> tuple[str, str]:
     """The verdict of mean errors, where what these hide says otherwise: levels and combinations that stand out,
     probabilities, rows that were known, levels of which nothing can be known."""
-    said, alone = stands_out
-    if said and (verdict in FAILING or (answers.like and verdict in ("composes", "unclear"))):
+    said, alone, knows = stands_out  # What stands out, whether the rest is right, whether it is anything at all.
+    if said and (verdict in FAILING or (answers.like and knows and verdict in ("composes", "unclear"))):
         why = ". ".join(filter(None, [why * (verdict in FAILING), *said]))
         verdict = "partly" if alone or verdict not in FAILING else verdict
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):

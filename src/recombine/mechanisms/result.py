@@ -69,8 +69,8 @@ class MeasureResult(Result):
     """Unseen combinations that are clearly wrong and stand out from the others, as rows of ``answers``."""
     bad_levels: tuple[tuple[int, int], ...] = ()
     """Levels whose unseen combinations together stand out, as factor and code; these are not among ``outliers``."""
-    others_right: int = 0
-    """How many other unseen combinations there are, where these together are answered as well as seen ones."""
+    others: tuple[int, float] | None = None
+    """How many other unseen combinations there are and how they err, where that is within the margin of seen ones."""
     diverged: int = 0
     unfitted: int = 0
     notes: tuple[str, ...] = ()
@@ -143,8 +143,8 @@ class MeasureResult(Result):
             )
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
         how = f"Mechanism: {'; '.join(named)}." if named else (
-            f"The other {self.others_right:,} are answered as well as seen ones."
-            if self.others_right else _silent(self.evidence)
+            f"The other {self.others[0]:,} err by {share(self.others[1])}, seen ones by {share(self.seen.mean)}."
+            if self.others else _silent(self.evidence)
         )  # fmt: skip
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
@@ -174,6 +174,8 @@ class MeasureResult(Result):
         seen, unseen = self.noise
         if max(self.noise) <= 0:
             return gap
+        if unseen > self.unseen.mean or seen > self.seen.mean:  # It was told from rows of a few combinations.
+            return f"beside a noise of {share(unseen)} and {share(seen)}: beyond it, {gap}"
         return f"of which {share(unseen)} and {share(seen)} are noise: beyond it, {gap}"
 
     def _aside(self) -> str:
