@@ -19,6 +19,9 @@ from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan
 from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
 
+FEWEST_COPIES = 3
+"""Test rows like a training row from which it is said."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -151,6 +154,7 @@ def _read(
             f"All probabilities in {prediction[0]!r} lie on one side of 0.5, so that as classes they are one and the "
             "same; --target-kind number judges the probabilities themselves."
         )
+    notes += _duplicates(frame, columns, how)
     return answers, notes + (_hints(columns, frame) if how.target_kind is None else [])
 
 
@@ -302,6 +306,25 @@ def _shown(table: Table, told: bool) -> NDArray[np.int64]:
 def _within(table: Table, other: Table) -> NDArray[np.bool_]:
     """Which combinations of ``other`` are in ``table``."""
     return np.asarray(table.support().contains(other.codes.astype(np.int64)))
+
+
+def _duplicates(frame: pl.LazyFrame, columns: Columns, how: Reading) -> list[str]:
+    """Test rows that may be copies of training rows: the same combination and answer, far more often than two training
+    rows have these in common."""
+    if how.split is None or columns.kind == "class":
+        return []
+    test = (pl.col(how.split[0]).cast(pl.String) == how.split[1]).fill_null(False)
+    alike = frame.group_by(*how.factors, how.target).agg(tested=test.sum(), trained=(~test).sum())
+    tested, trained = pl.col("tested"), pl.col("trained")
+    copies, again, rows = collect(alike.filter(pl.col(how.target).is_not_null()).select(
+        copies=tested.filter(trained > 0).sum(), again=trained.filter(trained > 1).sum(), rows=trained.sum()
+    )).row(0)  # fmt: skip
+    if copies < FEWEST_COPIES or again * 20 > rows:
+        return []
+    like = "the factors and the answer of a training row, to all digits, where training rows seldom have each other's"
+    return [
+        f"{_rows(copies, 'has', 'have')} {like}: if these are copies, they were known, and errors on them too small."
+    ]
 
 
 def _hints(columns: Columns, frame: pl.LazyFrame) -> list[str]:

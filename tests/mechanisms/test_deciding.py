@@ -1,4 +1,4 @@
-"""Most unseen combinations wrong, and one so far off that the interval of the mean reaches anywhere."""
+"""What decides beyond the mean, and what is said of test rows that training had."""
 
 from __future__ import annotations
 
@@ -21,3 +21,15 @@ def test_a_failure_of_most_is_a_failure_however_far_the_worst_is_off(wrong, verd
     assert result.gap.low <= 0.05
     assert result.verdict == verdict or (verdict == "unclear" and result.verdict == "partly")
     assert ("10 of 10 unseen combinations err by more than the margin" in result.why) == (verdict == "fails")
+
+
+@pytest.mark.parametrize("copied", [0, 5])
+def test_test_rows_with_a_training_row_s_answer_are_pointed_out(copied):
+    rng = np.random.default_rng(1)
+    cell, part = np.repeat(np.arange(12), 8), np.tile(["train", "test"], 48)
+    y = cell + rng.standard_normal(96)
+    y[1 : 2 * copied : 2] = y[0 : 2 * copied : 2]
+    table = {"a": cell % 4, "b": cell // 4, "y": y, "p": cell, "part": np.where(cell == 11, "test", part)}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    said = [note for note in result.notes if "to all digits" in note]
+    assert [note[:6] for note in said] == (["5 rows"] if copied else [])
