@@ -161,7 +161,8 @@ def _reconsidered(
     probabilities, rows that were known, levels of which nothing can be known."""
     said, alone, knows = stands_out  # What stands out, whether the rest is right, whether it is anything at all.
     if said and (verdict in FAILING or (answers.like and knows and verdict in ("composes", "unclear"))):
-        why = ". ".join(filter(None, [why * (verdict in FAILING), *said]))
+        first, *further = filter(None, [why * (verdict in FAILING), *said])
+        why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
         verdict = "partly" if alone or verdict not in FAILING else verdict
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
         verdict, why = "partly", worse

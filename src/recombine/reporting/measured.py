@@ -62,10 +62,12 @@ def measured_page(result: MeasureResult) -> str:
     if result.verdict in SAID:
         # The headline has said the rest.
         answer = answer.partition(": ")[2][:1].upper() + answer.partition(": ")[2][1:]
+    found = result.settings.get("prediction", ())
     return render(
         "measured.html.j2",
         result=result,
         names=names,
+        of=", ".join(map(brief, [found] if isinstance(found, str) else found)),
         headline=headline,
         answer=answer.rstrip(".") + ".",
         how=how,
