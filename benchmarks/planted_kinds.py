@@ -161,7 +161,7 @@ def a_level_that_fails(rng: np.random.Generator) -> Planted:
 
 
 @learner
-def test_rows_known_by_heart(rng: np.random.Generator) -> Planted:
+def held_out_rows_known_by_heart(rng: np.random.Generator) -> Planted:
     """Rows of seen combinations leaked into training, noise and all; unseen ones get the best answers there are."""
     grid = Grid.of(rng, 8)
     if rng.integers(2):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 from recombine.checks import Purpose, check, plan
 from recombine.checks.optimal import choose, until
-from recombine.checks.planning import published
+from recombine.checks.planning import BOUGHT, BOUGHT_BY_TWO, published
 from recombine.checks.visiting import visiting_order
 from recombine.errors import InputError
 from recombine.space import FactorSpace
@@ -301,3 +303,12 @@ def test_of_batches_that_each_row_has_its_own_of_no_row_is_planned_and_of_days_i
     (note,) = [n for n in check(days, ["Day", "update"], purpose=Purpose(budget=1)).notes if "--forbid" in n]
     assert note.startswith("if a new row has a new Day, the plan's levels of Day are those of the past: --forbid Day=")
     assert not [n for n in check(days, ["Day", "update"]).notes if "--forbid" in n]
+
+
+def test_what_a_plan_is_said_to_buy_is_what_was_measured():
+    table = Path(__file__).parents[2] / "benchmarks" / "results" / "plans-cpu.md"
+    ends = [re.findall(r"[0-9.]+", cell) for cell in re.findall(r"\[(.*)\]", table.read_text(encoding="utf-8"))]
+    (one_low, _), (_, two_high), every, by_two = ends
+    assert f"{one_low} to {two_high} times" in BOUGHT
+    assert f"({every[0]} to {every[1]} times)" in BOUGHT
+    assert f"({by_two[0]} to {by_two[1]} times)" in BOUGHT_BY_TWO

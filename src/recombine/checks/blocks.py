@@ -56,7 +56,8 @@ class Shifts:
         said += f"{self.name}; a single row of a new one scatters by the shifts too, and its range says so."
         lone = f" {self.lone:,} row{'s are' if self.lone != 1 else ' is'} alone in a {self.name} and left out"
         said += f"{lone}: this tells nothing of the factors." * bool(self.lone)
-        said += f" A row on a new {self.name} tells of the factors only if a seen combination is repeated there."
+        said += f" A row on a new {self.name} tells of the factors only if a seen combination is repeated there; plans "
+        said += "count rows as on a known one."
         rows = f"{self.new:,} answered row{'s' if self.new != 1 else ''} asked about"
         return said + (f" Nothing was taken off {rows}, of a new one." if self.new else "")
 
