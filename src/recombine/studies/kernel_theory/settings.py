@@ -107,12 +107,17 @@ PAPER_RATE = SGD(lr=1e-4, momentum=0.9)
 rates along a cosine."""
 SLOW_MEMBERS = 5
 """ConvNets that are trained at that rate on signs too, for all of the paper's steps: the first five maps."""
+MORE = (("interpolation", 0), ("interpolation", 5), ("interpolation", 20), ("extrapolation", 20), ("both", 0),
+        ("asymmetric", 0))  # fmt: skip
+"""Sets and distances with ten further maps, asked with trained images too: ten alone left intervals wider than what is
+asked, or slopes below the published ones."""
 FURTHER = ("both", "asymmetric")
 """Sets that were trained last beyond distance 0, and are asked with trained images too."""
 LARGE = {
     "convnet": Network("ConvNet", ConvNet, ("relu_4", "active_2"),
                        PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "convnet-slow": Network("ConvNet at the paper's rate", ConvNet, ("relu_4", "active_2"), PAPER_RATE, PAPER_RATE),
+    "convnet-more": Network("ConvNet", ConvNet, ("relu_4", "active_2"), PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "resnet": Network("ResNet", ResNet, ("stage_4", "mean"), Adam(lr=1e-3), Adam(lr=1e-3)),
     "vit": Network("ViT", ViT, ("norm",), Adam(lr=1e-4), Adam(lr=1e-4)),
 }  # fmt: skip
@@ -221,6 +226,7 @@ def deep(size: Size, members: int | None) -> dict[str, Setting]:
 def images(size: Size, members: int | None) -> dict[str, Setting]:
     """Most telling first: slopes and shortcuts near and far, then equivalence and architectures."""
     near, far = size.distances
+    places = {near: "near", far: "far"}
     tasks = {"interpolation": sets.addition("interpolation"), "extrapolation": sets.addition("extrapolation"),
              "cd3": sets.context(3, "logistic"), "equivalence": sets.equivalence((5, 5), (4, 4), "logistic"),
              "cd1": sets.context(1, "logistic")}  # fmt: skip
@@ -231,6 +237,7 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         wanted += [("convnet", name, "far", far) for name in ("cd2", *FURTHER)]
         wanted += [("convnet", name, "between", d) for name, d in product(tasks, BETWEEN)]
         wanted += [("convnet-slow", name, "near", near) for name in ("cd3", "cd2")]
+        wanted += [("convnet-more", name, places.get(d, "between"), d) for name, d in MORE]
         wanted += [(net, name, "near", 0) for net in COLOUR for name in ("cd3", "cd1")]
     wanted += [(net, "interpolation", "near", 0) for net in COLOUR]
     return {f"{net}-{name}-d{d}": _image(net, name, tasks[name], place, d, size, members)
@@ -241,20 +248,20 @@ def _image(
     net: str, name: str, symbolic: SymbolicTask, place: str, distance: int, size: Size, members: int | None
 ) -> Setting:
     network, colour, signs = (SMALL if size.small else LARGE)[net], net in COLOUR, symbolic.loss == "logistic"
+    slow, more = net == "convnet-slow", net == "convnet-more"
     source: Source = "digits" if size.small else "cifar10-part" if colour else "mnist"
     examples = 30_000 if name in CONTEXTS else 20_000
     pictures = ImageTask(symbolic=symbolic, source=source, distance=distance,
                          per_class=COLOUR_PER_CLASS if source == "cifar10-part" else size.per_class,
-                         examples_seen=size.examples or examples)  # fmt: skip
+                         examples_seen=size.examples or examples, seed=int(more))  # fmt: skip
     ours, full = COLOUR.get(net, (size.image_steps[signs], IMAGE_STEPS.get(name, 15_700)))
-    slow = net == "convnet-slow"
     steps = full if slow else size.image_steps[signs] if size.small else ours
     optimizer = network.logistic if signs else network.squared
     own_rate = optimizer == PAPER_RATE  # it is constant there; a higher one falls along a cosine
     along = (steps // 10, steps // 4, steps // 2, -1)
     run = TrainingRun(
         task=PerMember(task=pictures), model=network.model(shape=pictures.shape),
-        members=members or (SLOW_MEMBERS if slow else size.image_seeds[colour]), steps=steps,
+        members=members or (SLOW_MEMBERS if slow else size.image_seeds[colour]), seed=int(more), steps=steps,
         batch_size=64 if size.small else 128,
         optimizer=optimizer if own_rate else optimizer.replace(schedule=Cosine(steps=steps)),
         fit_below=IMAGE_FIT[symbolic.loss],
@@ -263,7 +270,7 @@ def _image(
                   *(() if colour else (Measured(measure="kernel_leak", at=(0, -1),
                                                 arguments={"layers": network.layers[-1], "count": 2 * size.count}),)),
                   *((Measured(measure="leak", name="leak_trained", arguments={"count": size.count, "trained": True}),)
-                    if size.small or (distance and name in FURTHER) else ())),
+                    if size.small or (distance and name in FURTHER) or more else ())),
     )  # fmt: skip
     paper = Faithful(steps=full, members=10, data=("task.task.examples_seen", examples))
     if colour:
