@@ -270,8 +270,9 @@ PICTURES = (
                  names=("CD-3", "CD-2", "CD-1"), pair="member"), published=_figure(0.055, f"{CONTEXT} at distance 0: "
           ".839 and .894, the smaller step"), source=f"nested regions; {MAP}"),
     Claim("image-which-anchors", "Which two anchors there are does not matter.",
-          _image("slope", "both", MAPS, place="near")
-          .minus(_image("slope", "interpolation", MAPS, place="near"), pair=("network", "member")).near(0.05),
+          _image("slope", "both", MAPS, unit=("network", "member"), place="near").minus(
+              _image("slope", "interpolation", MAPS, unit=("network", "member"), place="near"), ("network", "member"))
+          .near(0.05),
           published=_figure(0.003, f"{ADDITION} at distance 0: .656 and .653"), source=f"Eq. 3; {MAP}"),
     Claim("structure-pictures", "Of pictures random networks do not keep the structure, and training brings them "
           "closer to it.",
@@ -325,7 +326,7 @@ PICTURES = (
       for at, value in values.items()),
     # Declared before what they ask was trained: what would explain the figures that miss.
     Claim("image-trained-more", "Image networks apply more of the rule to images that they were trained on.",
-          rising(*(_trained(FURTHER, images=which) for which in ("new", "trained")), names=("new", "trained"),
+          rising(*(_trained(FURTHER, network="convnet", images=which) for which in ("new", "trained")), names=("new", "trained"),
                  pair="member"), whose="ours",
           source=f"the paper's slopes are of both, ours of new ones; unseen pairs, ‘both’ and ‘asymmetric’; {MAP}"),
     *(Claim(f"image-{task}-slope-as-read", f"{name}, 20 pixels apart: the mean slope of new and of trained images is "
