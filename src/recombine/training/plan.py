@@ -100,7 +100,7 @@ def make_plan(
     touched = step_bytes(module, objective, batch, state_tensors)
     reason = "asked for"
     if strategy == "auto":
-        strategy, reason = _choose(module, objective, touched, members, steps, device)
+        strategy, reason = _choose(module, touched, members, steps, device)
         enough = steps >= FUSED_STEPS or steps * members >= FUSED_MEMBER_STEPS
         if strategy in ("captured", "compiled") and fusible and enough:
             strategy, reason = "fused", "one launch for many steps"
@@ -132,7 +132,7 @@ def check_asked(strategy: str, chunk_size: ChunkSize, device: torch.device) -> N
 
 
 def _choose(
-    module: nn.Module, objective: Objective, touched: int, members: int, steps: int, device: torch.device
+    module: nn.Module, touched: int, members: int, steps: int, device: torch.device
 ) -> tuple[str, str]:
     parts = list(module.modules())
     if any(isinstance(part, NOT_STACKED) for part in parts):
@@ -140,8 +140,6 @@ def _choose(
     if draws_inside(module):
         return "loop", "layers that draw random numbers are seeded member by member"
     if device.type == "cuda":
-        if not getattr(objective.penalty, "recordable", True):
-            return "stacked", "a penalty that looks at its own result cannot be captured"
         pays = COMPILE_CONVOLUTIONS_BYTES if convolves(module) else COMPILE_BYTES
         if touched * members * steps > pays and can_compile():
             return "compiled", "long enough to pay for compiling"
