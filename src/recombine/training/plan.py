@@ -131,9 +131,7 @@ def check_asked(strategy: str, chunk_size: ChunkSize, device: torch.device) -> N
         raise InputError(f"chunk_size must be at least 1, got {chunk_size}.")
 
 
-def _choose(
-    module: nn.Module, touched: int, members: int, steps: int, device: torch.device
-) -> tuple[str, str]:
+def _choose(module: nn.Module, touched: int, members: int, steps: int, device: torch.device) -> tuple[str, str]:
     parts = list(module.modules())
     if any(isinstance(part, NOT_STACKED) for part in parts):
         return "loop", "recurrent layers of torch.nn cannot be vmapped"

@@ -165,7 +165,10 @@ def _model(kind: Kind, task: BumpTask, paper: bool) -> tuple[Description, list[s
             return models.Perceptron(widths=widths), ["1", f"{2 * len(hidden) - 1}"]
         case "cnn":
             depth = kind.depth if paper else 2
-            return models.TransposedCNN(**of, channels=kind.channels if paper else 16, depth=depth), ["relu_0", f"relu_{depth}"]
+            return models.TransposedCNN(**of, channels=kind.channels if paper else 16, depth=depth), [
+                "relu_0",
+                f"relu_{depth}",
+            ]
         case "embedding":
             start = "small" if paper else "standard"
             return models.EmbeddingCNN(side=task.side, start=start), ["cnn.0", "cnn.4"]

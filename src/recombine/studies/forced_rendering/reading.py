@@ -22,10 +22,10 @@ READERS: dict[str, tuple[str, Encoding, bool, int]] = {
     "read-dense": ("perceptron, population", Population(), False, 20 * 63),
 }
 """What it is called, what it answers with, whether it convolves, and the steps of the authors' encoder."""
-SIZES: dict[Scale, tuple[int, int | tuple[float, float], int, int]] = {
-    "smoke": (8, 4, 12, 2), "quick": (12, 6, 600, 8), "paper": (28, (6.0, 22.0), 3150, 8),
+SIZES: dict[Scale, tuple[int, int | tuple[float, float], int, float, int]] = {
+    "smoke": (8, 4, 12, 1e-2, 2), "quick": (10, 5, 1000, 1e-2, 4), "paper": (28, (6.0, 22.0), 3150, 1e-3, 8),
 }  # fmt: skip
-"""Side, what is held out, steps and members."""
+"""Side, what is held out, steps, rate and members."""
 
 
 def reading_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
@@ -34,13 +34,15 @@ def reading_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
 
 def _setting(name: str, scale: Scale, members: int | None) -> Setting:
     title, code, convolves, theirs = READERS[name]
-    side, hole, steps, many = SIZES[scale]
+    side, hole, steps, lr, many = SIZES[scale]
     layers = (3 if scale == "paper" else 2) if convolves else 0
     task = BumpReading(of=BumpTask(side=side, hole=hole, encoding=code))
-    model = PairCNN(shape=(1, side, side), convolutions=layers, outputs=2 * code.size(side))
+    model = PairCNN(
+        shape=(1, side, side), convolutions=layers, filters=32 if scale == "paper" else 8, outputs=2 * code.size(side)
+    )
     run = TrainingRun(
         task=task, model=model, members=members or many, steps=steps, batch_size=32,
-        optimizer=Adam(lr=1e-3, schedule=Cosine(steps=steps, floor=0.02)),
+        optimizer=Adam(lr=lr, schedule=Cosine(steps=steps, floor=0.02)),
         measured=(Measured(measure="per_combination", arguments={"count": 1}),),
     )  # fmt: skip
     faithful = Faithful(steps=theirs, members=1, size=("task.of.side", 28)) if convolves else None
