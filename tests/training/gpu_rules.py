@@ -14,7 +14,7 @@ import pytest
 import torch
 from gpu_settings import DISSECTED, EVOLVED, MEASURED, METHODS, OPTIMIZERS, PENALTIES
 from gpu_subjects import MODELS, SOURCES, TASKS
-from pretend_gpu import DEVICE, NAME, GPUFault, PretendGPU
+from pretend_gpu import DEVICE, NAME, PretendGPU
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
@@ -34,7 +34,6 @@ from recombine.tasks import Draws, OddOneOutTask, PerMember, Task
 from recombine.tasks.odd_one_out import Family, Source, build
 from recombine.training import SGD, Ensemble, Optimizer, pretrain, starting_from, train
 from recombine.training.penalties import Penalty
-from recombine.training.plan import make_plan
 from recombine.training.stack import Objective, positional, stack_members
 from recombine.training.strategies import STRATEGIES, Captured, stacked, strategy_for
 

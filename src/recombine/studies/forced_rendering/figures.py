@@ -146,6 +146,10 @@ FIGURES = (
     curves("exponents", "How the examples needed grow with the side", PLAIN, table="fewest", x="side", y="examples",
            by="set", facet="facet", sort=False, prepare=_exponents, fitted=False, log_x=True,
            x_title="side N of the square", y_title="log₁₀ of the examples needed"),
+    dots("sweeps", "Exact regression: wider codes, smaller boxes", table="kernels", group="problem", value="over_blank",
+         fitted=False, axis="unseen error over a blank picture's", reference=1.0),
+    dots("reading", "The reverse task: unseen bumps that are read", table="reading", group="reader", value="read",
+         axis="share of unseen bumps, both coordinates within half a pixel", domain=(0, 1)),
     drawn("volume", "Volume of the last hidden layer over the square", table="volume", draw=_draw_volume,
           prepare=_ordered),
 )  # fmt: skip

@@ -95,6 +95,7 @@ class Training(NamedTuple):
 
 
 NUCLEAR_WEIGHT = 0.01
+"""Of .001, .01, .1 and 1 the largest with which small networks (side 8) fit as well as with the entropy."""
 BOX, SMALL_BOX = (6.0, 22.0), (10.0, 18.0)
 LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-long", "mlp-ramp-raw", "cnn-ramp",
          "cnn-box", "cnn-code-5", "cnn-code-11", "embedding-rank")  # fmt: skip
@@ -164,11 +165,8 @@ def _model(kind: Kind, task: BumpTask, paper: bool) -> tuple[Description, list[s
             widths = (of["inputs"], *hidden, task.side**2)
             return models.Perceptron(widths=widths), ["1", f"{2 * len(hidden) - 1}"]
         case "cnn":
-            depth = kind.depth if paper else 2
-            return models.TransposedCNN(**of, channels=kind.channels if paper else 16, depth=depth), [
-                "relu_0",
-                f"relu_{depth}",
-            ]
+            depth, channels = (kind.depth, kind.channels) if paper else (2, 16)
+            return models.TransposedCNN(**of, channels=channels, depth=depth), ["relu_0", f"relu_{depth}"]
         case "embedding":
             start = "small" if paper else "standard"
             return models.EmbeddingCNN(side=task.side, start=start), ["cnn.0", "cnn.4"]
