@@ -149,6 +149,7 @@ FIGURES = (
     dots("sweeps", "Exact regression: wider codes, smaller boxes", table="kernels", group="problem", value="over_blank",
          fitted=False, axis="unseen error over a blank picture's", reference=1.0),
     dots("reading", "The reverse task: unseen bumps that are read", table="reading", group="reader", value="read",
+         prepare=lambda rows: rows.filter("fitted") if rows["fitted"].any() else rows, fitted=False,
          axis="share of unseen bumps, both coordinates within half a pixel", domain=(0, 1)),
     drawn("volume", "Volume of the last hidden layer over the square", table="volume", draw=_draw_volume,
           prepare=_ordered),
