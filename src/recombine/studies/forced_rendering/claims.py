@@ -266,6 +266,11 @@ CLAIMS = (
           source="the usual penalty on rank, which their release does not have. Rival: unlike the entropy it is "
           "lowered by fainter pictures too, which the layers above make up for",
           unit="log₁₀ of the error over a blank picture's"),
+    Claim("turned-digit", "A convolutional decoder that is given an angle draws a digit turned by an unseen one at "
+          "least half as badly as a cross-fade of the pictures at both ends of the arc.",
+          cells("over_fade", "turning", run="turned-digit").above(0.5, nothing=0.1),
+          source="in the authors' scripts, without a figure. Rival: this is one factor with values missing, so that "
+          "what fails is to interpolate, not to compose", unit="of the cross-fade's error"),
     _reads("read-cnn", "A convolutional network", "rival: any network would, since the code is a linear map of the "
            "picture, its sums over rows and columns (asked in reads-dense)"),
     _reads("read-cnn-ramp", "A convolutional network that answers with two coordinates", "rival: a regression to the "
