@@ -94,7 +94,7 @@ def turning_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
     side, channels, angles, steps = SIZES[scale]
     run = TrainingRun(
         task=TurnedDigit(source="mnist" if paper else "digits", angles=angles), members=members or 5, steps=steps,
-        model=TransposedCNN(inputs=2, side=side, channels=channels, depth=2), batch_size=32,
+        model=TransposedCNN(inputs=2, side=side, channels=channels, depth=2), batch_size=32 if paper else 16,
         optimizer=AdamW(lr=1e-3 if paper else 1e-2, weight_decay=1e-4, schedule=Cosine(steps=steps, floor=0.02)),
         measured=(Measured(measure="per_combination", arguments={"count": 1}),),
     )  # fmt: skip
