@@ -12,7 +12,8 @@ from recombine.studies.forced_rendering.networks import KINDS
 
 RUN = pl.col("run")
 SHOWN = RUN.is_in(["mlp-one-hot", "cnn", "pixel", "pixel-stripes", "pixel-variance", "embedding",
-                   "embedding-regularised", "embedding-rank", "embedding-nuclear", "stripe-decoder", "coordinate", "cnn-stripes"])  # fmt: skip
+                   "embedding-regularised", "embedding-rank", "embedding-nuclear", "stripe-decoder",
+                   "coordinate", "cnn-stripes"])  # fmt: skip
 LAYERED = RUN.is_in(["mlp-one-hot", "pixel", "pixel-variance", "stripe-decoder", "coordinate", "cnn"])
 ROLES = ("input", "first hidden", "last hidden", "output")
 ERROR = "log₁₀ of the unseen error over a blank picture's"
