@@ -13,6 +13,7 @@ from recombine.studies.forced_rendering.claims import CLAIMS
 from recombine.studies.forced_rendering.needed import counts, fewest, first_enough, slopes
 from recombine.studies.forced_rendering.networks import KINDS
 from recombine.studies.forced_rendering.scores import by_kind, rank_correlations, replicates
+from recombine.studies.forced_rendering.turning import TurnedDigit
 
 CLAIM = {claim.id: claim for claim in CLAIMS}
 
@@ -48,6 +49,17 @@ def test_every_picture_has_its_own_target_beside_it() -> None:
     assert shown == [["the target", "perceptron", "CNN"], ["the target", "coordinates"]]
     bumps = [next(row for row in rows if row["facet"] == "the target" and row["value"] == 1.0) for rows in sets]
     assert [(bump["x"], bump["y"]) for bump in bumps] == [(-1.0, -1.0), (0.0, 0.0)]
+
+
+def test_a_digit_is_turned_and_a_cross_fade_has_an_error_of_one() -> None:
+    """Of eight angles the half turn alone lies in the arc, in the middle between its neighbours."""
+    task = TurnedDigit(angles=8)
+    pictures = task.pictures
+    assert torch.allclose(pictures[4], pictures[0].flip(0, 1), atol=1e-5)
+    assert torch.allclose(pictures[2], pictures[0].rot90(), atol=1e-5)
+    assert task.test.explicit().codes.tolist() == [[4]]
+    fade = (pictures[3] + pictures[5])[None] / 2
+    assert float(task.scores(fade, pictures[4:5])["over_fade"]) == pytest.approx(1)
 
 
 def test_examples_needed_between_two_counts() -> None:

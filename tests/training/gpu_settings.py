@@ -24,7 +24,6 @@ from recombine.training.penalties import (
     CoefficientEntropy,
     MapVariance,
     NuclearNorm,
-    Orthogonality,
     Penalty,
     SquaredNorm,
     Together,
@@ -36,9 +35,8 @@ PENALTIES: dict[str, tuple[Penalty, str]] = {
     "CoefficientEntropy": (CoefficientEntropy(), "EmbeddingCNN"),
     "MapVariance": (MapVariance(side=8), "PixelDecoder"),
     "NuclearNorm": (NuclearNorm(), "EmbeddingCNN"),
-    "Orthogonality": (Orthogonality(), "EmbeddingCNN"),
     "SquaredNorm": (SquaredNorm(), "Perceptron"),
-    "Together": (Together(parts=((0.5, CoefficientEntropy()), (0.1, Orthogonality()))), "EmbeddingCNN"),
+    "Together": (Together(parts=((0.5, CoefficientEntropy()), (0.1, VectorVariance()))), "EmbeddingCNN"),
     "VectorVariance": (VectorVariance(), "EmbeddingCNN"),
 }
 """Each with a model that has what it charges for."""

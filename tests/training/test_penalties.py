@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from recombine.models import EmbeddingCNN, PixelDecoder
+from recombine.models.rendering import low_rank
 from recombine.runs.training import TrainingRun
 from recombine.tasks import BumpTask
 from recombine.training import (
@@ -15,7 +16,6 @@ from recombine.training import (
     CoefficientEntropy,
     MapVariance,
     NuclearNorm,
-    Orthogonality,
     Together,
     VectorVariance,
     train,
@@ -44,13 +44,14 @@ def test_stripes_have_no_map_variance_and_x_is_the_column() -> None:
     assert float(MapVariance(side=side)({"seed.weight": weight.flip(1)})) == pytest.approx(1.25)
 
 
-def test_nuclear_norm_and_orthogonality() -> None:
-    eye = torch.eye(3)[None]
-    parts = {"strength": torch.ones(1, 3), "rows": eye, "columns": eye}
-    assert float(NuclearNorm()(parts)) == pytest.approx(1)
-    assert float(Orthogonality()(parts)) == 0
-    same = {"rows": torch.ones(1, 3, 3), "columns": torch.ones(1, 3, 3)}
-    assert float(Orthogonality()(same)) == pytest.approx(1)
+def test_the_least_that_a_picture_costs_is_its_nuclear_norm() -> None:
+    """By its singular value decomposition it costs the sum of its singular values over the side, otherwise more."""
+    parts = {"strength": torch.randn(1, 4), "rows": torch.randn(1, 4, 4), "columns": torch.randn(1, 4, 4)}
+    rows, values, columns = torch.linalg.svd(low_rank(**parts))
+    least = {"strength": values, "rows": rows.mT, "columns": columns}
+    assert torch.allclose(low_rank(**least), low_rank(**parts), atol=1e-5)
+    assert float(NuclearNorm()(least)) == pytest.approx(float(values.sum()) / 4)
+    assert float(NuclearNorm()(parts)) > float(NuclearNorm()(least))
 
 
 def test_together_is_the_weighed_sum() -> None:
@@ -59,7 +60,7 @@ def test_together_is_the_weighed_sum() -> None:
     assert float(both(parts)) == pytest.approx(2 * math.log(8) + 3)
 
 
-@pytest.mark.parametrize("penalty", [CoefficientEntropy(), VectorVariance(), NuclearNorm(), Orthogonality()])
+@pytest.mark.parametrize("penalty", [CoefficientEntropy(), VectorVariance(), NuclearNorm()])
 def test_every_penalty_stacks_and_falls(penalty) -> None:
     ensemble = train(
         EmbeddingCNN(side=8), BumpTask(side=8, hole=4), members=2, steps=40, batch_size=4, device="cpu",

@@ -17,7 +17,6 @@ from recombine.training.penalties import (
     CoefficientEntropy as CoefficientEntropy,
     MapVariance as MapVariance,
     NuclearNorm as NuclearNorm,
-    Orthogonality as Orthogonality,
     Together as Together,
     VectorVariance as VectorVariance,
 )

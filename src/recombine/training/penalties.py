@@ -24,11 +24,6 @@ class Penalty(Description):
 
     kind: ClassVar[str]
 
-    @property
-    def recordable(self) -> bool:
-        """Whether a step with it can be captured as a CUDA graph: no number is waited for on the way."""
-        return True
-
     def __call__(self, parameters: Mapping[str, Tensor]) -> Tensor:
         raise TypeError(f"{type(self).__name__} has no formula")
 
@@ -85,44 +80,16 @@ class MapVariance(Penalty):
 
 
 class NuclearNorm(Penalty):
-    """‖E‖_* of each level's low-rank picture Σ λ û v̂ᵀ, over the side, mean over levels."""
+    """Σ_k |λ_k| / side of each level's picture Σ_k λ_k û_k v̂_kᵀ, mean over levels. With as many terms as the side, the
+    least that it can be for a picture is the sum of its singular values, its nuclear norm."""
 
     kind: ClassVar[str] = "nuclear norm"
 
     strength: str = "strength"
     rows: str = "rows"
-    columns: str = "columns"
-
-    @property
-    def recordable(self) -> bool:
-        """On a GPU a singular value decomposition waits to see whether it has converged."""
-        return False
 
     def __call__(self, parameters: Mapping[str, Tensor]) -> Tensor:
-        from recombine.models.rendering import low_rank
-
-        pictures = low_rank(parameters[self.strength], parameters[self.rows], parameters[self.columns])
-        norm: Tensor = torch.linalg.svdvals(pictures).sum(-1).mean() / pictures.shape[-1]
-        return norm
-
-
-class Orthogonality(Penalty):
-    """Mean squared cosine between the vectors of different terms of a level."""
-
-    kind: ClassVar[str] = "orthogonality"
-
-    vectors: tuple[str, ...] = ("rows", "columns")
-
-    def __call__(self, parameters: Mapping[str, Tensor]) -> Tensor:
-        return torch.stack([_cosines(parameters[name]) for name in self.vectors]).mean()
-
-
-def _cosines(vectors: Tensor) -> Tensor:
-    unit = vectors / vectors.norm(dim=-1, keepdim=True).clamp(min=SMALLEST)
-    terms = unit.shape[-2]
-    off = (unit @ unit.transpose(-1, -2)).square() * (1 - torch.eye(terms, device=unit.device, dtype=unit.dtype))
-    mean: Tensor = off.sum((-1, -2)).mean() / max(terms * (terms - 1), 1)
-    return mean
+        return parameters[self.strength].abs().sum(-1).mean() / parameters[self.rows].shape[-1]
 
 
 class Together(Penalty):
@@ -131,10 +98,6 @@ class Together(Penalty):
     kind: ClassVar[str] = "together"
 
     parts: tuple[tuple[float, Penalty], ...] = Field(min_length=1)
-
-    @property
-    def recordable(self) -> bool:
-        return all(part.recordable for _, part in self.parts)
 
     def __call__(self, parameters: Mapping[str, Tensor]) -> Tensor:
         return torch.stack([weight * part(parameters) for weight, part in self.parts]).sum()

@@ -100,7 +100,7 @@ def make_plan(
     touched = step_bytes(module, objective, batch, state_tensors)
     reason = "asked for"
     if strategy == "auto":
-        strategy, reason = _choose(module, objective, touched, members, steps, device)
+        strategy, reason = _choose(module, touched, members, steps, device)
         enough = steps >= FUSED_STEPS or steps * members >= FUSED_MEMBER_STEPS
         if strategy in ("captured", "compiled") and fusible and enough:
             strategy, reason = "fused", "one launch for many steps"
@@ -131,17 +131,13 @@ def check_asked(strategy: str, chunk_size: ChunkSize, device: torch.device) -> N
         raise InputError(f"chunk_size must be at least 1, got {chunk_size}.")
 
 
-def _choose(
-    module: nn.Module, objective: Objective, touched: int, members: int, steps: int, device: torch.device
-) -> tuple[str, str]:
+def _choose(module: nn.Module, touched: int, members: int, steps: int, device: torch.device) -> tuple[str, str]:
     parts = list(module.modules())
     if any(isinstance(part, NOT_STACKED) for part in parts):
         return "loop", "recurrent layers of torch.nn cannot be vmapped"
     if draws_inside(module):
         return "loop", "layers that draw random numbers are seeded member by member"
     if device.type == "cuda":
-        if not getattr(objective.penalty, "recordable", True):
-            return "stacked", "a penalty that looks at its own result cannot be captured"
         pays = COMPILE_CONVOLUTIONS_BYTES if convolves(module) else COMPILE_BYTES
         if touched * members * steps > pays and can_compile():
             return "compiled", "long enough to pay for compiling"

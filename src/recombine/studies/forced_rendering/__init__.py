@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from recombine.studies.forced_rendering import needed, scores
+from recombine.studies.forced_rendering import needed, reading, scores, turning
 from recombine.studies.forced_rendering.claims import CLAIMS
 from recombine.studies.forced_rendering.figures import FIGURES
 from recombine.studies.forced_rendering.networks import network_settings
@@ -18,9 +18,11 @@ from recombine.studies.study import Paper, Scale, Setting, Study
 
 
 def settings(scale: Scale, members: int | None) -> dict[str, Setting]:
-    """What is exact first, then the networks in the order of what hangs on them, then the examples a CNN needs."""
-    first = needed.kernel_settings(scale, members)
-    return first | network_settings(scale, members) | needed.cnn_settings(scale, members)
+    """What is exact first, then the networks in the order of what hangs on them, the reverse task, a digit, and the
+    examples a CNN needs."""
+    parts = (needed.kernel_settings, network_settings, reading.reading_settings, turning.turning_settings,
+             needed.cnn_settings)  # fmt: skip
+    return {name: setting for part in parts for name, setting in part(scale, members).items()}
 
 
 STUDY: Study[Scale] = Study(

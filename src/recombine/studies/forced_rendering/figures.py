@@ -12,7 +12,8 @@ from recombine.studies.forced_rendering.networks import KINDS
 
 RUN = pl.col("run")
 SHOWN = RUN.is_in(["mlp-one-hot", "cnn", "pixel", "pixel-stripes", "pixel-variance", "embedding",
-                   "embedding-regularised", "stripe-decoder", "coordinate", "cnn-stripes"])  # fmt: skip
+                   "embedding-regularised", "embedding-rank", "embedding-nuclear", "stripe-decoder",
+                   "coordinate", "cnn-stripes"])  # fmt: skip
 LAYERED = RUN.is_in(["mlp-one-hot", "pixel", "pixel-variance", "stripe-decoder", "coordinate", "cnn"])
 ROLES = ("input", "first hidden", "last hidden", "output")
 ERROR = "log₁₀ of the unseen error over a blank picture's"
@@ -146,6 +147,11 @@ FIGURES = (
     curves("exponents", "How the examples needed grow with the side", PLAIN, table="fewest", x="side", y="examples",
            by="set", facet="facet", sort=False, prepare=_exponents, fitted=False, log_x=True,
            x_title="side N of the square", y_title="log₁₀ of the examples needed"),
+    dots("sweeps", "Exact regression: wider codes, smaller boxes", table="kernels", group="problem", value="over_blank",
+         fitted=False, axis="unseen error over a blank picture's", reference=1.0),
+    dots("reading", "The reverse task: unseen bumps that are read", table="reading", group="reader", value="read",
+         prepare=lambda rows: rows.filter("fitted") if rows["fitted"].any() else rows, fitted=False,
+         axis="share of unseen bumps, both coordinates within half a pixel", domain=(0, 1)),
     drawn("volume", "Volume of the last hidden layer over the square", table="volume", draw=_draw_volume,
           prepare=_ordered),
 )  # fmt: skip

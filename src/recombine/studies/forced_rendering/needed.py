@@ -39,6 +39,8 @@ BUMPS: dict[Scale, dict[int, dict[float, tuple[int, ...]]]] = {
 }  # fmt: skip
 """Numbers of bumps that a CNN is given at each side, by stripes per place: of one ladder, so that no power of the side
 is built in. Their centres are real numbers, as the authors' are."""
+BOXES, VARIANCES = (0.2, 0.3, 0.4, 0.5, 0.6), (1, 3, 5, 7, 9, 11)
+"""The authors' sweeps: sides of the held-out box over that of the square, and variances of the population code."""
 ASKED = 512
 """Centres that were not drawn, at which exact regression is asked for a picture."""
 
@@ -124,6 +126,14 @@ def _task(side: int, bumps: int, share: float) -> BumpTask:
                     encoding=Population())  # fmt: skip
 
 
+def boxed(part: float) -> str:
+    return f"population, box of {part:g} of the side"
+
+
+def widened(times: int) -> str:
+    return f"population, {times} times the variance"
+
+
 def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
     side, hole = (28, (6.0, 22.0)) if scale == "paper" else (16, 10)
     tasks = {
@@ -133,9 +143,13 @@ def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
         "population": BumpTask(side=side, hole=hole, encoding=Population()),
         "population, stripes": BumpTask(side=side, hole=hole, encoding=Population(), stripes=2 * side),
     }
+    of = tasks["population"]
+    swept = {boxed(part): of.replace(hole=int(part * side)) for part in BOXES} | {
+        widened(times): of.replace(encoding=Population(width=times**0.5)) for times in VARIANCES}  # fmt: skip
     sides = {"smoke": (6, 8), "quick": (8, 12, 16, 20), "paper": (8, 12, 16, 24, 28, 32, 40)}[scale]
     need = NeedRun(sides=sides, samples=members or (2 if scale == "smoke" else 8))
     return {"overlap-kernel": Setting(OverlapRun(tasks=tasks), {"kind": KERNEL}),
+            "overlap-kernel-sweeps": Setting(OverlapRun(tasks=swept), {"kind": KERNEL}),
             "kernel-need": Setting(need, {"kind": KERNEL}),
             "kernel-need-sums": Setting(need.replace(shares=(2.0,), compose="sum"), {"kind": SUMS}),
             "kernel-need-wide": Setting(need.replace(shares=(0.0,), wide=True), {"kind": WIDE})}  # fmt: skip

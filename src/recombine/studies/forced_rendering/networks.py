@@ -11,22 +11,33 @@ from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.faithful import Faithful
 from recombine.studies.study import Scale, Setting
 from recombine.tasks import BumpTask, Encoding, Fourier, OneHot, Population, Ramp
-from recombine.training import AdamW, CoefficientEntropy, Cosine, MapVariance, Schedule, Together, VectorVariance
+from recombine.training import (
+    AdamW,
+    CoefficientEntropy,
+    Cosine,
+    MapVariance,
+    NuclearNorm,
+    Schedule,
+    Together,
+    VectorVariance,
+)
 
 PLAIN, STRIPES, FORCED, COORDINATES = "as it is", "stripes", "rendering forced", "coordinates"
+LOW_RANK, NUCLEAR = "low rank alone", "rendering forced, nuclear norm"
 
 # Epochs × batches of 32: of 2000 draws (1000 in the notebook), or of the 624 and 588 combinations outside a corner.
 SWEEP = Faithful(steps=20 * 63, members=1, size=("task.side", 28))
 CNN_SWEEP = Faithful(steps=50 * 63, members=1, size=("task.side", 28))
 NOTEBOOK = Faithful(steps=250 * 32, members=1, size=("model.channels", 256))
+RAMP_NOTEBOOK = Faithful(steps=100 * 32, members=1, size=("model.channels", 128))
 EMBEDDING = Faithful(steps=1000 * 20, members=1, size=("task.side", 32))
 SPATIAL = Faithful(steps=2000 * 19, members=1, size=("task.side", 28))
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A decoder, what it is given, the authors' own setting of it where they have one, the layers of a CNN at paper
-    scale, and whether the volume of the last hidden layer is mapped."""
+    """A decoder, what it is given, the authors' own setting of it where they have one, the layers and channels of a
+    CNN at paper scale, and whether the volume of the last hidden layer is mapped."""
 
     title: str
     network: str
@@ -34,6 +45,7 @@ class Kind:
     remedy: str = PLAIN
     faithful: Faithful | None = None
     depth: int = 4
+    channels: int = 64
     mapped: bool = False
 
 
@@ -48,6 +60,13 @@ KINDS = {
     "cnn": Kind("transposed CNN", "cnn", Population(), faithful=NOTEBOOK, mapped=True),
     "cnn-shallow": Kind("transposed CNN, 2 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=2),
     "cnn-deep": Kind("transposed CNN, 8 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=8),
+    "cnn-box": Kind("transposed CNN, 9 × 9 box", "cnn", Population(), faithful=NOTEBOOK),
+    "cnn-code-5": Kind("transposed CNN, 9 × 9 box, code of 5 times the variance", "cnn", Population(width=5**0.5),
+                       faithful=NOTEBOOK),
+    "cnn-code-11": Kind("transposed CNN, 9 × 9 box, code of 11 times the variance", "cnn", Population(width=11**0.5),
+                        faithful=NOTEBOOK),
+    "cnn-ramp": Kind("transposed CNN, 10 layers, raw coordinates", "cnn", Ramp(scaled=False), faithful=RAMP_NOTEBOOK,
+                     depth=10, channels=128),
     "cnn-stripes": Kind("transposed CNN + stripes", "cnn", Population(), STRIPES),
     "transformer": Kind("pixel transformer", "transformer", Population(), faithful=SWEEP),
     "pixel": Kind("pixel decoder", "pixel"),
@@ -55,13 +74,16 @@ KINDS = {
     "pixel-variance": Kind("pixel decoder + variance penalty", "pixel", remedy=FORCED),
     "embedding": Kind("embedding CNN", "embedding", faithful=EMBEDDING),
     "embedding-regularised": Kind("embedding CNN + penalty", "embedding", remedy=FORCED, faithful=EMBEDDING),
+    "embedding-rank": Kind("embedding CNN + low rank alone", "embedding", remedy=LOW_RANK),
+    "embedding-nuclear": Kind("embedding CNN + penalty by nuclear norm", "embedding", remedy=NUCLEAR),
     "stripe-decoder": Kind("hard rank-1 rendering", "stripe", remedy=FORCED),
     "coordinate": Kind("coordinate network", "coordinate", remedy=COORDINATES, faithful=SPATIAL, mapped=True),
-}
+}  # fmt: skip
 
 
 class Training(NamedTuple):
-    """A square, what is held out of it, and how long and at which rate a decoder is trained on it."""
+    """A square, what is held out of it, and how long and at which rate a decoder is trained on it; the rate ``falls``
+    along a cosine or stays."""
 
     side: int
     hole: int | tuple[float, float]
@@ -69,10 +91,14 @@ class Training(NamedTuple):
     lr: float
     batch: int = 32
     members: int = 8
+    falls: bool = True
 
 
-BOX = (6.0, 22.0)
-LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-long", "mlp-ramp-raw")
+NUCLEAR_WEIGHT = 0.01
+"""Of .001, .01, .1 and 1 the largest with which small networks (side 8) fit as well as with the entropy."""
+BOX, SMALL_BOX = (6.0, 22.0), (10.0, 18.0)
+LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-long", "mlp-ramp-raw", "cnn-ramp",
+         "cnn-box", "cnn-code-5", "cnn-code-11", "embedding-rank")  # fmt: skip
 SMALL = [name for name in KINDS if name not in LARGE]
 TRAININGS: dict[Scale, dict[str, Training]] = {
     "smoke": dict.fromkeys(SMALL, Training(8, 4, 12, 1e-2, 16, 2)),
@@ -85,7 +111,7 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
         "cnn": Training(12, 8, 900, 5e-3, 10),
     },
     "paper": {
-        **dict.fromkeys(("embedding", "embedding-regularised"), Training(32, 12, 20_000, 1e-3)),
+        **dict.fromkeys(("embedding", "embedding-regularised"), Training(32, 12, 20_000, 1e-3, falls=False)),
         "coordinate": Training(28, 14, 37_000, 1e-3),
         **dict.fromkeys(("cnn", "cnn-stripes"), Training(28, BOX, 3000, 1e-3)),
         **dict.fromkeys(("pixel", "pixel-variance", "pixel-stripes"), Training(28, BOX, 5000, 3e-3)),
@@ -95,6 +121,9 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
         "mlp-ramp-long": Training(28, BOX, 100_000, 1e-3),
         "transformer": Training(28, BOX, 8000, 3e-4, members=5),
         **dict.fromkeys(("cnn-deep", "cnn-shallow"), Training(28, BOX, 3000, 1e-3, members=4)),
+        **dict.fromkeys(("cnn-box", "cnn-code-5", "cnn-code-11"), Training(28, SMALL_BOX, 3000, 1e-3)),
+        "cnn-ramp": Training(28, BOX, 3200, 1e-3, members=5, falls=False),
+        **dict.fromkeys(("embedding-rank", "embedding-nuclear"), Training(32, 12, 20_000, 1e-3, falls=False)),
     },
 }
 
@@ -115,8 +144,7 @@ def _setting(kind: Kind, at: Training, paper: bool, members: int | None) -> Sett
     )  # fmt: skip
     model, hidden = _model(kind, task, paper)
     penalty = _penalty(kind, at.side)
-    constant = paper and kind.network == "embedding"
-    schedule = Schedule() if constant else Cosine(steps=at.steps, floor=0.02)
+    schedule = Cosine(steps=at.steps, floor=0.02) if at.falls else Schedule()
     run = TrainingRun(
         task=task, model=model, members=members or at.members, steps=at.steps, batch_size=at.batch,
         optimizer=AdamW(lr=at.lr, weight_decay=1e-4 if corner else 0.0, schedule=schedule),
@@ -137,8 +165,8 @@ def _model(kind: Kind, task: BumpTask, paper: bool) -> tuple[Description, list[s
             widths = (of["inputs"], *hidden, task.side**2)
             return models.Perceptron(widths=widths), ["1", f"{2 * len(hidden) - 1}"]
         case "cnn":
-            depth = kind.depth if paper else 2
-            return models.TransposedCNN(**of, channels=64 if paper else 16, depth=depth), ["relu_0", f"relu_{depth}"]
+            depth, channels = (kind.depth, kind.channels) if paper else (2, 16)
+            return models.TransposedCNN(**of, channels=channels, depth=depth), ["relu_0", f"relu_{depth}"]
         case "embedding":
             start = "small" if paper else "standard"
             return models.EmbeddingCNN(side=task.side, start=start), ["cnn.0", "cnn.4"]
@@ -152,11 +180,14 @@ def _model(kind: Kind, task: BumpTask, paper: bool) -> tuple[Description, list[s
 
 
 def _penalty(kind: Kind, side: int) -> Description | None:
-    if kind.remedy != FORCED or kind.network == "stripe":
+    if kind.remedy not in (FORCED, LOW_RANK, NUCLEAR) or kind.network == "stripe":
         return None
+    if kind.network == "pixel":
+        return MapVariance(side=side)
     # The paper's .1 and .01 are sums over 2·side levels and 4·side² vectors; ours are means.
-    rank = Together(parts=((0.1 * 2 * side, CoefficientEntropy()), (0.01 * 4 * side**2, VectorVariance())))
-    return MapVariance(side=side) if kind.network == "pixel" else rank
+    rank = (NUCLEAR_WEIGHT, NuclearNorm()) if kind.remedy == NUCLEAR else (0.1 * 2 * side, CoefficientEntropy())
+    stripe = (0.01 * 4 * side**2, VectorVariance())
+    return Together(parts=(rank,) if kind.remedy == LOW_RANK else (rank, stripe))
 
 
 def _measured(kind: Kind, steps: int, hidden: list[str], paper: bool) -> tuple[Measured, ...]:

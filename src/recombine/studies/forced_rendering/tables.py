@@ -8,6 +8,8 @@ import polars as pl
 
 from recombine.measures._rendering import FIT
 from recombine.runs import StoredRun
+from recombine.studies.forced_rendering.reading import reading
+from recombine.studies.forced_rendering.turning import turning
 from recombine.studies.study import Rows, Setting
 from recombine.studies.tables import beside, last
 
@@ -84,5 +86,8 @@ TABLES: dict[str, Rows] = {
     "networks": _of("superposition", _networks), "layers": _of("factorization", _layers),
     "training": _of("rendering", _training), "kernels": "kernels", "need": _need,
     "drawings": _of("drawing", lambda run: run.table("drawing").drop("step")),
-    "volume": _of("geometry", _volume),
+    "volume": _of("geometry", _volume), 
+    # Both are asked combination by combination.
+    "reading": (lambda run, setting: reading(run) if "reader" in setting.labels else None, "per_combination"),
+    "turning": (lambda run, setting: None if "reader" in setting.labels else turning(run), "per_combination"),
 }  # fmt: skip
