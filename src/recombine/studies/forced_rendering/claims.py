@@ -237,7 +237,7 @@ CLAIMS = (
                  pair="depth"), "ours",
           source="the authors' five sizes, every seen combination given once. Rival of box-cnn: convolutions, of which "
           "there are none here", unit=OVER),
-    Claim("box-kernel-inside", "But only at the rim: whatever the box, it places no bump that has no seen neighbour.",
+    Claim("box-kernel-inside", "Whatever the box, it puts no bump in its place that has no seen neighbour.",
           cells("located_inside", "kernels", problem=[boxed(part) for part in BOXES], unit="depth", take="max")
           .below(0.01, nothing=CHANCE), "ours",
           source="the rival of box-kernel, asked when its table had been seen", unit="of these, in the box with most"),
