@@ -130,13 +130,14 @@ def check(
     queries = queries if shifts is None else tuple(map(shifts.widened, queries))
     possible = existing(space, exclude) if exclude and wanted is None else wanted
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
+    advice = advice if shifts is None else shifts.advised(advice)
     advice = replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
     if unplanned := own_to_each_row(identifiers(train, lines)):
         told += [f"{unplanned}; leave it out."] if purpose is not None or advice.needed else []
         advice, purpose = Advice.number_only(train.codes[:0], advice.needed, unplanned), None
     plan = plan_for(
         known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, judged.forecast, judged.scale,
-        not judged.adds_up(order),
+        not judged.adds_up(order), shifts,
     )  # fmt: skip
     result = CheckResult(
         space=space,

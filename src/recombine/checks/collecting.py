@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from recombine.checks import advice as advising
+from recombine.checks.blocks import Shifts
 from recombine.checks.cells import cells_with, existing, level_code
 from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import Identifiability
@@ -95,8 +96,9 @@ def plan_for(
     expected: Forecast | None = None,
     scale: Scale | None = None,
     distinct: bool = False,
+    shifts: Shifts | None = None,
 ) -> Plan | None:
-    """The rows that serve the purpose best; None where none was named. The noise of one row is that around the rule
+    """The rows that serve the purpose best; None where none was named. With ``shifts`` they are in a new block. The noise of one row is that around the rule
     which the forecast recommends. On a log ``scale`` noise and errors are shares of the answer, on others the noise is
     the unit."""
     if purpose.budget is None and purpose.error is None:
@@ -110,7 +112,7 @@ def plan_for(
     alone = target is not None and int(target.count.sum()) - int((target.count > 0).sum()) < LEAST_FREEDOM
     adding = expected is None or (expected.rule == "pairs" and known.order == 1 and alone)
     left = _noise(known, train.target) if adding or expected is None else expected.noise
-    noise, error, typical = purpose.noise or left, purpose.error, None
+    noise, error, typical, unit = purpose.noise or left, purpose.error, None, 1.0
     if scale is not None and train.target is not None and noise:
         if scale.name == "log":
             logs = scaled(train.target, scale)
@@ -124,7 +126,7 @@ def plan_for(
     return plan_rows(
         known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget, error=error,
         criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
-        scale=None if scale is None else scale.name, typical=typical, distinct=distinct,
+        scale=None if scale is None else scale.name, typical=typical, distinct=distinct, shifts=shifts, unit=unit,
     )  # fmt: skip
 
 
