@@ -35,7 +35,7 @@ def squares(spread: float, budget: int, seed: int) -> list[float]:
     y = truth[seen] + shift[day[seen]] + NOISE * rng.standard_normal(len(seen))
     table = {name: GRID[seen, k].astype(str) for k, name in enumerate(NAMES)} | {"day": day[seen], "y": y}
     plan = check(table, NAMES, target="y", blocks="day", draws=9, purpose=Purpose(budget=budget)).plan
-    rows = np.concatenate([seen, [int(np.flatnonzero((GRID == cell).all(axis=1))[0]) for cell in plan.cells]])
+    rows = np.concatenate([seen, [int(np.flatnonzero((cell == GRID).all(axis=1))[0]) for cell in plan.cells]])
     days = np.concatenate([day[seen], np.full(budget, DAYS)])
     x = np.hstack([X[rows], np.eye(DAYS + 1)[days]])
     told = (truth[rows] + shift[days])[:, None] + NOISE * rng.standard_normal((len(rows), AGAIN))

@@ -70,14 +70,16 @@ def test_a_plan_is_for_one_new_day_whose_shift_is_estimated_with_it():
     assert plan.after == pytest.approx(plan.noise * np.sqrt(variances.mean()))
     assert plan.after > plan.bound > 0
     assert plan.new_row["after"] == pytest.approx(np.hypot(np.hypot(plan.after, plan.noise), plan.shift[1]))
-    assert "after 5 rows on one new day" in plan.words and "on a further day" in plan.words
+    assert "after 5 rows on one new day" in plan.words
+    assert "on a further day" in plan.words
     known, asked = rows[:-5, :-1], features(whole, np.full((50, 5), 1 / 5))
     before = ((asked @ np.linalg.pinv(known.T @ known)) * asked).sum(axis=1)
     assert plan.before == pytest.approx(plan.noise * np.sqrt(before.mean()))
     # However many are collected, the other days are known by their own rows: the mean of each to 1 / its rows.
     few = check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(error=0.01)).plan
     assert few.floor == pytest.approx(few.noise * np.sqrt((1 / np.bincount(day)).sum()) / 6)
-    assert not few.enough and not len(few.cells) and "out of reach" in few.words
+    assert (few.enough, len(few.cells)) == (False, 0)
+    assert "out of reach" in few.words
 
 
 def test_on_a_new_day_what_is_open_takes_one_row_more():
@@ -87,11 +89,13 @@ def test_on_a_new_day_what_is_open_takes_one_row_more():
     table = {"f0": cells[:, 0].astype(str), "f1": cells[:, 1].astype(str), "day": day}
     table["y"] = cells.sum(axis=1) + day + 0.1 * rng.standard_normal(len(cells))
     result = check(table, ["f0", "f1"], target="y", draws=9, blocks="day")
-    assert result.advice.needed == 1 and "on a new day repeat a seen one besides" in result.advice.method
+    assert result.advice.needed == 1
+    assert "on a new day repeat a seen one besides" in result.advice.method
     for purpose in (Purpose(budget=2), Purpose(error=0.2)):
         plan = check(table, ["f0", "f1"], target="y", draws=9, blocks="day", purpose=purpose).plan
         step = (plan.cells[:, 0] < 2).astype(int) - (plan.cells[:, 1] < 2)  # from piece to piece, or none
-        assert plan.after is not None and plan.enough and len(set(step)) > 1
+        assert plan.enough
+        assert len(set(step)) > 1
 
 
 def test_the_spread_of_days_that_shift_nothing_is_not_their_noise():

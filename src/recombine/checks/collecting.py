@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,8 +26,6 @@ Cost = Callable[[dict[str, Level]], float] | Mapping[str, Mapping[Level, float]]
 MOST_CANDIDATES = 200_000
 LARGEST_FIT = 30_000_000
 """Combinations × effects up to which the noise of one row is estimated."""
-PAST = re.compile(r"(?i)(?<![a-z])(day|date|block|batch|run|week|lot|id)s?(?![a-z])")
-"""Names of what a new row has a new one of."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +95,9 @@ def plan_for(
     distinct: bool = False,
     shifts: Shifts | None = None,
 ) -> Plan | None:
-    """The rows that serve the purpose best; None where none was named. With ``shifts`` they are in a new block. The noise of one row is that around the rule
-    which the forecast recommends. On a log ``scale`` noise and errors are shares of the answer, on others the noise is
-    the unit."""
+    """The rows that serve the purpose best; None where none was named. With ``shifts`` they are in a new block. The
+    noise of one row is that around the rule which the forecast recommends. On a log ``scale`` noise and errors are
+    shares of the answer, on others the noise is the unit."""
     if purpose.budget is None and purpose.error is None:
         return None
     space = train.space
@@ -128,25 +125,6 @@ def plan_for(
         criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
         scale=None if scale is None else scale.name, typical=typical, distinct=distinct, shifts=shifts, unit=unit,
     )  # fmt: skip
-
-
-def own_to_each_row(identifiers: Collection[str]) -> str:
-    """Why no rows can be named, or nothing: of batches that each row has its own of, none can be planned."""
-    named = " and ".join(name for name in identifiers if PAST.search(name))
-    return (
-        f"no rows are planned: they would have past levels of {named}, of which each row has its own" if named else ""
-    )
-
-
-def past(space: FactorSpace, plan: Plan | None) -> list[str]:
-    """A note on each factor whose planned levels may be gone."""
-    named = [name for name in space.names if PAST.search(name)] if plan is not None and len(plan.cells) else []
-    return [
-        f"if a new row has a new {name}, the plan's levels of {name} are those of the past: --forbid {name}=LEVEL "
-        f"keeps out what cannot be run again, and --block {name} in place of the factor takes "
-        "its shifts off and leaves it open."
-        for name in named
-    ]
 
 
 def _noise(known: Identifiability, target: Target | None) -> float | None:

@@ -43,12 +43,16 @@ class Judged:
         """The scale on which effects add up where they do not in the answer's own units."""
         return self.forecast.scale if self.forecast is not None and scale_of(self.rescaled) else None
 
+    @property
+    def contradicted(self) -> bool:
+        """Whether the seen combinations speak against sums, on their scale too."""
+        return self.additivity is not None and self.additivity.rejected and self.scale is None
+
     def adds_up(self, order: int) -> bool:
         """Whether nothing speaks against sums: they are not rejected, or not on their scale, and the recommended rule
         is one."""
         sums = ("additive", "curved") if order == 1 else ("additive", "curved", "pairs")
-        rejected = self.additivity is not None and self.additivity.rejected and self.scale is None
-        return not rejected and (self.forecast is None or self.forecast.rule.startswith(sums))
+        return not self.contradicted and (self.forecast is None or self.forecast.rule.startswith(sums))
 
 
 def judge(

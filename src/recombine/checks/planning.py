@@ -268,8 +268,8 @@ def plan_rows(
         ties = np.flatnonzero(known.rows.contains(pool))
         if error is not None and not len(ties):
             raise InputError(
-                f"to reach an error with rows on a new {shifts.name}, one of the combinations that can be collected must "
-                "be determined already; give a budget instead."
+                f"to reach an error with rows on a new {shifts.name}, one of the combinations that can be collected "
+                "must be determined already; give a budget instead."
             )
         first = np.concatenate([first, ties[:1]])
     none, one = np.zeros(0, dtype=np.int64), np.ones(len(x))
