@@ -125,9 +125,9 @@ def _additivity(known: Identifiability, train: Table, expected: Forecast | None)
 def _rescaled(
     known: Identifiability, train: Table, fit: Additivity | None, expected: Forecast | None
 ) -> Additivity | None:
-    """The same test on the scale of the recommended rule, where that is another one and explains something, and adding
-    up in the answer's own units is rejected. (Where it is only not shown, noise would find itself a scale.)"""
+    """The same test on the scale of the recommended rule, where that is another one and explains something beyond
+    chance, and adding up in the answer's own units is rejected or does not."""
     scale = expected.scale if expected is not None and expected.beats else None
-    if train.target is None or fit is None or not fit.rejected or scale is None:
+    if train.target is None or fit is None or scale is None or not (fit.rejected or (expected and not expected.explains)):
         return None
     return replace(additivity(known, scaled(train.target, scale), train.space.names), scale=scale.name)

@@ -340,7 +340,8 @@ class CheckResult(Result):
                 return f"{every}."
             if self.rescaled is not None and self.scale is not None:
                 scaled = f"on the {self.scale} scale ({self.rescaled.evidence or self.rescaled.test})"
-                plain = f"in the answer's own units it is ({self._evidence})"
+                plain = f"it is ({self._evidence})" if self.additivity.rejected else f"{self._not_shown()}"
+                plain = f"in the answer's own units {plain}"
                 return f"{every}: adding up is not rejected {scaled}; {plain}."
             if self.verdict == "assumption rejected" and self.rule == "surface":
                 answers = "the answers are those of a surface of lines, squares and products"
