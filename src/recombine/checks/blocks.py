@@ -159,10 +159,10 @@ def without_shifts(
         told.append(_pooled(table, table.target, np.array([o or 0.0 for o in theirs]), space))
     left = float((target.count[use] * (target.mean[use] - both @ beta) ** 2).sum() + target.spread.sum()) / freedom
     known_by = np.linalg.pinv(both * weight[:, None])[x.shape[1] :].T @ (distinct - distinct.mean(axis=0)).T
-    spread = np.sqrt(max(0.0, float(np.var(found, ddof=1) - left * (known_by**2).sum() / (len(found) - 1))))
+    variance = float(np.var(found, ddof=1) - left * (known_by**2).sum() / (len(found) - 1))
     return told, Shifts(
-        tuple(columns), len(distinct), spread, new, int(alone.sum()), codes[:, :held], shift, target.count[use],
-        distinct.mean(axis=0),
+        tuple(columns), len(distinct), max(0.0, variance) ** 0.5, new, int(alone.sum()), codes[:, :held], shift,
+        target.count[use], distinct.mean(axis=0),
     )  # fmt: skip
 
 

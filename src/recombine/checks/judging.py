@@ -46,7 +46,7 @@ class Judged:
     @property
     def contradicted(self) -> bool:
         """Whether the seen combinations speak against sums, on their scale too."""
-        return self.additivity is not None and self.additivity.rejected and self.scale is None
+        return self.additivity is not None and self.additivity.rejected is True and self.scale is None
 
     def adds_up(self, order: int) -> bool:
         """Whether nothing speaks against sums: they are not rejected, or not on their scale, and the recommended rule
@@ -127,7 +127,9 @@ def _rescaled(
 ) -> Additivity | None:
     """The same test on the scale of the recommended rule, where that is another one and explains something beyond
     chance, and adding up in the answer's own units is rejected or does not."""
-    scale = expected.scale if expected is not None and expected.beats else None
-    if train.target is None or fit is None or scale is None or not (fit.rejected or (expected and not expected.explains)):
+    if train.target is None or fit is None or expected is None or not expected.beats:
+        return None
+    scale, not_shown = expected.scale, expected.explains is False and not expected.aliased
+    if scale is None or not (fit.rejected or not_shown):
         return None
     return replace(additivity(known, scaled(train.target, scale), train.space.names), scale=scale.name)

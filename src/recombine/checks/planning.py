@@ -265,6 +265,7 @@ def plan_rows(
         before, now = _information(known, counts, x.shape[1], whole), ask
     else:
         before, x, now, ask = shifts.with_a_new(lambda codes: _features(whole, codes), known, x, ask)
+        _few(x.shape[1])
         ties = np.flatnonzero(known.rows.contains(pool))
         if error is not None and not len(ties):
             raise InputError(
@@ -351,10 +352,13 @@ def _error(variance: float, noise: float) -> float | None:
 
 
 def _features(known: Identifiability, codes: Codes) -> Floats:
-    rows = known.rows.rows(codes[:1])
-    if rows.shape[1] > MOST_EFFECTS:
-        raise InputError(f"a plan is made for up to {MOST_EFFECTS:,} effects; here are {rows.shape[1]:,}.")
+    _few(known.rows.rows(codes[:1]).shape[1])
     return known.rows.floats(codes)
+
+
+def _few(effects: int) -> None:
+    if effects > MOST_EFFECTS:
+        raise InputError(f"a plan is made for up to {MOST_EFFECTS:,} effects; here are {effects:,}.")
 
 
 def _information(known: Identifiability, counts: Ints, size: int, whole: Identifiability) -> Floats:

@@ -340,7 +340,11 @@ class CheckResult(Result):
                 return f"{every}."
             if self.rescaled is not None and self.scale is not None:
                 scaled = f"on the {self.scale} scale ({self.rescaled.evidence or self.rescaled.test})"
-                plain = f"it is ({self._evidence})" if self.additivity.rejected else f"{self._not_shown()}"
+                plain = (
+                    f"it is ({self._evidence})"
+                    if self.additivity.rejected
+                    else f"that is not shown: {self._not_shown()}"
+                )
                 plain = f"in the answer's own units {plain}"
                 return f"{every}: adding up is not rejected {scaled}; {plain}."
             if self.verdict == "assumption rejected" and self.rule == "surface":
@@ -385,7 +389,7 @@ class CheckResult(Result):
         return f"{everything} but {them} outside the seen range" if left else everything
 
     def _against(self) -> str:
-        return self._evidence if self.doubt == "rejected" else self._not_shown()
+        return self._evidence if self.doubt == "rejected" else f"that is not shown: {self._not_shown()}"
 
     def _not_shown(self) -> str:
         """Why nothing shows that effects add up (a test of few combinations may miss what is there); none: it is."""
