@@ -12,7 +12,6 @@ import numpy as np
 
 from recombine.checks import prediction as predicting
 from recombine.checks._coverage import coverage
-from recombine.checks.bystanders import MOST_ROWS
 from recombine.checks.cells import existing, shared_by_missing
 from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
@@ -38,7 +37,7 @@ from recombine.checks.reading import (
 )
 from recombine.checks.slips import slips_in, without
 from recombine.checks.tables import Pairs, pair_tables
-from recombine.checks.unnamed import unnamed
+from recombine.checks.unnamed import MOST_ROWS, unnamed
 from recombine.checks.verdict import CheckResult
 from recombine.errors import InputError
 from recombine.space import Level

@@ -91,7 +91,7 @@ class Shifts:
             return np.hstack([x, np.tile([*(known * self.average), new], (len(x), 1))])
 
         share = 1 / (self.blocks + 1)
-        information = (rows * self.counts[there, None]).T @ rows
+        information: Floats = np.asarray((rows * self.counts[there, None]).T @ rows, dtype=np.float64)
         return information, beside(pool, 0, 1), beside(asked, 1, 0), beside(asked, 1 - share, share)
 
     def new_row(self, blocks: int) -> float:

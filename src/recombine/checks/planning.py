@@ -181,7 +181,7 @@ class Plan:
         if self.floor is not None:
             on = f"on one new {self.block}" if self.block else "of those that can be collected"
             least = f"the largest standard error of {what} stays at {self._size(self.floor)} ({unit})"
-            more = f"; rows on several new {self.block}s would lower it" if self.block else ""
+            more = "; rows on several of these would lower it" if self.block else ""
             more += f"; {rows} determine what is asked" if len(self.cells) else ""
             least = f"with any number of rows {on}, if {self.assumes}, {least}{more}"
             return f"the precision asked for is out of reach: {least}."
