@@ -125,11 +125,10 @@ def _additivity(known: Identifiability, train: Table, expected: Forecast | None)
 def _rescaled(
     known: Identifiability, train: Table, fit: Additivity | None, expected: Forecast | None
 ) -> Additivity | None:
-    """The same test on the scale of the recommended rule, where that is another one and explains something beyond
-    chance, and adding up in the answer's own units is rejected or does not."""
-    if train.target is None or fit is None or expected is None or not expected.beats:
+    """The same test on the scale of the recommended rule, where that is another one and adding up in the answer's own
+    units is rejected, or explains nothing beyond chance while that rule does."""
+    if train.target is None or fit is None or expected is None or (scale := expected.scale) is None:
         return None
-    scale, not_shown = expected.scale, expected.explains is False and not expected.aliased
-    if scale is None or not (fit.rejected or not_shown):
+    if not fit.rejected and (expected.explains is not False or expected.aliased or not expected.beats):
         return None
     return replace(additivity(known, scaled(train.target, scale), train.space.names), scale=scale.name)
