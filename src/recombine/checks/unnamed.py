@@ -29,7 +29,7 @@ from recombine.support.scan import collect, scan
 from recombine.support.table import read_tables
 
 MOST_ROWS, MOST_LEVELS, LARGEST = 20_000, 200, 1_000_000
-"""Rows, levels of a column, and rows × effects, up to which it is tried: this takes several times what the rest of `check` does."""
+"""Rows, levels of a column, and rows × effects, up to which it is tried: it takes longer than all else in `check`."""
 BY_CHANCE, MUCH = 0.03, 0.1
 """p-value, all columns counted, and the share of what is left from which one is named. (At 0.05 up to 6.8 % of planted
 tables where nothing acts had a column named, as the test is not exact.)"""
