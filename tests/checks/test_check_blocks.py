@@ -6,10 +6,12 @@ import json
 
 import numpy as np
 import pytest
-from planted_tables import additive, seen_part
+from planted_tables import additive, grid, seen_part
 
 from recombine.checks import Purpose, check
+from recombine.checks.blocks import without_shifts
 from recombine.errors import InputError
+from recombine.support.table import read_tables
 
 NAMES = ["f0", "f1", "f2"]
 
@@ -42,6 +44,8 @@ def test_with_blocks_a_table_with_shifts_is_judged_as_the_one_without():
 def test_a_row_of_a_new_day_has_a_wider_range_and_all_places_name_the_day():
     _, days, _ = shifted(0)
     result = check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(budget=3))
+    with pytest.raises(InputError, match="one row alone on a new day"):
+        check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(budget=1))
     assert all(q.row_high - q.row_low > 2 * (q.high - q.low) for q in result.queries if q.low is not None)
     assert "day" not in result.space.names
     assert "This is of an average day." in result.sentence()
@@ -49,6 +53,59 @@ def test_a_row_of_a_new_day_has_a_wider_range_and_all_places_name_the_day():
     assert record["blocks"]["columns"] == ["day"] == record["settings"]["blocks"]
     assert record["blocks"]["blocks"] == 5
     assert any(note.startswith("shifts of day (standard deviation") for note in record["notes"])
+
+
+def test_a_plan_is_for_one_new_day_whose_shift_is_estimated_with_it():
+    _, days, _ = shifted(0)
+    plan = check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(budget=5)).plan
+    cells, whole = np.stack([np.array(days[name], int) for name in NAMES], axis=1), grid(5, 5, 2)
+    day = np.array([int(d[1:]) for d in days["day"]])
+
+    def features(codes, of_days):
+        return np.hstack([*(np.eye(n)[codes[:, k]] for k, n in enumerate((5, 5, 2))), of_days])
+
+    rows = features(np.vstack([cells, plan.cells]), np.eye(6)[np.concatenate([day, np.full(5, 5)])])
+    asked = features(whole, np.full((50, 6), 1 / 6))
+    variances = ((asked @ np.linalg.pinv(rows.T @ rows)) * asked).sum(axis=1)
+    assert plan.after == pytest.approx(plan.noise * np.sqrt(variances.mean()))
+    assert plan.after > plan.bound > 0
+    assert plan.new_row["after"] == pytest.approx(np.hypot(np.hypot(plan.after, plan.noise), plan.shift[1]))
+    assert "after 5 rows on one new day" in plan.words
+    assert "on a further day" in plan.words
+    known, asked = rows[:-5, :-1], features(whole, np.full((50, 5), 1 / 5))
+    before = ((asked @ np.linalg.pinv(known.T @ known)) * asked).sum(axis=1)
+    assert plan.before == pytest.approx(plan.noise * np.sqrt(before.mean()))
+    # However many are collected, the other days are known by their own rows: the mean of each to 1 / its rows.
+    few = check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(error=0.01)).plan
+    assert few.floor == pytest.approx(few.noise * np.sqrt((1 / np.bincount(day)).sum()) / 6)
+    assert (few.enough, len(few.cells)) == (False, 0)
+    assert "out of reach" in few.words
+
+
+def test_on_a_new_day_what_is_open_takes_one_row_more():
+    rng = np.random.default_rng(0)
+    cells = np.array([c for c in np.repeat(grid(4, 4), 3, axis=0) if (c[0] < 2) == (c[1] < 2)])  # two pieces
+    day = rng.permutation(np.arange(len(cells)) % 3)
+    table = {"f0": cells[:, 0].astype(str), "f1": cells[:, 1].astype(str), "day": day}
+    table["y"] = cells.sum(axis=1) + day + 0.1 * rng.standard_normal(len(cells))
+    result = check(table, ["f0", "f1"], target="y", draws=9, blocks="day")
+    assert result.advice.needed == 1
+    assert "on a new day repeat a seen one besides" in result.advice.method
+    for purpose in (Purpose(budget=2), Purpose(error=0.2)):
+        plan = check(table, ["f0", "f1"], target="y", draws=9, blocks="day", purpose=purpose).plan
+        step = (plan.cells[:, 0] < 2).astype(int) - (plan.cells[:, 1] < 2)  # from piece to piece, or none
+        assert plan.enough
+        assert len(set(step)) > 1
+
+
+def test_the_spread_of_days_that_shift_nothing_is_not_their_noise():
+    squares = []
+    for seed in range(8):
+        rng, cells = np.random.default_rng(seed), grid(6, 5)
+        table = {"a": cells[:, 0].astype(str), "b": cells[:, 1].astype(str), "day": rng.permutation(30) % 6}
+        tables = read_tables([{**table, "y": rng.standard_normal(30)}], ["a", "b", "day"], target="y")
+        squares.append(without_shifts(tables, ["day"], 1, {})[1].spread ** 2)
+    assert np.mean(squares) < 0.15  # of estimates: 1/5 and more
 
 
 def test_answers_of_known_days_are_compared_without_their_shift_and_of_new_ones_as_they_are():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -11,9 +12,8 @@ import numpy as np
 
 from recombine.checks import prediction as predicting
 from recombine.checks._coverage import coverage
-from recombine.checks.advice import Advice
 from recombine.checks.cells import existing, shared_by_missing
-from recombine.checks.collecting import Cost, Purpose, own_to_each_row, past, plan_collection, plan_for
+from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
 from recombine.checks.confounding import THIN, Confounding, confounding
 from recombine.checks.curves import Numeric, curves_of, shapes
@@ -26,7 +26,6 @@ from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import (
     MOST_LISTED,
     hidden_grid,
-    identifiers,
     in_words,
     levels_only,
     not_asked,
@@ -38,6 +37,7 @@ from recombine.checks.reading import (
 )
 from recombine.checks.slips import slips_in, without
 from recombine.checks.tables import Pairs, pair_tables
+from recombine.checks.unnamed import MOST_ROWS, unnamed
 from recombine.checks.verdict import CheckResult
 from recombine.errors import InputError
 from recombine.space import Level
@@ -103,10 +103,11 @@ def check(
     _refuse(split, test, min_support, max_queries, seed)
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))
     nuisances = tuple(factor_names(blocks)) if blocks else ()
-    train, asked_table, questions, told, shifts = read(
-        table, test, factors, min_support, nuisances, order, target=target, target_kind=target_kind, split=pair,
-        bins=bins, numbers=lines, missing=missing, merge_alike=merge_alike, max_rows=max_rows, max_bytes=max_bytes,
-    )  # fmt: skip
+    how: dict[str, Any] = {
+        "target": target, "target_kind": target_kind, "split": pair, "bins": bins, "numbers": lines, "missing": missing,
+        "merge_alike": merge_alike, "max_rows": max_rows, "max_bytes": max_bytes,
+    }  # fmt: skip
+    train, asked_table, questions, told, shifts = read(table, test, factors, min_support, nuisances, order, **how)
     space = train.space
     blanks = questions if test is None and pair is None and not grid else None
     told += (hidden := hidden_grid(train, blanks, exclude))
@@ -121,6 +122,9 @@ def check(
         asked = ask_table(known, wanted, max_queries)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     judged = judge(known, train, asked, asked_table, rules, seed)
+    if train.rows <= MOST_ROWS and target is not None:
+        with suppress(InputError):  # what other columns hold is no reason to stop
+            told += unnamed(table, space.names, nuisances, order, judged.scale, judged.contradicted, **how)
     plain = levels_only(train, curves)
     harder = () if judged.forecast is None else judged.forecast.harder
     slips = without(*slips_in(train, known), train, known, asked, rules, seed, harder)
@@ -130,13 +134,11 @@ def check(
     queries = queries if shifts is None else tuple(map(shifts.widened, queries))
     possible = existing(space, exclude) if exclude and wanted is None else wanted
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
+    advice = advice if shifts is None else shifts.advised(advice)
     advice = replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
-    if unplanned := own_to_each_row(identifiers(train, lines)):
-        told += [f"{unplanned}; leave it out."] if purpose is not None or advice.needed else []
-        advice, purpose = Advice.number_only(train.codes[:0], advice.needed, unplanned), None
     plan = plan_for(
         known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, judged.forecast, judged.scale,
-        not judged.adds_up(order),
+        not judged.adds_up(order), shifts,
     )  # fmt: skip
     result = CheckResult(
         space=space,
@@ -170,7 +172,6 @@ def check(
             *slips,
             *unasked,
             *told,
-            *past(space, plan),
             *numbers_unseen(known, space, wanted),
             *why_not,
             *judged.why_not,

@@ -5,17 +5,22 @@
 The shifts, less that of the average block, are taken off the answers before anything else is asked of them. They can be
 told from the factors iff rank[X B] = rank X + rank B − 1; what is determined then is determined with them as without.
 What is left of a row is stretched as far as estimating them shrank it: √((rows − rank X) / (rows − rank[X B])).
+
+Rows still to be collected are taken to lie in one new block, whose shift is estimated with them: [X B] with a column
+more. So d open directions take d + 1 rows; one that repeats a seen combination is always of use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from recombine.checks.advice import Advice
 from recombine.checks.curves import curves_of
 from recombine.checks.expected import shown
 from recombine.checks.identifiability import Identifiability
@@ -23,7 +28,7 @@ from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import LEAST_FREEDOM
 from recombine.checks.verdict import Query
 from recombine.errors import InputError
-from recombine.space import FactorSpace
+from recombine.space import Codes, FactorSpace
 from recombine.support.table import Table, Target
 
 LARGEST = 30_000_000
@@ -38,11 +43,17 @@ class Shifts:
     blocks: int
     """Combinations of their values that training shows."""
     spread: float
-    """Standard deviation of the shifts over them."""
+    """Standard deviation of the shifts over them, less what the noise of the rows adds to their estimates."""
     new: int
     """Rows asked about with an answer whose block training does not show: nothing was taken off them."""
     lone: int
     """Training rows that are alone in their block: all that they tell is its shift, so they are not trained on."""
+    codes: Codes = field(repr=False)
+    """Of the training rows, their factors; beside them the columns of their blocks, and how many rows are alike."""
+    columns_of: Floats = field(repr=False)
+    counts: Ints = field(repr=False)
+    average: Floats = field(repr=False)
+    """Those columns of an average block."""
 
     @property
     def name(self) -> str:
@@ -56,17 +67,43 @@ class Shifts:
         said += f"{self.name}; a single row of a new one scatters by the shifts too, and its range says so."
         lone = f" {self.lone:,} row{'s are' if self.lone != 1 else ' is'} alone in a {self.name} and left out"
         said += f"{lone}: this tells nothing of the factors." * bool(self.lone)
-        said += f" A row on a new {self.name} tells of the factors only if a seen combination is repeated there; plans "
-        said += "count rows as on a known one."
+        said += f" Plans are for one new {self.name}, whose shift its rows must tell too: one alone tells nothing else."
         rows = f"{self.new:,} answered row{'s' if self.new != 1 else ''} asked about"
         return said + (f" Nothing was taken off {rows}, of a new one." if self.new else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("columns", "blocks", "spread", "new", "lone")}
+
+    def advised(self, advice: Advice) -> Advice:
+        """With what the rows take besides on a new block."""
+        besides = f"{advice.method}; on a new {self.name} repeat a seen one besides, to know its shift"
+        return replace(advice, method=besides) if advice.needed and advice.enough else advice
+
+    def with_a_new(
+        self, features: Callable[[Codes], Floats], known: Identifiability, pool: Floats, asked: Floats
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Information of the training rows, the pool in a new block, and the asked answers of an average block: of the
+        known ones, and of these and the new one."""
+        there = known.members.contains(self.codes)
+        rows = np.hstack([features(self.codes[there]), self.columns_of[there], np.zeros((int(there.sum()), 1))])
+
+        def beside(x: Floats, known: float, new: float) -> Floats:
+            return np.hstack([x, np.tile([*(known * self.average), new], (len(x), 1))])
+
+        share = 1 / (self.blocks + 1)
+        information: Floats = np.asarray((rows * self.counts[there, None]).T @ rows, dtype=np.float64)
+        return information, beside(pool, 0, 1), beside(asked, 1, 0), beside(asked, 1 - share, share)
+
+    def new_row(self, blocks: int) -> float:
+        """How far a row of a further block is off by its shift, that of an average of so many being known."""
+        return self.spread * float(np.sqrt(1 + 1 / blocks))
 
     def widened(self, query: Query) -> Query:
         """With the range of a single row of a new block, which the shifts make wider."""
         ends = (query.low, query.high) if query.row_low is None else (query.row_low, query.row_high)
         if not isinstance(query.prediction, float) or None in ends:
             return query
-        far = float(stdtrit(self.blocks - 1, 0.95)) * self.spread * float(np.sqrt(1 + 1 / self.blocks))
+        far = float(stdtrit(self.blocks - 1, 0.95)) * self.new_row(self.blocks)
         low, high = (float(np.hypot(query.prediction - (end or 0.0), far)) for end in ends)
         return replace(query, row_low=query.prediction - low, row_high=query.prediction + high)
 
@@ -104,11 +141,11 @@ def without_shifts(
             f"{rank + LEAST_FREEDOM:,} are needed."
         )
     beta = np.linalg.lstsq(both * weight[:, None], target.mean[use] * weight, rcond=None)[0]
-    distinct = np.unique(blocks, axis=0)
-    found = _indicators(distinct, levels) @ beta[x.shape[1] :]
+    distinct = _indicators(np.unique(blocks, axis=0), levels)
+    found = distinct @ beta[x.shape[1] :]
     fit, off = (
         x @ beta[: x.shape[1]] + found.mean(),
-        {tuple(b): v for b, v in zip(distinct.tolist(), found - found.mean(), strict=True)},
+        {tuple(b): v for b, v in zip(np.unique(blocks, axis=0).tolist(), found - found.mean(), strict=True)},
     )
     stretch = float(np.sqrt((freedom + rank - known.rank) / freedom))
     taken = np.zeros(len(train.codes))
@@ -120,7 +157,13 @@ def without_shifts(
         if table.target is not None:
             new += sum(int(n) for n, o in zip(table.target.count, theirs, strict=True) if o is None)
         told.append(_pooled(table, table.target, np.array([o or 0.0 for o in theirs]), space))
-    return told, Shifts(tuple(columns), len(distinct), float(np.std(found, ddof=1)), new, int(alone.sum()))
+    left = float((target.count[use] * (target.mean[use] - both @ beta) ** 2).sum() + target.spread.sum()) / freedom
+    known_by = np.linalg.pinv(both * weight[:, None])[x.shape[1] :].T @ (distinct - distinct.mean(axis=0)).T
+    variance = float(np.var(found, ddof=1) - left * (known_by**2).sum() / (len(found) - 1))
+    return told, Shifts(
+        tuple(columns), len(distinct), max(0.0, variance) ** 0.5, new, int(alone.sum()), codes[:, :held], shift,
+        target.count[use], distinct.mean(axis=0),
+    )  # fmt: skip
 
 
 def _alone(blocks: Ints, count: Ints) -> NDArray[np.bool_]:

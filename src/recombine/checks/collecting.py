@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from recombine.checks import advice as advising
+from recombine.checks.blocks import Shifts
 from recombine.checks.cells import cells_with, existing, level_code
 from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import Identifiability
@@ -26,8 +26,6 @@ Cost = Callable[[dict[str, Level]], float] | Mapping[str, Mapping[Level, float]]
 MOST_CANDIDATES = 200_000
 LARGEST_FIT = 30_000_000
 """Combinations × effects up to which the noise of one row is estimated."""
-PAST = re.compile(r"(?i)(?<![a-z])(day|date|block|batch|run|week|lot|id)s?(?![a-z])")
-"""Names of what a new row has a new one of."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +93,11 @@ def plan_for(
     expected: Forecast | None = None,
     scale: Scale | None = None,
     distinct: bool = False,
+    shifts: Shifts | None = None,
 ) -> Plan | None:
-    """The rows that serve the purpose best; None where none was named. The noise of one row is that around the rule
-    which the forecast recommends. On a log ``scale`` noise and errors are shares of the answer, on others the noise is
-    the unit."""
+    """The rows that serve the purpose best; None where none was named. With ``shifts`` they are in a new block. The
+    noise of one row is that around the rule which the forecast recommends. On a log ``scale`` noise and errors are
+    shares of the answer, on others the noise is the unit."""
     if purpose.budget is None and purpose.error is None:
         return None
     space = train.space
@@ -110,7 +109,7 @@ def plan_for(
     alone = target is not None and int(target.count.sum()) - int((target.count > 0).sum()) < LEAST_FREEDOM
     adding = expected is None or (expected.rule == "pairs" and known.order == 1 and alone)
     left = _noise(known, train.target) if adding or expected is None else expected.noise
-    noise, error, typical = purpose.noise or left, purpose.error, None
+    noise, error, typical, unit = purpose.noise or left, purpose.error, None, 1.0
     if scale is not None and train.target is not None and noise:
         if scale.name == "log":
             logs = scaled(train.target, scale)
@@ -124,27 +123,8 @@ def plan_for(
     return plan_rows(
         known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget, error=error,
         criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
-        scale=None if scale is None else scale.name, typical=typical, distinct=distinct,
+        scale=None if scale is None else scale.name, typical=typical, distinct=distinct, shifts=shifts, unit=unit,
     )  # fmt: skip
-
-
-def own_to_each_row(identifiers: Collection[str]) -> str:
-    """Why no rows can be named, or nothing: of batches that each row has its own of, none can be planned."""
-    named = " and ".join(name for name in identifiers if PAST.search(name))
-    return (
-        f"no rows are planned: they would have past levels of {named}, of which each row has its own" if named else ""
-    )
-
-
-def past(space: FactorSpace, plan: Plan | None) -> list[str]:
-    """A note on each factor whose planned levels may be gone."""
-    named = [name for name in space.names if PAST.search(name)] if plan is not None and len(plan.cells) else []
-    return [
-        f"if a new row has a new {name}, the plan's levels of {name} are those of the past: --forbid {name}=LEVEL "
-        f"keeps out what cannot be run again, and --block {name} in place of the factor takes "
-        "its shifts off and leaves it open."
-        for name in named
-    ]
 
 
 def _noise(known: Identifiability, target: Target | None) -> float | None:

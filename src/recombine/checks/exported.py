@@ -106,7 +106,7 @@ def record(result: CheckResult) -> dict[str, Any]:
         "additivity": None if result.additivity is None else _plain(vars(result.additivity)),
         "rescaled": None if result.rescaled is None else _plain(vars(result.rescaled)),
         "scale": result.scale,
-        "blocks": None if result.shifts is None else vars(result.shifts),
+        "blocks": None if result.shifts is None else result.shifts.to_dict(),
         "learner": None if result.prediction is None else _learner(result.prediction),
         "notes": list(result.notes),
         "settings": result.settings,

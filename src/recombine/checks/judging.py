@@ -43,12 +43,16 @@ class Judged:
         """The scale on which effects add up where they do not in the answer's own units."""
         return self.forecast.scale if self.forecast is not None and scale_of(self.rescaled) else None
 
+    @property
+    def contradicted(self) -> bool:
+        """Whether the seen combinations speak against sums, on their scale too."""
+        return self.additivity is not None and self.additivity.rejected is True and self.scale is None
+
     def adds_up(self, order: int) -> bool:
         """Whether nothing speaks against sums: they are not rejected, or not on their scale, and the recommended rule
         is one."""
         sums = ("additive", "curved") if order == 1 else ("additive", "curved", "pairs")
-        rejected = self.additivity is not None and self.additivity.rejected and self.scale is None
-        return not rejected and (self.forecast is None or self.forecast.rule.startswith(sums))
+        return not self.contradicted and (self.forecast is None or self.forecast.rule.startswith(sums))
 
 
 def judge(
@@ -121,9 +125,10 @@ def _additivity(known: Identifiability, train: Table, expected: Forecast | None)
 def _rescaled(
     known: Identifiability, train: Table, fit: Additivity | None, expected: Forecast | None
 ) -> Additivity | None:
-    """The same test on the scale of the recommended rule, where that is another one and explains something, and adding
-    up in the answer's own units is rejected. (Where it is only not shown, noise would find itself a scale.)"""
-    scale = expected.scale if expected is not None and expected.beats else None
-    if train.target is None or fit is None or not fit.rejected or scale is None:
+    """The same test on the scale of the recommended rule, where that is another one and adding up in the answer's own
+    units is rejected, or explains nothing beyond chance while that rule does."""
+    if train.target is None or fit is None or expected is None or (scale := expected.scale) is None:
+        return None
+    if not fit.rejected and (expected.explains is not False or expected.aliased or not expected.beats):
         return None
     return replace(additivity(known, scaled(train.target, scale), train.space.names), scale=scale.name)

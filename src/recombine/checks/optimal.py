@@ -210,6 +210,15 @@ def until(
     return np.array(rows, dtype=np.int64), fewest
 
 
+def floor(before: Floats, pool: Floats, asked: Floats) -> Floats:
+    """The variances of the asked answers after any number of rows of the pool: what it does not touch stays."""
+    before, pool, asked = _start(before, pool, asked)
+    values, vectors = np.linalg.eigh(pool.T @ pool)
+    still = vectors[:, values <= 1e-9 * values.max(initial=0.0)]
+    known = asked @ still
+    return np.asarray(((known @ np.linalg.inv(still.T @ before @ still)) * known).sum(axis=1))
+
+
 def _fewest(design: Design, now: Floats, variance: float, chosen: list[int]) -> int:
     """Where the mean variance of some answers is to fall so far, the tangent says how many rows that takes at least."""
     known = design.asked[chosen] @ design.inverse

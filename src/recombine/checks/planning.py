@@ -19,7 +19,7 @@ from recombine.checks.expected import shown
 from recombine.checks.exported import run_sheet
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.optimal import choose, until
+from recombine.checks.optimal import choose, floor, until
 from recombine.checks.visiting import visiting_order
 from recombine.errors import InputError
 from recombine.result import Result
@@ -27,6 +27,8 @@ from recombine.space import Codes, Factor, FactorSpace, Level
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from recombine.checks.blocks import Shifts
 
 MOST_CELLS = 20_000
 """Cells that are considered, to be collected or to be answered; of a larger grid, a sample."""
@@ -80,6 +82,12 @@ class Plan:
     """How many of them are outside it also with these rows."""
     whole: bool = False
     """Whether the errors are over all combinations, where some were seen and nothing narrower was asked about."""
+    block: str | None = None
+    """What all the rows are in a new one of (a day, a plate), whose shift is estimated with them."""
+    shift: tuple[float, float] = (0.0, 0.0)
+    """How far a single row of a further block is off by that one's shift alone: before the plan and after it."""
+    floor: float | None = None
+    """The largest error after any number of rows, where that is above the error asked for: then none are planned."""
     forecast: str | None = None
     """The rule of the forecast that stands beside it, whose error is another one."""
     contradicted: bool = False
@@ -110,16 +118,17 @@ class Plan:
 
     @property
     def words(self) -> str:
-        if self.contradicted and self.after is not None:
+        if self.contradicted and self.after is not None and self.floor is None:
             return self._without_errors()
-        return self._sentence() + (self._compared() if self.after is not None else "")
+        return self._sentence() + (self._compared() if self.after is not None and self.floor is None else "")
 
     def _without_errors(self) -> str:
         by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"
         least = "" if self.fewest is None else f", in which case no plan has fewer than {self.fewest:,}"
-        rows = f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}"
         once = " and each asked combination once before any again"
-        told = f"{rows}, chosen as if {self.assumes}{least},{once}: no standard error is told that rests on it{by}."
+        told = (
+            f"{self._rows}, chosen as if {self.assumes}{least},{once}: no standard error is told that rests on it{by}."
+        )
         return f"{told} What such rows buy: {BOUGHT_BY_TWO if self.cells.shape[1] < 3 else BOUGHT}."
 
     def _compared(self) -> str:
@@ -130,7 +139,10 @@ class Plan:
         if self.noise != 1:
             was, now = self.new_row.values()
             before = "" if was is None or not len(self.cells) else f" ({self._size(was)} before)"
-            text += f"; a new row, with its own noise, would be {self._size(now or 0.0)} off{before}"
+            own = f" on a further {self.block}, with its own noise and the shift of its {self.block} "
+            own += f"({self._size(self.shift[1])}, which rows on one {self.block} hardly lessen),"
+            own = ", with its own noise," if self.block is None else own
+            text += f"; a new row{own} would be {self._size(now or 0.0)} off{before}"
         if self.forecast is None:
             return f"{text}."
         also = "which holds the noise of the answers and what the rule misses as well"
@@ -138,9 +150,14 @@ class Plan:
 
     @property
     def new_row(self) -> dict[str, float | None]:
-        """How far a single new row is off, typically: the standard error and its own noise."""
-        ends = {"before": self.before, "after": self.after}
-        return {when: None if error is None else math.hypot(error, self.noise) for when, error in ends.items()}
+        """How far a single new row is off, typically: the standard error, its own noise and the shift of its block."""
+        ends = {"before": (self.before, self.shift[0]), "after": (self.after, self.shift[1])}
+        return {when: None if e is None else math.hypot(e, self.noise, shift) for when, (e, shift) in ends.items()}
+
+    @property
+    def _rows(self) -> str:
+        on = f" on one new {self.block}" if self.block else ""
+        return f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}{on}"
 
     def _sentence(self) -> str:
         around = "" if self.rule is None else f" around the rule “{self.rule}”, what it misses included"
@@ -151,7 +168,7 @@ class Plan:
             unit = f"in per cent of the answer, {known}"
             if self.fewest is not None:
                 unit += f"; the error asked for is met at a typical answer, {self.typical:.3g}, larger ones err by more"
-        rows = f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}"
+        rows = self._rows
         outside = f"{self.far:,} asked outside the seen range {'is' if self.far == 1 else 'are'} left out"
         unit += f"; {outside}" if self.far else ""
         if self.after is None and self.far and self.enough:
@@ -160,6 +177,14 @@ class Plan:
             return f"{rows} leave some asked answers undetermined."
         was = "some were not determined before" if self.before is None else f"{self._size(self.before)} before"
         what = "all combinations, seen ones too," if self.whole else "the asked answers"
+        what += f" of an average {self.block}" * bool(self.block)
+        if self.floor is not None:
+            on = f"on one new {self.block}" if self.block else "of those that can be collected"
+            least = f"the largest standard error of {what} stays at {self._size(self.floor)} ({unit})"
+            more = "; rows on several of these would lower it" if self.block else ""
+            more += f"; {rows} determine what is asked" if len(self.cells) else ""
+            least = f"with any number of rows {on}, if {self.assumes}, {least}{more}"
+            return f"the precision asked for is out of reach: {least}."
         text = f"after {rows}, if {self.assumes}, the typical standard error of {what} is "
         text = f"{text}{self._size(self.after)} ({was}; {unit})"
         worst = self._size(self.worst or 0.0)
@@ -189,6 +214,9 @@ class Plan:
             "scale": self.scale,
             "typical": self.typical,
             "outside": self.far,
+            "block": self.block,
+            "shift": dict(zip(("before", "after"), self.shift, strict=True)),
+            "floor": self.floor,
             "order": "visiting" if self.changes or self.changes_bound else "random",
             "changes": {"cost": self.changes, "bound": self.changes_bound},
             "words": self.words,
@@ -212,11 +240,14 @@ def plan_rows(
     scale: str | None = None,
     typical: float | None = None,
     distinct: bool = False,
+    shifts: Shifts | None = None,
+    unit: float = 1.0,
 ) -> Plan:
     """The rows of ``pool`` that are worth most for ``budget`` (their prices add up to it), or rows until every asked
     standard error is at most ``error``; ``asked`` None: every cell of the pool. ``distinct``: no row is repeated before
     every asked cell is seen or in the plan (where effects do not add up, a row tells of its own cell alone). Errors are
-    those inside the seen range of numbers: how far a line or curve goes on is no matter of noise."""
+    those inside the seen range of numbers: how far a line or curve goes on is no matter of noise. With ``shifts`` of
+    blocks, whose ``unit`` is that of one error here, the rows are all in one new block."""
     _refuse(budget, error, criterion, prices, noise)
     grid = asked is None
     asked = pool if asked is None else asked
@@ -229,36 +260,66 @@ def plan_rows(
     asked = asked[whole.rows.contains(asked)]
     far = known.beyond(asked) if known.curves else np.zeros(len(asked), dtype=bool)
     x, ask = _features(whole, pool), _features(whole, asked if far.all() else asked[~far])
-    before = _information(known, counts, x.shape[1], whole)
     first = _places(pool, needed.cells)
+    if shifts is None:
+        before, now = _information(known, counts, x.shape[1], whole), ask
+    else:
+        before, x, now, ask = shifts.with_a_new(lambda codes: _features(whole, codes), known, x, ask)
+        _few(x.shape[1])
+        ties = np.flatnonzero(known.rows.contains(pool))
+        if error is not None and not len(ties):
+            raise InputError(
+                f"to reach an error with rows on a new {shifts.name}, one of the combinations that can be collected "
+                "must be determined already; give a budget instead."
+            )
+        first = np.concatenate([first, ties[:1]])
+    none, one = np.zeros(0, dtype=np.int64), np.ones(len(x))
+    start = choose(before, x[:0], now, one[:0], 0, first=none) if known.rank == whole.rank else None
+    lowest = None
     fresh = None
     if distinct:
         wanted = {tuple(row) for row in asked.tolist()}
         fresh = ~known.members.contains(pool) & np.array([tuple(row) in wanted for row in pool.tolist()], dtype=bool)
     if error is not None:
-        rows, fewest = until(before, x, ask, (error / noise) ** 2, MOST_ROWS, first, fresh)
-        chosen = choose(before, x, ask, np.ones(len(x)), len(rows), first=rows)
-        bound, enough = 0.0, needed.enough and chosen.worst <= (error / noise) ** 2 * (1 + 1e-6)
+        most, bound = (error / noise) ** 2 * (1 + 1e-6), 0.0
+        least = float(floor(before, x, ask).max(initial=0.0))
+        if start is not None and start.worst <= most:
+            chosen, fewest = start, 0
+        elif least > most:
+            chosen, fewest, lowest = (
+                start or choose(before, x, ask, one, len(first), first=first),
+                0,
+                _error(least, noise),
+            )
+        else:
+            rows, fewest = until(before, x, ask, (error / noise) ** 2, MOST_ROWS, first, fresh)
+            chosen = choose(before, x, ask, one, len(rows), first=rows)
+        enough = needed.enough and chosen.worst <= most
     else:
         total = float(budget or 0)
-        chosen = choose(before, x, ask, prices, total, criterion, None if grid else first, fresh)
+        chosen = choose(before, x, ask, prices, total, criterion, None if grid or shifts else first, fresh)
         if not np.isfinite(chosen.mean):
             chosen = choose(before, x, ask, prices, total, criterion, first, fresh)
         fewest, enough = None, needed.enough and bool(np.isfinite(chosen.mean))
         bound = math.sqrt(chosen.bound) * noise if criterion == "A" else 0.0
-    start = choose(before, x, ask, np.ones(len(x)), 0).mean if known.rank == whole.rank else np.inf
     cells = pool[chosen.rows]
+    if shifts is not None and len(cells) == 1:
+        raise InputError(f"one row alone on a new {shifts.name} tells nothing of the factors; plan two or more.")
     costs = [float((change or {}).get(name, 0.0)) for name in space.names]
     for name in change or {}:
         space.position(name)
     order, path, least = visiting_order(cells, costs) if change else (np.arange(len(cells)), 0.0, 0.0)
-    none = len(far) > 0 and bool(far.all())
-    was, now, worst = (None if none else _error(v, noise) for v in (start, chosen.mean, chosen.worst))
+    untold = len(far) > 0 and bool(far.all())
+    ends = (math.inf if start is None else start.mean, chosen.mean, chosen.worst)
+    was, then, worst = (None if untold else _error(v, noise) for v in ends)
+    more = (0, 1 if len(cells) else 0)
+    off = [0.0, 0.0] if shifts is None else [shifts.new_row(shifts.blocks + n) / unit for n in more]
     return Plan(
-        cells[order], prices[chosen.rows][order], was, now, worst, bound, fewest, enough, noise, rule, path, least,
+        cells[order], prices[chosen.rows][order], was, then, worst, bound, fewest, enough, noise, rule, path, least,
         known.assumes(space.names, scale), scale, typical, int(far.sum()),
         known.still_beyond(asked, cells),
         repeats=_repeats(cells[order], known.members.contains(cells[order]).tolist()),
+        block=None if shifts is None else shifts.name, shift=(off[0], off[1]), floor=lowest,
     )  # fmt: skip
 
 
@@ -291,10 +352,13 @@ def _error(variance: float, noise: float) -> float | None:
 
 
 def _features(known: Identifiability, codes: Codes) -> Floats:
-    rows = known.rows.rows(codes[:1])
-    if rows.shape[1] > MOST_EFFECTS:
-        raise InputError(f"a plan is made for up to {MOST_EFFECTS:,} effects; here are {rows.shape[1]:,}.")
+    _few(known.rows.rows(codes[:1]).shape[1])
     return known.rows.floats(codes)
+
+
+def _few(effects: int) -> None:
+    if effects > MOST_EFFECTS:
+        raise InputError(f"a plan is made for up to {MOST_EFFECTS:,} effects; here are {effects:,}.")
 
 
 def _information(known: Identifiability, counts: Ints, size: int, whole: Identifiability) -> Floats:

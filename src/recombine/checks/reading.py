@@ -245,7 +245,8 @@ def _reading_notes(train: Table, asked: Table | None, numbers: Collection[str]) 
     for name, once in identifiers(train, numbers).items():
         which = f"{once:,} of the {len(train.space[name]):,} levels of {name} occur in a single row"
         notes.append(
-            f"{which}, as those of an identifier do: if it is one leave it out, what is recombined must recur."
+            f"{which}, as those of an identifier do: if it is one leave it out, as what is recombined must recur and "
+            "rows to collect would have past ones."
         )
     single = [f.name for f in train.space.factors if len(f) == 1]
     if single:

@@ -142,7 +142,7 @@ class CheckResult(Result):
         """The worst status of all asked combinations, or what speaks against adding up where it rests on that."""
         if self.worst != "determined":
             return self.worst
-        if self.scale is not None:
+        if self.scale is not None and not self.doubt:
             return f"determined on a {self.scale} scale"
         return f"assumption {self.doubt}" if self.doubt else "determined"
 
@@ -150,8 +150,10 @@ class CheckResult(Result):
     def doubt(self) -> Literal["rejected", "unsupported"] | None:
         """What the table's own answers say against “determined”, whatever else is undetermined: that effects do not add
         up, or nothing that shows that they do."""
-        if self.additivity is None or self.scale is not None or self.worst == "seen":
+        if self.additivity is None or self.worst == "seen":
             return None
+        if self.scale is not None:
+            return None if self.forecast is None or self.forecast.beats else "unsupported"
         if self.additivity.rejected:
             return "rejected"
         return "unsupported" if self._not_shown() else None
@@ -338,9 +340,14 @@ class CheckResult(Result):
             every = f"Every combination asked about is determined if {sums}"
             if self.additivity is None:
                 return f"{every}."
-            if self.rescaled is not None and self.scale is not None:
+            if self.rescaled is not None and self.scale is not None and not self.doubt:
                 scaled = f"on the {self.scale} scale ({self.rescaled.evidence or self.rescaled.test})"
-                plain = f"in the answer's own units it is ({self._evidence})"
+                plain = (
+                    f"it is ({self._evidence})"
+                    if self.additivity.rejected
+                    else f"that is not shown: {self._not_shown()}"
+                )
+                plain = f"in the answer's own units {plain}"
                 return f"{every}: adding up is not rejected {scaled}; {plain}."
             if self.verdict == "assumption rejected" and self.rule == "surface":
                 answers = "the answers are those of a surface of lines, squares and products"
@@ -394,6 +401,9 @@ class CheckResult(Result):
         if found.aliased:
             return "interactions may hide behind single effects (aliased), a note names them"
         tried, same = found.assumed, "the same answer for all"
+        if self.scale is not None and not found.beats:
+            less = self._less(found.error, found.constant, same)
+            return f"on combinations left out the rule “{found.rule}” errs {less}"
         if tried is not None and (tried.error >= found.constant or found.rule == "constant"):
             return f"on combinations left out it is not clearly better than {same}"
         if tried is not None and not tried.beats:
