@@ -23,13 +23,14 @@ from recombine.mechanisms.comparing import (
     compare,
     noise as noise_of_rows,
     noise_within,
+    unread,
     unsure,
 )
 from recombine.mechanisms.deciding import decide
 from recombine.mechanisms.determined import LeftOpen, left_open
 from recombine.mechanisms.evidence import FAILING, evidence, named
 from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members
+from recombine.mechanisms.fitting import fails_though_unfitted, fitted_members
 from recombine.mechanisms.literal import LITERAL
 from recombine.mechanisms.losing import LEAK, LITTLE, leaked, nothing_left, unsure_probabilities
 from recombine.mechanisms.names import NOTHING, figure_words, share
@@ -138,7 +139,7 @@ def judge(
         left_out=missing,
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
-        notes=(*notes, *_notes(usable, known), *([undetermined.note] if undetermined.count else [])),
+        notes=(*notes, *_notes(usable, comparison, known), *([undetermined.note] if undetermined.count else [])),
         left_open=undetermined,
         outliers=tuple(outliers.tolist()),
         bad_levels=tuple(levels),
@@ -177,19 +178,17 @@ def _reconsidered(
 
 
 def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
-    """What is taken off the errors of each combination before they are compared: its noise, where rows tell it, and
-    nothing from a learner that is told more than the factors, and so answers rows of one combination differently: what
-    the factors leave open is no bound to it."""
-    floor = comparison.floor.mean
-    told = answers.varies and answers.like and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
-    each = noise_within(answers) if floor > 0 and not told else None
+    """What is taken off the errors of each combination before they are compared: its noise, where rows tell it; of a
+    learner that is told more than the factors, as much of it as it does not tell apart."""
+    floor, open_ = comparison.floor.mean, unread(answers)
+    each = noise_within(answers) if floor > 0 else None
     if each is None:
-        return np.full(len(answers.codes), floor if comparison.floor.over == GIVEN and not told else 0.0)
+        return np.full(len(answers.codes), open_ * floor if comparison.floor.over == GIVEN else 0.0)
     if answers.classes is None:
-        return each
+        return open_ * each
     # Few rows of a combination miss its usual class, and so tell too much noise of unseen and seen ones alike.
     sides = [at for at in (answers.unseen, answers.compared & answers.like) if each[at].any()]
-    return each * min([1.0, *(comparison.reached(answers, at) / float(each[at].mean()) for at in sides)])
+    return each * min([open_, *(comparison.reached(answers, at) / float(each[at].mean()) for at in sides)])
 
 
 def _training(answers: Answers, seed: int) -> Interval:
@@ -199,7 +198,7 @@ def _training(answers: Answers, seed: int) -> Interval:
     return interval(values, seed=seed)
 
 
-def _notes(answers: Answers, told: float | None) -> list[str]:
+def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list[str]:
     notes = []
     own = Interval(float("nan")) if told is None else noise_of_rows(answers)[0]
     if told is not None and own.bounded and not own.low <= told <= own.high:
@@ -208,6 +207,11 @@ def _notes(answers: Answers, told: float | None) -> list[str]:
             f"{figure_words(own)}: what was said is used"
             + ", but for what the gap takes off as noise, which is what the rows tell." * (told > 0)
             + "." * (told == 0)
+        )
+    if comparison.floor.mean > 0 and (open_ := unread(answers)) < LITTLE:
+        notes.append(
+            "It tells rows of one combination apart, and rightly: it reads more than the factors. What these leave "
+            f"open is no bound to it, and no more than {share(open_)} of it is taken off as noise."
         )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")

@@ -226,6 +226,24 @@ def noise_within(answers: Answers) -> FloatArray | None:
     return np.where(several, each, np.average(each[several], weights=n[several] - 1))
 
 
+def unread(answers: Answers, *sides: NDArray[np.bool_]) -> float:
+    """Of what answers differ by within combinations, the share that the learner does not tell apart: 1 where the
+    factors are all it reads. What it tells apart is no noise to it.
+
+    Numbers: its error beside that of its mean answer to a combination. Classes: beside that of its own answers, dealt
+    anew among the rows of the combination. The less of ``sides``, by default of all rows that were not trained on."""
+    sides = sides or (answers.unseen, *([answers.compared] if answers.like else []))
+    if not answers.varies or answers.classes == ("",) or (answers.classes is None and answers.within is None):
+        return 1.0
+    if answers.classes is None:
+        off = np.square(answers.predicted - answers.target).mean(axis=2) / answers.scale
+        left, whole = answers.error - off, np.broadcast_to(answers.within, off.shape)
+    else:
+        left, whole = answers.error, 1 - (answers.predicted * answers.target).sum(axis=2)
+    shares = [float(left[:, at].sum() / whole[:, at].sum()) for at in sides if whole[:, at].sum() > NOTHING]
+    return float(np.clip(min(shares, default=1.0), 0.0, 1.0))
+
+
 def _left_out(own: FloatArray, more: FloatArray) -> FloatArray:
     """Counts of classes (combinations × classes): how often a row's class is not the most frequent one of two thirds of
     all rows, drawn without it; ``more`` of them are not asked about, and classes that are level share.

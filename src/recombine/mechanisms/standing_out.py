@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, stdtrit
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import Comparison
+from recombine.mechanisms.comparing import Comparison, unread
 from recombine.mechanisms.losing import HALF, LITTLE, QUARTER
 from recombine.mechanisms.names import NOTHING, brief, share
 from recombine.statistics import FEW, FloatArray
@@ -86,12 +86,13 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
 
 
 def _beyond_the_best(answers: Answers) -> FloatArray:
-    """The error at each combination beyond that of the best one answer there, as far as its own rows tell."""
+    """The error at each combination beyond that of the best one answer there, as far as its own rows tell, and as far
+    as the learner does not tell these apart."""
     if answers.classes is not None:
-        return np.asarray(answers.error.mean(axis=0) - (1 - answers.target.max(axis=1)))
+        return np.asarray(answers.error.mean(axis=0) - unread(answers) * (1 - answers.target.max(axis=1)))
     off = np.square(answers.predicted.mean(axis=0) - answers.target).mean(axis=1) / answers.scale
     inside = 0.0 if answers.within is None else answers.within / np.maximum(answers.counts - 1, 1)
-    return np.asarray(off - inside)
+    return np.asarray(off - unread(answers) * inside)
 
 
 def level_words(answers: Answers, levels: Sequence[Level], alone: bool) -> str:
