@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers import Answers, Trained
-from recombine.mechanisms.columns import Columns, Kind, answer_columns
+from recombine.mechanisms.columns import Columns, Kind, answer_columns, check_roles, labels
 from recombine.mechanisms.literal import among
 from recombine.mechanisms.probabilities import likely_class
 from recombine.statistics import FloatArray
@@ -43,6 +43,7 @@ class Reading:
 def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answers], list[str]]:
     """The answers of a table over one space of levels, those of the other predictions, and what is worth saying."""
     target, split = how.target, how.split
+    check_roles(how.factors, target, how.predictions, None if split is None else split[0])
     used = {*how.factors, *(how.bins or {}), target, *(c for cs in how.predictions for c in cs), *(split or ())[:1]}
     frame = scan(table, "the table of predictions", how.max_bytes, how.max_rows, used)
     known = None if how.train is None else scan(how.train, "the training table", how.max_bytes, how.max_rows, used)
@@ -57,6 +58,14 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
             f"The training table has no {target!r}: simple rules are fitted to the answers that the table of "
             "predictions itself has of seen combinations."
         )
+    alone = [columns[0] for columns in how.predictions if len(columns) == 1]
+    if how.target_kind is None and len(alone) == len(how.predictions):
+        if named := labels(frame, target, alone, known if told else None):
+            how = replace(how, target_kind="class")
+            notes.append(
+                f"The answers in {target!r} ({named}) are judged as classes, as nothing else is ever predicted; if they "
+                "are counts or ratings, say --target-kind number."
+            )
     for columns in how.predictions:
         name = columns[0] if len(columns) == 1 else _begin(columns) or ", ".join(columns)
         answers, own = _read(frame, known, told, columns, how)
@@ -78,7 +87,7 @@ def _read(
     likely = likely_class(frame, how.target, prediction, label, loss) if how.target_kind != "number" else None
     scores = {"log loss": loss} if likely is not None else {}
     frame, column = (frame, prediction[0]) if likely is None else (likely, label)
-    columns = answer_columns(frame, how.factors, how.target, column, how.target_kind, known if told else None)
+    columns = answer_columns(frame, how.target, column, how.target_kind, known if told else None)
     frame, lost, of_test = _complete(frame, columns, how)
     frame = _with_answers(frame, columns, error)
     if columns.kind == "number":
