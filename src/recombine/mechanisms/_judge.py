@@ -36,6 +36,7 @@ from recombine.mechanisms.losing import LEAK, LITTLE, leaked, nothing_left, unsu
 from recombine.mechanisms.names import NOTHING, figure_words, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import level_words, levels_standing_out, standing_out, words
+from recombine.mechanisms.tails import heavy_tails
 from recombine.statistics import FloatArray, Interval, Over, interval
 
 FITTED = 0.1
@@ -139,7 +140,10 @@ def judge(
         left_out=missing,
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
-        notes=(*notes, *_notes(usable, comparison, known), *([undetermined.note] if undetermined.count else [])),
+        notes=(
+            *notes, *_notes(usable, comparison, known), *([undetermined.note] if undetermined.count else []),
+            *([tails] if (tails := "" if said else heavy_tails(usable, over)) else []),
+        ),
         left_open=undetermined,
         outliers=tuple(outliers.tolist()),
         bad_levels=tuple(levels),
