@@ -96,7 +96,7 @@ def judge(
         found += extra
     if fits:
         there = float(within[away].mean()) if away.any() else 0.0
-        lost = min(there, comparison.reached(usable, away)) if away.any() else 0.0
+        lost = min(there, comparison.reached(usable, away), float(error[:, away].mean())) if away.any() else 0.0
         excess = average(usable, over, (1.0, beyond + (there - lost), away))
         more = usable.varies and not usable.like
         speaks = any(e.speaks and e.id != LITERAL and not (more and e.id in SHRINKING) for e in found)

@@ -79,9 +79,8 @@ class Comparison:
         return min((c.seen for c in self.others if c.rule), default=float("nan"))
 
     def reached(self, answers: Answers, at: NDArray[np.bool_]) -> float:
-        """The least mean error of the learner and of simple rules on rows nobody trained on: no noise is more."""
-        rules = [float(answers.errors_of(rule.answers)[at].mean()) for rule in self.rules.values()]
-        return min([float(answers.error[:, at].mean()), *rules])
+        """The least mean error of simple rules on rows nobody trained on: no noise is more."""
+        return min((float(answers.errors_of(rule.answers)[at].mean()) for rule in self.rules.values()), default=np.inf)
 
 
 Term = tuple[float, FloatArray, NDArray[np.bool_]]

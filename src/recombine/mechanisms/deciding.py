@@ -49,6 +49,7 @@ def decide(
     if enough and constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
         # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
         informed |= excess.high < (constant.error.mean - lost) / 2
+    informed &= not (answers.like and comparison.better_on_seen.mean >= 0)  # Who knows nothing of seen ones was lucky.
     like = answers.like
     favoured = None if like else by_heart(answers, comparison, over, margin)
     most = 0.0 if favoured is None else favoured.most
@@ -173,8 +174,8 @@ def _larger(answers: Answers, favoured: float) -> bool:
 
 
 def _overfits(answers: Answers, seen: Interval, comparison: Comparison, margin: float, fitted: float) -> bool:
-    """Whether new rows of seen combinations are answered so much worse than training rows that it would not count as
-    fitted on them."""
+    """Whether new rows of seen combinations are answered clearly worse than training rows, and so that it would not
+    count as fitted on them."""
     trained = float(np.nanmean(answers.training_error))
     floor = comparison.floor.mean if np.isfinite(comparison.floor.mean) else 0.0
-    return answers.like and seen.bounded and seen.low > trained + margin and seen.low > fitted + floor
+    return answers.like and seen.bounded and seen.low > trained + margin and seen.mean > fitted + floor

@@ -77,11 +77,10 @@ def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) 
     least = each if answers.classes is None else 1 - answers.target.max(axis=1)
     if not answers.error[:, away].mean() < LITTLE * constant.error.mean:
         return False  # Of unseen ones nothing is known at all.
-    seen, unseen, above = (
-        average(answers, over, (1.0, answers.error - noise, mask))
-        for noise, mask in ((least, at), (each, away), (least, away))
+    seen, unseen = (
+        average(answers, over, (1.0, answers.error - noise, mask)) for noise, mask in ((least, at), (each, away))
     )
-    return seen.high < 0 and unseen.low <= margin and above.high >= 0
+    return seen.high < 0 and unseen.low <= margin
 
 
 def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:
