@@ -125,7 +125,9 @@ def test_figures_of_page_and_sentence_are_the_same():
         assert ranged(figure) in str(error_rows(result))
 
 
-@pytest.mark.parametrize(("start", "kind", "said"), [(0, "class", "number"), (1, "class", "number"), (7, "number", "class")])
+@pytest.mark.parametrize(
+    ("start", "kind", "said"), [(0, "class", "number"), (1, "class", "number"), (7, "number", "class")]
+)
 def test_labels_written_as_whole_numbers_are_classes_and_either_way_it_is_said(start, kind, said):
     y = start + (A + B) % 4
     p = np.where(NOISE > 1.5, start + A % 4, y)  # Several answers per combination.

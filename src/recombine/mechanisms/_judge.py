@@ -141,7 +141,9 @@ def judge(
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
         notes=(
-            *notes, *_notes(usable, comparison, known), *([undetermined.note] if undetermined.count else []),
+            *notes,
+            *_notes(usable, comparison, known),
+            *([undetermined.note] if undetermined.count else []),
             *([tails] if (tails := "" if said else heavy_tails(usable, over)) else []),
         ),
         left_open=undetermined,

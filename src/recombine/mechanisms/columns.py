@@ -43,9 +43,7 @@ class Columns:
         return text.str.to_lowercase() if set(self.names) <= FLAGS else text
 
 
-def check_roles(
-    factors: Sequence[str], target: str, predictions: Sequence[tuple[str, ...]], split: str | None
-) -> None:
+def check_roles(factors: Sequence[str], target: str, predictions: Sequence[tuple[str, ...]], split: str | None) -> None:
     """Refuse a column that is named as two things; the first of ``predictions`` is the learner's, the others other
     models'."""
     said = [name for columns in predictions for name in columns]

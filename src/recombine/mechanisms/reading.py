@@ -59,13 +59,13 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
             "predictions itself has of seen combinations."
         )
     alone = [columns[0] for columns in how.predictions if len(columns) == 1]
-    if how.target_kind is None and len(alone) == len(how.predictions):
-        if named := labels(frame, target, alone, known if told else None):
-            how = replace(how, target_kind="class")
-            notes.append(
-                f"The answers in {target!r} ({named}) are judged as classes, as nothing else is ever predicted; if they "
-                "are counts or ratings, say --target-kind number."
-            )
+    open_ = how.target_kind is None and len(alone) == len(how.predictions)
+    if open_ and (named := labels(frame, target, alone, known if told else None)):
+        how = replace(how, target_kind="class")
+        notes.append(
+            f"The answers in {target!r} ({named}) are judged as classes, as nothing else is ever predicted; if they "
+            "are counts or ratings, say --target-kind number."
+        )
     for columns in how.predictions:
         name = columns[0] if len(columns) == 1 else _begin(columns) or ", ".join(columns)
         answers, own = _read(frame, known, told, columns, how)

@@ -33,8 +33,8 @@ def heavy_tails(answers: Answers, over: Over) -> str:
     away, at = sides
     said = (
         f"Errors are heavy-tailed: over combinations their root mean square is {1 / ratio:.2f} times their mean size, "
-        f"{1 / NORMAL:.2f} times if they were normal. An interval of their mean may end too low: of planted errors with "
-        "heavy tails 75 to 93 % held the truth, where 95 % are meant."
+        f"{1 / NORMAL:.2f} times if they were normal. An interval of their mean may end too low: of planted errors "
+        "with heavy tails 75 to 93 % held the truth, where 95 % are meant."
     )
     if (off := answers.scores.get("mae")) is None:
         return said
@@ -43,6 +43,6 @@ def heavy_tails(answers: Answers, over: Over) -> str:
         score("mae", float(x)) for x in (off[:, away].mean(), off[:, at].mean(), gap.mean, gap.low, gap.high)
     )
     return (
-        f"{said} Mean absolute errors hang less on a few: {unseen} on unseen against {seen} on seen combinations, a gap "
-        f"of {mean} [{low}, {high}]."
+        f"{said} Mean absolute errors hang less on a few: {unseen} on unseen against {seen} on seen combinations, a "
+        f"gap of {mean} [{low}, {high}]."
     )
