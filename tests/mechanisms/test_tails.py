@@ -1,4 +1,4 @@
-"""Heavy tails are said where they are, and seldom of normal errors; what is told apart within combinations is no noise."""
+"""Heavy tails are said where they are, and seldom of normal errors; what is told apart in a combination is no noise."""
 
 from __future__ import annotations
 
