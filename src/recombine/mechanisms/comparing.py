@@ -232,11 +232,12 @@ def unread(answers: Answers, *sides: NDArray[np.bool_]) -> float:
     Numbers: its error beside that of its mean answer to a combination. Classes: beside that of its own answers, dealt
     anew among the rows of the combination. The less of ``sides``, by default of all rows that were not trained on."""
     sides = sides or (answers.unseen, *([answers.compared] if answers.like else []))
-    if not answers.varies or answers.classes == ("",) or (answers.classes is None and answers.within is None):
+    if not answers.varies or answers.classes == ("",):
         return 1.0
     if answers.classes is None:
         off = np.square(answers.predicted - answers.target).mean(axis=2) / answers.scale
-        left, whole = answers.error - off, np.broadcast_to(answers.within, off.shape)
+        inside = 0.0 if answers.within is None else answers.within
+        left, whole = answers.error - off, np.broadcast_to(inside, off.shape)
     else:
         left, whole = answers.error, 1 - (answers.predicted * answers.target).sum(axis=2)
     shares = [float(left[:, at].sum() / whole[:, at].sum()) for at in sides if whole[:, at].sum() > NOTHING]
