@@ -38,6 +38,18 @@ def test_heavy_tails_are_said_of_most_that_have_them_with_what_mean_absolute_err
     assert not heavy_tails(answers(drawn[0] > 1, classes=("0", "1")), Over(1))
 
 
+def test_where_it_is_said_intervals_hold_the_truth_as_seldom_as_the_note_says():
+    """Squares of t with three degrees of freedom have the mean 3; the gap is twice that of seen ones."""
+    rng, held = np.random.default_rng(0), []
+    for _ in range(400):
+        error = np.square(rng.standard_t(3, size=60)) * np.where(SEEN, 1, 3)
+        if heavy_tails(answers(error), Over(1)):
+            gap = Over(1).mean(error[None, ~SEEN], -error[None, SEEN])
+            held.append(gap.low <= 6 <= gap.high)
+    assert len(held) > 200
+    assert 0.75 <= np.mean(held) <= 0.93
+
+
 def test_of_numbers_what_is_not_told_apart_is_left():
     inside = np.full(60, 0.5)
     told = answers(np.full(60, 0.5), within=inside)  # Its mean answer is right: what is left is the noise.
