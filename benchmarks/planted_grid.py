@@ -1,8 +1,9 @@
 """A grid of two factors with rows that are hidden, trained on or held out, and answers over it: what learners are
-planted in (`planted_kinds.py`)."""
+planted in (`planted_kinds.py`, `planted_by_heart.py`)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,14 @@ class Planted:
     result: MeasureResult
     verdicts: tuple[str, ...]
     mechanisms: tuple[str, ...] = ()
+
+
+LEARNERS: dict[str, Callable[[np.random.Generator], Planted]] = {}
+
+
+def learner(build: Callable[[np.random.Generator], Planted]) -> Callable[[np.random.Generator], Planted]:
+    LEARNERS[build.__name__.replace("_", " ")] = build
+    return build
 
 
 FAILS = ("fails", "partly")

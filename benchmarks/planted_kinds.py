@@ -1,36 +1,19 @@
 """Learners whose behaviour is planted, and what may be said of each.
 
-Each generator builds a learner by hand (two of them train a small network) over a random space, support and noise, and
-says which verdicts are right and which mechanisms may be named. `verdicts.py` asks `measure` about all of them.
+Each generator builds a table of predictions by hand, over a random space, support and noise, and says which verdicts
+are right and which mechanisms may be named. `verdicts.py` asks `measure` about all of them, about models
+(`planted_models.py`), and about tables where seen combinations have training rows alone (`planted_by_heart.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.tree import DecisionTreeRegressor
-from torch import nn
 
 import recombine as rc
-from planted_grid import FAILS, UNTOLD, Grid, Planted, blurred, classes, neighbours, numbers, with_errors
-from recombine.mechanisms import MeasureResult
-from recombine.support import Explicit
-from recombine.tasks import cross_entropy, squared_error
-
-LEARNERS: dict[str, Callable[[np.random.Generator], Planted]] = {}
-
-
-def learner(build: Callable[[np.random.Generator], Planted]) -> Callable[[np.random.Generator], Planted]:
-    LEARNERS[build.__name__.replace("_", " ")] = build
-    return build
+from planted_grid import FAILS, UNTOLD, Grid, Planted, blurred, classes, learner, neighbours, numbers, with_errors
 
 
 @learner
@@ -49,34 +32,14 @@ def composes_numbers(rng: np.random.Generator) -> Planted:
 
 @learner
 def overfits_only(rng: np.random.Generator) -> Planted:
+    """New rows of seen and unseen combinations are equally hard, training rows are not."""
     grid = Grid.of(rng, int(rng.choice([16, 24])))
-    y = classes(rng, grid)
-    new = grid.unseen | grid.fresh
-    return Planted(grid.measured(y, with_errors(rng, y, np.where(new, rng.uniform(0.25, 0.45), 0.0))), ("overfits",))
-
-
-def overfitted_network(rng: np.random.Generator, **more: Any) -> MeasureResult:
-    """The label is the left one of two factors, and nothing in the input tells the right one."""
-    space = rc.FactorSpace.of(left=2, right=6)
-    train = Explicit(space, [(i, j) for i in range(2) for j in range(6) if (i + j) % 3])
-    codes = torch.as_tensor(space.sample(720, seed=int(rng.integers(10**6))))
-    generator = torch.Generator().manual_seed(int(rng.integers(10**6)))
-    inputs = torch.randn(720, 40, generator=generator) + 0.06 * (2.0 * codes[:, :1] - 1)
-    task = rc.FixedTask(space, train, ~train, inputs, codes[:, 0], codes, loss=cross_entropy, **more)
-    torch.manual_seed(int(rng.integers(10**6)))
-    network = nn.Sequential(nn.Linear(40, 64), nn.ReLU(), nn.Linear(64, 2))
-    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
-    x, y = task.whole()
-    for _ in range(150):
-        optimizer.zero_grad()
-        cross_entropy(network(x), y).mean().backward()
-        optimizer.step()
-    return rc.measure(network, task)
-
-
-@learner
-def overfits_only_network(rng: np.random.Generator) -> Planted:
-    return Planted(overfitted_network(rng), ("overfits",))
+    share = np.where(grid.unseen | grid.fresh, rng.uniform(0.15, 0.45), 0.0)
+    if rng.integers(2):
+        y = classes(rng, grid)
+        return Planted(grid.measured(y, with_errors(rng, y, share)), ("overfits",))
+    y = numbers(rng, grid, 0.5)
+    return Planted(grid.measured(y, y + np.sqrt(share) * y.std() * rng.normal(size=len(y))), ("overfits",))
 
 
 @learner
@@ -117,6 +80,24 @@ def shortcut_of_two_levels(rng: np.random.Generator) -> Planted:
     names = np.array(["land", "water"])
     table = {"bird": names[bird], "background": names[place], "y": names[bird], "p": names[said],
              "part": np.where(unseen | fresh, "test", "train")}  # fmt: skip
+    result = rc.measure_predictions(table, ["bird", "background"], target="y", prediction="p", split="part=test")
+    return Planted(result, FAILS, ("shortcut by background",))
+
+
+@learner
+def shortcut_of_three_groups(rng: np.random.Generator) -> Planted:
+    """The same, but birds of one kind were seen on both backgrounds, seldom on the other's; each is named by the
+    background there too."""
+    n = int(rng.integers(300, 600))
+    bird, place = np.indices((2, 2)).reshape(2, -1).repeat(n, axis=1)
+    unseen, seldom = (bird == 1) & (place == 0), (bird == 0) & (place == 1)
+    row = np.tile(np.arange(n), 4)
+    at = ~seldom | (row < n // 5)
+    said = np.where(rng.random(len(bird)) < rng.choice([1.0, 0.97]), place, bird)
+    names = np.array(["land", "water"])
+    table = {"bird": names[bird], "background": names[place], "y": names[bird], "p": names[said],
+             "part": np.where(unseen | (row % 4 == 0), "test", "train")}  # fmt: skip
+    table = {name: values[at] for name, values in table.items()}
     result = rc.measure_predictions(table, ["bird", "background"], target="y", prediction="p", split="part=test")
     return Planted(result, FAILS, ("shortcut by background",))
 
@@ -235,18 +216,6 @@ def random_errors_numbers(rng: np.random.Generator) -> Planted:
 
 
 @learner
-def diverged(rng: np.random.Generator) -> Planted:
-    space = rc.FactorSpace.of(a=4, b=5)
-    codes = torch.as_tensor(space.grid()).repeat(6, 1)
-    train = Explicit(space, space.grid()[rng.permutation(20)[:12]])
-    number = bool(rng.integers(2))
-    targets = codes.float().sum(1, keepdim=True) if number else codes[:, 0] % 2
-    loss = squared_error if number else cross_entropy
-    task = rc.FixedTask(space, train, ~train, codes.float(), targets, codes, loss=loss)
-    return Planted(rc.measure(lambda x: torch.full((len(x), 1 if number else 2), torch.nan), task), ("not fitted",))
-
-
-@learner
 def noise_ceiling(rng: np.random.Generator) -> Planted:
     """The true conditional mean of answers that are mostly noise, several rows per combination."""
     grid = Grid.of(rng, int(rng.choice([60, 100])))
@@ -261,6 +230,39 @@ def told_more_than_the_factors(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, int(rng.choice([8, 16])))
     y = numbers(rng, grid, 0.5) + rng.uniform(1, 3) * rng.normal(size=len(grid.a))
     return Planted(grid.measured(y, y + 0.1 * y.std() * rng.normal(size=len(y))), ("composes",))
+
+
+def with_a_covariate(rng: np.random.Generator, alone: bool) -> tuple[Grid, Any, Any, Any]:
+    """Answers that are what the factors say and what a column besides them says, both added up, and a little noise."""
+    grid = Grid.of(rng, int(rng.choice([12, 16])), (8, 8))
+    grid = replace(grid, fresh=np.zeros_like(grid.fresh)) if alone else grid
+    added = numbers(rng, grid, 0.0)
+    column = rng.uniform(0.7, 2) * rng.normal(size=len(added))
+    return grid, added, column, 0.2 * rng.normal(size=len(added))
+
+
+@learner
+def reads_a_covariate_rightly(rng: np.random.Generator) -> Planted:
+    """The column leaves nothing open but the noise; half of the tables have no new rows of seen combinations."""
+    grid, added, column, noise = with_a_covariate(rng, bool(rng.integers(2)))
+    x = np.stack([column, added], 1)
+    p = x @ np.linalg.lstsq(x[grid.known], (added + column + noise)[grid.known], rcond=None)[0]
+    return Planted(grid.measured(added + column + noise, p), ("composes",))
+
+
+@learner
+def reads_a_covariate_rightly_for_classes(rng: np.random.Generator) -> Planted:
+    grid, added, column, noise = with_a_covariate(rng, False)
+    names = np.array(["no", "yes"])
+    y, p = (names[(s > np.median(added)).astype(int)] for s in (added + column + noise, added + column))
+    return Planted(grid.measured(y, p), ("composes", "unclear"))
+
+
+@learner
+def reads_a_covariate_and_little_of_unseen_factors(rng: np.random.Generator) -> Planted:
+    grid, added, column, noise = with_a_covariate(rng, False)
+    p = column + np.where(grid.unseen, rng.uniform(0.2, 0.4), 1.0) * (added - added.mean()) + added.mean()
+    return Planted(grid.measured(added + column + noise, p), FAILS, ("memorization leak",))
 
 
 @learner
@@ -324,48 +326,6 @@ def random_guesses(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, 8)
     y = classes(rng, grid)
     return Planted(grid.measured(y, rng.permutation(y)), ("not fitted",))
-
-
-def photographs(rng: np.random.Generator, noise: float) -> tuple[rc.FixedTask, Any]:
-    """Six animals in six places, each seen in two of them; an input is a sum of both and noise."""
-    space = rc.FactorSpace.of(animal=6, place=6)
-    train = Explicit(space, [(i, (i + shift) % 6) for i in range(6) for shift in (0, 1)])
-    codes = torch.as_tensor(space.sample(2400, seed=int(rng.integers(10**6))))
-    generator = torch.Generator().manual_seed(int(rng.integers(10**6)))
-    inputs = nn.functional.one_hot(codes, 6).flatten(1) + noise * torch.randn(2400, 12, generator=generator)
-    return rc.FixedTask(space, train, ~train, inputs, codes[:, 0], codes, loss=cross_entropy), codes
-
-
-@learner
-def redundant_influence(rng: np.random.Generator) -> Planted:
-    """Each place speaks for the animals that were seen there, more loudly than the animal itself."""
-    task, _ = photographs(rng, 0.1)
-    weight = torch.zeros(6, 12)
-    weight[:, :6] = torch.eye(6)
-    for place in range(6):
-        weight[place, 6 + place] = weight[(place - 1) % 6, 6 + place] = float(rng.uniform(1.2, 2.0))
-    return Planted(
-        rc.measure(lambda x: x @ weight.T, task), FAILS, ("redundant influence of place", "shortcut by place",
-                                                         "memorization: a copied answer")
-    )  # fmt: skip
-
-
-@learner
-def noise_that_no_factor_makes(rng: np.random.Generator) -> Planted:
-    """Reads the animal alone, and is often wrong since inputs are noisy: at seen and unseen pairs alike."""
-    task, _ = photographs(rng, float(rng.uniform(0.25, 0.4)))
-    return Planted(rc.measure(lambda x: x[:, :6], task, fitted=0.5), ("composes", "unclear"))
-
-
-@learner
-def not_finite_where_unseen(rng: np.random.Generator) -> Planted:
-    task, _ = photographs(rng, 0.05)
-
-    def model(x: torch.Tensor) -> torch.Tensor:
-        at = torch.as_tensor(task.train.contains(torch.stack([x[:, :6].argmax(1), x[:, 6:].argmax(1)], 1).numpy()))
-        return torch.where(at[:, None], x[:, :6], torch.nan)
-
-    return Planted(rc.measure(model, task), FAILS)
 
 
 def animals(rng: np.random.Generator) -> Grid:
@@ -448,134 +408,3 @@ def outliers_among_seen_rows(rng: np.random.Generator) -> Planted:
     far = rng.choice(np.flatnonzero(grid.fresh), 3, replace=False)
     y[far] += 8 * mean.std() * rng.choice([-1, 1], size=3)
     return Planted(grid.measured(y, mean), ("composes", "unclear"))
-
-
-@learner
-def the_right_rule_on_training_rows_alone(rng: np.random.Generator) -> Planted:
-    """Ridge regression where answers add up and are noisy: nothing fails, and the gap is what fitting costs."""
-    grid = Grid.trained_on_alone(rng)
-    y = blurred(rng, numbers(rng, grid, 0.0), rng.uniform(0.2, 1.0))
-    return Planted(grid.measured(y, grid.said_by(Ridge(0.3), y)), ("composes", "unclear"))
-
-
-def noise_on_training_rows_alone(rng: np.random.Generator, build: Callable[[], Any]) -> Planted:
-    grid = Grid.trained_on_alone(rng)
-    y = rng.normal(size=len(grid.a))
-    return Planted(grid.measured(y, grid.said_by(build(), y)), ("not fitted", "unclear"))
-
-
-for name, build in {
-    "a forest": lambda: RandomForestRegressor(50, random_state=0),
-    "a tree": lambda: DecisionTreeRegressor(random_state=0),
-}.items():
-    LEARNERS[f"noise and {name} on training rows alone"] = partial(noise_on_training_rows_alone, build=build)
-
-
-@learner
-def noise_and_copies_on_training_rows_alone(rng: np.random.Generator) -> Planted:
-    """Classes at random, learnt by heart and copied elsewhere: of answers that cannot be known, no failure."""
-    grid = Grid.of(rng, 1)
-    y = np.array(["x", "y", "z"])[rng.integers(3, size=len(grid.a))]
-    p = np.where(grid.unseen, neighbours(rng, grid, y), y)
-    return Planted(grid.measured(y, p), ("not fitted", "unclear"))
-
-
-@learner
-def noise_and_least_squares_on_training_rows_alone(rng: np.random.Generator) -> Planted:
-    """It errs the more on unseen combinations the less supports them, and there was nothing to learn."""
-    grid = Grid.of(rng, 1)
-    y = rng.normal(size=len(grid.a))
-    return Planted(grid.measured(y, grid.said_by(Ridge(1e-9), y)), ("not fitted", "unclear"))
-
-
-@learner
-def noise_by_heart_and_else_the_right_rule(rng: np.random.Generator) -> Planted:
-    """Its answers to unseen combinations are the best there are."""
-    grid = Grid.of(rng, 1)
-    mean = numbers(rng, grid, 0.0)
-    y = blurred(rng, mean, rng.uniform(0.3, 1.0))
-    return Planted(grid.measured(y, np.where(grid.unseen, mean, y)), ("composes", "unclear"))
-
-
-@learner
-def the_right_rule_where_unseen_rows_are_noisier(rng: np.random.Generator) -> Planted:
-    """Training rows alone, whose noise says little of that elsewhere; but adding up errs there as much."""
-    grid = Grid.of(rng, 1)
-    mean = numbers(rng, grid, 0.0)
-    y = mean + np.where(grid.unseen, 0.8, 0.1) * mean.std() * rng.normal(size=len(mean))
-    return Planted(grid.measured(y, grid.said_by(Ridge(0.1), y)), ("composes", "unclear"))
-
-
-@learner
-def a_lookup_table_on_training_rows_alone(rng: np.random.Generator) -> Planted:
-    """Answers that add up, with a little noise: each combination's known by heart, a neighbour's given elsewhere."""
-    grid = Grid.trained_on_alone(rng)
-    y = blurred(rng, numbers(rng, grid, 0.0), rng.uniform(0.05, 0.2))
-    known = np.array([y[(grid.a == a) & (grid.b == b)].mean() for a, b in zip(grid.a, grid.b, strict=True)])
-    p = np.where(grid.unseen, neighbours(rng, grid, known), known)
-    return Planted(grid.measured(y, p), grid.fails(), ("memorization: a copied answer",))
-
-
-@learner
-def nearest_neighbours_on_training_rows_alone(rng: np.random.Generator) -> Planted:
-    """Answers that add up, with a little noise; it has the answer of the first row that shares a level."""
-    grid = Grid.trained_on_alone(rng)
-    y = blurred(rng, numbers(rng, grid, 0.0), rng.uniform(0.05, 0.2))
-    near = KNeighborsRegressor(1)
-    return Planted(grid.measured(y, grid.said_by(near, y)), grid.fails(), ("memorization: a copied answer",))
-
-
-@learner
-def a_shortcut_on_training_rows_alone(rng: np.random.Generator) -> Planted:
-    """Answers that add up: what was seen is known, and elsewhere one factor alone is asked."""
-    grid = Grid.trained_on_alone(rng)
-    one, two = rng.normal(size=(2, 20))
-    y = blurred(rng, 1.5 * one[grid.a] + two[grid.b], 0.1)
-    level = np.array([y[grid.known & (grid.b == b)].mean() for b in range(grid.b.max() + 1)])
-    return Planted(grid.measured(y, np.where(grid.unseen, level[grid.b], y)), grid.fails(), ("shortcut by b",))
-
-
-NO_FAILURE = ("composes", "unclear", "not fitted")
-"""What is right of a learner to which new rows of seen and unseen combinations are equally hard, where none of the seen
-ones are held out."""
-
-
-def pictures_of_the_animal(
-    rng: np.random.Generator, build: Callable[[np.random.Generator], Any], number: bool
-) -> Planted:
-    """Noisy inputs that show the animal and nothing of the place, exact answers, no new rows of seen combinations: what
-    is wrong on unseen combinations is overfitting."""
-    learner = build(rng)
-    grid = Grid.trained_on_alone(rng, (1, 4, 12), (6, 6))
-    x = np.eye(6)[grid.a] + rng.uniform(0.3, 0.7) * rng.normal(size=(len(grid.a), 6))
-    y = rng.normal(size=6)[grid.a] if number else np.array([f"animal {i}" for i in grid.a])
-    return Planted(grid.measured(y, learner.fit(x[grid.known], y[grid.known]).predict(x)), NO_FAILURE)
-
-
-def narrow(rng: np.random.Generator) -> Any:
-    """Whatever it was not trained on gets answers near the mean, which looks like a leak or one fixed answer."""
-    return KernelRidge(kernel="rbf", gamma=float(rng.uniform(1, 8)), alpha=1e-6)
-
-
-for name, of, number in (
-    ("nearest neighbours of classes", lambda _: KNeighborsClassifier(1), False),
-    ("nearest neighbours of numbers", lambda _: KNeighborsRegressor(1), True),
-    ("a forest of classes", lambda _: RandomForestClassifier(30, random_state=0), False),
-    ("a forest of numbers", lambda _: RandomForestRegressor(30, random_state=0), True),
-    ("a narrow kernel", narrow, True),
-):
-    LEARNERS[f"overfitting by {name}"] = partial(pictures_of_the_animal, build=of, number=number)
-
-
-@learner
-def overfitting_by_least_squares_with_junk_columns(rng: np.random.Generator) -> Planted:
-    """The levels, and nearly as many columns of nothing as there are training rows."""
-    grid = Grid.trained_on_alone(rng, (1, 8))
-    y = blurred(rng, numbers(rng, grid, 0.0), 0.1)
-    junk = rng.normal(size=(len(y), int(grid.known.sum() * rng.uniform(0.9, 1.5))))
-    return Planted(grid.measured(y, grid.summed(y, junk)), NO_FAILURE)
-
-
-@learner
-def overfitting_by_a_network_without_held_out_rows(rng: np.random.Generator) -> Planted:
-    return Planted(overfitted_network(rng, held_out=0.0), NO_FAILURE)

@@ -2,8 +2,8 @@
 
     python benchmarks/verdicts.py [--seeds 20] [--only overfits]
 
-Printed of each kind (`planted_kinds.py`): the share of right verdicts, the share that names a mechanism that is
-not there, and the share that names the planted one.
+Printed of each kind (`planted_kinds.py`, `planted_models.py`, `planted_by_heart.py`): the share of right verdicts, the
+share that names a mechanism that is not there, and the share that names the planted one.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import warnings
 import numpy as np
 import torch
 
-from planted_grid import Planted
-from planted_kinds import LEARNERS
+import planted_by_heart  # noqa: F401 - each kind that is defined adds itself to LEARNERS.
+import planted_kinds  # noqa: F401
+import planted_models  # noqa: F401
+from planted_grid import LEARNERS, Planted
 
 
 def run(name: str, seed: int) -> Planted:

@@ -338,3 +338,17 @@ def test_scikit_learn_is_asked_about_arrays_where_it_was_fitted_without_names():
     line = make_pipeline(StandardScaler(), LinearRegression()).fit(table.select("a", "b").to_numpy(), table["y"])
     found = rc.measure(line, table, factors=["a", "b"], target="y", inputs=["a", "b"], split="part=test")
     assert found.unseen.mean == pytest.approx(0, abs=1e-12)
+
+
+def test_the_noise_of_classes_is_that_of_the_answers_whoever_answers():
+    rng = np.random.default_rng(0)
+    a, b = np.indices((6, 6)).reshape(2, -1).repeat(12, axis=1)
+    right = (a + b) % 3
+    table = {"a": a, "b": b, "y": np.where(rng.random(len(a)) < 0.25, (right + 1) % 3, right)}
+    table |= {"best": right, "worse": np.where(a == 0, 0, right)}
+    table |= {"part": np.where(((a - b) % 6 == 2) | (np.arange(len(a)) % 4 == 0), "test", "train")}
+    options = {"target": "y", "split": "part=test", "target_kind": "class"}
+    best, worse = (measure_predictions(table, ["a", "b"], prediction=p, **options) for p in ("best", "worse"))
+    assert worse.unseen.mean > best.unseen.mean
+    assert min(best.noise) > 0
+    assert worse.noise == best.noise

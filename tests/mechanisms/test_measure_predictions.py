@@ -177,6 +177,12 @@ def test_one_class_written_in_two_ways_is_one_class(y, p):
         ({"target": "z"}, "unknown column 'z'"),
         ({"prediction": "y"}, "two columns"),
         ({"prediction": "a"}, "a factor and an answer at once"),
+        ({"target": "a"}, "a factor and an answer at once"),
+        ({"prediction": ["p", "y"]}, "two columns"),
+        ({"against": "p"}, "'p' is named as prediction and as what it is compared with"),
+        ({"against": [["p"]]}, "name another model's there"),
+        ({"against": "y"}, "two columns"),
+        ({"split": "y=class 0"}, "say which rows are test rows at once"),
         ({"split": None}, "say what training saw"),
         ({"split": "part"}, "write column=value"),
         ({"split": "part=other"}, "unknown value"),
@@ -320,3 +326,17 @@ def test_answers_one_of_which_is_right_are_no_shortcut():
     assert found.verdict == "fails"
     assert not any(m.startswith("shortcut") for m in found.mechanisms)
     assert "at 12 training has several answers equally often: which" in found.left_out["shortcut by a"]
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_one_unseen_group_names_a_shortcut_only_where_new_rows_of_seen_ones_follow_it_too(everywhere):
+    """Birds on backgrounds; land birds on water are rare, and water birds on land unseen."""
+    bird, place = np.repeat([[0, 0], [1, 1], [0, 1], [1, 0]], [200, 200, 48, 100], axis=0).T
+    unseen, new = (bird == 1) & (place == 0), np.arange(len(bird)) % 4 == 0
+    said = np.where(unseen | everywhere, place, bird)
+    names = np.array(["land", "water"])
+    table = {"bird": names[bird], "place": names[place], "y": names[bird], "p": names[said]}
+    table |= {"part": np.where(unseen | new, "test", "train")}
+    result = measure_predictions(table, ["bird", "place"], target="y", prediction="p", split="part=test")
+    assert result.verdict == "fails"
+    assert result.mechanisms == (("shortcut by place",) if everywhere else ())

@@ -125,11 +125,17 @@ def test_figures_of_page_and_sentence_are_the_same():
         assert ranged(figure) in str(error_rows(result))
 
 
-def test_classes_written_as_numbers_are_hinted_at_unless_it_was_said():
-    y = A % 2 + 1
-    p = np.where(NOISE > 1.5, 3 - y, y)  # Several answers per combination.
-    assert any("--target-kind class" in note for note in measured(y, p).notes)
+@pytest.mark.parametrize(
+    ("start", "kind", "said"), [(0, "class", "number"), (1, "class", "number"), (7, "number", "class")]
+)
+def test_labels_written_as_whole_numbers_are_classes_and_either_way_it_is_said(start, kind, said):
+    y = start + (A + B) % 4
+    p = np.where(NOISE > 1.5, start + A % 4, y)  # Several answers per combination.
+    result = measured(y, p)
+    assert result.answers.kind == kind
+    assert any(f"--target-kind {said}" in note for note in result.notes)
     assert not any("--target-kind" in note for note in measured(y, p, target_kind="number").notes)
+    assert measured(y, np.where(NOISE > 1.5, p + 0.5, p)).answers.kind == "number"
 
 
 def test_probabilities_on_one_side_are_told():

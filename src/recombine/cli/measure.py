@@ -34,74 +34,81 @@ FAILURES = ("fails", "partly", "overfits", "not fitted", "unclear")
 COLOURS = {"fails": "red", "partly": "yellow", "overfits": "yellow", "not fitted": "yellow", "composes": "green"}
 
 
+Prediction = Annotated[
+    list[str],
+    Parameter(
+        help="Column with the predicted answer, or the probability of 1; or several (p_cat,p_dog), the probability "
+        "of each class, in columns that end with its name.",
+        negative=(),
+    ),
+]
+Against = Annotated[
+    list[str] | None,
+    Parameter(
+        help="Columns with other models' predictions, judged and compared on the same rows: a,b; as many as those "
+        "of --prediction are one model's, where these are probabilities (q_cat,q_dog). May be given several times.",
+        negative=(),
+    ),
+]
+Train = Annotated[
+    Path | None,
+    Parameter(help="What training saw: a table with the factor columns, and the target if you have it."),
+]
+Split = Annotated[str | None, Parameter(help="column=value: these rows are test rows, the others were trained on.")]
+Fitted = Annotated[float, Parameter(help="Training error above the noise up to which a learner counts as fitted.")]
+Margin = Annotated[
+    float,
+    Parameter(
+        help="Gap up to which a learner counts as composing: a share of the variance of the training answers; of "
+        "classes, a share of wrong answers."
+    ),
+]
+Noise = Annotated[
+    float | None,
+    Parameter(
+        help="Noise of the answers, where you know it: a standard deviation, or a share of wrong classes. 0 if "
+        "answers follow from the factors exactly. Else it is told from rows that share a combination."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    Parameter(
+        help="Write the result as this file (.html .json .csv .parquet .svg .pdf .png) or, without an ending, as "
+        "a folder with the page, figures (SVG, PDF) and tables (CSV, Markdown, LaTeX)."
+    ),
+]
+FailOn = Annotated[
+    list[str] | None,
+    Parameter(
+        help="Exit with 1 where this is the verdict (fails, partly, overfits, not fitted, unclear), or the gap is "
+        "above X (gap=X); may be given several times.",
+        negative=(),
+    ),
+]
+
+
 def measure(
     table: Annotated[Path, Parameter(help="Predictions, one row per example: CSV or Parquet.")],
     /,
     *,
     factors: Factors,
     target: Annotated[str, Parameter(help="Column with the right answer.")],
-    prediction: Annotated[
-        list[str],
-        Parameter(
-            help="Column with the predicted answer, or the probability of 1; or several (p_cat,p_dog), the probability "
-            "of each class, in columns that end with its name.",
-            negative=(),
-        ),
-    ],
-    against: Annotated[
-        list[str] | None,
-        Parameter(
-            help="Columns with other models' predictions, judged and compared on the same rows: a,b; as many as those "
-            "of --prediction are one model's, where these are probabilities (q_cat,q_dog). May be given several times.",
-            negative=(),
-        ),
-    ] = None,
-    train: Annotated[
-        Path | None,
-        Parameter(help="What training saw: a table with the factor columns, and the target if you have it."),
-    ] = None,
-    split: Annotated[
-        str | None, Parameter(help="column=value: these rows are test rows, the others were trained on.")
-    ] = None,
+    prediction: Prediction,
+    against: Against = None,
+    train: Train = None,
+    split: Split = None,
     target_kind: TargetKind = None,
     bins: Bins = None,
     missing: Missing = "error",
-    fitted: Annotated[
-        float, Parameter(help="Training error above the noise up to which a learner counts as fitted.")
-    ] = 0.1,
-    margin: Annotated[
-        float,
-        Parameter(
-            help="Gap up to which a learner counts as composing: a share of the variance of the training answers; of "
-            "classes, a share of wrong answers."
-        ),
-    ] = 0.05,
-    noise: Annotated[
-        float | None,
-        Parameter(
-            help="Noise of the answers, where you know it: a standard deviation, or a share of wrong classes. 0 if "
-            "answers follow from the factors exactly. Else it is told from rows that share a combination."
-        ),
-    ] = None,
+    fitted: Fitted = 0.1,
+    margin: Margin = 0.05,
+    noise: Noise = None,
     max_rows: MaxRows = MAX_ROWS,
     max_bytes: MaxBytes = MAX_BYTES,
     seed: Seed = 0,
     json: Json = False,
-    out: Annotated[
-        Path | None,
-        Parameter(
-            help="Write the result as this file (.html .json .csv .parquet .svg .pdf .png) or, without an ending, as "
-            "a folder with the page, figures (SVG, PDF) and tables (CSV, Markdown, LaTeX)."
-        ),
-    ] = None,
-    fail_on: Annotated[
-        list[str] | None,
-        Parameter(
-            help="Exit with 1 where this is the verdict (fails, partly, overfits, not fitted, unclear), or the gap is "
-            "above X (gap=X); may be given several times.",
-            negative=(),
-        ),
-    ] = None,
+    out: Out = None,
+    fail_on: FailOn = None,
 ) -> int:
     """Where predictions fail on combinations that training did not see, and which rule the wrong ones follow.
 

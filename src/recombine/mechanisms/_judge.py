@@ -16,26 +16,20 @@ import numpy as np
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.by_heart import SHRINKING
-from recombine.mechanisms.comparing import (
-    GIVEN,
-    Comparison,
-    average,
-    compare,
-    noise as noise_of_rows,
-    noise_within,
-    unsure,
-)
+from recombine.mechanisms.comparing import Comparison, compare, noise as noise_of_rows, unread, unsure
 from recombine.mechanisms.deciding import decide
 from recombine.mechanisms.determined import LeftOpen, left_open
 from recombine.mechanisms.evidence import FAILING, evidence, named
 from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.fitting import KNOWS_MORE, fails_though_unfitted, fitted_members
+from recombine.mechanisms.fitting import fails_though_unfitted, fitted_members
+from recombine.mechanisms.gap import Gap
 from recombine.mechanisms.literal import LITERAL
 from recombine.mechanisms.losing import LEAK, LITTLE, leaked, nothing_left, unsure_probabilities
-from recombine.mechanisms.names import NOTHING, figure_words, share
+from recombine.mechanisms.names import figure_words, share
 from recombine.mechanisms.result import MeasureResult
-from recombine.mechanisms.standing_out import level_words, levels_standing_out, standing_out, words
-from recombine.statistics import FloatArray, Interval, Over, interval
+from recombine.mechanisms.standing_out import StandingOut, stands_out
+from recombine.mechanisms.tails import heavy_tails
+from recombine.statistics import Interval, Over, interval
 
 FITTED = 0.1
 MARGIN = 0.05
@@ -74,15 +68,9 @@ def judge(
     over = Over(len(usable.members), seed)
     if len(usable.members) != len(able.members):
         comparison = compare(usable, over, others or {}, seed, known)
-    most = 1.0 if usable.classes is not None else float("inf")
-    at, away, error = usable.compared, usable.unseen, usable.error
-    seen, unseen = (average(usable, over, (1.0, error, mask)) for mask in (at, away))
-    seen, unseen = (unsure(f, usable, m).within(0, most) for f, m in ((seen, at), (unseen, away)))
-    within = _noise(usable, comparison)
-    beyond = np.where(np.abs(error - within) < NOTHING, 0.0, error - within)
-    gap = average(usable, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
+    gap = Gap.of(usable, comparison, over)
     verdict, why = "not fitted", unfit
-    if not fits and finite.any() and fails_though_unfitted(usable, comparison, gap, beyond, margin):
+    if not fits and finite.any() and fails_though_unfitted(usable, comparison, gap.width, gap.beyond, margin):
         verdict, keep, why = "fails", finite, f"it fitted its training data in part alone: {unfit}"
         if usable.classes is None:
             no_rules = no_rules or "numbers that were fitted in part alone lie near those of any rule"
@@ -92,35 +80,20 @@ def judge(
         found, silent = ([], {"rules": no_rules}) if no_rules else evidence(usable, comparison, over, seed)
         missing = {**silent, **(left_out or {})}
         found += extra
+    undetermined, apart = left_open(usable), None
     if fits:
-        there = float(within[away].mean()) if away.any() else 0.0
-        lost = min(there, comparison.reached(usable, away)) if away.any() else 0.0
-        excess = average(usable, over, (1.0, beyond + (there - lost), away))
         more = usable.varies and not usable.like
         speaks = any(e.speaks and e.id != LITERAL and not (more and e.id in SHRINKING) for e in found)
-        verdict, why = decide(
-            usable, seen, unseen, gap, (excess, lost, beyond), comparison, over, margin, fitted, speaks
-        )
-    outliers, levels = (standing_out(usable, comparison), levels_standing_out(usable, comparison, seed)) if fits else (
-        np.zeros(0, dtype=np.int64), []
-    )  # fmt: skip
-    of_levels = np.any([usable.codes[:, j] == code for j, code in levels], axis=0) & away
-    outliers = outliers[~of_levels[outliers]] if levels else outliers
-    rest = away & ~of_levels & ~np.isin(np.arange(len(away)), outliers)
-    alone = (len(outliers) > 0 or len(levels) > 0) and bool(rest.any()) and not nothing_left(usable)
-    alone = alone and float(beyond[:, rest].mean() - beyond[:, at].mean()) <= margin
-    constant = comparison.constant
-    knows = constant is None or (bool(rest.any()) and float(error[:, rest].mean()) < LITTLE * constant.error.mean)
-    said = [level_words(usable, levels, alone)] if levels else []
-    said += [words(usable, outliers, alone)] if len(outliers) else []
-    undetermined = left_open(usable)
-    if fits:
-        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, (said, alone, knows), undetermined)
-    gap = unsure(gap, usable, away, at).within(-most, most)
-    if verdict == "composes" and gap.high > margin and not why:
+        verdict, why = decide(usable, gap, comparison, over, margin, fitted, speaks)
+        apart = stands_out(usable, comparison, gap.beyond, margin, seed)
+        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, apart, undetermined)
+    at, away, most = usable.compared, usable.unseen, 1.0 if usable.classes is not None else float("inf")
+    width = unsure(gap.width, usable, away, at).within(-most, most)
+    if verdict == "composes" and width.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
     if verdict in FAILING and undetermined.count:
         why = "; ".join(filter(None, [why, undetermined.short]))
+    tails = "" if apart and apart.said else heavy_tails(usable, over)
     comparison = replace(comparison, others=tuple(
         c if c.rule else replace(c, verdict=judged[c.name]) for c in comparison.others
     ))  # fmt: skip
@@ -128,21 +101,21 @@ def judge(
         answers=usable,
         verdict=verdict,
         why=why,
-        seen=seen,
-        unseen=unseen,
-        gap=gap,
-        noise=(float(within[at].mean()), float(within[away].mean())) if at.any() and away.any() else (0.0, 0.0),
+        seen=gap.seen,
+        unseen=gap.unseen,
+        gap=width,
+        noise=(float(gap.noise[at].mean()), float(gap.noise[away].mean())) if at.any() and away.any() else (0.0, 0.0),
         training=_training(answers, seed).within(0, most),
         comparison=comparison,
         evidence=named(found, verdict),
         left_out=missing,
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
-        notes=(*notes, *_notes(usable, known), *([undetermined.note] if undetermined.count else [])),
+        notes=(*notes, *_notes(usable, comparison, known), *filter(None, [undetermined.note, tails])),
         left_open=undetermined,
-        outliers=tuple(outliers.tolist()),
-        bad_levels=tuple(levels),
-        others=(int(rest.sum()), float(error[:, rest].mean())) if alone else None,
+        outliers=() if apart is None else tuple(apart.combinations.tolist()),
+        bad_levels=() if apart is None else apart.levels,
+        others=(int(apart.rest.sum()), float(usable.error[:, apart.rest].mean())) if apart and apart.alone else None,
         settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
 
@@ -154,16 +127,15 @@ def _reconsidered(
     comparison: Comparison,
     over: Over,
     margin: float,
-    stands_out: tuple[Sequence[str], bool, bool],
+    apart: StandingOut,
     undetermined: LeftOpen,
 ) -> tuple[str, str]:
     """The verdict of mean errors, where what these hide says otherwise: levels and combinations that stand out,
     probabilities, rows that were known, levels of which nothing can be known."""
-    said, alone, knows = stands_out  # What stands out, whether the rest is right, whether it is anything at all.
-    if said and (verdict in FAILING or (answers.like and knows and verdict in ("composes", "unclear"))):
-        first, *further = filter(None, [why * (verdict in FAILING), *said])
+    if apart.said and (verdict in FAILING or (answers.like and apart.knows and verdict in ("composes", "unclear"))):
+        first, *further = filter(None, [why * (verdict in FAILING), *apart.said])
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
-        verdict = "partly" if alone or verdict not in FAILING else verdict
+        verdict = "partly" if apart.alone or verdict not in FAILING else verdict
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
         verdict, why = "partly", worse
     if verdict == "partly" and nothing_left(answers):
@@ -176,22 +148,6 @@ def _reconsidered(
     return verdict, why
 
 
-def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
-    """What is taken off the errors of each combination before they are compared: its noise, where rows tell it, and
-    nothing from a learner that is told more than the factors, and so answers rows of one combination differently: what
-    the factors leave open is no bound to it."""
-    floor = comparison.floor.mean
-    told = answers.varies and answers.like and answers.error[:, answers.compared].mean() < KNOWS_MORE * floor
-    each = noise_within(answers) if floor > 0 and not told else None
-    if each is None:
-        return np.full(len(answers.codes), floor if comparison.floor.over == GIVEN and not told else 0.0)
-    if answers.classes is None:
-        return each
-    # Few rows of a combination miss its usual class, and so tell too much noise of unseen and seen ones alike.
-    sides = [at for at in (answers.unseen, answers.compared & answers.like) if each[at].any()]
-    return each * min([1.0, *(comparison.reached(answers, at) / float(each[at].mean()) for at in sides)])
-
-
 def _training(answers: Answers, seed: int) -> Interval:
     values = answers.training_error[np.isfinite(answers.training_error) & answers.trained_rows]
     if len(values) < 2:
@@ -199,7 +155,7 @@ def _training(answers: Answers, seed: int) -> Interval:
     return interval(values, seed=seed)
 
 
-def _notes(answers: Answers, told: float | None) -> list[str]:
+def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list[str]:
     notes = []
     own = Interval(float("nan")) if told is None else noise_of_rows(answers)[0]
     if told is not None and own.bounded and not own.low <= told <= own.high:
@@ -208,6 +164,11 @@ def _notes(answers: Answers, told: float | None) -> list[str]:
             f"{figure_words(own)}: what was said is used"
             + ", but for what the gap takes off as noise, which is what the rows tell." * (told > 0)
             + "." * (told == 0)
+        )
+    if comparison.floor.mean > 0 and (open_ := unread(answers)) < LITTLE:
+        notes.append(
+            "It tells rows of one combination apart, and rightly: it reads more than the factors. What these leave "
+            f"open is no bound to it, and no more than {share(open_)} of it is taken off as noise."
         )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")

@@ -18,6 +18,8 @@ from recombine.support.table import TARGET_CLASSES
 
 Kind = Literal["number", "class"]
 FLAGS = {"true", "false"}
+MOST_LABELS, OFTEN = 10, 5
+"""Whole numbers that may be labels of classes, and rows for each of them."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,45 @@ class Columns:
         return text.str.to_lowercase() if set(self.names) <= FLAGS else text
 
 
+def check_roles(factors: Sequence[str], target: str, predictions: Sequence[tuple[str, ...]], split: str | None) -> None:
+    """Refuse a column that is named as two things; the first of ``predictions`` is the learner's, the others other
+    models'."""
+    said = [name for columns in predictions for name in columns]
+    for name in (target, *said):
+        if name in factors:
+            raise InputError(f"{name!r} cannot be a factor and an answer at once.")
+        if name == split:
+            raise InputError(f"{name!r} cannot be an answer and say which rows are test rows at once.")
+    if target in said:
+        raise InputError(f"{target!r} is named as target and as prediction; they are two columns.")
+    own, *others = predictions
+    if any(set(other) & set(own) for other in others):
+        raise InputError(
+            f"{', '.join(own)[:80]!r} is named as prediction and as what it is compared with (against, --against); "
+            "name another model's there."
+        )
+
+
+def labels(frame: pl.LazyFrame, target: str, predictions: Sequence[str], train: pl.LazyFrame | None) -> str:
+    """The labels of classes that the answers seem to be, in words, or nothing: a few whole numbers from 0 or 1 on, with
+    none left out and each often, which are all that is ever predicted. Numbers that a model predicts lie between."""
+    if not {target, *predictions} <= set(frame.collect_schema().names()):
+        return ""
+    y = pl.concat([f.select(_text(f, target).drop_nulls().alias("y")) for f in (frame, train) if f is not None])
+    number = plain_number(pl.col("y"))
+    low, high, count, rows, whole = collect(
+        y.select(number.min().alias("low"), number.max().alias("high"), number.n_unique().alias("count"),
+                 pl.len().alias("rows"), (number % 1 == 0).fill_null(False).all().alias("whole"))
+    ).row(0)  # fmt: skip
+    if not whole or count > MOST_LABELS or rows < OFTEN * count or low not in (0, 1) or high - low + 1 != count:
+        return ""
+    given = [plain_number(_text(frame, name).drop_nulls()) for name in predictions]
+    among = pl.all_horizontal(((p % 1 == 0) & p.is_between(low, high)).fill_null(False).all() for p in given)
+    return f"{low:g} to {high:g}" if high > 1 and collect(frame.select(among.alias("among")))[0, 0] else ""
+
+
 def answer_columns(
     frame: pl.LazyFrame,
-    factors: Sequence[str],
     target: str,
     prediction: str,
     kind: Kind | None,
@@ -54,10 +92,6 @@ def answer_columns(
     for name in (target, prediction):
         if name not in names:
             raise unknown("column", name, names)
-        if name in factors:
-            raise InputError(f"{name!r} cannot be a factor and an answer at once.")
-    if target == prediction:
-        raise InputError(f"{target!r} is named as target and as prediction; they are two columns.")
     read = [(frame, target), (frame, prediction), *([(train, target)] if train is not None else [])]
     looked = [] if kind == "class" else [_look(where, name) for where, name in read]
     if (

@@ -79,9 +79,8 @@ class Comparison:
         return min((c.seen for c in self.others if c.rule), default=float("nan"))
 
     def reached(self, answers: Answers, at: NDArray[np.bool_]) -> float:
-        """The least mean error of the learner and of simple rules on rows nobody trained on: no noise is more."""
-        rules = [float(answers.errors_of(rule.answers)[at].mean()) for rule in self.rules.values()]
-        return min([float(answers.error[:, at].mean()), *rules])
+        """The least mean error of simple rules on rows nobody trained on: no noise is more."""
+        return min((float(answers.errors_of(rule.answers)[at].mean()) for rule in self.rules.values()), default=np.inf)
 
 
 Term = tuple[float, FloatArray, NDArray[np.bool_]]
@@ -224,6 +223,25 @@ def noise_within(answers: Answers) -> FloatArray | None:
     else:
         each = _left_out(np.rint(answers.target * n[:, None]), _also_trained(answers))
     return np.where(several, each, np.average(each[several], weights=n[several] - 1))
+
+
+def unread(answers: Answers, *sides: NDArray[np.bool_]) -> float:
+    """Of what answers differ by within combinations, the share that the learner does not tell apart: 1 where the
+    factors are all it reads. What it tells apart is no noise to it.
+
+    Numbers: its error beside that of its mean answer to a combination. Classes: beside that of its own answers, dealt
+    anew among the rows of the combination. The less of ``sides``, by default of all rows that were not trained on."""
+    sides = sides or (answers.unseen, *([answers.compared] if answers.like else []))
+    if not answers.varies or answers.classes == ("",):
+        return 1.0
+    if answers.classes is None:
+        off = np.square(answers.predicted - answers.target).mean(axis=2) / answers.scale
+        inside = 0.0 if answers.within is None else answers.within
+        left, whole = answers.error - off, np.broadcast_to(inside, off.shape)
+    else:
+        left, whole = answers.error, 1 - (answers.predicted * answers.target).sum(axis=2)
+    shares = [float(left[:, at].sum() / whole[:, at].sum()) for at in sides if whole[:, at].sum() > NOTHING]
+    return float(np.clip(min(shares, default=1.0), 0.0, 1.0))
 
 
 def _left_out(own: FloatArray, more: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from recombine.mechanisms.by_heart import ByHeart, by_heart
 from recombine.mechanisms.comparing import Comparison
 from recombine.mechanisms.finding import FEWEST
 from recombine.mechanisms.fitting import hardly_anything
+from recombine.mechanisms.gap import Gap
 from recombine.mechanisms.losing import HALF, LITTLE, QUARTER, below_constant, lost_beyond, shortfall
 from recombine.mechanisms.names import ranged
 from recombine.statistics import FloatArray, Interval, Over
@@ -20,90 +21,92 @@ LIKENED = 1_000
 """Combinations of either side whose errors are ranked."""
 MOST_TIMES = 20
 """More data than this many times as much is no advice."""
+KNEW = "of what it knows of seen ones, beyond always giving the same answer,"
 
 
 def decide(
-    answers: Answers,
-    seen: Interval,
-    unseen: Interval,
-    gap: Interval,
-    beyond: tuple[Interval, float, FloatArray],
-    comparison: Comparison,
-    over: Over,
-    margin: float,
-    fitted: float,
-    speaks: bool,
+    answers: Answers, gap: Gap, comparison: Comparison, over: Over, margin: float, fitted: float, speaks: bool
 ) -> tuple[str, str]:
-    """The verdict, and in a clause what decided it where numbers alone do not say. ``beyond``: the error on unseen
-    combinations beyond the noise, that noise, and the errors of all combinations beyond it."""
+    """The verdict, and in a clause what decided it where numbers alone do not say. ``speaks``: whether the answers
+    speak for a mechanism."""
     if not answers.unseen.any():
         return "nothing unseen", ""
     if not answers.seen.any():
         return "nothing seen", ""
-    if not gap.bounded:
+    if not gap.width.bounded:
         return "unclear", "the gap has no interval"
-    constant, best = comparison.constant, comparison.best
-    excess, lost, errors = beyond
+    if below_constant(answers, comparison, gap.width):
+        return "fails", "always giving the same answer is clearly better there"
+    half, quarter = (lost_beyond(s, answers, comparison, over, gap.beyond, gap.width) for s in (HALF, QUARTER))
+    if half.low > 0 and gap.width.low <= margin:
+        return "fails", f"more than half {KNEW} is lost"
+    informed = _informed(answers, gap, comparison, margin)
+    known = answers.like and comparison.better_on_seen.high < 0
+    nothing = "" if informed or known else hardly_anything(comparison)
+    overfits = _overfits(answers, gap.seen, comparison, margin, fitted)
+    if gap.width.high > margin:
+        return _past_the_margin(answers, gap, comparison, over, margin, speaks, nothing, overfits)
+    if nothing:
+        return "unclear", nothing
+    if overfits:
+        return "overfits", ""
+    if not informed:
+        return "unclear", "always giving the same answer is not clearly worse there"
+    return _within_the_margin(answers, gap, comparison, margin, half, quarter)
+
+
+def _informed(answers: Answers, gap: Gap, comparison: Comparison, margin: float) -> bool:
+    """Whether unseen combinations are answered better than by always giving the same answer."""
+    constant, lost = comparison.constant, gap.lost
     informed = constant is None or constant.difference.high < 0
     enough = int(answers.unseen.sum()) >= FEWEST  # Fewer do not tell what one answer would cost elsewhere.
     if enough and constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
         # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
-        informed |= excess.high < (constant.error.mean - lost) / 2
-    like = answers.like
-    favoured = None if like else by_heart(answers, comparison, over, margin)
+        informed |= gap.excess.high < (constant.error.mean - lost) / 2
+    return informed and not (answers.like and comparison.better_on_seen.mean >= 0)  # Else it was lucky.
+
+
+def _within_the_margin(
+    answers: Answers, gap: Gap, comparison: Comparison, margin: float, half: Interval, quarter: Interval
+) -> tuple[str, str]:
+    """Composing, unless too much is lost of what was known of seen combinations, or may be."""
+    width, open_ = gap.width, not _as_the_rule(comparison, gap.lost)
+    if quarter.low > 0 and open_:
+        return "partly", f"the gap is within the margin of {margin:g}, but more than a quarter {KNEW} is lost"
+    if width.low > 0 and (rule := shortfall(answers, comparison, gap.seen, gap.unseen, margin)):
+        return "partly", f"it is worse than on seen ones and than {rule}, by less than the margin of {margin:g}"
+    if quarter.mean > 0 and half.high > 0 and open_:
+        return "unclear", f"the gap is within the margin of {margin:g}, but more than half {KNEW} may be lost"
+    worse = width.low > 0 and gap.excess.low > 0 and gap.unseen.mean > gap.seen.mean  # Else it may be the noise.
+    return "composes", f"worse than seen ones, but by less than the margin of {margin:g}" if worse else ""
+
+
+def _past_the_margin(
+    answers: Answers, gap: Gap, comparison: Comparison, over: Over, margin: float, speaks: bool, nothing: str,
+    overfits: bool,
+) -> tuple[str, str]:  # fmt: skip
+    """Failing where that is certain, whatever training rows may be favoured by; else that it is unclear, and why."""
+    width, excess, unseen, best = gap.width, gap.excess, gap.unseen, comparison.best
+    favoured = None if answers.like else by_heart(answers, comparison, over, margin)
     most = 0.0 if favoured is None else favoured.most
-    low = gap.low - most
+    low = width.low - most
     worse = best is not None and best.difference.low > 0
-    known = like and comparison.better_on_seen.high < 0
-    nothing = "" if informed or known else hardly_anything(comparison)
-    if below_constant(answers, comparison, gap):
-        return "fails", "always giving the same answer is clearly better there"
-    half, quarter = (lost_beyond(s, answers, comparison, over, errors, gap) for s in (HALF, QUARTER))
-    knew = "of what it knows of seen ones, beyond always giving the same answer,"
-    if half.low > 0 and gap.low <= margin:
-        return "fails", f"more than half {knew} is lost"
-    if gap.high <= margin:
-        if nothing:
-            return "unclear", nothing
-        if _overfits(answers, seen, comparison, margin, fitted):
-            return "overfits", ""
-        if not informed:
-            return "unclear", "always giving the same answer is not clearly worse there"
-        open_ = not _as_the_rule(comparison, lost)
-        if quarter.low > 0 and open_:
-            return "partly", f"the gap is within the margin of {margin:g}, but more than a quarter {knew} is lost"
-        if gap.low > 0 and (rule := shortfall(answers, comparison, seen, unseen, margin)):
-            return "partly", f"it is worse than on seen ones and than {rule}, by less than the margin of {margin:g}"
-        if quarter.mean > 0 and half.high > 0 and open_:
-            return "unclear", f"the gap is within the margin of {margin:g}, but more than half {knew} may be lost"
-        worse = gap.low > 0 and excess.low > 0 and unseen.mean > seen.mean  # Else it may be the noise.
-        return "composes", f"worse than seen ones, but by less than the margin of {margin:g}" if worse else ""
     if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
-    # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
-    # much errors vary.
     # No gap is larger than what unseen combinations cost beyond the noise: beyond that, seen ones were lucky.
     clear = low > margin and excess.low > margin
-    failing = _failing(answers, errors, margin) if like and gap.mean > margin else ""
-    certain = (
-        clear
-        or bool(failing)
-        or (speaks and gap.mean > margin + most and (like or gap.low > 0) and _larger(answers, most))
-    )
+    failing = _failing(answers, gap.beyond, margin) if answers.like and width.mean > margin else ""
+    # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
+    # much errors vary.
+    likely = speaks and width.mean > margin + most and (answers.like or width.low > 0)
+    certain = clear or bool(failing) or (likely and _larger(answers, most))
     if not certain or not (favoured is None or favoured.bounds or speaks):
-        if _overfits(answers, seen, comparison, margin, fitted):
+        if overfits:
             return "overfits", "and whether it fails on unseen combinations besides is not clear"
-        if favoured is None and gap.low > margin:
-            return "unclear", nothing or (
-                f"of the error on unseen combinations {ranged(excess)} lies beyond the noise, not clearly more than "
-                f"the margin of {margin:g}: seen ones may have been answered well by chance"
-            )
-        if favoured is None or gap.low <= margin:
-            return "unclear", nothing or _across(gap, margin, answers, favoured)
-        return "unclear", nothing or f"{favoured.bound}: {favoured.advice}"
+        return "unclear", nothing or _open(answers, gap, margin, favoured)
     if nothing:
         return "unclear", nothing
-    left = "the gap" if gap.low <= margin else (
+    left = "the gap" if width.low <= margin else (
         "what noise known by heart leaves of the gap" if low <= margin else "what unseen ones cost beyond the noise"
     )  # fmt: skip
     ground = [] if clear else [failing] if failing else [
@@ -116,9 +119,20 @@ def decide(
     adding = comparison.adding or best
     beaten = adding is not None and adding.difference.bounded and adding.difference.high < 0 and not worse
     plain = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
-    if beaten and unseen.mean - seen.mean < plain - unseen.mean:
-        return "partly", "; ".join(ground)
-    return "fails", "; ".join(ground)
+    part = beaten and unseen.mean - gap.seen.mean < plain - unseen.mean
+    return "partly" if part else "fails", "; ".join(ground)
+
+
+def _open(answers: Answers, gap: Gap, margin: float, favoured: ByHeart | None) -> str:
+    """Why it is not clear whether a gap past the margin is a failure, in a clause."""
+    if gap.width.low <= margin:
+        return _across(gap.width, margin, answers, favoured)
+    if favoured is not None:
+        return f"{favoured.bound}: {favoured.advice}"
+    return (
+        f"of the error on unseen combinations {ranged(gap.excess)} lies beyond the noise, not clearly more than the "
+        f"margin of {margin:g}: seen ones may have been answered well by chance"
+    )
 
 
 def _as_the_rule(comparison: Comparison, noise: float) -> bool:
@@ -173,8 +187,8 @@ def _larger(answers: Answers, favoured: float) -> bool:
 
 
 def _overfits(answers: Answers, seen: Interval, comparison: Comparison, margin: float, fitted: float) -> bool:
-    """Whether new rows of seen combinations are answered so much worse than training rows that it would not count as
-    fitted on them."""
+    """Whether new rows of seen combinations are answered clearly worse than training rows, and so that it would not
+    count as fitted on them."""
     trained = float(np.nanmean(answers.training_error))
     floor = comparison.floor.mean if np.isfinite(comparison.floor.mean) else 0.0
-    return answers.like and seen.bounded and seen.low > trained + margin and seen.low > fitted + floor
+    return answers.like and seen.bounded and seen.low > trained + margin and seen.mean > fitted + floor

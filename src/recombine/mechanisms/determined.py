@@ -30,10 +30,8 @@ class LeftOpen:
 
     @property
     def note(self) -> str:
-        return (
-            f"{self.short}: who knows the factors alone can but guess there, and what simple rules say of them is "
-            "arbitrary. `recombine check` tells which they are."
-        )
+        guess = "who knows the factors alone can but guess there, and what simple rules say of them is arbitrary"
+        return f"{self.short}: {guess}. `recombine check` tells which they are." * (self.count > 0)
 
 
 def left_open(answers: Answers) -> LeftOpen:

@@ -43,6 +43,8 @@ def evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) ->
             )
         rows = rows[known]
     few = len(rows) < FEWEST
+    if few and len(rows) and answers.like:  # That one factor is followed may show on new rows of seen ones, too.
+        rows = np.union1d(rows, np.flatnonzero(answers.compared))
     if few and (answers.classes is None or len(rows) < 2 or answers.counts[rows].sum() < MANY_ROWS):
         return [], {**silent, "rules": f"{number} cannot tell a rule from chance; {FEWEST} are needed"}
     rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import CONSTANT
-from recombine.mechanisms.comparing import Compared, Comparison, average, noise_within
+from recombine.mechanisms.comparing import Compared, Comparison, average, noise_within, unread
 from recombine.mechanisms.names import NOTHING, share
 from recombine.mechanisms.probabilities import SMALLEST
 from recombine.statistics import FEW, FloatArray, Interval, Over
@@ -72,14 +72,15 @@ def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) 
     constant = comparison.constant
     if each is None or constant is None or not answers.like:
         return False
+    if unread(answers, away) < HALF:
+        return False  # Rows of unseen ones are told apart too: by what is read of them, as no leak shows these.
     least = each if answers.classes is None else 1 - answers.target.max(axis=1)
     if not answers.error[:, away].mean() < LITTLE * constant.error.mean:
         return False  # Of unseen ones nothing is known at all.
-    seen, unseen, above = (
-        average(answers, over, (1.0, answers.error - noise, mask))
-        for noise, mask in ((least, at), (each, away), (least, away))
+    seen, unseen = (
+        average(answers, over, (1.0, answers.error - noise, mask)) for noise, mask in ((least, at), (each, away))
     )
-    return seen.high < 0 and unseen.low <= margin and above.high >= 0
+    return seen.high < 0 and unseen.low <= margin
 
 
 def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:

@@ -62,14 +62,7 @@ def measure_predictions(
         >>> result.unseen.mean
         1.0
     """
-    if (train is None) == (split is None):
-        raise InputError(
-            "say what training saw: either a training table (train=…, --train TABLE) or a split (split='column=value', "
-            "--split column=value), and not both."
-        )
-    for name, value in (("fitted", fitted), ("margin", margin)):
-        if not 0 <= value <= 1:
-            raise InputError(f"{name} is {value}; give a share from 0 to 1, which is all that there is to lose.")
+    _check(train, split, fitted, margin)
     names = [n for n in (str(f).strip() for f in (factors.split(",") if isinstance(factors, str) else factors)) if n]
     pair = split_of(split)
     own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
@@ -80,7 +73,6 @@ def measure_predictions(
         max_bytes,
     )  # fmt: skip
     answers, others, notes = read_predictions(table, how)
-    answers = replace(answers, factors_alone=factors_alone)
     if pair is not None and re.match("train|fit|learn|seen", pair[1], re.IGNORECASE):
         notes.append(
             f"--split {brief(pair[0])}={brief(pair[1])} says that rows with this value were not trained on, and that "
@@ -97,12 +89,17 @@ def measure_predictions(
         "missing": missing,
     }
     return judge(
-        answers,
-        others=others,
-        fitted=fitted,
-        margin=margin,
-        noise=noise,
-        notes=notes,
-        settings=settings,
-        seed=seed,
-    )
+        replace(answers, factors_alone=factors_alone), others=others, fitted=fitted, margin=margin, noise=noise,
+        notes=notes, settings=settings, seed=seed,
+    )  # fmt: skip
+
+
+def _check(train: Any, split: Any, fitted: float, margin: float) -> None:
+    if (train is None) == (split is None):
+        raise InputError(
+            "say what training saw: either a training table (train=…, --train TABLE) or a split (split='column=value', "
+            "--split column=value), and not both."
+        )
+    for name, value in (("fitted", fitted), ("margin", margin)):
+        if not 0 <= value <= 1:
+            raise InputError(f"{name} is {value}; give a share from 0 to 1, which is all that there is to lose.")

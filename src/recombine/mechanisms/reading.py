@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers import Answers, Trained
-from recombine.mechanisms.columns import Columns, Kind, answer_columns
+from recombine.mechanisms.columns import Columns, Kind, answer_columns, check_roles, labels
 from recombine.mechanisms.literal import among
 from recombine.mechanisms.probabilities import likely_class
+from recombine.mechanisms.remarks import remarks, rows_words
 from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan
 from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
-
-FEWEST_COPIES = 3
-"""Test rows like a training row from which it is said."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,7 @@ class Reading:
 def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answers], list[str]]:
     """The answers of a table over one space of levels, those of the other predictions, and what is worth saying."""
     target, split = how.target, how.split
+    check_roles(how.factors, target, how.predictions, None if split is None else split[0])
     used = {*how.factors, *(how.bins or {}), target, *(c for cs in how.predictions for c in cs), *(split or ())[:1]}
     frame = scan(table, "the table of predictions", how.max_bytes, how.max_rows, used)
     known = None if how.train is None else scan(how.train, "the training table", how.max_bytes, how.max_rows, used)
@@ -57,6 +56,14 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
             f"The training table has no {target!r}: simple rules are fitted to the answers that the table of "
             "predictions itself has of seen combinations."
         )
+    alone = [columns[0] for columns in how.predictions if len(columns) == 1]
+    open_ = how.target_kind is None and len(alone) == len(how.predictions)
+    if open_ and (named := labels(frame, target, alone, known if told else None)):
+        how = replace(how, target_kind="class")
+        notes.append(
+            f"The answers in {target!r} ({named}) are judged as classes, as nothing else is ever predicted; if they "
+            "are counts or ratings, say --target-kind number."
+        )
     for columns in how.predictions:
         name = columns[0] if len(columns) == 1 else _begin(columns) or ", ".join(columns)
         answers, own = _read(frame, known, told, columns, how)
@@ -70,6 +77,10 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
     return first, others, notes
 
 
+Parts = list[tuple[int, NDArray[np.bool_]]]
+"""Which combinations of which table are asked about."""
+
+
 def _read(
     frame: pl.LazyFrame, known: pl.LazyFrame | None, told: bool, prediction: tuple[str, ...], how: Reading
 ) -> tuple[Answers, list[str]]:
@@ -78,7 +89,7 @@ def _read(
     likely = likely_class(frame, how.target, prediction, label, loss) if how.target_kind != "number" else None
     scores = {"log loss": loss} if likely is not None else {}
     frame, column = (frame, prediction[0]) if likely is None else (likely, label)
-    columns = answer_columns(frame, how.factors, how.target, column, how.target_kind, known if told else None)
+    columns = answer_columns(frame, how.target, column, how.target_kind, known if told else None)
     frame, lost, of_test = _complete(frame, columns, how)
     frame = _with_answers(frame, columns, error)
     if columns.kind == "number":
@@ -87,80 +98,83 @@ def _read(
     taught = known if told else None
     if how.split is not None:
         taught = frame.filter((pl.col(how.split[0]).cast(pl.String) != how.split[1]).fill_null(True))
-    copies: list[str] = []
-    if columns.kind == "number" and taught is not None and (flags := among(frame, taught, how.target, column)):
-        copies = [_unused(name, names) for name in ("copied", "due")]
+    copies = [_unused(name, names) for name in ("copied", "due")]
+    flags = None if columns.kind == "class" or taught is None else among(frame, taught, how.target, column)
+    if flags is not None:
         frame = frame.with_columns(flag.alias(name) for flag, name in zip(flags, copies, strict=True))
-    frames: list[Any] = [frame]
+    frames = [frame]
     if known is not None:
         frames.append(known.with_columns(columns.answer(how.target).alias(how.target)) if told else known)
-
-    def tables(name: str, kind: Kind) -> list[Table]:
-        return read_tables(
-            frames, how.factors, target=name, target_kind=kind, split=how.split, bins=how.bins, missing=how.missing,
-            max_rows=how.max_rows,
-        )  # fmt: skip
-
-    right, said, wrong = tables(how.target, columns.kind), tables(column, columns.kind), tables(error, "number")
-    notes = [f"{_rows(lost, 'was', 'were')} left out: no target or no prediction{of_test}."] if lost else []
-    dropped = sum(t.dropped for t in right)
-    notes += [f"{_rows(dropped, 'was', 'were')} left out: factors are missing."] if dropped else []
+    right, said = (_tables(frames, how, name, columns.kind) for name in (how.target, column))
     holds = known is not None and _holds_training(right, taught, frame, columns)
+    parts, seen, fresh = _asked(right, how.split is not None, holds)
+    trained, scale = _trained(columns, right, how.split is not None, told, parts)
+    wrong = _tables(frames, how, error, "number")
+    fit = None
+    if how.split is not None:
+        fit = np.array([float(np.average(_mean(wrong[0]), weights=right[0].counts)) / scale])
+
+    def means(name: str) -> FloatArray:
+        return _gather(_tables(frames, how, name, "number"), parts, _mean)
+
+    answers = Answers(
+        right[0].space,
+        _gather(right, parts, lambda t: t.codes.astype(np.int64)),
+        seen,
+        _gather(right, parts, lambda t: t.counts),
+        _gather(wrong, parts, _mean)[None] / scale,
+        _gather(said, parts, lambda t: _shares(columns, t.target))[None],
+        _gather(right, parts, lambda t: _shares(columns, t.target)),
+        trained,
+        columns.names if columns.kind == "class" else None,
+        fit,
+        fresh=fresh,
+        within=_gather(right, parts, _inside) / scale if columns.kind == "number" else None,
+        shown=_shown(right[0 if how.split is not None else 1], how.split is not None or told),
+        varies=any(_varies(t) for t in said if t.target is not None),
+        scale=scale,
+        scores={name: means(of)[None] for name, of in scores.items()},
+        hits=_hits(frames, told, columns, how, parts),
+        copied=None if flags is None else np.stack([means(name) for name in copies]),
+    )
+    notes = [f"{rows_words(lost, 'was', 'were')} left out: no target or no prediction{of_test}."] if lost else []
+    dropped = sum(t.dropped for t in right)
+    notes += [f"{rows_words(dropped, 'was', 'were')} left out: factors are missing."] if dropped else []
     if known is not None and (holds or not told):
         notes.append(
             f"Rows of seen combinations in the table of predictions are taken {'' if holds else 'not '}to be training "
             "rows. To say which are, put all into one table with a column for it (--split)."
         )
-    parts, seen, fresh = _asked(right, how.split is not None, holds)
-
-    def gather(found: list[Table], values: Callable[[Table], NDArray[Any]]) -> NDArray[Any]:
-        return np.concatenate([values(found[i])[rows] for i, rows in parts])
-
-    trained, scale = _trained(columns, right, how.split is not None, told, gather)
-    errors = gather(wrong, _mean)[None] / scale
-    fit = None
-    if how.split is not None:
-        fit = np.array([float(np.average(_mean(wrong[0]), weights=right[0].counts)) / scale])
-    hits = None
-    if columns.kind == "class" and len(columns.names) < TARGET_CLASSES:
-        hit, miss = _unused("hit", names), _unused("none", columns.names)
-        y, both = pl.col(how.target), replace(columns, names=(*columns.names, miss))
-        frames[0] = frame.with_columns(pl.when(pl.col(column) == y).then(y).otherwise(pl.lit(miss)).alias(hit))
-        if len(frames) > 1 and told:
-            frames[1] = frames[1].with_columns(pl.col(how.target).alias(hit))
-        hits = gather(tables(hit, "class"), lambda t: _shares(both, t.target)[:, :-1])
-    answers = Answers(
-        right[0].space,
-        gather(right, lambda t: t.codes.astype(np.int64)),
-        seen,
-        gather(right, lambda t: t.counts),
-        errors,
-        gather(said, lambda t: _shares(columns, t.target))[None],
-        gather(right, lambda t: _shares(columns, t.target)),
-        trained,
-        columns.names if columns.kind == "class" else None,
-        fit,
-        fresh=fresh,
-        within=gather(right, _inside) / scale if columns.kind == "number" else None,
-        shown=_shown(right[0 if how.split is not None else 1], how.split is not None or told),
-        varies=any(_varies(t) for t in said if t.target is not None),
-        scale=scale,
-        scores={name: gather(tables(name_, "number"), _mean)[None] for name, name_ in scores.items()},
-        hits=hits,
-        copied=np.stack([gather(tables(name, "number"), _mean) for name in copies]) if copies else None,
+    return answers, notes + remarks(
+        frame, columns, how.factors, how.split, how.target_kind, prediction, likely is not None
     )
-    if likely is not None and len(prediction) == 1 and collect(frame.select(pl.col(label).n_unique()))[0, 0] == 1:
-        notes.append(
-            f"All probabilities in {prediction[0]!r} lie on one side of 0.5, so that as classes they are one and the "
-            "same; --target-kind number judges the probabilities themselves."
-        )
-    notes += _duplicates(frame, columns, how)
-    return answers, notes + (_hints(columns, frame) if how.target_kind is None else [])
 
 
-def _asked(
-    right: list[Table], cut: bool, holds: bool
-) -> tuple[list[tuple[int, NDArray[np.bool_]]], NDArray[np.bool_], NDArray[np.bool_]]:
+def _tables(frames: list[pl.LazyFrame], how: Reading, name: str, kind: Kind) -> list[Table]:
+    """One column of the rows by combination: training and test, or the two tables."""
+    return read_tables(
+        frames, how.factors, target=name, target_kind=kind, split=how.split, bins=how.bins, missing=how.missing,
+        max_rows=how.max_rows,
+    )  # fmt: skip
+
+
+def _gather(found: list[Table], parts: Parts, values: Callable[[Table], NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate([values(found[i])[rows] for i, rows in parts])
+
+
+def _hits(frames: list[pl.LazyFrame], told: bool, columns: Columns, how: Reading, parts: Parts) -> FloatArray | None:
+    """Combinations × classes: the share of rows that have a class and get it."""
+    if columns.kind != "class" or len(columns.names) >= TARGET_CLASSES:
+        return None
+    first, *others = frames
+    hit, miss = _unused("hit", first.collect_schema().names()), _unused("none", columns.names)
+    y, both = pl.col(how.target), replace(columns, names=(*columns.names, miss))
+    given = pl.when(pl.col(columns.prediction) == y).then(y).otherwise(pl.lit(miss))
+    rows = [first.with_columns(given.alias(hit)), *(f.with_columns(y.alias(hit)) if told else f for f in others)]
+    return _gather(_tables(rows, how, hit, "class"), parts, lambda t: _shares(both, t.target)[:, :-1])
+
+
+def _asked(right: list[Table], cut: bool, holds: bool) -> tuple[Parts, NDArray[np.bool_], NDArray[np.bool_]]:
     """Which combinations of which table are asked about, which of them were seen, and which on rows not trained on.
 
     Of a table that is cut in two these are the test rows, and training rows of combinations without any. Of two tables
@@ -196,9 +210,7 @@ def _holds_training(right: list[Table], taught: pl.LazyFrame | None, frame: pl.L
     return bool(collect(both.select((pl.col("len") <= pl.col("len_own").fill_null(0)).all().alias("all")))[0, 0])
 
 
-def _trained(
-    columns: Columns, right: list[Table], cut: bool, told: bool, gather: Callable[..., NDArray[Any]]
-) -> tuple[Trained | None, float]:
+def _trained(columns: Columns, right: list[Table], cut: bool, told: bool, parts: Parts) -> tuple[Trained | None, float]:
     """What training showed and, for numbers, what always answering its mean costs: the unit of errors."""
     source = right[0] if cut else right[1] if told else None
     if source is None:
@@ -216,7 +228,7 @@ def _trained(
             Trained(codes.astype(np.int64), answers, counts.astype(np.float64), source is None) if known else None
         ), 1.0
     within = float(np.average(inside, weights=counts)) if known else 0.0
-    values = answers if known else gather(right, lambda t: _shares(columns, t.target))
+    values = answers if known else _gather(right, parts, lambda t: _shares(columns, t.target))
     scale = float(np.square(values - values.mean(axis=0)).mean()) + within
     if scale <= 0:
         raise InputError(f"every training answer in {columns.target!r} is the same, so errors have no scale.")
@@ -232,10 +244,10 @@ def _placed(frame: pl.LazyFrame, how: Reading) -> tuple[pl.LazyFrame, list[str]]
     lost = int(collect(frame.select(blank.sum()))[0, 0] or 0) if how.split[1].strip() else 0
     if lost and how.missing == "error":
         raise InputError(
-            f"{_rows(lost, 'has', 'have')} no {how.split[0]!r}, so that it is not known whether they were trained on; "
-            "fill it in, or leave these rows out with missing='drop' (--missing drop)."
+            f"{rows_words(lost, 'has', 'have')} no {how.split[0]!r}, so that it is not known whether they were trained "
+            "on; fill it in, or leave these rows out with missing='drop' (--missing drop)."
         )
-    left = f"{_rows(lost, 'was', 'were')} left out: no {how.split[0]!r} says whether they were trained on."
+    left = f"{rows_words(lost, 'was', 'were')} left out: no {how.split[0]!r} says whether they were trained on."
     return (frame.filter(~blank), [left]) if lost else (frame, [])
 
 
@@ -249,7 +261,7 @@ def _complete(frame: pl.LazyFrame, columns: Columns, how: Reading) -> tuple[pl.L
     lost = int(collect(frame.select(absent.sum()))[0, 0] or 0)
     if lost and how.missing == "error":
         raise InputError(
-            f"{_rows(lost, 'has', 'have')} no {columns.target!r} or no {columns.prediction!r}; leave out what is "
+            f"{rows_words(lost, 'has', 'have')} no {columns.target!r} or no {columns.prediction!r}; leave out what is "
             "missing with missing='drop' (--missing drop)."
         )
     if not lost or how.split is None:
@@ -306,40 +318,6 @@ def _shown(table: Table, told: bool) -> NDArray[np.int64]:
 def _within(table: Table, other: Table) -> NDArray[np.bool_]:
     """Which combinations of ``other`` are in ``table``."""
     return np.asarray(table.support().contains(other.codes.astype(np.int64)))
-
-
-def _duplicates(frame: pl.LazyFrame, columns: Columns, how: Reading) -> list[str]:
-    """Test rows that may be copies of training rows: the same combination and answer, far more often than two training
-    rows have these in common."""
-    if how.split is None or columns.kind == "class":
-        return []
-    test = (pl.col(how.split[0]).cast(pl.String) == how.split[1]).fill_null(False)
-    alike = frame.group_by(*how.factors, how.target).agg(tested=test.sum(), trained=(~test).sum())
-    tested, trained = pl.col("tested"), pl.col("trained")
-    copies, again, rows = collect(alike.filter(pl.col(how.target).is_not_null()).select(
-        copies=tested.filter(trained > 0).sum(), again=trained.filter(trained > 1).sum(), rows=trained.sum()
-    )).row(0)  # fmt: skip
-    if copies < FEWEST_COPIES or again * 20 > rows:
-        return []
-    like = "the factors and the answer of a training row, to all digits, where training rows seldom have each other's"
-    return [
-        f"{_rows(copies, 'has', 'have')} {like}: if these are copies, they were known, and errors on them too small."
-    ]
-
-
-def _hints(columns: Columns, frame: pl.LazyFrame) -> list[str]:
-    if columns.kind == "class":
-        return []
-    y, p = pl.col(columns.target), pl.col(columns.prediction)
-    few = collect(frame.select(((y == y.round()).all() & (y.n_unique() <= TARGET_CLASSES)).alias("few")))[0, 0]
-    if not few or collect(frame.select((~p.is_in(y.unique().implode())).any().alias("other")))[0, 0]:
-        return []
-    return [f"The answers in {columns.target!r} are taken as numbers; if they are classes, say --target-kind class."]
-
-
-def _rows(count: int, one: str, many: str) -> str:
-    """``1 row has``, ``3 rows have``."""
-    return f"{count:,} row{'s' * (count != 1)} {one if count == 1 else many}"
 
 
 def _begin(names: Sequence[str]) -> str:

@@ -96,7 +96,7 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         and len(np.unique(allowed[at], axis=0)) > 1
     ):  # fmt: skip
         return (
-            f"at {len(at)} of {len(allowed)} unseen combinations it gives "
+            f"at {len(at)} of {len(allowed)} {'unseen ' * (not asked.seen.any())}combinations it gives "
             + ("a wrong answer" if asked.classes is None else "an answer that no example there has")
             + " that training determines" * (rule.id == "additive" and not rule.mask.any(axis=1).all())
             + f", and at {open_} training has several answers equally often: which it gives is open" * (open_ > 0)
@@ -111,7 +111,9 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     followed = share[:, at]
     chance = float(together.mean())
     if few:
-        p = share_apart_from(followed.mean(axis=0), asked.counts[at], chance)
+        # Each of its answers has to be given more often than chance has it, or they may be one fixed answer.
+        own, rows = np.unique(allowed[at], axis=0, return_inverse=True)[1].ravel(), asked.counts[at]
+        p = max(share_apart_from(followed.mean(axis=0)[own == i], rows[own == i], chance) for i in set(own))
         value = over_examples([followed.mean(axis=0)], [asked.counts[at]]).within(0, 1)
     else:
         p = handed_out(together, seed)

@@ -7,14 +7,15 @@ another answer would be better there than the one given.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, stdtrit
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import Comparison
-from recombine.mechanisms.losing import HALF, LITTLE, QUARTER
+from recombine.mechanisms.comparing import Comparison, unread
+from recombine.mechanisms.losing import HALF, LITTLE, QUARTER, nothing_left
 from recombine.mechanisms.names import NOTHING, brief, share
 from recombine.statistics import FEW, FloatArray
 
@@ -31,6 +32,39 @@ PERMUTED, MOST_PERMUTED = 2_000, 20_000_000
 """How often errors are dealt anew among combinations; less often where there are very many."""
 Level = tuple[int, int]
 """The place of a factor, and the code of its level."""
+
+
+@dataclass(frozen=True, eq=False)
+class StandingOut:
+    """What stands out among unseen combinations, and what is left of these."""
+
+    combinations: NDArray[np.int64]
+    """The worst first; without those of levels that stand out."""
+    levels: tuple[Level, ...]
+    rest: NDArray[np.bool_]
+    alone: bool
+    """Whether all the rest is as right as seen combinations are, to within the margin, …"""
+    knows: bool
+    """… and whether it is anything at all, beside always giving the same answer."""
+    said: tuple[str, ...]
+    """In a clause each."""
+
+
+def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, margin: float, seed: int) -> StandingOut:
+    """What stands out. ``beyond``: errors beyond the noise (members × combinations)."""
+    found, levels = standing_out(answers, comparison), levels_standing_out(answers, comparison, seed)
+    of_levels = np.any([answers.codes[:, j] == code for j, code in levels], axis=0) & answers.unseen
+    found = found[~of_levels[found]] if levels else found
+    rest = answers.unseen & ~of_levels & ~np.isin(np.arange(len(answers.codes)), found)
+    alone = (len(found) > 0 or len(levels) > 0) and bool(rest.any()) and not nothing_left(answers)
+    alone = alone and float(beyond[:, rest].mean() - beyond[:, answers.compared].mean()) <= margin
+    constant = comparison.constant
+    knows = constant is None or (
+        bool(rest.any()) and float(answers.error[:, rest].mean()) < LITTLE * constant.error.mean
+    )
+    said = [level_words(answers, levels, alone)] if levels else []
+    said += [words(answers, found, alone)] if len(found) else []
+    return StandingOut(found, tuple(levels), rest, alone, knows, tuple(said))
 
 
 def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
@@ -86,12 +120,13 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
 
 
 def _beyond_the_best(answers: Answers) -> FloatArray:
-    """The error at each combination beyond that of the best one answer there, as far as its own rows tell."""
+    """The error at each combination beyond that of the best one answer there, as far as its own rows tell, and as far
+    as the learner does not tell these apart."""
     if answers.classes is not None:
-        return np.asarray(answers.error.mean(axis=0) - (1 - answers.target.max(axis=1)))
+        return np.asarray(answers.error.mean(axis=0) - unread(answers) * (1 - answers.target.max(axis=1)))
     off = np.square(answers.predicted.mean(axis=0) - answers.target).mean(axis=1) / answers.scale
     inside = 0.0 if answers.within is None else answers.within / np.maximum(answers.counts - 1, 1)
-    return np.asarray(off - inside)
+    return np.asarray(off - unread(answers) * inside)
 
 
 def level_words(answers: Answers, levels: Sequence[Level], alone: bool) -> str:

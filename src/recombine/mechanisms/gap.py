@@ -1,0 +1,59 @@
+"""The errors on seen and unseen combinations and the gap between them, beyond the noise of the answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.comparing import GIVEN, Comparison, average, noise_within, unread, unsure
+from recombine.mechanisms.names import NOTHING
+from recombine.statistics import FloatArray, Interval, Over
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """What a verdict weighs: mean errors, and what of them lies beyond the noise."""
+
+    seen: Interval
+    unseen: Interval
+    width: Interval
+    """The error on unseen combinations less that on seen ones, each less its noise."""
+    noise: FloatArray
+    """What is taken off the errors of each combination, …"""
+    beyond: FloatArray
+    """… and what is left of them (members × combinations)."""
+    lost: float
+    """The noise of unseen combinations, no more than anyone's error there, …"""
+    excess: Interval
+    """… and the error there beyond it."""
+
+    @classmethod
+    def of(cls, answers: Answers, comparison: Comparison, over: Over) -> Gap:
+        most = 1.0 if answers.classes is not None else float("inf")
+        at, away, error = answers.compared, answers.unseen, answers.error
+        seen, unseen = (
+            unsure(average(answers, over, (1.0, error, mask)), answers, mask).within(0, most) for mask in (at, away)
+        )
+        noise = _noise(answers, comparison)
+        beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
+        width = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
+        there = float(noise[away].mean()) if away.any() else 0.0
+        lost = min(there, comparison.reached(answers, away), float(error[:, away].mean())) if away.any() else 0.0
+        excess = average(answers, over, (1.0, beyond + (there - lost), away))
+        return cls(seen, unseen, width, noise, beyond, lost, excess)
+
+
+def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
+    """What is taken off the errors of each combination before they are compared: its noise, where rows tell it; of a
+    learner that is told more than the factors, as much of it as it does not tell apart."""
+    floor, open_ = comparison.floor.mean, unread(answers)
+    each = noise_within(answers) if floor > 0 else None
+    if each is None:
+        return np.full(len(answers.codes), open_ * floor if comparison.floor.over == GIVEN else 0.0)
+    if answers.classes is None:
+        return open_ * each
+    # Few rows of a combination miss its usual class, and so tell too much noise of unseen and seen ones alike.
+    sides = [at for at in (answers.unseen, answers.compared & answers.like) if each[at].any()]
+    return each * min([open_, *(comparison.reached(answers, at) / float(each[at].mean()) for at in sides)])
