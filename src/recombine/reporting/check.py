@@ -147,7 +147,8 @@ def _rules(result: CheckResult) -> list[dict[str, str]]:
     if result.forecast is None:
         return []
     return [
-        {"name": r.rule, "error": shown(r.error, share=True) if result.forecast.share else number(r.error),
+        {"name": f"{r.rule} (recommended)" if r.rule == result.forecast.rule else r.rule,
+         "error": shown(r.error, share=True) if result.forecast.share else number(r.error),
          "explained": "" if r.explained is None else f"{number(100 * r.explained, 0)} %"
          + (" (may be chance)" if r.explained > 0 and not r.beats else "")} for r in result.forecast.rules
     ]  # fmt: skip
