@@ -302,6 +302,8 @@ def _some(names: list[str]) -> str:
 
 
 def _print_queries(result: CheckResult) -> None:
+    from recombine.checks.expected import CHANCES
+
     listed, title = _listed(result)
     numbers = {
         "answer": ["" if q.prediction is None else _answer(q) for q in listed],
@@ -354,7 +356,7 @@ def _print_queries(result: CheckResult) -> None:
         if name == "answer" and not untried:
             ranged = any(q.low is not None for q in listed)
             what += ", with a range meant to hold 9 of 10 numbers" if ranged else ""
-            what += ", with the chance of the class" if any(q.probabilities for q in answered) else ""
+            what += f", {CHANCES}" if any(q.probabilities for q in answered) else ""
             what += f"; {'both are' if ranged else 'it is'} of {result.of_means}" if result.of_means else ""
         if name == "smoothed" and not result.doubt and any(q.rows == 1 for q in listed):
             what += "; where that was seen in one row take this: effects add up, and it errs less than one reading"
