@@ -386,7 +386,9 @@ def test_most_sets_of_a_few_cells_err_less_than_the_mean_of_all(asked, middle):
     assert found == pytest.approx(middle, rel=0.1)
 
 
-@pytest.mark.parametrize(("factor", "asked", "unseen", "found"), [(0, 8, 1, 2), (0, 8, 0, 8), (0, 4, 0, 4), (1, 8, 1, 4)])
+@pytest.mark.parametrize(
+    ("factor", "asked", "unseen", "found"), [(0, 8, 1, 2), (0, 8, 0, 8), (0, 4, 0, 4), (1, 8, 1, 4)]
+)
 def test_levels_that_the_stand_ins_have_as_often_are_not_drawn_anew(factor, asked, unseen, found):
     """Losses are wholly those of levels, two of one factor or four of the other; asked are both of two, or one."""
     cells, together = grid(2, 4), np.arange(2) == factor
