@@ -36,6 +36,8 @@ LAYOUTS = {
 }
 KINDS = ("additive", "multiply", "xor", "modular", "noise", "odds (classes)", "xor (classes)", "coin (classes)")
 VERDICTS = ("determined", "determined on a scale", "assumption unsupported", "assumption rejected", "other")
+SMALL = ((4, 4, 10), (5, 4, 12), (6, 6, 24), (7, 6, 28))
+"""Levels of two factors and cells seen, where few are."""
 FALSE = {"additive": "assumption rejected", "odds (classes)": "assumption rejected"}
 """The verdict that would be false; of all other kinds it is “determined”."""
 
@@ -172,22 +174,17 @@ def along(curve: str, seed: int) -> tuple[float, bool] | None:
 
 def main_forecasts() -> None:
     lines = ["| planted | tables | forecast / realised | interval holds |", "|---|---:|---:|---:|"]
-    found = {
-        f"{kind}, {a} × {b}, {seen} seen": [
-            few_seen((a, b), seen, seed, kind == "products") for seed in range(2 * SEEDS)
-        ]
-        for kind, sizes in (("sums", ((4, 4, 10), (5, 4, 12), (6, 6, 24), (7, 6, 28))), ("products", ((6, 6, 24),)))
-        for a, b, seen in sizes
-    }
+    found = {}
+    for kind, a, b, seen in (*(("sums", *size) for size in SMALL), ("products", 6, 6, 24)):
+        told = [few_seen((a, b), seen, seed, kind == "products") for seed in range(2 * SEEDS)]
+        found[f"{kind}, {a} × {b}, {seen} seen"] = told
     found |= {curve: [along(curve, seed) for seed in range(SEEDS)] for curve in ("line", "wave")}
     for name, told in found.items():
         ratios, held = zip(*filter(None, told), strict=True)
         lines.append(f"| {name} | {len(held)} | {np.median(ratios):.2f} | {np.mean(held):.2f} |")
-    about = (
-        "`python benchmarks/planted.py forecasts`: sums with noise of three tenths of an effect, one row each, asked "
-    )
-    about += "is what is determined of the others; products where adding up on a log scale was recommended; a line and a wave "
-    about += "seen at six values of a number. Ratios are medians."
+    about = "`python benchmarks/planted.py forecasts`: sums with noise of three tenths of an effect, one row each, "
+    about += "asked is what is determined of the others; products where adding up on a log scale was recommended; a "
+    about += "line and a wave seen at six values of a number. Ratios are medians."
     text = "\n".join(["# Forecasts on planted tables", "", about, "", *lines, ""])
     print(text)
     (Path(__file__).parent / "results" / "planted-forecasts-cpu.md").write_text(text, encoding="utf-8")
