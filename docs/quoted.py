@@ -12,7 +12,7 @@ other columns, and a minus before the study turns the sign. ``study@table:column
 table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them, or one
 (``:STUDY``; ``inside``: matched by value, the
 published figure in our interval); ``tables:locked`` how many real tables are in that half;
-``benchmark:PAGE:ROW:COLUMN`` a figure of ``benchmarks/results/PAGE.md``, a column by its place. ``printed:STUDY`` is the
+``benchmark:PAGE:ROW:COLUMN`` a figure of ``benchmarks/results/PAGE.md`` (column: its place). ``printed:STUDY`` is the
 table of every figure that the paper prints (``docs/printed/STUDY.csv``) beside ours, ``printed:STUDY:matched`` (or
 ``missed``, ``left``, ``all``, ``same-sign`` …) how many there are. A mark that began a line
 would end its paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that
