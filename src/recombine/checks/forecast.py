@@ -258,28 +258,35 @@ def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> F
 
 
 def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[Floats, float]:
-    """Correlation of the losses of two stand-ins that share a level of each factor (at most 1 in all), or a cluster."""
+    """Correlation of the losses of two stand-ins that share a level of each factor (at most 1 in all), and what more
+    there is of two that share a cluster, beyond the levels that these share."""
     centred = (losses - losses.mean()) / (losses.std() or 1.0)
 
+    def pairs(kind: Ints) -> float:
+        counts = np.bincount(kind)
+        return float((counts * (counts - 1)).sum())
+
     def correlation(kind: Ints) -> float:
-        sums, counts, squares = np.bincount(kind, centred), np.bincount(kind), np.bincount(kind, centred**2)
-        pairs = float((counts * (counts - 1)).sum())
-        return float(np.clip((sums**2 - squares).sum() / pairs, 0.0, 1.0)) if pairs else 0.0
+        sums, squares = np.bincount(kind, centred), np.bincount(kind, centred**2)
+        return float(np.clip((sums**2 - squares).sum() / (pairs(kind) or np.inf), 0.0, 1.0))
 
     by_factor = np.array([correlation(level) for level in places.T])
-    return by_factor / max(1.0, float(by_factor.sum())), correlation(cluster)
+    by_factor /= max(1.0, float(by_factor.sum()))
+    both = [pairs(cluster * (int(level.max()) + 1) + level) for level in places.T]
+    shared = float(by_factor @ both) / (pairs(cluster) or np.inf)
+    return by_factor, float(np.clip(correlation(cluster) - shared, 0.0, 1 - by_factor.sum()))
 
 
 def _independent(here: Ints, there: Ints, cluster: Ints, together: tuple[Floats, float], unseen: float) -> int:
     """So many independent cells tell as much about a mean as these, of which some go together. What is common to a
     level is the same in the cells it is held against where these have the level as often, but for the ``unseen``
     share of them: how a level errs in a pair that was never seen, none of the others tells."""
-    level, alone = float(together[0].sum()), 1 / len(np.unique(here, axis=0))
-    alike, whole = 0.0, max(together[1] - level, 0.0)
-    for r, mine, theirs in zip(together[0], here.T, there.T, strict=True):
+    alone, (by_factor, whole) = 1 / len(np.unique(here, axis=0)), together
+    alike = whole * _sharing(cluster) + (1 - whole - float(by_factor.sum())) * alone
+    for r, mine, theirs in zip(by_factor, here.T, there.T, strict=True):
         own, other = (np.bincount(k, minlength=max(mine.max(), theirs.max()) + 1) / len(k) for k in (mine, theirs))
         alike += r * (unseen * (own**2).sum() + (1 - unseen) * ((own - other) ** 2).sum() / 2)
-    return round(1 / max(alone, alike + whole * _sharing(cluster) + max(1 - level - whole, 0.0) * alone))
+    return round(1 / max(alone, alike))
 
 
 def _sharing(kind: Ints) -> float:
