@@ -11,7 +11,8 @@ other columns, and a minus before the study turns the sign. ``study@table:column
 ``runs:all`` and ``runs:cuda`` how many there are, ``seconds:STUDY`` their time on a GPU. ``<!--= table -->`` is the
 table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them, or one
 (``:STUDY``; ``inside``: matched by value, the
-published figure in our interval); ``tables:locked`` how many real tables are in that half. ``printed:STUDY`` is the
+published figure in our interval); ``tables:locked`` how many real tables are in that half;
+``benchmark:PAGE:ROW:COLUMN`` a figure of ``benchmarks/results/PAGE.md`` (column: its place). ``printed:STUDY`` is the
 table of every figure that the paper prints (``docs/printed/STUDY.csv``) beside ours, ``printed:STUDY:matched`` (or
 ``missed``, ``left``, ``all``, ``same-sign`` …) how many there are. A mark that began a line
 would end its paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that
@@ -94,6 +95,8 @@ def _value(key: str) -> str:
         return _printed(*rest)
     if name == "tables":
         return str(sum(entry.source.half == rest[0] for entry in registered().values()))
+    if name == "benchmark":
+        return _benchmark(*rest)
     if name == "run":
         study, _, run = rest[0].partition("/")
         told = runs(study)[run][rest[1]]
@@ -150,6 +153,15 @@ def _rows(study: str, table: str, where: str) -> pl.DataFrame:
     if rows.is_empty():
         raise KeyError(f"{study}@{table} has no row where {where}")
     return rows
+
+
+def _benchmark(page: str, row: str, column: str) -> str:
+    """A figure of a table that a benchmark wrote."""
+    text = (ROOT / "benchmarks" / "results" / f"{page}.md").read_text(encoding="utf-8")
+    found = [line for line in text.splitlines() if line.startswith(f"| {row.replace('_', ' ')} |")]
+    if len(found) != 1:
+        raise KeyError(f"{page} has {len(found)} rows {row}")
+    return re.sub(r"^(-?)0\.", r"\1.", found[0].split("|")[1 + int(column)].strip())
 
 
 @cache

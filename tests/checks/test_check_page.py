@@ -163,6 +163,7 @@ def test_a_sum_is_not_given_for_the_answer_of_another_rule():
     pairs = check(_noisy(lambda a, b, c: 3 * ((a * b) % 3) + c, (5, 5, 3)), ["a", "b", "c"], target="y")
     assert pairs.rule == "pairs"
     assert "the answer is not this but that of the rule “pairs”" in pairs._repr_html_()
+    assert re.findall(r">([^<]*) \(recommended\)<", pairs._repr_html_()) == ["pairs"]
 
 
 def test_a_worse_status_does_not_hide_that_adding_up_is_rejected():

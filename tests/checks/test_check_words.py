@@ -269,7 +269,7 @@ def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes
     show(tmp_path / "t.csv", factors="a,b,c" if classes else "a,b", target="y")
     told = " ".join(capsys.readouterr().out.split())
     assert not re.search(r"\d%", told)  # one way to write per cents: 90 %
-    assert ("the chance of the class" in told) is classes
+    assert ("the chance of the class (no range: " in told) is classes
     assert ("9 of 10 numbers" in told) is not classes
     chosen = check(rows, ["a", "b", "c"] if classes else ["a", "b"], target="y").forecast.choice
     assert ("smallest before something was added for what they learnt from the stand-ins (" in chosen) is classes

@@ -21,6 +21,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import judge
 from recombine.checks.modular import Floats
 from recombine.checks.notes import notes_on
+from recombine.checks.planning import Plan
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import (
@@ -187,13 +188,7 @@ def check(
             "seed": seed,
         },
     )  # fmt: skip
-    if plan is None:
-        return result
-    # What its errors rest on may be contradicted, which is known only now.
-    beside = None if judged.forecast is None else judged.forecast.rule
-    others = result.doubt == "rejected" or (order == 1 and judged.forecast is not None and judged.forecast.by_pairs)
-    plan = replace(plan, assumes=result.rests, forecast=beside, contradicted=others, whole=wanted is None)
-    return replace(result, plan=plan.in_runs(seed))
+    return result if plan is None else replace(result, plan=_resting(plan, result, wanted is None).in_runs(seed))
 
 
 def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:
@@ -206,6 +201,14 @@ def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, ma
         raise InputError(f"max_queries is {max_queries}; give 1 … {MOST_QUERIES:,}.")
     if seed < 0:
         raise InputError(f"seed is {seed}; give 0 or more.")
+
+
+def _resting(plan: Plan, result: CheckResult, whole: bool) -> Plan:
+    """The plan with what its errors rest on: that may be contradicted, which is known only once all is judged."""
+    told = result.forecast
+    others = result.doubt == "rejected" or (result.order == 1 and told is not None and told.by_pairs)
+    rule = None if told is None else told.rule
+    return replace(plan, assumes=result.rests, forecast=rule, contradicted=others, whole=whole)
 
 
 def _confounding(train: Table, plain: Table | None, pairs: Pairs, draws: int, seed: int) -> Confounding:

@@ -17,6 +17,7 @@ SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
     "substitution", "level", "wrong", "wrong_constant", "by_draw", "levels", "realised",
 )  # fmt: skip
+CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
 NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing."""
 

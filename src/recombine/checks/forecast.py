@@ -90,14 +90,20 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     rates = metric == "error rate"
     worth = [SURER if rates or (alone and rule.name != "surface") else WORTH for rule in entered]
     best = _choose(losses if cells.numeric else seen, few, worth)
+    wrong = same = None
     if rates:
-        losses = _charged(losses, best, np.array(firsts), truth, worth)
+        losses = _charged(losses, losses, best, np.array(firsts), truth, worth)
+    elif metric == "log loss":  # beside it stands the share wrong
+        beside = [losses_of(truth, answers, "error rate") for answers in said]
+        charged = _charged(beside, seen, best, np.array(firsts), truth, worth)
+        wrong, same = float(charged[best].mean()), float(charged[0].mean())
     losses = [loss * factor for loss, factor in zip(losses, nearer, strict=True)]
     told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
     levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and told else 1.0
     losses = [loss * levels for loss in losses]
     together = _together(losses[best], places, drawn.cluster)
-    stood, will = _independent(places, drawn.cluster, together), _independent(asked, drawn.asked, together)
+    stood = _independent(places, asked, drawn.cluster, together, drawn.unseen)
+    will = _independent(asked, places, drawn.asked, together, drawn.unseen)
     winner = entered[best]
     if isinstance(winner, Adding):  # of eight cells and six effects, two errors are independent
         stood = max(1, min(stood, round(winner.effects.freedom)))
@@ -109,9 +115,6 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
     root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
-    wrong, same = (
-        float(losses_of(truth, said[i], "error rate").mean()) if metric == "log loss" else None for i in (best, 0)
-    )
     judged = set() if alone else {winner.name, ASSUMED.get(assumed)}  # nothing is drawn of which a seed could decide
     named = tuple(
         RuleError(
@@ -218,16 +221,18 @@ def _choose(losses: list[Floats], few: int, worth: list[float]) -> int:
     return best
 
 
-def _charged(losses: list[Floats], best: int, firsts: Ints, truth: Floats, worth: list[float]) -> list[Floats]:
-    """The losses of the constant as large as those of the commonest class of half of the cells are on the other half,
-    and those of the chosen rule, up to that, as of a rule chosen so: of few answers, right or wrong, some rule always
-    looks good."""
-    distinct, rng, table = np.unique(firsts), np.random.default_rng(0), np.array(losses)
+def _charged(
+    wrong: list[Floats], losses: list[Floats], best: int, firsts: Ints, truth: Floats, worth: list[float]
+) -> list[Floats]:
+    """The shares wrong of the constant as large as those of the commonest class of half of the cells are on the other
+    half, and those of the chosen rule, up to that, as of a rule chosen so by its losses: of few answers, right or
+    wrong, some rule always looks good."""
+    distinct, rng, table = np.unique(firsts), np.random.default_rng(0), np.array(wrong)
     found = list[tuple[float, float]]()
     for _ in range(HALVES):
         half = np.isin(firsts, rng.permutation(distinct)[: len(distinct) // 2])
         for one, other in ((half, ~half), (~half, half)):
-            i = _choose(list(table[:, one]), len(np.unique(firsts[one])), worth) if one.sum() > 1 else best
+            i = _choose([loss[one] for loss in losses], len(np.unique(firsts[one])), worth) if one.sum() > 1 else best
             same = 1 - float(truth[other, truth[one].sum(axis=0).argmax()].mean())
             found.append((same, float(table[i, other].mean()) if i else same))
     same, chosen = np.mean(found, axis=0)
@@ -252,28 +257,36 @@ def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> F
     return np.asarray(np.quantile(drawn, [TAILS[0], 0.5, TAILS[1]]) * losses.mean())
 
 
-def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[float, float]:
-    """Correlation of the losses of two stand-ins that share a level, or a cluster.
-
-    Of the factors' correlations the largest is too large by chance, the mean too small for the factor that matters:
-    halfway between, intervals hold (`benchmarks/forecast.py`)."""
+def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[Floats, float]:
+    """Correlation of the losses of two stand-ins that share a level of each factor (at most 1 in all), and what more
+    there is of two that share a cluster, beyond the levels that these share."""
     centred = (losses - losses.mean()) / (losses.std() or 1.0)
 
+    def pairs(kind: Ints) -> float:
+        counts = np.bincount(kind)
+        return float((counts * (counts - 1)).sum())
+
     def correlation(kind: Ints) -> float:
-        sums, counts, squares = np.bincount(kind, centred), np.bincount(kind), np.bincount(kind, centred**2)
-        pairs = float((counts * (counts - 1)).sum())
-        return float(np.clip((sums**2 - squares).sum() / pairs, 0.0, 1.0)) if pairs else 0.0
+        sums, squares = np.bincount(kind, centred), np.bincount(kind, centred**2)
+        return float(np.clip((sums**2 - squares).sum() / (pairs(kind) or np.inf), 0.0, 1.0))
 
-    by_factor = [correlation(level) for level in places.T]
-    return (max(by_factor) + sum(by_factor) / len(by_factor)) / 2, correlation(cluster)
+    by_factor = np.array([correlation(level) for level in places.T])
+    by_factor /= max(1.0, float(by_factor.sum()))
+    both = [pairs(cluster * (int(level.max()) + 1) + level) for level in places.T]
+    shared = float(by_factor @ both) / (pairs(cluster) or np.inf)
+    return by_factor, float(np.clip(correlation(cluster) - shared, 0.0, 1 - by_factor.sum()))
 
 
-def _independent(places: Ints, cluster: Ints, together: tuple[float, float]) -> int:
-    """So many independent cells tell as much about a mean as these, of which some go together."""
-    by_level = max(_sharing(level) for level in places.T)
-    distinct = 1 / len(np.unique(places, axis=0))
-    level, whole = together[0], max(together[1] - together[0], 0.0)
-    return max(1, round(1 / (level * by_level + whole * _sharing(cluster) + max(1 - level - whole, 0.0) * distinct)))
+def _independent(here: Ints, there: Ints, cluster: Ints, together: tuple[Floats, float], unseen: float) -> int:
+    """So many independent cells tell as much about a mean as these, of which some go together. What is common to a
+    level is the same in the cells it is held against where these have the level as often, but for the ``unseen``
+    share of them: how a level errs in a pair that was never seen, none of the others tells."""
+    alone, (by_factor, whole) = 1 / len(np.unique(here, axis=0)), together
+    alike = whole * _sharing(cluster) + (1 - whole - float(by_factor.sum())) * alone
+    for r, mine, theirs in zip(by_factor, here.T, there.T, strict=True):
+        own, other = (np.bincount(k, minlength=max(mine.max(), theirs.max()) + 1) / len(k) for k in (mine, theirs))
+        alike += r * (unseen * (own**2).sum() + (1 - unseen) * ((own - other) ** 2).sum() / 2)
+    return round(1 / max(alone, alike))
 
 
 def _sharing(kind: Ints) -> float:

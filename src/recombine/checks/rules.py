@@ -250,9 +250,9 @@ class Odds:
     def __init__(self, name: str, cells: Cells, order: int) -> None:
         self.name, self._cells = name, cells
         self._targets = (cells.answers[:, 1:] if cells.answers.shape[1] == 2 else cells.answers).T
-        self._fits = [self._fit(share, order) for share in self._targets]
-        self.variances = len(self._fits[0].blocks)
-        self._again = len(cells.codes) * len(self._fits[0].beta) ** 2 * len(self._fits) < REFITTED
+        self.fits = [self._fit(share, order) for share in self._targets]
+        self.variances = len(self.fits[0].blocks)
+        self._again = len(cells.codes) * len(self.fits[0].beta) ** 2 * len(self.fits) < REFITTED
 
     def _fit(self, share: Floats, order: int) -> Effects:
         cells = self._cells
@@ -268,14 +268,14 @@ class Odds:
         return effects
 
     def answer(self, codes: Ints) -> Floats:
-        return _normal(np.stack([expit(fit.predict(codes)[0]) for fit in self._fits], axis=1))
+        return _normal(np.stack([expit(fit.predict(codes)[0]) for fit in self.fits], axis=1))
 
     def left_out(self, groups: Sequence[Ints]) -> Floats:
         """Fitted again where that is cheap, else one Newton step from the whole fit; the blocks' variances stay."""
         said = [
             [
                 self._refit(fit, share, group) if self._again else fit.left_out(group)[0]
-                for fit, share in zip(self._fits, self._targets, strict=True)
+                for fit, share in zip(self.fits, self._targets, strict=True)
             ]
             for group in groups
         ]

@@ -62,6 +62,8 @@ class StandIns:
     """Stand-ins of one cluster share a pair of levels that is left out whole."""
     asked: Ints
     """The same of the asked cells: those that share an unseen pair of levels."""
+    unseen: float = 1.0
+    """Share of the asked cells that have an unseen pair of levels; of two factors every asked cell is one."""
 
 
 class _Gap:
@@ -137,7 +139,8 @@ def stand_ins(
         if len(groups) >= count or (len(groups) >= FEWEST and work > MOST_WORK):
             break
     names = {name: i for i, name in enumerate(dict.fromkeys(clusters))}
-    return StandIns(groups, np.array([names[c] for c in clusters], dtype=np.int64), asked_cluster)
+    unseen = float((of_asked[~alone] == 0).any(axis=0).mean()) if not alone.all() else 1.0
+    return StandIns(groups, np.array([names[c] for c in clusters], dtype=np.int64), asked_cluster, unseen)
 
 
 def packed(groups: list[Ints], codes: Ints, shape: tuple[int, ...]) -> list[tuple[Ints, Ints]]:

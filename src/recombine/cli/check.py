@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -190,7 +191,7 @@ def check(
             purpose=Purpose(budget, until_error, criterion, noise, changes), salience=salience, depth=depth,
             rules=words(rules) if rules else (), max_rows=max_rows, max_bytes=max_bytes, seed=seed,
         )  # fmt: skip
-    failed = result.fails(fail_on or [])
+    failed = result.fails(fail_on or [])  # a condition that cannot be read is said before anything is written
     if out is not None:
         result.save(out)
     if plan is not None:
@@ -199,13 +200,14 @@ def check(
         if json:
             print_json(result.to_dict() | ({} if best is None else {"best": result.best(best)}))
         else:
-            _show(result, out)
-            if best is not None:
-                say(f"\nbest ({best}): {result.best(best)['words']}")
-            if plan is not None:
-                rows, done = len(result.run_sheet()), not result.advice.needed
-                say(f"\n{counted(rows, 'row')} to collect written to {plan}{NOTHING if done and not rows else ''}")
-    for text in fail_on or []:
+            _show(result, out, best, plan)
+    _conditions(result, fail_on or [], failed)
+    return int(bool(failed))
+
+
+def _conditions(result: CheckResult, asked: list[str], failed: list[str]) -> None:
+    """What is near to failing, and what failed."""
+    for text in asked:
         told = result.forecast if text.startswith("error=") else None
         if told is not None and abs(told.error - float(text.partition("=")[2])) < 2 * told.by_draw:
             sys.stderr.write(f"{text} is near the forecast, {told.error:.3g}: {told.drawn}; high=X leaves a margin\n")
@@ -213,10 +215,9 @@ def check(
         found, name = result.forecast, text.partition("=")[0]
         expected = ": there is no forecast" if found is None else f": {getattr(found, name, 0.0):.3g} is expected"
         sys.stderr.write(f"failed on {text}{expected if '=' in text else ''}\n")
-    return int(bool(failed))
 
 
-def _show(result: CheckResult, out: Path | None) -> None:
+def _show(result: CheckResult, out: Path | None, best: Literal["max", "min"] | None, plan: Path | None) -> None:
     print_verdict(result.verdict + result.beside, COLOURS.get(result.verdict, "green"), result.sentence())
     if result.plan is not None:  # somebody asked for it
         print_plan(result.space, result.plan, PLANNED)
@@ -237,6 +238,11 @@ def _show(result: CheckResult, out: Path | None) -> None:
             else ""
         )
         say(f"\nwritten to {out}{part}")
+    if best is not None:
+        say(f"\nbest ({best}): {result.best(best)['words']}")
+    if plan is not None:
+        rows, done = len(result.run_sheet()), not result.advice.needed
+        say(f"\n{counted(rows, 'row')} to collect written to {plan}{NOTHING if done and not rows else ''}")
 
 
 def _facts(result: CheckResult) -> list[tuple[str, str]]:
@@ -339,13 +345,21 @@ def _print_queries(result: CheckResult) -> None:
     where.print(drawn(names))
     if gone:
         where.print(shown(f"no room for {' and '.join(gone)}: --out FILE.csv has more columns", style="dim"))
+    for line in _meanings(result, listed, list(numbers)):
+        where.print(shown(line, style="dim"))
+
+
+def _meanings(result: CheckResult, listed: list[Query], numbers: list[str]) -> Iterator[str]:
+    """What the statuses and numbers in the list mean."""
+    from recombine.checks.expected import CHANCES
+
     if doubted := dict.fromkeys(q.status for q in listed if result.doubt_of(q)):
-        where.print(shown(f"{', '.join(f'{name} (?)' for name in doubted)}: only if {result.rests}", style="dim"))
+        yield f"{', '.join(f'{name} (?)' for name in doubted)}: only if {result.rests}"
     answered = [q for q in listed if q.prediction is not None and not q.rows]
     if answered and not result.by_sums and not result.doubt:
         said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
         said += ", which does not suppose that" if result.rule == "substitution" else ""
-        where.print(shown(said, style="dim"))
+        yield said
     for name in numbers if answered else [name for name in numbers if name != "answer"]:
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
@@ -354,11 +368,11 @@ def _print_queries(result: CheckResult) -> None:
         if name == "answer" and not untried:
             ranged = any(q.low is not None for q in listed)
             what += ", with a range meant to hold 9 of 10 numbers" if ranged else ""
-            what += ", with the chance of the class" if any(q.probabilities for q in answered) else ""
+            what += f", {CHANCES}" if any(q.probabilities for q in answered) else ""
             what += f"; {'both are' if ranged else 'it is'} of {result.of_means}" if result.of_means else ""
         if name == "smoothed" and not result.doubt and any(q.rows == 1 for q in listed):
             what += "; where that was seen in one row take this: effects add up, and it errs less than one reading"
-        where.print(shown(f"{name}: {what}{learner}", style="dim"))
+        yield f"{name}: {what}{learner}"
 
 
 def _listed(result: CheckResult) -> tuple[list[Query], str]:

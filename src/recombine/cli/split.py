@@ -189,8 +189,6 @@ def _show(
     rows: Rows, found: list[Fold], target: str | None, graded: bool, seen_rows: float | None, blank: int,
     out: Path | None,
 ) -> None:  # fmt: skip
-    import numpy as np
-
     total = len(rows.combinations)
     wrapped(
         f"{counted(len(rows.index), 'row')}, {counted(total, 'combination')} of {' × '.join(rows.space.names)}; whole "
@@ -200,27 +198,36 @@ def _show(
         say("every row counts as answered: if some answers are blank, name their column with --target")
     elif blank:
         say(f"{counted(blank, 'row')} without an answer in {target!r}: neither held out nor trained on")
-    lines = []
-    for i, fold in enumerate(found):
-        hard = fold.leverage[np.isfinite(fold.leverage)]
-        spread = f"{np.median(hard):.2f} ({hard.min():.2f} … {hard.max():.2f})" if len(hard) else None
-        lines.append(
-            (
-                i + 1,
-                f"{len(fold.held_out):,}",
-                f"{len(fold.test):,}" + f" + {len(fold.spare):,}" * bool(len(fold.spare)),
-                f"{len(fold.train):,}",
-                f"{len(fold.apart):,}",
-                spread,
-            )
-        )
-    print_table("", ["fold", "held out", "test rows", "training rows", "in neither", "leverage"], lines, one_line=True)
+    _print_folds(found)
     several = f"{int((rows.counts > 1).sum()):,} of {total:,} combinations have several rows"
     if seen_rows:
         say(f"test rows: of held-out combinations + of seen ones; {several}")
     elif seen_rows is not None and rows.counts.max() > 1:
         say(f"{several}: for recombine measure hold out some of them, too (--seen-rows 0.2)")
     say("leverage: variance of a held-out answer in units of one row's noise, median (lowest … highest)")
+    _print_limits(found, total, graded)
+    for note in rows.notes:
+        wrapped(f"note: {note}")
+    if out is not None:
+        say(f"written to {out}")
+
+
+def _print_folds(found: list[Fold]) -> None:
+    import numpy as np
+
+    lines = []
+    for i, fold in enumerate(found):
+        hard = fold.leverage[np.isfinite(fold.leverage)]
+        spread = f"{np.median(hard):.2f} ({hard.min():.2f} … {hard.max():.2f})" if len(hard) else None
+        tested = f"{len(fold.test):,}" + f" + {len(fold.spare):,}" * bool(len(fold.spare))
+        lines.append((i + 1, f"{len(fold.held_out):,}", tested, f"{len(fold.train):,}", f"{len(fold.apart):,}", spread))
+    print_table("", ["fold", "held out", "test rows", "training rows", "in neither", "leverage"], lines, one_line=True)
+
+
+def _print_limits(found: list[Fold], total: int, graded: bool) -> None:
+    """What the table did not allow."""
+    import numpy as np
+
     if graded and len(found) > 1 and np.nanmedian(found[-1].leverage) <= np.nanmax(found[0].leverage):
         say("the table is too even to be graded: half of the last fold is no harder than some of the first")
     short = [f"{len(fold.held_out):,} of {len(fold.held_out) + fold.back:,}" for fold in found if fold.back]
@@ -232,7 +239,3 @@ def _show(
     tested = len(np.unique(np.concatenate([fold.held_out for fold in found])))
     if len(found) > 1 and tested < total:
         say(f"combinations that are in training every time: {total - tested:,}")
-    for note in rows.notes:
-        wrapped(f"note: {note}")
-    if out is not None:
-        say(f"written to {out}")

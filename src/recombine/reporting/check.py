@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.checks.confounding import ONE_LEVEL
-from recombine.checks.expected import per_cent, shown
+from recombine.checks.expected import CHANCES, per_cent, shown
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
@@ -79,7 +79,7 @@ def check_page(result: CheckResult) -> str:
         unanswered=any(q.prediction is None for q in shown),
         predicted=any(q.prediction is not None for q in shown),
         observed=any(q.rows for q in shown),
-        chances=any(q.probabilities for q in shown),
+        chances=CHANCES if any(q.probabilities for q in shown) else "",
         ranged=any(q.low is not None for q in shown),
         single=any(q.row_low is not None for q in shown),
         networks=any(q.network is not None for q in shown),
@@ -147,7 +147,8 @@ def _rules(result: CheckResult) -> list[dict[str, str]]:
     if result.forecast is None:
         return []
     return [
-        {"name": r.rule, "error": shown(r.error, share=True) if result.forecast.share else number(r.error),
+        {"name": f"{r.rule} (recommended)" if r.rule == result.forecast.rule else r.rule,
+         "error": shown(r.error, share=True) if result.forecast.share else number(r.error),
          "explained": "" if r.explained is None else f"{number(100 * r.explained, 0)} %"
          + (" (may be chance)" if r.explained > 0 and not r.beats else "")} for r in result.forecast.rules
     ]  # fmt: skip
