@@ -121,7 +121,9 @@ def unsure_probabilities(answers: Answers, over: Over) -> str:
     shares = np.maximum(answers.target, SMALLEST)
     left = -(answers.target * np.log(shares)).sum(axis=1)
     left = left + ((answers.target > 0).sum(axis=1) - 1) / (2 * answers.counts)
-    known, there = (average(answers, over, (1.0, loss, mask), (-1.0, constant, mask), shares=False) for mask in (at, away))
+    known, there = (
+        average(answers, over, (1.0, loss, mask), (-1.0, constant, mask), shares=False) for mask in (at, away)
+    )
     sides = (float(loss[:, at].mean()), float(loss[:, away].mean()), float(constant[:, away].mean()))
     # Clearly worse than training's shares, which new rows of seen ones are not: however little is known of these.
     apart = average(answers, over, (1.0, loss, away), (-1.0, loss, at), shares=False)

@@ -62,6 +62,8 @@ def measured_page(result: MeasureResult) -> str:
     if result.verdict in SAID:
         # The headline has said the rest.
         answer = answer.partition(": ")[2][:1].upper() + answer.partition(": ")[2][1:]
+    answer, _, open_ = answer.partition("; ")  # Numbers first; what they hang on is not for the headline.
+    how = ". ".join(filter(None, [open_[:1].upper() + open_[1:].rstrip("."), how]))
     found = result.settings.get("prediction", ())
     return render(
         "measured.html.j2",

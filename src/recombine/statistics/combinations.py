@@ -104,7 +104,9 @@ def _of_means(
         low, high = max(half, _unskewed(half, error, third)), max(half, -_unskewed(-half, error, third))
     if ranges:
         reach = [_between(group, *ends, level) for group, ends in zip(groups, ranges, strict=True)]
-        low, high = (min(end, math.hypot(*each)) for end, each in zip((low, high), zip(*reach, strict=True), strict=True))
+        low, high = (
+            min(end, math.hypot(*each)) for end, each in zip((low, high), zip(*reach, strict=True), strict=True)
+        )
     return Interval(mean, mean - low, mean + high, over="combinations", count=count)
 
 
