@@ -225,11 +225,10 @@ def _trained(columns: Columns, right: list[Table], cut: bool, told: bool, parts:
         answers, inside = _shares(columns, source.target)[rows], _inside(source)[rows]
     known = len(codes) > 0
     if columns.kind == "class":
-        if source is not None and known and (answers > 0).any(axis=0).sum() == 1:
-            only = columns.names[int(answers[0].argmax())]
-            raise InputError(
-                f"every training answer in {columns.target!r} is {only!r}: there is nothing to tell apart."
-            )
+        given = np.concatenate([_shares(columns, t.target) for t in right if t.target is not None]).sum(axis=0) > 0
+        if source is not None and given.sum() == 1:
+            only = columns.names[int(given.argmax())]
+            raise InputError(f"every answer in {columns.target!r} is {only!r}: there is nothing to tell apart.")
         return (
             Trained(codes.astype(np.int64), answers, counts.astype(np.float64), source is None) if known else None
         ), 1.0
