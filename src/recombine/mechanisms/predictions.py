@@ -45,7 +45,7 @@ def measure_predictions(
     ``against`` names the predictions of other models for the same rows, one column each, or a list of columns, one per
     class. What training saw is said by ``train``, another table with the factor columns (and the target, if you have
     it), or by ``split="column=value"``: rows with this value are test rows, the others were trained on. Test rows of
-    seen combinations are what unseen ones are compared with; a tenth of the rows of each, held out of training, will do.
+    seen combinations are what unseen ones are compared with; a tenth of the rows of each, held out, will do.
 
     ``fitted``: how far above the noise a training error may be to count as fitted. ``margin``: the gap up to which a
     learner counts as composing. ``noise``: that of the answers where you know it, a standard deviation or a share of
