@@ -296,7 +296,7 @@ def test_answers_that_are_all_alike_or_copied_or_nobodys_are_said():
 def test_what_a_few_large_errors_hide_from_the_mean_is_said_combination_by_combination():
     sides = [(8, 1, "better on 8 of 9 combinations"), (0, 6, "worse on 6 of 6 combinations"), (7, 2, ""), (0, 0, "")]
     for less, more, said in sides:
-        assert Compared("another", Interval(0.1), Interval(0.0), 0.1, sides=(less, more)).mostly == said
+        assert Compared("another", Interval(0.1), Interval(0, -1, 1), 0.1, sides=(less, more)).mostly == said
 
 
 def test_two_models_are_compared_on_the_same_rows():

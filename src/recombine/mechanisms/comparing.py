@@ -42,8 +42,10 @@ class Compared:
 
     @property
     def mostly(self) -> str:
-        """That the learner is better or worse combination by combination, where a sign test shows it (95 %): a few that
-        err most may hide it from the mean."""
+        """That the learner is better or worse combination by combination, where the mean does not tell and a sign test
+        does (95 %): a few that err most may hide it from the mean."""
+        if not self.difference.low <= 0 <= self.difference.high:
+            return ""
         (most, which), of = max(zip(self.sides, ("better", "worse"), strict=True)), sum(self.sides)
         return f"{which} on {most:,} of {of:,} combinations" if of and bdtrc(most - 1, of, 0.5) <= 0.025 else ""
 
