@@ -59,7 +59,7 @@ def likely_class(
         meant = chance_of(columns[0], classes)
         other = next(name for name in classes if name != meant)
         p = values[0].clip(SMALLEST, 1 - SMALLEST)
-        label = pl.when(values[0].is_not_null()).then(
+        label: pl.Expr = pl.when(values[0].is_not_null()).then(
             pl.when(values[0] >= 0.5).then(pl.lit(meant)).otherwise(pl.lit(other))
         )
         so = right.cast(pl.Float64, strict=False) == float(meant) if len(numbers) == 2 else right == meant

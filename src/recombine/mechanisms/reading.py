@@ -86,11 +86,11 @@ def _read(
 ) -> tuple[Answers, list[str]]:
     names = frame.collect_schema().names()
     label, loss, error, off = (_unused(name, names) for name in ("prediction", "log loss", "error", "off"))
-    said = how.target_kind
-    likely = None if said == "number" else likely_class(frame, how.target, prediction, label, loss, said == "class")
+    kind = how.target_kind
+    likely = None if kind == "number" else likely_class(frame, how.target, prediction, label, loss, kind == "class")
     scores = {"log loss": loss} if likely is not None else {}
     frame, column = (frame, prediction[0]) if likely is None else (likely, label)
-    columns = answer_columns(frame, how.target, column, said if likely is None else "class", known if told else None)
+    columns = answer_columns(frame, how.target, column, kind if likely is None else "class", known if told else None)
     frame, lost, of_test = _complete(frame, columns, how)
     frame = _with_answers(frame, columns, error)
     if columns.kind == "number":

@@ -137,7 +137,8 @@ def error_rows(result: MeasureResult) -> list[tuple[str, ...]]:
 
 def beside_rows(result: MeasureResult) -> list[tuple[str, ...]]:
     """The learner and what it is compared with, for reading."""
-    others = [(brief(c.name) + f" ({c.verdict})" * bool(c.verdict), ranged(c.error), ranged(c.difference) + f", {c.mostly}" * bool(c.mostly))
+    others = [(brief(c.name) + f" ({c.verdict})" * bool(c.verdict), ranged(c.error),
+               ranged(c.difference) + f", {c.mostly}" * bool(c.mostly))
               for c in result.comparison.others]  # fmt: skip
     return [("this model", ranged(result.unseen), "–"), *others] if others and result.answers.unseen.any() else []
 
