@@ -91,8 +91,8 @@ def _of_means(
     Squared errors are skewed, and a t-interval then ends too low. With log-normal errors, or |t| with three degrees of
     freedom, six unseen combinations and more, both together cover 88 to 98 % where 95 are meant, with normal answers
     91 to 98; a bootstrap of sixteen covered 81 to 94 %. Nothing covers where one error in a hundred makes most of the
-    mean: of squares of such t, 76 to 86 % where the gap is twice the error on seen ones, and 69 to 82 % of a mean of 4 to
-    36 of them alone."""
+    mean: of squares of such t, 76 to 86 % where the gap is twice the error on seen ones, and 69 to 82 % of a mean of 4
+    to 36 of them."""
     sizes = [len(group) for group in groups]
     mean, count = float(sum(group.mean() for group in groups)), sum(sizes)
     if min(sizes) < 2 or not math.isfinite(mean):
