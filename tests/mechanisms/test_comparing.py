@@ -17,10 +17,11 @@ from recombine.checks.effects import Effects
 from recombine.errors import InputError
 from recombine.mechanisms import Answers, Trained, measure_predictions
 from recombine.mechanisms.baselines import ADDING, CONSTANT, PAIRS, baselines
-from recombine.mechanisms.comparing import _left_out, noise
+from recombine.mechanisms.comparing import Compared, _left_out, noise
 from recombine.mechanisms.names import ranged
 from recombine.space import FactorSpace
-from recombine.statistics import Over, over_combinations
+from recombine.statistics import Interval, Over, over_combinations
+from recombine.statistics.shares import share_ends
 
 
 def table_of(shape, seen, y, within=None, counts=None, classes=None):
@@ -117,6 +118,21 @@ def test_the_best_answers_to_noisy_classes_are_not_found_wanting():
     assert set(verdicts) <= {"composes", "unclear"}
     assert verdicts.count("composes") >= 6
     assert abs(np.mean(beyond)) < 0.015
+
+
+def test_more_wrong_combinations_lower_no_end_and_leave_no_less_than_an_exact_share():
+    for n in (2, 4, 6, 9, 16, 36):
+        wrong = np.arange(n)[None, :] < np.arange(n + 1)[:, None]
+        found = [Over(1).mean(each[None].astype(float), ranges=[(0, 1)]).within(0, 1) for each in wrong]
+        ends = np.array([(f.low, f.high) for f in found[1:-1]])  # Where all are alike, there is none.
+        assert (np.diff(ends, axis=0) >= -1e-12).all()
+        exact = np.array([share_ends(k, n) for k in range(1, n)])
+        assert (ends[:, 0] >= exact[:, 0] - 1e-12).all()
+        assert (ends[:, 1] <= exact[:, 1] + 1e-12).all()
+    rng = np.random.default_rng(0)
+    for least, kind in ((0.95, lambda n: rng.random(n) < 0.2), (0.92, lambda n: rng.beta(0.3, 1.2, n))):
+        drawn = [Over(1).mean(kind((1, 9)).astype(float), ranges=[(0, 1)]) for _ in range(400)]
+        assert np.mean([f.low <= 0.2 <= f.high for f in drawn if f.high > f.low]) >= least
 
 
 def test_means_over_combinations_are_those_of_any_statistic():
@@ -236,8 +252,55 @@ def test_noise_is_taken_off_the_errors_of_no_one_who_is_told_more_than_the_facto
     found = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert found.comparison.floor.mean > 10 * found.unseen.mean
     assert found.verdict == "composes"
-    assert found.gap.mean == pytest.approx(found.unseen.mean - found.seen.mean)
+    assert found.gap.mean == pytest.approx(found.unseen.mean - found.seen.mean, abs=1e-3)
     assert "beyond the noise" not in found.sentence()
+
+
+@pytest.mark.parametrize(("names", "column", "meant"), [((1, 2), "p", "2"), ((-1, 1), "p", "1"), (("no", "yes"), "p",
+                         "yes"), (("no", "yes"), "p_no", "no"), ((False, True), "p", "true")])  # fmt: skip
+def test_a_lone_column_of_chances_is_that_of_one_of_two_classes(names, column, meant):
+    rng = np.random.default_rng(0)
+    chance = np.where((A + B) % 2, 0.8, 0.1)
+    y = (rng.random(len(A)) < chance).astype(int)
+    plain = {"a": A, "b": B, "part": PART, "y": y, "p": chance}
+    said = 1 - chance if column == "p_no" else chance
+    named = {**plain, "y": np.array(names)[y], column: said}
+    first, second = (
+        measure_predictions(t, ["a", "b"], target="y", prediction=c, split="part=test")
+        for t, c in ((plain, "p"), (named, column))
+    )
+    assert any(f"taken as chances of {meant!r}" in note for note in second.notes)
+    assert (first.verdict, first.unseen, first.gap) == (second.verdict, second.unseen, second.gap)
+    assert first.scores()["unseen"]["log loss"] == pytest.approx(second.scores()["unseen"]["log loss"])
+
+
+def test_answers_that_are_all_alike_or_copied_or_nobodys_are_said():
+    rng = np.random.default_rng(0)
+    table = {"a": A, "b": B, "part": PART, "y": np.full(len(A), "ash"), "p": np.full(len(A), "ash ")}
+    options = {"target": "y", "prediction": "p", "split": "part=test"}
+    with pytest.raises(InputError, match="every answer in 'y' is 'ash'"):
+        measure_predictions(table, ["a", "b"], **options)
+    table |= {"y": np.array(["ash", "oak"])[A % 2], "p": np.array(["ash ", "oak"])[A % 2]}
+    right = measure_predictions(table, ["a", "b"], **options)
+    assert (right.unseen.mean, right.notes) == (0, ())
+    odd = measure_predictions({**table, "p": np.where(B == 0, "elm", table["y"])}, ["a", "b"], **options)
+    assert any("no row of the table has ('elm')" in note for note in odd.notes)
+    y = A + B + rng.normal(size=len(A))
+    for said, copied in ((y, True), (A + B, False), (y + 1e-9, False)):
+        notes = measure_predictions({**table, "y": y, "p": said}, ["a", "b"], **options).notes
+        assert any("may have been made from 'y'" in note for note in notes) == copied
+    with pytest.raises(InputError, match="noise is 100, but answers vary by no more than"):
+        measure_predictions({**table, "y": y, "p": y}, ["a", "b"], noise=100, **options)
+    with pytest.raises(InputError, match="say what the model is asked"):
+        rc.measure(lambda x: x)
+    exact = measure_predictions({**table, "y": 0.1234 * (A + B), "p": 0.1234 * (A + B)}, ["a", "b"], **options)
+    assert not any("made from" in note for note in exact.notes)
+
+
+def test_what_a_few_large_errors_hide_from_the_mean_is_said_combination_by_combination():
+    sides = [(8, 1, "better on 8 of 9 combinations"), (0, 6, "worse on 6 of 6 combinations"), (7, 2, ""), (0, 0, "")]
+    for less, more, said in sides:
+        assert Compared("another", Interval(0.1), Interval(0, -1, 1), 0.1, sides=(less, more)).mostly == said
 
 
 def test_two_models_are_compared_on_the_same_rows():

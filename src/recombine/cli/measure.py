@@ -37,8 +37,8 @@ COLOURS = {"fails": "red", "partly": "yellow", "overfits": "yellow", "not fitted
 Prediction = Annotated[
     list[str],
     Parameter(
-        help="Column with the predicted answer, or the probability of 1; or several (p_cat,p_dog), the probability "
-        "of each class, in columns that end with its name.",
+        help="Column with the predicted answer or, of two classes, the probability of the second (1, true, yes); or "
+        "several (p_cat,p_dog), the probability of each class, in columns that end with its name.",
         negative=(),
     ),
 ]
@@ -241,7 +241,13 @@ def _beside(result: MeasureResult, table_type: Any) -> Any:
     table.add_row(shown("this model", style="bold"), shown(ranged(result.unseen)), "")
     for other in result.comparison.others:
         apart = other.difference
-        word = "better by" if apart.high < 0 else "worse by" if apart.low > 0 else "not clearly apart:"
+        word = (
+            "better by"
+            if apart.high < 0
+            else "worse by"
+            if apart.low > 0
+            else (f"{other.mostly}:" if other.mostly else "not clearly apart:")
+        )
         apart = replace(apart, mean=-apart.mean, low=-apart.high, high=-apart.low) if apart.high < 0 else apart
         same = apart.bounded and max(-apart.low, apart.high) < NOTHING
         said = "the same" if same else f"{word} {ranged(apart)}" if apart.bounded else ""

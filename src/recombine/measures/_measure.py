@@ -20,7 +20,7 @@ from recombine.training import Ensemble
 
 def measure(
     model: Any,
-    task: Any,
+    task: Any = None,
     *,
     against: Any = None,
     count: int | None = None,
@@ -63,6 +63,11 @@ def measure(
         >>> rc.measure(ensemble, task).verdict
         'composes'
     """
+    if task is None:
+        raise InputError(
+            "say what the model is asked: a task, as measure(model, task), or a table with its factors and target, as "
+            "measure(model, table, factors=['a', 'b'], target='y', split='part=test')."
+        )
     if not isinstance(task, Task):
         columns |= {"fitted": fitted, "margin": margin, "noise": noise, "seed": seed}
         return measure_estimator(model, task, against=against, **columns)

@@ -36,7 +36,7 @@ class Columns:
 
     def answer(self, column: str) -> pl.Expr:
         """The column as numbers, or as class names."""
-        text = pl.col(column).cast(pl.String)
+        text = pl.col(column).cast(pl.String).str.strip_chars()
         if self.kind == "number" or self.numeric:
             value = text.cast(pl.Float64, strict=False)
             return value if self.kind == "number" else _written(value)
@@ -104,6 +104,7 @@ def answer_columns(
     if train is not None:
         values[target] |= _values(train, target)
     numeric = all(as_number(v) is not None for v in values[target] | values[prediction])
+    told = kind
     if kind is None:
         flags = {as_number(v) for v in values[target]} == {0.0, 1.0}
         kind = "class" if flags or not all(as_number(v) is not None for v in values[target]) else "number"
@@ -118,14 +119,15 @@ def answer_columns(
         known, given = {v.lower() for v in known}, {v.lower() for v in given}
     if numeric and given - known and len(given) > len(known):
         odd = min(given - known)
+        other = _one_each(known) if told == "class" else "say that answers are numbers (--target-kind number)"
         raise InputError(
             f"the prediction {prediction!r} holds {odd!r}, which is none of the classes of {target!r}; give the "
-            "predicted class, or say that answers are numbers (--target-kind number)."
+            f"predicted class, or {other}."
         )
     if not known & given:
         raise InputError(
             f"none of the predictions in {prediction!r} ({_some(given)}) is a class of {target!r} ({_some(known)}); "
-            "give the predicted class, or one column of probabilities per class that ends with its name (p_yes,p_no)."
+            f"give the predicted class, or {_one_each(known)}."
         )
     if len(known | given) > TARGET_CLASSES:
         raise InputError(
@@ -149,7 +151,7 @@ def _text(frame: pl.LazyFrame, name: str) -> pl.Expr:
     kind = frame.collect_schema()[name]
     if kind.is_nested() or kind in (pl.Object, pl.Binary):
         raise InputError(f"the column {name!r} holds {kind}; an answer is a number, a text or a boolean.")
-    return (pl.col(name).fill_nan(None) if kind.is_float() else pl.col(name)).cast(pl.String)
+    return (pl.col(name).fill_nan(None) if kind.is_float() else pl.col(name)).cast(pl.String).str.strip_chars()
 
 
 def _values(frame: pl.LazyFrame, name: str) -> set[str]:
@@ -166,7 +168,12 @@ def _classes(texts: set[str], numeric: bool) -> set[str]:
 
 
 def _some(names: set[str], most: int = 3) -> str:
-    return ", ".join(brief(name, 12) for name in sorted(names)[:most]) + ", …" * (len(names) > most)
+    return ", ".join(repr(brief(name, 12)) for name in sorted(names)[:most]) + ", …" * (len(names) > most)
+
+
+def _one_each(classes: set[str]) -> str:
+    names = ",".join(f"p_{brief(name, 12)}" for name in sorted(classes)[:3]) + ",…" * (len(classes) > 3)
+    return f"one column of probabilities for each class, which ends with its name (--prediction {names})"
 
 
 def _written(number: pl.Expr) -> pl.Expr:

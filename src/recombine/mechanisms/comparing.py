@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.special import bdtrc, betaincinv
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
@@ -37,6 +37,17 @@ class Compared:
     rule: bool = True
     verdict: str = ""
     """Of another learner, what it is judged to be by itself."""
+    sides: tuple[int, int] = (0, 0)
+    """Combinations where the learner errs less, and where it errs more."""
+
+    @property
+    def mostly(self) -> str:
+        """That the learner is better or worse combination by combination, where the mean does not tell and a sign test
+        does (95 %): a few that err most may hide it from the mean."""
+        if not self.difference.low <= 0 <= self.difference.high:
+            return ""
+        (most, which), of = max(zip(self.sides, ("better", "worse"), strict=True)), sum(self.sides)
+        return f"{which} on {most:,} of {of:,} combinations" if of and bdtrc(most - 1, of, 0.5) <= 0.025 else ""
 
     def to_dict(self) -> dict[str, Any]:
         known = {"name": self.name, "rule": self.rule, "seen": None if np.isnan(self.seen) else self.seen}
@@ -87,21 +98,28 @@ Term = tuple[float, FloatArray, NDArray[np.bool_]]
 """A sign, errors (members or 1 × combinations) and the combinations they are averaged over."""
 
 
-def average(answers: Answers, over: Over, *terms: Term) -> Interval:
-    """A sum of mean errors with its interval; terms over the same combinations are compared one by one."""
+def average(answers: Answers, over: Over, *terms: Term, shares: bool = True) -> Interval:
+    """A sum of mean errors with its interval; terms over the same combinations are compared one by one. ``shares``:
+    whether errors of classes are shares of wrong answers."""
     if not all(mask.any() for *_, mask in terms):
         return Interval(float("nan"), over="combinations")
     parts: list[FloatArray] = []
     masks: list[NDArray[np.bool_]] = []
+    ranges: list[tuple[float, float]] = []
     for sign, errors, mask in terms:
+        least = 0.0 if (errors[:, mask] >= 0).all() else -1.0  # Less where noise was taken off.
+        ends = (min(sign, sign * least), max(sign, sign * least))
         same = next((i for i, other in enumerate(masks) if other is mask), None)
         if same is None:
             parts.append(sign * errors[:, mask])
             masks.append(mask)
+            ranges.append(ends)
         else:
             parts[same] = parts[same] + sign * errors[:, mask]
-    found = over.mean(*parts)
-    if answers.classes is not None and over.members == 1 and min(int(mask.sum()) for mask in masks) < FEW:
+            ranges[same] = (ranges[same][0] + ends[0], ranges[same][1] + ends[1])
+    shares = shares and answers.classes is not None
+    found = over.mean(*parts, ranges=ranges if shares else ())
+    if shares and over.members == 1 and min(int(mask.sum()) for mask in masks) < FEW:
         # Few combinations may agree by chance: no interval is narrower than their examples make it.
         each, counts = zip(*((s * e[:, m], answers.counts[m]) for s, e, m in terms), strict=True)
         rows = over.mean(*each, counts=counts)
@@ -114,10 +132,11 @@ def unsure(
     figure: Interval, answers: Answers, up: NDArray[np.bool_], down: NDArray[np.bool_] | None = None
 ) -> Interval:
     """The figure of one classifier whose combinations all say the same, so that over them it does not vary: as far up
-    and down as none of so many combinations being wrong leaves open (95 %)."""
+    and down as none of so many combinations being wrong leaves open (95 %). ``down``: what is taken off."""
     if len(answers.members) > 1 or answers.classes is None or not figure.bounded or figure.high - figure.low > NOTHING:
         return figure
-    high, low = (most_wrong(0.0, float(at.sum())) for at in (up, up if down is None else down))
+    below = up if down is None or figure.mean > 0 else down
+    high, low = (most_wrong(0.0, float(at.sum())) for at in (up, below))
     return replace(figure, low=figure.low - low, high=figure.high + high)
 
 
@@ -171,7 +190,8 @@ def _beside(name: str, answers: Answers, errors: FloatArray, seen: float, over: 
     at, most = answers.unseen, 1.0 if answers.classes is not None else float("inf")
     own = unsure(average(answers, over, (1.0, errors, at)), answers, at).within(0, most)
     apart = average(answers, over, (1.0, answers.error, at), (-1.0, errors, at)).within(-most, most)
-    return Compared(name, own, apart, seen)
+    less = (errors - answers.error).mean(axis=0)[at]
+    return Compared(name, own, apart, seen, sides=(int((less > NOTHING).sum()), int((less < -NOTHING).sum())))
 
 
 def errors_left_out(answers: Answers, rule: Baseline) -> FloatArray:

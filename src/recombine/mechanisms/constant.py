@@ -35,7 +35,7 @@ def fixed(asked: Answers, over: Over) -> Finding:
         middle = np.median(asked.predicted, axis=1, keepdims=True)
         each = (distance(asked.predicted, middle) <= asked.tolerance).astype(np.float64)
         due = float((distance(asked.target, np.median(asked.target, axis=0)) <= asked.tolerance).mean())
-    value = over.mean(each).within(0, 1)
+    value = over.mean(each, ranges=[(0, 1)]).within(0, 1)
     return Finding(
         "fixed", "memorization: one fixed answer", "unseen combinations that get one and the same answer",
         uncertain(value), chance=due, reference="of the right ones",

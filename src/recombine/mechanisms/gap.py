@@ -21,7 +21,7 @@ class Gap:
     width: Interval
     """The error on unseen combinations less that on seen ones, each less its noise."""
     noise: FloatArray
-    """What is taken off the errors of each combination, …"""
+    """What is taken off the errors of each combination, on seen and on unseen ones no more than they err, …"""
     beyond: FloatArray
     """… and what is left of them (members × combinations)."""
     lost: float
@@ -37,6 +37,10 @@ class Gap:
             unsure(average(answers, over, (1.0, error, mask)), answers, mask).within(0, most) for mask in (at, away)
         )
         noise = _noise(answers, comparison)
+        if answers.classes is None and answers.like:
+            # Few rows may tell more noise than there is, and who was lucky with seen ones would have a gap from it.
+            for mask in (at, away):
+                noise[mask] *= min(1.0, float(error[:, mask].mean()) / max(float(noise[mask].mean()), 1e-300))
         beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
         width = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
         there = float(noise[away].mean()) if away.any() else 0.0

@@ -30,7 +30,7 @@ def literal(asked: Answers, over: Over) -> Finding | None:
     if asked.copied is None:
         return None
     given, right = asked.copied
-    value, due, wrong = over.mean(given[None]).within(0, 1), float(right.mean()), asked.wrong()
+    value, due, wrong = over.mean(given[None], ranges=[(0, 1)]).within(0, 1), float(right.mean()), asked.wrong()
     return Finding(
         LITERAL, "memorization: a copied answer", f"answers that are a training row's own, to {DIGITS} digits",
         uncertain(value),

@@ -121,14 +121,17 @@ def unsure_probabilities(answers: Answers, over: Over) -> str:
     shares = np.maximum(answers.target, SMALLEST)
     left = -(answers.target * np.log(shares)).sum(axis=1)
     left = left + ((answers.target > 0).sum(axis=1) - 1) / (2 * answers.counts)
-    known, there = (average(answers, over, (1.0, loss, mask), (-1.0, constant, mask)) for mask in (at, away))
+    known, there = (
+        average(answers, over, (1.0, loss, mask), (-1.0, constant, mask), shares=False) for mask in (at, away)
+    )
     sides = (float(loss[:, at].mean()), float(loss[:, away].mean()), float(constant[:, away].mean()))
     # Clearly worse than training's shares, which new rows of seen ones are not: however little is known of these.
-    below = there.low > 0 and known.low <= 0 and average(answers, over, (1.0, loss, away), (-1.0, loss, at)).low > 0
+    apart = average(answers, over, (1.0, loss, away), (-1.0, loss, at), shares=False)
+    below = there.low > 0 and known.low <= 0 and apart.low > 0
     for noise in () if below else (np.zeros_like(left), left):
         own, same = loss - noise, constant - noise
-        gap = average(answers, over, (1.0, own, away), (-1.0, own, at))
-        lost = average(answers, over, (1.0, own, away), (-HALF, same, away), (HALF - 1.0, own, at))
+        gap = average(answers, over, (1.0, own, away), (-1.0, own, at), shares=False)
+        lost = average(answers, over, (1.0, own, away), (-HALF, same, away), (HALF - 1.0, own, at), shares=False)
         if not (known.high < 0 and gap.low > 0 and lost.low > 0):
             return ""
     seen, unseen, always = map(share, sides)

@@ -40,12 +40,12 @@ def measure_predictions(
     """Where these predictions fail on unseen combinations, and which rule the wrong ones follow.
 
     ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary with one row per example:
-    factor columns, the right answer ``target`` and the ``prediction``: a number, a class, or a probability (of 1 where
-    the target is 0 or 1; else a list of columns, one per class, named after it). ``against`` names the predictions of
-    other models for the same rows, one column each, or a list of columns, one per class. What training saw is said by
-    ``train``, another table with the factor columns (and the target, if you have it), or by ``split="column=value"``:
-    rows with this value are test rows, the others were trained on. Test rows of seen combinations are what unseen ones
-    are compared with; a tenth of the rows of each, held out of training, will do.
+    factor columns, the right answer ``target`` and the ``prediction``: a number, a class, or a probability (of two
+    classes that of the second in order, as 1, true or yes; else a list of columns, one per class, named after it).
+    ``against`` names the predictions of other models for the same rows, one column each, or a list of columns, one per
+    class. What training saw is said by ``train``, another table with the factor columns (and the target, if you have
+    it), or by ``split="column=value"``: rows with this value are test rows, the others were trained on. Test rows of
+    seen combinations are what unseen ones are compared with; a tenth of the rows of each, held out, will do.
 
     ``fitted``: how far above the noise a training error may be to count as fitted. ``margin``: the gap up to which a
     learner counts as composing. ``noise``: that of the answers where you know it, a standard deviation or a share of
@@ -73,6 +73,9 @@ def measure_predictions(
         max_bytes,
     )  # fmt: skip
     answers, others, notes = read_predictions(table, how)
+    whole = 1.0 if answers.classes is not None else answers.scale**0.5
+    if noise is not None and noise > whole:
+        raise InputError(f"noise is {noise:g}, but answers vary by no more than {whole:.3g} in all; give less.")
     if pair is not None and re.match("train|fit|learn|seen", pair[1], re.IGNORECASE):
         notes.append(
             f"--split {brief(pair[0])}={brief(pair[1])} says that rows with this value were not trained on, and that "

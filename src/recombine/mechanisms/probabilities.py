@@ -8,19 +8,25 @@ from collections.abc import Sequence
 import polars as pl
 
 from recombine.errors import InputError, unknown
+from recombine.support.numerals import as_number
 from recombine.support.scan import collect
 
 SMALLEST = 1e-12
 
 
+PAIRS = ({0.0, 1.0}, {1.0, 2.0}, {-1.0, 1.0})
+"""Numbers that two classes are called."""
+
+
 def likely_class(
-    frame: pl.LazyFrame, target: str, columns: Sequence[str], named: str, loss: str
+    frame: pl.LazyFrame, target: str, columns: Sequence[str], named: str, loss: str, told: bool = False
 ) -> pl.LazyFrame | None:
     """The frame with the most probable class as the column ``named`` and −log of the right one's probability as
     ``loss``; None where the columns are no probabilities.
 
-    One column is the probability of 1 where the target is 0 or 1. Of several, one belongs to each class: it is called
-    like the class, or ends so (``p_cat``)."""
+    One column is the probability of one of two classes (`chance_of`); numbers are these if they are usual names of two
+    classes, or if that is ``told``. Of several, one belongs to each class: it is called like the class, or ends so
+    (``p_cat``)."""
     schema = frame.collect_schema()
     for name in (target, *columns):
         if name not in schema:
@@ -42,15 +48,22 @@ def likely_class(
     )
     low, high, whole = found.row(0)
     inside = low is not None and low >= 0 and high <= 1
-    right = pl.col(target).cast(pl.String)
-    right = right.cast(pl.Float64, strict=False) if len(columns) == 1 else right
+    right = pl.col(target).cast(pl.String).str.strip_chars()
     classes = collect(frame.select(right.unique().drop_nulls()))[target].to_list()
     if len(columns) == 1:
-        if not inside or whole or not classes or not set(classes) <= {0.0, 1.0}:
+        numbers = {v for c in classes if (v := as_number(c)) is not None}
+        if classes and len(numbers) == len(classes) and numbers <= PAIRS[0]:
+            numbers, classes = PAIRS[0], ["0", "1"]
+        if not inside or whole or len(classes) != 2 or not (told or not numbers or numbers in PAIRS):
             return None
+        meant = chance_of(columns[0], classes)
+        other = next(name for name in classes if name != meant)
         p = values[0].clip(SMALLEST, 1 - SMALLEST)
-        label = (values[0] >= 0.5).cast(pl.Int8)
-        wrong = -pl.when(right == 1).then(p.log()).otherwise((1 - p).log())
+        label: pl.Expr = pl.when(values[0].is_not_null()).then(
+            pl.when(values[0] >= 0.5).then(pl.lit(meant)).otherwise(pl.lit(other))
+        )
+        so = right.cast(pl.Float64, strict=False) == float(meant) if len(numbers) == 2 else right == meant
+        wrong = -pl.when(so).then(p.log()).otherwise((1 - p).log())
         return frame.with_columns(label.alias(named), wrong.alias(loss))
     if not inside:
         raise InputError(f"the columns {', '.join(columns)} hold numbers outside 0 to 1; probabilities are expected.")
@@ -68,8 +81,19 @@ def likely_class(
     return frame.with_columns(label.alias(named), (-(mine / sums).clip(SMALLEST).log()).alias(loss))
 
 
+def chance_of(column: str, classes: Sequence[str]) -> str:
+    """Of two classes the one that a lone column holds the chances of: the one its name ends with, else the second in
+    order (1, true, yes), as libraries have it. The end of a name is no number of a class: it may be a model's."""
+    ends = [c for c in classes if as_number(c) is None and _ends(column, c)]
+    return ends[0] if len(ends) == 1 else max(classes, key=lambda c: (as_number(c) or 0.0, c))
+
+
+def _ends(column: str, name: str) -> bool:
+    return column == name or re.search(rf"(?:^|[^0-9A-Za-z]){re.escape(name)}$", column) is not None
+
+
 def _class_of(column: str, classes: Sequence[str]) -> str:
-    fit = [c for c in classes if column == c or re.search(rf"(?:^|[^0-9A-Za-z]){re.escape(c)}$", column)]
+    fit = [c for c in classes if _ends(column, c)]
     if not fit:
         raise InputError(
             f"the column {column!r} is called like none of the classes {', '.join(sorted(classes))[:200]}."

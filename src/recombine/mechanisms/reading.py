@@ -86,10 +86,11 @@ def _read(
 ) -> tuple[Answers, list[str]]:
     names = frame.collect_schema().names()
     label, loss, error, off = (_unused(name, names) for name in ("prediction", "log loss", "error", "off"))
-    likely = likely_class(frame, how.target, prediction, label, loss) if how.target_kind != "number" else None
+    kind = how.target_kind
+    likely = None if kind == "number" else likely_class(frame, how.target, prediction, label, loss, kind == "class")
     scores = {"log loss": loss} if likely is not None else {}
     frame, column = (frame, prediction[0]) if likely is None else (likely, label)
-    columns = answer_columns(frame, how.target, column, how.target_kind, known if told else None)
+    columns = answer_columns(frame, how.target, column, kind if likely is None else "class", known if told else None)
     frame, lost, of_test = _complete(frame, columns, how)
     frame = _with_answers(frame, columns, error)
     if columns.kind == "number":
@@ -224,6 +225,10 @@ def _trained(columns: Columns, right: list[Table], cut: bool, told: bool, parts:
         answers, inside = _shares(columns, source.target)[rows], _inside(source)[rows]
     known = len(codes) > 0
     if columns.kind == "class":
+        given = np.concatenate([_shares(columns, t.target) for t in right if t.target is not None]).sum(axis=0) > 0
+        if source is not None and given.sum() == 1:
+            only = columns.names[int(given.argmax())]
+            raise InputError(f"every answer in {columns.target!r} is {only!r}: there is nothing to tell apart.")
         return (
             Trained(codes.astype(np.int64), answers, counts.astype(np.float64), source is None) if known else None
         ), 1.0

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from recombine.mechanisms.columns import Columns, Kind
+from recombine.mechanisms.probabilities import chance_of
 from recombine.support.scan import collect
 from recombine.support.table import TARGET_CLASSES
 
@@ -26,14 +27,54 @@ def remarks(
     """A sentence each. ``told``: the kind of answer, where a person said it; ``probable``: whether the predictions are
     probabilities."""
     notes = []
-    label = pl.col(columns.prediction)
-    if probable and len(prediction) == 1 and collect(frame.select(label.n_unique()))[0, 0] == 1:
+    label, lone, plain = pl.col(columns.prediction), probable and len(prediction) == 1, columns.names == ("0", "1")
+    if lone and not plain and len(columns.names) == 2:
+        meant = chance_of(prediction[0], columns.names)
+        (other,) = set(columns.names) - {meant}
+        notes.append(
+            f"The numbers in {prediction[0]!r} are taken as chances of {meant!r}. Were they of {other!r}: name a "
+            f"column for each class, ending with it (p_{other},p_{meant})."
+        )
+    if lone and collect(frame.select(label.n_unique()))[0, 0] == 1:
         notes.append(
             f"All probabilities in {prediction[0]!r} lie on one side of 0.5, so that as classes they are one and the "
-            "same; --target-kind number judges the probabilities themselves."
+            "same" + "; --target-kind number judges the probabilities themselves" * plain + "."
         )
+    notes += _unheard_of(frame, columns) if columns.kind == "class" else _too_good(frame, columns, factors, split)
     notes += _duplicates(frame, columns, factors, split)
     return notes + (_hints(columns, frame) if told is None else [])
+
+
+def _unheard_of(frame: pl.LazyFrame, columns: Columns) -> list[str]:
+    """Predictions of classes that are nobody's."""
+    y, p = pl.col(columns.target), pl.col(columns.prediction)
+    odd = collect(frame.select(p.filter(~p.is_in(y.unique().implode())).value_counts(sort=True).alias("odd")))["odd"]
+    if not len(odd):
+        return []
+    name, count = odd[0][columns.prediction], sum(found["count"] for found in odd)
+    return [
+        f"{rows_words(count, 'is', 'are')} predicted to be of a class that no row of the table has ({name!r}"
+        + ", …" * (len(odd) > 1) + "): wrong, whatever the answer."
+    ]  # fmt: skip
+
+
+def _too_good(
+    frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split: tuple[str, str] | None
+) -> list[str]:
+    """Predictions that are the answers, to all decimals, where answers of one combination differ."""
+    y, p = pl.col(columns.target), pl.col(columns.prediction)
+    rows = frame if split is None else frame.filter(pl.col(split[0]).cast(pl.String) == split[1])
+    rows = rows.filter((y * 1000 - (y * 1000).round()).abs() > 1e-6).select(*factors, y, same=p == y)
+    if not (collect(rows.select(pl.col("same").mean()))[0, 0] or 0) > 0.5:
+        return []
+    several = rows.filter(y.n_unique().over(factors) > 1)
+    count, of = collect(several.select(pl.col("same").sum().alias("count"), pl.len().alias("of"))).row(0)
+    if count < FEWEST_COPIES or 2 * count < of:
+        return []
+    return [
+        f"{count:,} of {of:,} test rows are answered rightly to all decimals, where answers of one combination differ: "
+        f"{columns.prediction!r} may have been made from {columns.target!r}, and errors then say nothing."
+    ]
 
 
 def _duplicates(

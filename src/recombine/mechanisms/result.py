@@ -15,7 +15,7 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.names import brief, figure_words, ranged, share
+from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
 from recombine.result import Result
 from recombine.statistics import Interval
 
@@ -174,7 +174,9 @@ class MeasureResult(Result):
         seen, unseen = self.noise
         if max(self.noise) <= 0:
             return gap
-        if unseen > self.unseen.mean or seen > self.seen.mean:  # It was told from rows of a few combinations.
+        if (
+            unseen > self.unseen.mean + NOTHING or seen > self.seen.mean + NOTHING
+        ):  # It was told from rows of a few combinations.
             return f"beside a noise of {share(unseen)} and {share(seen)}: beyond it, {gap}"
         return f"of which {share(unseen)} and {share(seen)} are noise: beyond it, {gap}"
 

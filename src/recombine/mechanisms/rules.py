@@ -117,7 +117,7 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         value = over_examples([followed.mean(axis=0)], [asked.counts[at]]).within(0, 1)
     else:
         p = handed_out(together, seed)
-        value = over.mean(followed).within(0, 1)
+        value = over.mean(followed, ranges=[(0, 1)]).within(0, 1)
     explained = accounted(share, asked.wrong(), over)
     explains = explained.mean
     lift = (value.mean - chance) / max(1 - chance, 1e-9)

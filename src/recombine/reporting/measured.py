@@ -62,6 +62,8 @@ def measured_page(result: MeasureResult) -> str:
     if result.verdict in SAID:
         # The headline has said the rest.
         answer = answer.partition(": ")[2][:1].upper() + answer.partition(": ")[2][1:]
+    answer, _, open_ = answer.partition("; ")  # Numbers first; what they hang on is not for the headline.
+    how = ". ".join(filter(None, [open_[:1].upper() + open_[1:].rstrip("."), how]))
     found = result.settings.get("prediction", ())
     return render(
         "measured.html.j2",
@@ -135,7 +137,8 @@ def error_rows(result: MeasureResult) -> list[tuple[str, ...]]:
 
 def beside_rows(result: MeasureResult) -> list[tuple[str, ...]]:
     """The learner and what it is compared with, for reading."""
-    others = [(brief(c.name) + f" ({c.verdict})" * bool(c.verdict), ranged(c.error), ranged(c.difference))
+    others = [(brief(c.name) + f" ({c.verdict})" * bool(c.verdict), ranged(c.error),
+               ranged(c.difference) + f", {c.mostly}" * bool(c.mostly))
               for c in result.comparison.others]  # fmt: skip
     return [("this model", ranged(result.unseen), "–"), *others] if others and result.answers.unseen.any() else []
 

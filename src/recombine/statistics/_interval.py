@@ -47,7 +47,9 @@ class Interval:
 
     def within(self, low: float, high: float) -> Interval:
         """The same figure where nothing beyond these bounds is possible."""
-        return replace(self, low=max(self.low, low), high=min(self.high, high)) if self.bounded else self
+        if not self.bounded:
+            return self
+        return replace(self, mean=min(max(self.mean, low), high), low=max(self.low, low), high=min(self.high, high))
 
     def to_dict(self) -> dict[str, float | str | int | None]:
         numbers = {name: getattr(self, name) for name in ("mean", "low", "high")}

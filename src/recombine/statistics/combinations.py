@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from recombine.statistics._interval import T_BELOW, FloatArray, Interval, t_quantile
 from recombine.statistics.means import interval
+from recombine.statistics.shares import share_ends
 
 Statistic = Callable[..., FloatArray]
 """Given the combinations of each group (arrays of positions), one value per member."""
@@ -56,16 +57,18 @@ class Over:
         cells = over_combinations(statistic, sizes, seed=self.seed)
         return self._with_members(np.asarray(statistic(*[np.arange(size) for size in sizes])), cells, sizes)
 
-    def mean(self, *groups: FloatArray, counts: Sequence[NDArray[np.int64]] = ()) -> Interval:
+    def mean(
+        self, *groups: FloatArray, counts: Sequence[NDArray[np.int64]] = (), ranges: Sequence[tuple[float, float]] = ()
+    ) -> Interval:
         """The sum of the means of groups, each members × combinations (or 1 × combinations, alike for all).
 
         Where they are shares of examples and ``counts`` says of how many, few combinations of one model vary over
-        these."""
+        these. ``ranges``: between which numbers the values of each group have to lie, where that is known."""
         sizes = [group.shape[1] for group in groups]
         if self.members == 1 and counts and min(sizes) < FEW:
             return over_examples([group[0] for group in groups], counts)
         values = np.asarray(sum(np.broadcast_to(group.mean(axis=1), self.members) for group in groups))
-        return self._with_members(values, _of_means([group.mean(axis=0) for group in groups]), sizes)
+        return self._with_members(values, _of_means([group.mean(axis=0) for group in groups], ranges), sizes)
 
     def _with_members(self, values: FloatArray, cells: Interval, sizes: Sequence[int]) -> Interval:
         if self.members == 1:
@@ -79,13 +82,17 @@ class Over:
         return Interval(found.mean, found.mean - low, found.mean + high, found.values, over=over)
 
 
-def _of_means(groups: Sequence[FloatArray], level: float = 0.95) -> Interval:
-    """A sum of means. At either end the further of Welch's t and of the same corrected for skewness (Hall 1992).
+def _of_means(
+    groups: Sequence[FloatArray], ranges: Sequence[tuple[float, float]] = (), level: float = 0.95
+) -> Interval:
+    """A sum of means. At either end the further of Welch's t and of the same corrected for skewness (Hall 1992); of
+    values within ``ranges``, no further than if each were one end of its range or the other, which varies most.
 
     Squared errors are skewed, and a t-interval then ends too low. With log-normal errors, or |t| with three degrees of
     freedom, six unseen combinations and more, both together cover 88 to 98 % where 95 are meant, with normal answers
     91 to 98; a bootstrap of sixteen covered 81 to 94 %. Nothing covers where one error in a hundred makes most of the
-    mean: of squares of such t, 76 to 86 % where the gap is twice the error on seen ones."""
+    mean: of squares of such t, 76 to 86 % where the gap is twice the error on seen ones, and 69 to 82 % of a mean of 4
+    to 36 of them."""
     sizes = [len(group) for group in groups]
     mean, count = float(sum(group.mean() for group in groups)), sum(sizes)
     if min(sizes) < 2 or not math.isfinite(mean):
@@ -96,16 +103,29 @@ def _of_means(groups: Sequence[FloatArray], level: float = 0.95) -> Interval:
     if error > 0:
         third = sum(float(((group - group.mean()) ** 3).mean()) / len(group) ** 2 for group in groups)
         low, high = max(half, _unskewed(half, error, third)), max(half, -_unskewed(-half, error, third))
+    if ranges:
+        reach = [_between(group, *ends, level) for group, ends in zip(groups, ranges, strict=True)]
+        low, high = (
+            min(end, math.hypot(*each)) for end, each in zip((low, high), zip(*reach, strict=True), strict=True)
+        )
     return Interval(mean, mean - low, mean + high, over="combinations", count=count)
 
 
 def _unskewed(reach: float, error: float, third: float) -> float:
     """How far a mean with this standard error and third moment lies above what it stands for, where a symmetric one
-    would lie so far: Hall's cubic, t + g/6 + g t²/3 + g² t³/27 with the skewness g, turned round."""
+    would lie so far: Hall's cubic, t + g/6 + g t²/3 + g² t³/27 with the skewness g, turned round. It is flat at −3/g,
+    and beyond that it is not told apart from there: few values are so skewed that it would reach anywhere."""
     skew = third / error**3
     if abs(skew) < 1e-6:
         return reach
-    return float(np.cbrt(1 + skew * (reach / error - skew / 6)) - 1) * 3 / skew * error
+    return (float(np.cbrt(max(0.0, 1 + skew * (reach / error - skew / 6)))) - 1) * 3 / skew * error
+
+
+def _between(group: FloatArray, least: float, most: float, level: float) -> tuple[float, float]:
+    """How far the exact interval of a share reaches down and up from a mean of values between two ends."""
+    part, span = (float(group.mean()) - least) / (most - least), most - least
+    low, high = share_ends(part * len(group), len(group), level)
+    return (part - low) * span, (high - part) * span
 
 
 def over_examples(shares: Sequence[FloatArray], counts: Sequence[NDArray[np.int64]], z: float = 1.96) -> Interval:

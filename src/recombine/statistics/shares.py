@@ -24,12 +24,18 @@ def share_interval(values: ArrayLike | Sequence[float], level: float = 0.95) -> 
     count, hits = len(data), int(data.sum())
     if count == 0:
         return Interval(math.nan)
+    return Interval(hits / count, *share_ends(hits, count, level), tuple(data.tolist()))
+
+
+def share_ends(hits: float, count: int, level: float = 0.95) -> tuple[float, float]:
+    """The interval of Clopper and Pearson. Means of values between 0 and 1 vary less than shares do: hits are then
+    their sum."""
     from scipy.special import betaincinv
 
-    half = (1 - level) / 2
-    low = float(betaincinv(hits, count - hits + 1, half)) if hits else 0.0
+    half, hits = (1 - level) / 2, min(max(hits, 0.0), float(count))
+    low = float(betaincinv(hits, count - hits + 1, half)) if hits > 0 else 0.0
     high = float(betaincinv(hits + 1, count - hits, 1 - half)) if hits < count else 1.0
-    return Interval(hits / count, low, high, tuple(data.tolist()))
+    return low, high
 
 
 def shares_apart(
