@@ -132,10 +132,12 @@ def _reconsidered(
 ) -> tuple[str, str]:
     """The verdict of mean errors, where what these hide says otherwise: levels and combinations that stand out,
     probabilities, rows that were known, levels of which nothing can be known."""
-    if apart.said and (verdict in FAILING or (answers.like and apart.knows and verdict in ("composes", "unclear"))):
+    tells = answers.like and (apart.knows or apart.most) and verdict in ("composes", "unclear")
+    if apart.said and (verdict in FAILING or tells):
         first, *further = filter(None, [why * (verdict in FAILING), *apart.said])
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
-        verdict = "partly" if apart.alone or verdict not in FAILING else verdict
+        if apart.alone or tells:
+            verdict = "fails" if apart.most else "partly"
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
         verdict, why = "partly", worse
     if verdict == "partly" and nothing_left(answers):
