@@ -143,7 +143,7 @@ def _reconsidered(
     if verdict == "partly" and nothing_left(answers):
         left = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
         verdict, why = "fails", ". ".join(filter(None, [left, why[:1].upper() + why[1:]]))
-    if verdict in FAILING and leaked(answers, comparison, over, margin):
+    if verdict in FAILING and not (apart.alone or apart.most) and leaked(answers, comparison, over, margin):
         verdict, why = "unclear", LEAK
     if verdict in ("composes", "partly") and 0 < undetermined.of == undetermined.levels:
         verdict, why = "unclear", "all of these hold a level that training never shows, of which nothing can be known"

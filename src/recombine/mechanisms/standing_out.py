@@ -58,7 +58,8 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
     rest = answers.unseen & ~of_levels & ~np.isin(np.arange(len(answers.codes)), found)
     most = bool(2 * rest.sum() < answers.unseen.sum())
     alone = (len(found) > 0 or len(levels) > 0) and not most and not nothing_left(answers)
-    alone = alone and float(beyond[:, rest].mean() - beyond[:, answers.compared].mean()) <= margin
+    # Seen ones that err by less than their noise were lucky, or leaked.
+    alone = alone and float(beyond[:, rest].mean() - max(0.0, beyond[:, answers.compared].mean())) <= margin
     constant = comparison.constant
     knows = constant is None or (
         bool(rest.any()) and float(answers.error[:, rest].mean()) < LITTLE * constant.error.mean
@@ -84,7 +85,8 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
     among the unseen combinations (Westfall and Young), so that all levels together are named by chance in one of twenty
     tables at most. One combination that is wholly wrong is then no reason to blame its levels. What is compared is the
     root of the error beyond that of the best answer to each combination, as squares hide all but the largest. And this
-    error has to exceed that at seen combinations of the level by a quarter of what always giving the same answer costs.
+    error, and the whole of it, have to exceed those at seen combinations of the level by a quarter of what always giving
+    the same answer costs.
     The next level is looked for among what is left, which is more than half of all."""
     constant, space, found = comparison.constant, answers.space, list[Level]()
     if (
@@ -112,7 +114,8 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
         here = answers.codes[:, j] == code
         known = answers.compared & here if (answers.compared & here).any() else answers.compared
         rest = left & ~here
-        worse = float(cost[left & here].mean() - cost[known].mean()) > QUARTER * constant.error.mean
+        sizes = (cost, answers.error.mean(axis=0))  # What noise makes of few rows of seen ones is in the second alone.
+        worse = min(float(e[left & here].mean() - e[known].mean()) for e in sizes) > QUARTER * constant.error.mean
         worse &= bool(answers.error[:, rest].mean() < LITTLE * constant.error.mean)  # Else the others are no better.
         if (chance >= apart.max() - NOTHING).mean() > LEVEL or not worse or 2 * rest.sum() <= answers.unseen.sum():
             return found
