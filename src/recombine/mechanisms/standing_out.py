@@ -177,18 +177,19 @@ def _at_least(count: FloatArray, of: FloatArray, chance: FloatArray) -> FloatArr
 
 
 def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Mean answers so far off that the noise of their own rows does not give it, nor that of all rows (a t-test), and
-    farther than at any seen combination, that cost a quarter of always giving the same answer or more. However many
-    these are: they do not hide each other. Half of it, where it is the others that do not give it (Rosner's test for
-    several outliers)."""
+    """Mean answers so far off that the noise of their own rows does not give it, nor that of all rows, together with
+    what seen combinations are off by (a t-test), and farther than any of these; and that cost a quarter of always giving
+    the same answer, or more. However many they are: they do not hide each other. Half of it, where it is the others that
+    do not give it (Rosner's test for several outliers)."""
     if answers.target.shape[1] > 1 or comparison.constant is None:
         return np.zeros(len(rows), dtype=bool)
     off = (answers.predicted.mean(axis=0) - answers.target)[:, 0]
     asked, free = answers.unseen | answers.compared, np.maximum(answers.counts - 1, 0)
     inside = answers.counts * np.maximum(answers.scale * answers.error.mean(axis=0) - off**2, 0.0)
     pooled = inside[asked].sum() / max(1, free[asked].sum())
-    doubt = np.sqrt(np.maximum(inside / np.maximum(free, 1), pooled) / answers.counts)[rows]
-    own, free = np.abs(off[rows]), free[rows]
+    noise = np.maximum(inside / np.maximum(free, 1), pooled) / answers.counts
+    usual = max(0.0, float((np.square(off) - noise)[answers.compared].mean()))
+    doubt, own, free = np.sqrt(noise[rows] + usual), np.abs(off[rows]), free[rows]
     cost = np.square(own) / answers.scale / comparison.constant.error.mean
     certain = (free > 1) & (own > stdtrit(np.maximum(free, 1), 1 - LEVEL / (2 * len(rows))) * doubt)
     apart = _apart(off[rows]) & (own > OWN_NOISE * doubt)
