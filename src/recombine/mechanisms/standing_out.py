@@ -85,9 +85,8 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
     among the unseen combinations (Westfall and Young), so that all levels together are named by chance in one of twenty
     tables at most. One combination that is wholly wrong is then no reason to blame its levels. What is compared is the
     root of the error beyond that of the best answer to each combination, as squares hide all but the largest. And this
-    error, and the whole of it, have to exceed those at seen combinations of the level by a quarter of what always giving
-    the same answer costs.
-    The next level is looked for among what is left, which is more than half of all."""
+    error, and the whole of it, have to exceed those at seen combinations of the level by a quarter of what always
+    giving the same answer costs. The next level is looked for among what is left, which is more than half of all."""
     constant, space, found = comparison.constant, answers.space, list[Level]()
     if (
         constant is None
@@ -178,23 +177,24 @@ def _at_least(count: FloatArray, of: FloatArray, chance: FloatArray) -> FloatArr
 
 def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mean answers so far off that the noise of their own rows does not give it, nor that of all rows, together with
-    what seen combinations are off by (a t-test), and farther than any of these; and that cost a quarter of always giving
-    the same answer, or more. However many they are: they do not hide each other. Half of it, where it is the others that
-    do not give it (Rosner's test for several outliers)."""
+    what seen combinations are off by (a t-test), and farther than any of these; and that cost a quarter of always
+    giving the same answer, or more. However many they are: they do not hide each other. Half of it, where it is the
+    others that do not give it (Rosner's test for several outliers)."""
     if answers.target.shape[1] > 1 or comparison.constant is None:
         return np.zeros(len(rows), dtype=bool)
     off = (answers.predicted.mean(axis=0) - answers.target)[:, 0]
-    asked, free = answers.unseen | answers.compared, np.maximum(answers.counts - 1, 0)
+    at, free = answers.compared, np.maximum(answers.counts - 1, 0)
+    asked, constant = answers.unseen | at, comparison.constant.error.mean
     inside = answers.counts * np.maximum(answers.scale * answers.error.mean(axis=0) - off**2, 0.0)
     pooled = inside[asked].sum() / max(1, free[asked].sum())
     noise = np.maximum(inside / np.maximum(free, 1), pooled) / answers.counts
-    usual = max(0.0, float((np.square(off) - noise)[answers.compared].mean()))
+    usual = max(0.0, float((np.square(off) - noise)[at].sum() / max(1, at.sum())))
     doubt, own, free = np.sqrt(noise[rows] + usual), np.abs(off[rows]), free[rows]
-    cost = np.square(own) / answers.scale / comparison.constant.error.mean
+    cost = np.square(own) / answers.scale
     certain = (free > 1) & (own > stdtrit(np.maximum(free, 1), 1 - LEVEL / (2 * len(rows))) * doubt)
     apart = _apart(off[rows]) & (own > OWN_NOISE * doubt)
-    far = own > np.abs(off[answers.compared]).max(initial=0.0)
-    return np.asarray(far & ((certain & (cost > QUARTER)) | (apart & (cost > HALF))))
+    far = own > np.abs(off[at]).max(initial=0.0)
+    return np.asarray(far & ((certain & (cost > QUARTER * constant)) | (apart & (cost > HALF * constant))))
 
 
 def _apart(values: FloatArray) -> NDArray[np.bool_]:
