@@ -172,8 +172,8 @@ def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list
     if comparison.floor.mean > 0 and (open_ := unread(answers)) < LITTLE:
         notes.append(
             "It tells rows of one combination apart, and rightly: it reads more than the factors. What these leave "
-            f"open is no bound to it, and no more than {share(open_)} of it is taken off as noise. Rules are looked for "
-            "in its mean answers to combinations, which that moves: one that it follows may go unnamed."
+            f"open is no bound to it, and no more than {share(open_)} of it is taken off as noise. Rules are looked "
+            "for in its mean answers to combinations, which that moves: one that it follows may go unnamed."
         )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")

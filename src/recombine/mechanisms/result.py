@@ -427,7 +427,9 @@ def _silent(evidence: Sequence[Finding]) -> str:
         )  # fmt: skip
         return f"No mechanism is named: {taken} for one."
     beside = "" if near.chance is None else f", {near.reference} {share(near.chance)}"
-    return f"No mechanism is named. Most like: {near.mechanism} ({ranged(near.value)} follow it{beside}), but {near.why}."
+    return (
+        f"No mechanism is named. Most like: {near.mechanism} ({ranged(near.value)} follow it{beside}), but {near.why}."
+    )
 
 
 def _plain(value: Any) -> Any:
