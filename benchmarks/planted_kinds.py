@@ -128,6 +128,26 @@ def two_combinations_wholly_wrong(rng: np.random.Generator) -> Planted:
 
 
 @learner
+def some_of_nine_combinations_wholly_wrong(rng: np.random.Generator) -> Planted:
+    """Several of few, so that they hide each other from whoever holds each against the others' spread; all others are
+    right. More than half of them are no exception."""
+    a, b = np.indices((6, 6)).reshape(2, -1).repeat(8, axis=1)
+    cell = 6 * a + b
+    while True:
+        hidden = rng.permutation(36)[:9]
+        known = np.setdiff1d(np.arange(36), hidden)
+        if len({*(known // 6)}) == len({*(known % 6)}) == 6:
+            break
+    unseen = np.isin(cell, hidden)
+    grid = Grid(a, b, unseen, ~unseen & (np.tile(np.arange(8), 36) < 2))
+    count = int(rng.integers(2, 8))
+    wrong = np.isin(cell, hidden[:count])
+    y = numbers(rng, grid, 0.0)
+    p = y + rng.uniform(1.5, 3) * y.std() * wrong * rng.choice([-1, 1], size=36)[cell]
+    return Planted(grid.measured(blurred(rng, y, 0.15), p), ("partly",) if count < 5 else ("fails",))
+
+
+@learner
 def a_level_that_fails(rng: np.random.Generator) -> Planted:
     """One level of twelve, at all of its unseen combinations, of which there are four or more."""
     grid = Grid.of(rng, 6, (12, 8))

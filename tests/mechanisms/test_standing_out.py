@@ -39,6 +39,33 @@ def test_those_that_are_wholly_wrong_are_named(number):
 
 
 @pytest.mark.parametrize("number", [False, True], ids=["classes", "numbers"])
+def test_the_more_combinations_are_wrong_the_harder_the_verdict(number):
+    at = (A < 6) & (B < 6)
+    unseen = (A + 2 * B) % 4 == 0
+    order = np.random.default_rng(1).permutation(np.unique((8 * A + B)[at & unseen]))
+    found = []
+    for k in (0, 2, 3, 4, 5, 9):
+        wrong, noise = np.isin(8 * A + B, order[:k]), np.random.default_rng(0).normal(size=len(A))
+        y, p = (A + B + 0.5 * noise, A + B + 6.0 * wrong) if number else (WORDS[A % 3], WORDS[(A + wrong) % 3])
+        table = {"a": A, "b": B, "y": y, "p": p, "part": np.where(unseen | (ROW < 3), "test", "train")}
+        table = {name: np.asarray(values)[at] for name, values in table.items()}
+        found.append(measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test"))
+    assert [result.verdict for result in found] == ["composes", *["partly"] * 3, *["fails"] * 2]
+    assert [len(result.outliers) for result in found[:4]] == [0, 2, 3, 4]
+
+
+def test_combinations_too_few_to_be_held_against_each_other_are_held_against_their_own_rows():
+    at = (A < 4) & (B < 4)
+    unseen, noise = A == B, np.random.default_rng(0).normal(size=len(A))
+    y = 3.0 * A - 2 * B + 0.5 * noise
+    table = {"a": A, "b": B, "y": y, "p": np.where(unseen, 0.9, 3.0 * A - 2 * B)}
+    table |= {"part": np.where(unseen | (ROW < 3), "test", "train")}
+    few = {name: np.asarray(values)[at] for name, values in table.items()}
+    result = measure_predictions(few, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert (result.verdict, result.why[:40]) == ("fails", "every unseen combination gets one and th")
+
+
+@pytest.mark.parametrize("number", [False, True], ids=["classes", "numbers"])
 def test_a_level_that_fails_is_named_and_is_no_failure_of_the_whole(number):
     result = answered(number, 0.02, UNSEEN & (A == 4), 0)
     assert (result.verdict, result.to_dict()["standing_out_levels"]) == ("partly", [{"factor": "a", "level": 4}])

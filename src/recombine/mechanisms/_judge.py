@@ -86,7 +86,7 @@ def judge(
         speaks = any(e.speaks and e.id != LITERAL and not (more and e.id in SHRINKING) for e in found)
         verdict, why = decide(usable, gap, comparison, over, margin, fitted, speaks)
         apart = stands_out(usable, comparison, gap.beyond, margin, seed)
-        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, apart, undetermined)
+        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, apart, undetermined, speaks)
     at, away, most = usable.compared, usable.unseen, 1.0 if usable.classes is not None else float("inf")
     width = unsure(gap.width, usable, away, at).within(-most, most)
     if verdict == "composes" and width.high > margin and not why:
@@ -129,19 +129,23 @@ def _reconsidered(
     margin: float,
     apart: StandingOut,
     undetermined: LeftOpen,
+    speaks: bool,
 ) -> tuple[str, str]:
     """The verdict of mean errors, where what these hide says otherwise: levels and combinations that stand out,
-    probabilities, rows that were known, levels of which nothing can be known."""
-    if apart.said and (verdict in FAILING or (answers.like and apart.knows and verdict in ("composes", "unclear"))):
+    probabilities, rows that were known, levels of which nothing can be known. Where answers speak for a mechanism, what
+    fails is a rule and not a few combinations."""
+    tells = answers.like and (apart.knows or apart.most) and verdict in ("composes", "unclear")
+    if apart.said and (verdict in FAILING or tells):
         first, *further = filter(None, [why * (verdict in FAILING), *apart.said])
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
-        verdict = "partly" if apart.alone or verdict not in FAILING else verdict
+        if tells or (apart.alone and not speaks):
+            verdict = "fails" if apart.most else "partly"
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
         verdict, why = "partly", worse
-    if verdict == "partly" and nothing_left(answers):
+    if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
         left = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
         verdict, why = "fails", ". ".join(filter(None, [left, why[:1].upper() + why[1:]]))
-    if verdict in FAILING and leaked(answers, comparison, over, margin):
+    if verdict in FAILING and not (apart.alone or apart.most) and leaked(answers, comparison, over, margin):
         verdict, why = "unclear", LEAK
     if verdict in ("composes", "partly") and 0 < undetermined.of == undetermined.levels:
         verdict, why = "unclear", "all of these hold a level that training never shows, of which nothing can be known"
@@ -168,7 +172,8 @@ def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list
     if comparison.floor.mean > 0 and (open_ := unread(answers)) < LITTLE:
         notes.append(
             "It tells rows of one combination apart, and rightly: it reads more than the factors. What these leave "
-            f"open is no bound to it, and no more than {share(open_)} of it is taken off as noise."
+            f"open is no bound to it, and no more than {share(open_)} of it is taken off as noise. Rules are looked "
+            "for in its mean answers to combinations, which that moves: one that it follows may go unnamed."
         )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")

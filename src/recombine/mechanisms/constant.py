@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtrc
 
 from recombine.mechanisms.answers import Answers, distance
 from recombine.mechanisms.comparing import uncertain
@@ -16,6 +17,8 @@ from recombine.statistics import FloatArray, Over
 
 Rows = NDArray[np.int64] | slice
 
+NEARLY_ALL = 0.9
+"""Share of unseen combinations that have to get one and the same answer, at the lower end of the interval."""
 MOST_PARTS = 0.95
 """Share of what parts of the right answers explain, each lacking by a factor of its own, that one factor for all has to
 explain before a leak is named."""
@@ -36,10 +39,17 @@ def fixed(asked: Answers, over: Over) -> Finding:
         each = (distance(asked.predicted, middle) <= asked.tolerance).astype(np.float64)
         due = float((distance(asked.target, np.median(asked.target, axis=0)) <= asked.tolerance).mean())
     value = over.mean(each, ranges=[(0, 1)]).within(0, 1)
+    alike, count = float(each.mean()), len(asked.codes)
+    why = ""
+    if alike >= NEARLY_ALL and due > HALF:
+        why = f"the right ones are alike too, {share(due)} of them, and at most half may be"
+    elif alike >= NEARLY_ALL and not (value.bounded and value.low >= NEARLY_ALL):
+        why = f"the interval has to begin at {NEARLY_ALL:g} or above"
     return Finding(
         "fixed", "memorization: one fixed answer", "unseen combinations that get one and the same answer",
         uncertain(value), chance=due, reference="of the right ones",
-        speaks=value.bounded and value.low >= 0.9 and due <= 0.5,
+        p=float(bdtrc(round(alike * count) - 1, count, due)) if alike * count >= 0.5 else 1.0,
+        speaks=alike >= NEARLY_ALL and not why, why=why,
         limit=f"Of the right answers there, {due:.0%} are alike. {BEHAVIOUR}",
     )  # fmt: skip
 

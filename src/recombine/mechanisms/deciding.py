@@ -158,7 +158,7 @@ def _across(gap: Interval, margin: float, answers: Answers, favoured: ByHeart | 
     if times > MOST_TIMES:
         return f"{start}, and lies so near it that more {what} would hardly tell; name the gap that matters (margin)"
     exist = prod(answers.space.shape) if answers.space.finite else np.inf
-    more = f", which is more than the {exist:,} that these levels have: it takes more levels, or more rows of each"
+    more = f", which is more than the {exist:,} that these levels have: it takes more levels"
     more *= int(members == 1 and times * len(answers.codes) > exist)
     times = max(1.1, np.ceil(10 * times) / 10)
     return f"{start}: if it stays where it is, {times:.2g} times as many {what} would tell{more}"

@@ -72,9 +72,13 @@ def evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) ->
 
 
 def _knows_more(answers: Answers, comparison: Comparison) -> bool:
-    """Whether the learner answers seen combinations much better than adding up does, or the noise is much less than
-    adding up leaves: else that may be the true rule, and what is left of its error the noise."""
+    """Whether the learner answers seen combinations much better than adding up does, on the same new rows too where
+    there are some, or the noise is much less than adding up leaves: else that may be the true rule, and what is left of
+    its error the noise."""
     adding = next((c.seen for c in comparison.others if c.name == ADDING), np.nan)
+    if answers.like and ADDING in comparison.rules:
+        there = answers.errors_of(comparison.rules[ADDING].answers)[answers.compared]
+        adding = min(adding, float(there.mean()))
     own = float(answers.error[:, answers.compared].mean()) if answers.compared.any() else np.inf
     return bool(np.fmin(own, comparison.floor.high) < KNOWS_MORE * adding)
 

@@ -428,8 +428,10 @@ def _silent(evidence: Sequence[Finding]) -> str:
             f"none of the {len(evidence)} measures taken speaks"
         )  # fmt: skip
         return f"No mechanism is named: {taken} for one."
-    numbers = f"{ranged(near.value)} follow it" + ("" if near.chance is None else f", chance {share(near.chance)}")
-    return f"No mechanism is named. Most like: {near.mechanism} ({numbers}), but {near.why}."
+    beside = "" if near.chance is None else f", {near.reference} {share(near.chance)}"
+    return (
+        f"No mechanism is named. Most like: {near.mechanism} ({ranged(near.value)} follow it{beside}), but {near.why}."
+    )
 
 
 def _plain(value: Any) -> Any:

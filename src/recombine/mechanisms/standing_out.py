@@ -1,7 +1,7 @@
 """Which unseen combinations, or which level's, are clearly wrong where others are not? A mean over many hides them.
 
-Each is tested against the others, at a level of .05 shared among all that are looked at, and has to be wrong by itself:
-another answer would be better there than the one given.
+Each is tested against the noise of its own rows or, where these are few, against the others, at a level of .05 shared
+among all that are looked at. It has to be wrong by itself: another answer would be better there than the one given.
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ from recombine.statistics import FEW, FloatArray
 
 LEVEL = 0.05
 MOST = 0.2
-"""Share of the combinations that can stand out from the others, of numbers."""
+"""Share of the combinations that can stand out from the spread of the others, of numbers."""
 OWN_NOISE = 3.0
-"""Standard errors of its own rows that a mean answer has to be off by."""
-MANY = 10
-"""Rows of its own, beyond the first, from which a combination's own standard error is trusted."""
+"""Standard errors that a mean answer has to be off by, where few rows do not tell its own."""
 NAMED = 3
 """Combinations that are named in a sentence."""
 PERMUTED, MOST_PERMUTED = 2_000, 20_000_000
@@ -46,6 +44,8 @@ class StandingOut:
     """Whether all the rest is as right as seen combinations are, to within the margin, …"""
     knows: bool
     """… and whether it is anything at all, beside always giving the same answer."""
+    most: bool
+    """Whether more than half of all are clearly wrong: these do not stand out, they are the rule."""
     said: tuple[str, ...]
     """In a clause each."""
 
@@ -56,21 +56,23 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
     of_levels = np.any([answers.codes[:, j] == code for j, code in levels], axis=0) & answers.unseen
     found = found[~of_levels[found]] if levels else found
     rest = answers.unseen & ~of_levels & ~np.isin(np.arange(len(answers.codes)), found)
-    alone = (len(found) > 0 or len(levels) > 0) and bool(rest.any()) and not nothing_left(answers)
-    alone = alone and float(beyond[:, rest].mean() - beyond[:, answers.compared].mean()) <= margin
+    most = bool(2 * rest.sum() < answers.unseen.sum())
+    alone = (len(found) > 0 or len(levels) > 0) and not most and not nothing_left(answers)
+    # Seen ones that err by less than their noise were lucky, or leaked.
+    alone = alone and float(beyond[:, rest].mean() - max(0.0, beyond[:, answers.compared].mean())) <= margin
     constant = comparison.constant
     knows = constant is None or (
         bool(rest.any()) and float(answers.error[:, rest].mean()) < LITTLE * constant.error.mean
     )
     said = [level_words(answers, levels, alone)] if levels else []
     said += [words(answers, found, alone)] if len(found) else []
-    return StandingOut(found, tuple(levels), rest, alone, knows, tuple(said))
+    return StandingOut(found, tuple(levels), rest, alone, knows, most, tuple(said))
 
 
 def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
     """The unseen combinations that stand out, the worst first."""
     rows = np.flatnonzero(answers.unseen)
-    if len(rows) < FEW or not np.isfinite(answers.error).all() or answers.classes == ("",):
+    if not np.isfinite(answers.error).all() or answers.classes == ("",) or (answers.classes and len(rows) < FEW):
         return rows[:0]
     found = _numbers(answers, comparison, rows) if answers.classes is None else _classes(answers, rows)
     return rows[found][np.argsort(-answers.error[:, rows[found]].mean(axis=0), kind="stable")]
@@ -83,8 +85,8 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
     among the unseen combinations (Westfall and Young), so that all levels together are named by chance in one of twenty
     tables at most. One combination that is wholly wrong is then no reason to blame its levels. What is compared is the
     root of the error beyond that of the best answer to each combination, as squares hide all but the largest. And this
-    error has to exceed that at seen combinations of the level by a quarter of what always giving the same answer costs.
-    The next level is looked for among what is left, which is more than half of all."""
+    error, and the whole of it, have to exceed those at seen combinations of the level by a quarter of what always
+    giving the same answer costs. The next level is looked for among what is left, which is more than half of all."""
     constant, space, found = comparison.constant, answers.space, list[Level]()
     if (
         constant is None
@@ -111,7 +113,8 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
         here = answers.codes[:, j] == code
         known = answers.compared & here if (answers.compared & here).any() else answers.compared
         rest = left & ~here
-        worse = float(cost[left & here].mean() - cost[known].mean()) > QUARTER * constant.error.mean
+        sizes = (cost, answers.error.mean(axis=0))  # What noise makes of few rows of seen ones is in the second alone.
+        worse = min(float(e[left & here].mean() - e[known].mean()) for e in sizes) > QUARTER * constant.error.mean
         worse &= bool(answers.error[:, rest].mean() < LITTLE * constant.error.mean)  # Else the others are no better.
         if (chance >= apart.max() - NOTHING).mean() > LEVEL or not worse or 2 * rest.sum() <= answers.unseen.sum():
             return found
@@ -148,9 +151,8 @@ def words(answers: Answers, rows: NDArray[np.int64], alone: bool) -> str:
     named = [f"{what} (error {share(float(error[row]))})" for row, what in zip(rows, levels, strict=False)]
     more = f"; and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)
     count = f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations"
-    wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong where the others are not"
-    what = wrong if alone else f"stand{'s' * (len(rows) == 1)} out as the worst of all"
-    return f"{count} {what}: {'; '.join(named)}{more}"
+    wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong{' where the others are not' * alone}"
+    return f"{count} {wrong}: {'; '.join(named)}{more}"
 
 
 def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -174,29 +176,37 @@ def _at_least(count: FloatArray, of: FloatArray, chance: FloatArray) -> FloatArr
 
 
 def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Mean answers so far off that the others do not give them (Rosner's test for several outliers), nor seen ones,
-    nor the noise of its own rows; and that cost half as much as always giving the same answer, or more: a quarter,
-    where many rows of its own leave no doubt."""
-    found = np.zeros(len(rows), dtype=bool)
+    """Mean answers so far off that the noise of their own rows does not give it, nor that of all rows, together with
+    what seen combinations are off by (a t-test), and farther than any of these; and that cost a quarter of always
+    giving the same answer, or more. However many they are: they do not hide each other. Half of it, where it is the
+    others that do not give it (Rosner's test for several outliers)."""
     if answers.target.shape[1] > 1 or comparison.constant is None:
-        return found
+        return np.zeros(len(rows), dtype=bool)
     off = (answers.predicted.mean(axis=0) - answers.target)[:, 0]
-    own, left = off[rows], np.ones(len(rows), dtype=bool)
-    suspects: list[int] = []
-    last = 0
-    for i in range(1, max(1, int(MOST * len(rows))) + 1):
+    at, free = answers.compared, np.maximum(answers.counts - 1, 0)
+    asked, constant = answers.unseen | at, comparison.constant.error.mean
+    inside = answers.counts * np.maximum(answers.scale * answers.error.mean(axis=0) - off**2, 0.0)
+    pooled = inside[asked].sum() / max(1, free[asked].sum())
+    noise = np.maximum(inside / np.maximum(free, 1), pooled) / answers.counts
+    usual = max(0.0, float((np.square(off) - noise)[at].sum() / max(1, at.sum())))
+    doubt, own, free = np.sqrt(noise[rows] + usual), np.abs(off[rows]), free[rows]
+    cost = np.square(own) / answers.scale
+    certain = (free > 1) & (own > stdtrit(np.maximum(free, 1), 1 - LEVEL / (2 * len(rows))) * doubt)
+    apart = _apart(off[rows]) & (own > OWN_NOISE * doubt)
+    far = own > np.abs(off[at]).max(initial=0.0)
+    return np.asarray(far & ((certain & (cost > QUARTER * constant)) | (apart & (cost > HALF * constant))))
+
+
+def _apart(values: FloatArray) -> NDArray[np.bool_]:
+    """Those that the spread of the others does not give."""
+    found, left = np.zeros(len(values), dtype=bool), np.ones(len(values), dtype=bool)
+    if len(values) < FEW:
+        return found
+    for _ in range(max(1, int(MOST * len(values)))):
         m = int(left.sum())
-        apart, spread = np.where(left, np.abs(own - own[left].mean()), -1.0), float(own[left].std(ddof=1))
-        suspects.append(int(apart.argmax()))
+        apart, spread = np.where(left, np.abs(values - values[left].mean()), -1.0), float(values[left].std(ddof=1))
+        left[int(apart.argmax())] = False
         t = float(stdtrit(m - 2, 1 - LEVEL / (2 * m)))
         if apart.max() > spread * (m - 1) * t / np.sqrt((m - 2 + t**2) * m):
-            last = i
-        left[suspects[-1]] = False
-    found[suspects[:last]] = True
-    inside = np.zeros(len(rows)) if answers.within is None else answers.scale * answers.within[rows]
-    free = np.maximum(answers.counts[rows] - 1, 1)
-    doubt = np.sqrt(inside / free)
-    far = (np.abs(own) > OWN_NOISE * doubt) & (np.abs(own) > np.abs(off[answers.compared]).max(initial=0.0))
-    certain = (free >= MANY) & (np.abs(own) > stdtrit(free, 1 - LEVEL / (2 * len(rows))) * doubt)
-    least = np.where(certain, QUARTER, HALF) * comparison.constant.error.mean
-    return np.asarray(found & far & (np.square(own) / answers.scale > least))
+            found = ~left
+    return found
