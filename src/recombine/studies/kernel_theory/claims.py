@@ -326,8 +326,8 @@ PICTURES = (
       for at, value in values.items()),
     # Declared before what they ask was trained: what would explain the figures that miss.
     Claim("image-trained-more", "Image networks apply more of the rule to images that they were trained on.",
-          rising(*(_trained(FURTHER, network="convnet", images=which) for which in ("new", "trained")), names=("new", "trained"),
-                 pair="member"), whose="ours",
+          rising(*(_trained(FURTHER, network="convnet", images=which) for which in ("new", "trained")),
+                 names=("new", "trained"), pair="member"), whose="ours",
           source=f"the paper's slopes are of both, ours of new ones; unseen pairs, ‘both’ and ‘asymmetric’; {MAP}"),
     *(Claim(f"image-{task}-slope-as-read", f"{name}, 20 pixels apart: the mean slope of new and of trained images is "
             f"{value:g}.",
