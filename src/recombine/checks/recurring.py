@@ -3,9 +3,13 @@
     F = ((left by single effects − left by these and the pair) / effects of the pair) / (left by both / its freedom)
 
 of combinations that share their pair of levels with another one: alone in its pair, a combination tells nothing, and a
-single large error would look like an effect. Both fits are sparse and iterated, both ranks exact. A rejection has to
-stand for normal scores of what single effects leave, too, which no single large error moves. Of very many combinations
-some pairs of levels, drawn at random, are tested.
+single large error would look like an effect. Both fits are sparse and iterated, both ranks exact. F supposes one noise
+for all; a rejection has to stand for
+
+    z = (Σ e e′ − its mean) / √ Σ (e e′)²   over any two combinations with the same pair of levels
+
+too, where e are normal scores of what single effects leave: no single large error moves it, nor levels that scatter
+more than others. Of very many combinations some pairs of levels, drawn at random, are tested.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.sparse import csr_array, hstack
 from scipy.sparse.linalg import lsmr
-from scipy.special import fdtrc, ndtri
+from scipy.special import fdtrc, ndtr, ndtri
 
 from recombine.checks.curves import Curve
 from recombine.checks.effects import Block, blocks_of, key_of
@@ -27,8 +31,7 @@ STEPS, PRECISION = 2_000, 1e-9
 """Steps within which a fit has to settle, and how far."""
 EXACT = 1e-14
 """Share of the squared answers up to which nothing is left of them."""
-TRIMMED = 0.95
-"""Share of the combinations with several rows by which a rejection has to stand."""
+DOUBTFUL, PROBES = 0.2, 10
 
 
 def recurring(
@@ -63,22 +66,32 @@ def recurring(
     if float(left @ left) <= EXACT * float(((root * mean[kept]) ** 2).sum()):
         return 1.0
     _, at, many = np.unique(left, return_inverse=True, return_counts=True)
-    scores = _left(alone, ndtri((np.cumsum(many) - many / 2)[at] / len(left)))
-    found = []
-    for some, least in ((left, rounding), (scores, 0.0)):
-        rest = None if some is None else _left(beside, some)
-        if some is None or rest is None:
-            return None
-        free, unexplained = len(codes) - both, float(rest @ rest)
-        found.append(f_test(float(some @ some) - unexplained, both - single, max(unexplained, free * least), free))
-    return max(found)
+    scores, rest = _left(alone, ndtri((np.cumsum(many) - many / 2)[at] / len(left))), _left(beside, left)
+    if scores is None or rest is None:
+        return None
+    free, unexplained = len(codes) - both, float(rest @ rest)
+    p_value = f_test(float(left @ left) - unexplained, both - single, max(unexplained, free * rounding), free)
+    one, two, four = (np.bincount(together, scores**power) for power in (1, 2, 4))
+    if p_value >= DOUBTFUL:
+        return p_value
+    beneath = _beneath(alone, together) - single
+    total = float((one**2 - two).sum()) + beneath * float(two.sum()) / (len(codes) - single)
+    return max(p_value, _upper(total, 2 * float((two**2 - four).sum())))
+
+
+def _beneath(design: csr_array, group: Ints) -> float:
+    """Σ over groups of the squared length of what the design fits to the group: by so much single effects take away
+    what combinations of one group have in common (by random signs)."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (PROBES, int(group.max()) + 1))
+    left = [_left(design, sign[group]) for sign in signs]
+    return float(np.mean([len(group) - float(some @ some) for some in left if some is not None] or [0.0]))
 
 
 def repeated(
     codes: Ints, shape: tuple[int, ...], curves: Mapping[int, Curve], target: Target, rounding: float, most: int
 ) -> float | None:
-    """p-value of what single effects leave of combinations with several rows, beside the noise of these rows. It has
-    to stand without the combinations where most is left or rows differ most."""
+    """p-value of what single effects leave of combinations with several rows, beside the noise of these rows; a
+    rejection has to stand if each combination has a noise of its own, too."""
     kept = np.flatnonzero(target.count > 1)
     kept = np.random.default_rng(0).permutation(kept)[:most]
     codes, count = codes[kept], target.count[kept].astype(np.float64)
@@ -93,12 +106,14 @@ def repeated(
     between, within = left**2, np.maximum(target.spread[kept], (count - 1) * rounding)
     if float(between.sum()) <= EXACT * float(answers @ answers):
         return 1.0
-    far = (between + within) / count
-    found = []
-    for some in (far <= far.max(), far <= np.quantile(far, TRIMMED)):
-        size = free * float(some.mean())
-        found.append(f_test(float(between[some].sum()), size, float(within[some].sum()), float((count[some] - 1).sum())))
-    return max(found)
+    beyond = between - within / (count - 1)
+    p_value = f_test(float(between.sum()), free, float(within.sum()), float((count - 1).sum()))
+    return max(p_value, _upper(float(beyond.sum()), float((beyond**2).sum())))
+
+
+def _upper(total: float, variance: float) -> float:
+    """p-value of a sum of many terms that have no mean, by their own squares."""
+    return float(ndtr(-total / np.sqrt(variance))) if variance > 0 else 1.0
 
 
 def f_test(gain: float, size: float, rest: float, freedom: float) -> float:
