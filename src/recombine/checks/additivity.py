@@ -32,7 +32,7 @@ from recombine.support.table import Target
 
 Mask = NDArray[np.bool_]
 LEVEL, NOTICED = 0.01, 0.05
-"""p-values below which adding up is rejected, and below which it is said where that begins."""
+"""p-values below which adding up is rejected, and below which a rejection still has to be without one answer."""
 SMALLEST = 1e-300
 """Below it no p-value is told: it may be 0 because numbers end there."""
 MOST_DIGITS = 7
@@ -166,9 +166,10 @@ def _verdict(tests: list[_Found], what: str = "additivity") -> Additivity:
     p = min(1.0, best.p_value * len(tests))
     value = f"p = {p:.2g}" if p > SMALLEST else f"p < {SMALLEST:g}"
     said = f"{value}, {best.words}" + (f", the smallest of {len(tests)} tests" if len(tests) > 1 else "")
-    said += f"; rejected below {LEVEL:g}" if LEVEL <= p < NOTICED else ""
-    word = "rejected" if p < LEVEL else "not rejected"
-    return Additivity(best.test, p < LEVEL, p, None, f"{what} is {word} on the seen combinations ({said}).", said)
+    words = (
+        f"{what} is {'' if p < LEVEL else 'not '}rejected on the seen combinations ({said}; rejected below {LEVEL:g})."
+    )
+    return Additivity(best.test, p < LEVEL, p, None, words, said)
 
 
 def _pairs(
