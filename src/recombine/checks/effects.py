@@ -18,8 +18,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.sparse import csc_array, csr_array
 
@@ -223,7 +225,7 @@ class Effects:
                 break
         self.freedom = freedom
         """Cells beyond the effects that the data settle."""
-        self.beta = self._solved(normal)
+        self.beta: NDArray[np.floating[Any]] = self._solved(normal)
 
     def _halves(self, rows: csr_array) -> tuple[Floats, csc_array]:
         """L⁻¹ of rows: the part of the effects that are kept, and of those set apart."""

@@ -17,7 +17,7 @@ from recombine.checks.stand_ins import packed
 from recombine.errors import unknown
 
 LEARNERS = ("forest", "networks")
-MOST_LEARNT = 150_000
+MOST_LEARNT = 300_000
 """Cells × inputs up to which a learner is fitted to all cells: it is fitted anew up to some hundred times."""
 
 

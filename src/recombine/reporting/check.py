@@ -98,7 +98,7 @@ def check_page(result: CheckResult) -> str:
 
 def plan_page(result: PlanResult) -> str:
     """The page of a plan from nothing: its rows in visiting order, beside the published plans."""
-    return render("plan.html.j2", result=result, plan=_plan(result.space, result.plan), beside=[
+    return render("plan.html.j2", result=result, plan=_plan(result.space, result.plan), at_seen="", beside=[
         {"name": b["plan"], "rows": f"{b['distinct']:,}", "determined": per_cent(b["determined"]),
          "error": "" if b["error"] is None else number(b["error"]),
          "worst": "" if b["worst"] is None else number(b["worst"])} for b in result.beside
