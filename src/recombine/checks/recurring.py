@@ -32,6 +32,9 @@ STEPS, PRECISION = 2_000, 1e-9
 EXACT = 1e-14
 """Share of the squared answers up to which nothing is left of them."""
 DOUBTFUL, PROBES = 0.2, 10
+"""p-value of F from which z is not asked, and draws of signs for its mean."""
+LOOKED_AT, FEWEST = 1_000_000, 4
+"""Combinations of which those that recur are found, and how many of a pair of levels are kept at least."""
 
 
 def recurring(
@@ -122,12 +125,15 @@ def f_test(gain: float, size: float, rest: float, freedom: float) -> float:
 
 
 def _sharing(keys: Ints, most: int) -> Ints:
-    """The combinations whose pair of levels recurs; of too many those of some pairs."""
-    pairs, at, many = np.unique(keys, return_inverse=True, return_counts=True)
-    order = np.random.default_rng(0).permutation(np.flatnonzero(many > 1))
-    chosen = np.zeros(len(pairs), dtype=bool)
-    chosen[order[np.cumsum(many[order]) <= most]] = True
-    return np.flatnonzero(chosen[at])
+    """The combinations whose pair of levels recurs; of too many, as many of each pair, or those of some pairs."""
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(keys))[:LOOKED_AT]
+    order = order[np.argsort(keys[order], kind="stable")]
+    _, first, many = np.unique(keys[order], return_index=True, return_counts=True)
+    each = np.where(many > 1, np.minimum(many, max(FEWEST, most // len(many))), 0)
+    drawn = rng.permutation(len(many))
+    each[drawn[np.cumsum(each[drawn]) > most]] = 0
+    return np.sort(order[np.arange(len(order)) - np.repeat(first, many) < np.repeat(each, many)])
 
 
 def _scaled(columns: list[csr_array], root: Floats) -> csr_array:
