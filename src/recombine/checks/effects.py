@@ -277,8 +277,11 @@ class Effects:
 
     def left_out(self, group: Ints) -> tuple[float, float]:
         """What the fit without these training cells says of the first of them, with its standard deviation."""
-        half, alone, noise = self._half[0][:, group], self._half[1][:, group], self.sigma2 * self.noise[group]
-        inverse = np.diag(1 / noise) - half.T @ half - (alone.T @ alone).toarray()
+        half, noise = self._half[0][:, group], self.sigma2 * self.noise[group]
+        inverse = np.diag(1 / noise) - half.T @ half
+        if len(self._apart):
+            alone = self._half[1][:, group]
+            inverse -= (alone.T @ alone).toarray()
         weights = self._residuals[group] / noise
         solved = np.linalg.solve(inverse, np.stack([weights, np.eye(len(group))[0]], axis=1))
         return float(self.y[group[0]] - solved[0, 0]), float(np.sqrt(max(solved[0, 1], 0.0)))

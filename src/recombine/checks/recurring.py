@@ -33,7 +33,7 @@ EXACT = 1e-14
 """Share of the squared answers up to which nothing is left of them."""
 DOUBTFUL, PROBES = 0.2, 10
 """p-value of F from which z is not asked, and draws of signs for its mean."""
-LOOKED_AT, FEWEST = 1_000_000, 4
+LOOKED_AT, FEWEST = 300_000, 4
 """Combinations of which those that recur are found, and how many of a pair of levels are kept at least."""
 
 
