@@ -105,11 +105,11 @@ def test_effects_of_opposite_signs_and_of_none_are_no_shortcut(effective):
     assert not named
 
 
-def test_a_p_value_that_looks_small_is_said_to_be_above_the_threshold():
+def test_a_p_value_stands_beside_its_threshold():
     tests = [_Found("interaction", 0.008, "F test of a × b"), _Found("interaction", 0.5, "F test of a × c")]
     words = "not rejected on the seen combinations (p = 0.016, F test of a × b, the smallest of 2 tests; "
     assert f"{words}rejected below 0.01)" in _verdict(tests).words
-    assert "below" not in _verdict(tests[1:]).words + _verdict([_Found("interaction", 0.001, "F")]).words
+    assert _verdict([_Found("interaction", 0.001, "F")]).words.endswith("(p = 0.001, F; rejected below 0.01).")
 
 
 def test_the_scale_on_which_adding_up_does_best_is_named():

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,20 +27,26 @@ from scipy.linalg import orth
 from recombine.checks.effects import Block, Effects
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
+from recombine.checks.recurring import f_test, recurring, repeated
 from recombine.support.table import Target
 
 Mask = NDArray[np.bool_]
 LEVEL, NOTICED = 0.01, 0.05
-"""p-values below which adding up is rejected, and below which it is said where that begins."""
+"""p-values below which adding up is rejected, and below which a rejection still has to be without one answer."""
 SMALLEST = 1e-300
 """Below it no p-value is told: it may be 0 because numbers end there."""
 MOST_DIGITS = 7
 """Decimals up to which answers count as rounded."""
 LARGEST = 3_000_000
-"""Cells × effects up to which the test is run."""
+"""Cells × effects up to which a test is of matrices; above, it is of what recurs."""
+MOST_RECURRING = 1_500_000
+"""Cells × factors × pairs up to which that is of all cells."""
 DRAWN = 999
 MOST_DEALT = 300_000_000
 """Cells × effects × draws up to which so many are dealt."""
+MOST_LISTED = 3
+"""Interactions that were not tested of which each is named."""
+NOTHING_RECURS = "the table is large, and neither pairs of levels nor combinations recur in it"
 MOST_FACTORS = 24
 """Factors up to which every pair is tested."""
 MOST_SLOPES = 300_000
@@ -61,6 +67,8 @@ class Additivity:
     words: str
     evidence: str = ""
     """The test and its p-value, for a sentence of someone else's."""
+    untested: str = ""
+    """Which interactions were not tested, in words."""
     scale: str = ""
     """The scale on which effects were to add up; none: the answer's own."""
 
@@ -76,22 +84,41 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
     """Test effects of the given order on the seen combinations."""
     use = target.count > 0
     cells = int(use.sum())
-    if cells * known.rank > LARGEST:
-        return _untested("the table is too large for this test of additivity.")
     if cells <= known.rank:
         few = f"{cells} seen combination{'s' if cells > 1 else ''} cannot test {known.rank} effect"
         return _untested(f"{few}{'s' if known.rank > 1 else ''}: every pattern fits.")
-    x = known.rows.floats(known.codes[use])
+    large = cells * known.rank > LARGEST
+    if large and (known.order > 1 or target.classes is not None):
+        return _untested("the table is too large for this test of additivity.")
     codes, count = known.codes[use].astype(np.int64), target.count[use].astype(np.float64)
-    pairs = _pairs(codes, known, cells) if known.order == 1 else {}
-    named = {" × ".join(names[k] for k in chosen): columns for chosen, columns in pairs.items()}
+    pairs, left_over = _pairs(codes, known, cells) if known.order == 1 else ({}, [])
+    named = {_product(names, chosen): columns for chosen, columns in pairs.items()}
+    skipped = [f"pairs of {len(names)} factors"] if known.order == 1 and len(names) > MOST_FACTORS else []
     for k, curve in known.curves.items():
-        if (columns := curve.more(codes[:, k])) is not None and columns.size <= LARGEST:
-            named[f"{names[k]} beyond {curve.words}"] = columns
+        if (columns := curve.more(codes[:, k])) is not None:
+            if columns.size <= LARGEST and not large:
+                named[f"{names[k]} beyond {curve.words}"] = columns
+            else:
+                skipped.append(f"{names[k]} beyond {curve.words}")
     if target.classes is not None:
-        return _classes(x, named, target, use, known.rank)
+        skipped += [_product(names, pair) for pair in left_over]
+        return _noted(_classes(known.rows.floats(codes), named, target, use, known.rank), skipped)
     mean, pure = target.mean[use], float(target.spread[use].sum())
     rounding = _step(mean[target.spread[use] == 0]) ** 2 / 12
+    sparse, most = [], MOST_RECURRING // (len(names) * max(len(left_over), 1))
+    for pair in left_over:
+        bent = any(k in known.curves for k in pair)
+        p_value = None if bent else recurring(codes, known.shape, pair, known.curves, mean, count, rounding, most)
+        if p_value is None:
+            skipped.append(_product(names, pair))
+        else:
+            sparse.append(_Found("interaction", p_value, f"F test of {_product(names, pair)} where it recurs"))
+    if large:
+        seen = replace(target, mean=mean, count=target.count[use], spread=target.spread[use])
+        p_value = repeated(codes, known.shape, known.curves, seen, rounding, MOST_RECURRING // len(names))
+        sparse += [] if p_value is None else [_Found("lack of fit", p_value, "lack-of-fit F test of repeated rows")]
+        return _noted(_verdict(sparse) if sparse else _untested(NOTHING_RECURS), skipped)
+    x = known.rows.floats(codes)
     tiny = 1e-18 * max(1.0, float((count * mean**2).sum()))
     basis = orth(x * np.sqrt(count)[:, None])
     left = np.sqrt(count) * mean
@@ -107,13 +134,27 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
     found = [
         interaction(pair, basis, columns, left, np.sqrt(count), noise, rounding) for pair, columns in named.items()
     ]
-    tests = [f for f in found if f is not None]
+    tests = [f for f in found if f is not None] + sparse
     if noise is not None:
         p = f_test(float(left @ left), cells - known.rank, *noise)
         tests.append(_Found("lack of fit", p, "lack-of-fit F test"))
     if not tests:
         tests = _alone(basis, mean, codes, known.shape, rounding, names)
-    return _verdict(tests) if tests else _untested("one row per combination leaves nothing to test additivity with.")
+    told = _verdict(tests) if tests else _untested("one row per combination leaves nothing to test additivity with.")
+    return _noted(told, skipped)
+
+
+def _product(names: Sequence[str], factors: Sequence[int]) -> str:
+    return " × ".join(names[k] for k in factors)
+
+
+def _noted(found: Additivity, skipped: list[str]) -> Additivity:
+    """The same with what was not tested."""
+    if not skipped or found.rejected is None:
+        return found
+    few = skipped if len(skipped) <= MOST_LISTED else [*skipped[:MOST_LISTED], f"{len(skipped) - MOST_LISTED} more"]
+    untested = f"{', '.join(few)} {'was' if len(skipped) == 1 else 'were'} not tested, too large or too seldom seen"
+    return replace(found, words=f"{found.words.rstrip('.')}; {untested}.", untested=untested)
 
 
 def _untested(why: str) -> Additivity:
@@ -125,22 +166,28 @@ def _verdict(tests: list[_Found], what: str = "additivity") -> Additivity:
     p = min(1.0, best.p_value * len(tests))
     value = f"p = {p:.2g}" if p > SMALLEST else f"p < {SMALLEST:g}"
     said = f"{value}, {best.words}" + (f", the smallest of {len(tests)} tests" if len(tests) > 1 else "")
-    said += f"; rejected below {LEVEL:g}" if LEVEL <= p < NOTICED else ""
-    word = "rejected" if p < LEVEL else "not rejected"
-    return Additivity(best.test, p < LEVEL, p, None, f"{what} is {word} on the seen combinations ({said}).", said)
+    words = (
+        f"{what} is {'' if p < LEVEL else 'not '}rejected on the seen combinations ({said}; rejected below {LEVEL:g})."
+    )
+    return Additivity(best.test, p < LEVEL, p, None, words, said)
 
 
-def _pairs(codes: Ints, known: Identifiability, cells: int) -> dict[tuple[int, int], Floats]:
-    """Indicators of the seen pairs of levels, for pairs of factors with more cells than that."""
-    found: dict[tuple[int, int], Floats] = {}
+def _pairs(
+    codes: Ints, known: Identifiability, cells: int
+) -> tuple[dict[tuple[int, int], Floats], list[tuple[int, int]]]:
+    """Indicators of the seen pairs of levels, for pairs of factors with more cells than that, and the pairs of factors
+    that have too many."""
+    found, large = dict[tuple[int, int], Floats](), list[tuple[int, int]]()
     if len(known.shape) > MOST_FACTORS:
-        return found
+        return found, large
     for chosen in itertools.combinations(range(len(known.shape)), 2):
         curves = {k: np.hstack(known.curves[k].smooth) for k in chosen if k in known.curves}
         block = Block.of(codes, known.shape, chosen, curves)
-        if len(block) < cells and cells * len(block) <= LARGEST:
+        if len(block) < cells and cells * max(len(block), known.rank) <= LARGEST:
             found[chosen] = block.columns(codes).toarray()
-    return found
+        elif len(block) < cells:
+            large.append(chosen)
+    return found, large
 
 
 def interaction(
@@ -167,13 +214,6 @@ def gained(basis: Floats, columns: Floats, left: Floats, root: Floats) -> tuple[
     extra = columns * root[:, None]
     extra = orth(extra - basis @ (basis.T @ extra), rcond=1e-9)
     return float(((extra.T @ left) ** 2).sum()), extra.shape[1]
-
-
-def f_test(gain: float, size: float, rest: float, freedom: float) -> float:
-    """p-value of a gain by so many effects, beside what is left to so many degrees of freedom."""
-    from scipy.special import fdtrc
-
-    return float(fdtrc(size, freedom, (gain / size) / (rest / freedom))) if rest > 1e-12 * gain else 0.0
 
 
 def _step(answers: Floats) -> float:

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import orth
 
-from recombine.checks.additivity import f_test, gained
+from recombine.checks.additivity import gained
 from recombine.checks.modular import Floats
+from recombine.checks.recurring import f_test
 from recombine.checks.tables import CHUNK, MOST_CELLS, Pairs
 from recombine.space import Codes
 from recombine.support.table import Table, Target

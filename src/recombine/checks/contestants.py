@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from recombine.checks.effects import Subset, affordable, blocks_of
 from recombine.checks.rules import Adding, Cells, Mean, Odds, Rule, scales
 from recombine.checks.substitution import Substitution
 from recombine.checks.surface import designed, surface_of
 
 MOST_PAIRS = 2_000
-"""Pairs of levels up to which their effects are fitted."""
+"""Pairs of levels up to which their effects are fitted; of numbers more, as far as they are `affordable`."""
+MOST_NUMBERS = 30_000_000
+"""Cells × effects up to which such a fit fits in memory."""
 MOST_COMPARED = 5_000_000
 """Products of one comparison of all levels up to which substitution takes part."""
 
@@ -33,4 +36,20 @@ def contestants(cells: Cells) -> list[Rule]:
         for scale in scales(cells.answers, cells.share)
         if not (scale.learnt and designed(cells))
     ]
+    pairs = pairs or (several and len(_pairs(cells)[0]) > 0)
     return [*found, Adding("pairs", cells, 2)] if pairs else found
+
+
+def _pairs(cells: Cells) -> tuple[list[Subset], list[Subset]]:
+    """Pairs of factors whose effects are fitted, and those that recur and are not."""
+    every = blocks_of(cells.codes, cells.shape, 2, cells.curves)
+    blocks, apart = affordable(every, len(cells.codes))
+    if apart is not None and len(cells.codes) * sum(len(b) for b in blocks if b is not apart) > MOST_NUMBERS:
+        blocks = []
+    fitted = [b.subset for b in blocks if len(b.subset) > 1]
+    return fitted, [b.subset for b in every if len(b.subset) > 1 and b.subset not in fitted]
+
+
+def untried(cells: Cells) -> list[Subset]:
+    """Pairs of factors that recur and whose effects no rule has, of numbers: too many."""
+    return _pairs(cells)[1] if cells.numeric and len(cells.shape) > 2 else []

@@ -6,6 +6,9 @@ A block b is one factor (its levels; of a number its line, and apart from it its
 pairs of levels, times the values of curves). θ_b and σ² are set by MacKay's fixed point (the evidence of the data), so
 a factor that does nothing is shrunk away and a table that adds up exactly is met exactly. With C = X Θ Xᵀ + σ² U a
 group H of cells that is left out has the prediction errors (C⁻¹_HH)⁻¹ (C⁻¹ y)_H: no refit, whatever the group.
+
+Of very many pairs of levels the largest block is set apart: its columns do not overlap, so it is eliminated from the
+system exactly, without a matrix of its own. Other pairs take part as far as the rest stays small.
 """
 
 from __future__ import annotations
@@ -15,10 +18,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from recombine.checks.curves import Curve
 from recombine.checks.modular import Floats, Ints
@@ -32,6 +37,14 @@ FILLED = 0.02
 """Share of a matrix that is not zero from which products are faster with the zeros written out."""
 DENSE = 2_500
 """Effects up to which the system is solved as a dense matrix."""
+
+MOST_PAIRS = 2_000
+"""Seen pairs of levels up to which all are solved for together."""
+MOST_KEPT = 1_000
+"""Effects beside the block that is set apart."""
+RECUR = 1.25
+"""Cells for each of its effects from which a block of so many is worth it."""
+CHUNK = 4_000
 
 Subset = tuple[int, ...]
 
@@ -96,6 +109,22 @@ def blocks_of(codes: Ints, shape: tuple[int, ...], order: int, curves: Mapping[i
     return [b for b in found if (b.curves or len(b) > 1) and (len(b.subset) == 1 or len(b) < len(codes))]
 
 
+def affordable(blocks: list[Block], cells: int) -> tuple[list[Block], Block | None]:
+    """The blocks that are fitted, in order, and which of them is set apart."""
+    pairs = sorted((b for b in blocks if len(b.subset) > 1), key=len)
+    if sum(map(len, pairs)) <= MOST_PAIRS:
+        return blocks, None
+    kept = [b for b in blocks if len(b.subset) == 1]
+    room = MOST_KEPT - sum(map(len, kept))
+    apart = next((b for b in reversed(pairs) if not b.curves and cells >= RECUR * len(b)), None) if room > 0 else None
+    for block in pairs:
+        if block is not apart and len(block) < room:
+            kept.append(block)
+            room -= len(block)
+    chosen = kept if apart is None else [*kept, apart]
+    return [b for b in blocks if b in chosen], apart
+
+
 def key_of(codes: Ints, shape: tuple[int, ...], subset: Sequence[int]) -> Ints:
     """One whole number for the levels that a row has in a subset of factors."""
     key = np.zeros(len(codes), dtype=np.int64)
@@ -122,8 +151,10 @@ class Effects:
         """``known``: variances of the blocks to start from, where ``noise`` is the noise itself and σ² = 1 is kept.
         ``free``: effects are not shrunk, as by least squares."""
         self.codes, self.y = codes, y
-        self.blocks = blocks_of(codes, shape, order, curves or {})
+        self.blocks, apart = affordable(blocks_of(codes, shape, order, curves or {}), len(codes))
         self.size = np.array([len(b) for b in self.blocks], dtype=np.int64)
+        set_apart = np.repeat([False, *(b is apart for b in self.blocks)], [1, *self.size])
+        self._apart, self._kept = np.flatnonzero(set_apart), np.flatnonzero(~set_apart)
         self.spread = float(np.var(y, axis=0).mean()) or 1.0
         self.noise = noise / noise.mean() if known is None else noise
         self.design = self._rows(codes)[0]
@@ -145,24 +176,44 @@ class Effects:
         values, rows, places = (np.concatenate(part) for part in zip(*parts, strict=True))
         return csr_array((values, (rows, places)), shape=(len(codes), start)), known
 
-    def _normal(self) -> tuple[Floats, Floats]:
-        """Xᵀ U⁻¹ X and Xᵀ U⁻¹ y."""
-        if self.design.nnz > FILLED * self.design.shape[0] * self.design.shape[1]:
+    def _normal(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Xᵀ U⁻¹ X of the effects that are kept, of these with those set apart, of the latter (its diagonal), and
+        Xᵀ U⁻¹ y."""
+        if self.design.nnz > FILLED * self.design.shape[0] * self.design.shape[1] and not len(self._apart):
             weighted = self.dense / self.noise[:, None]
-            return weighted.T @ self.dense, weighted.T @ self.y
+            return weighted.T @ self.dense, np.zeros((len(self._kept), 0)), np.zeros(0), weighted.T @ self.y
         weighted = self.design.multiply(1 / self.noise[:, None]).tocsr()
-        return (weighted.T @ self.design).toarray(), weighted.T @ self.y
+        kept, apart = weighted[:, self._kept], self.design[:, self._apart]
+        diagonal = np.asarray(weighted[:, self._apart].sum(axis=0)).ravel()
+        within = (kept.T @ self.design[:, self._kept]).toarray()
+        return within, (kept.T @ apart).toarray(), diagonal, weighted.T @ self.y
+
+    def _solved(self, normal: tuple[Floats, Floats, Floats, Floats]) -> Floats:
+        """The effects; and the factor of their precision, those set apart eliminated."""
+        within, across, diagonal, right = normal
+        precision, right = self.precision(), right / self.sigma2
+        self._across, self._alone = across / self.sigma2, diagonal / self.sigma2 + precision[self._apart]
+        share = self._across / self._alone
+        self.factor = cho_factor(
+            within / self.sigma2 + np.diag(precision[self._kept]) - share @ self._across.T, lower=True
+        )
+        beta = np.empty_like(right)
+        beta[self._kept] = cho_solve(self.factor, right[self._kept] - share @ right[self._apart])
+        rest = right[self._apart] - self._across.T @ beta[self._kept]
+        beta[self._apart] = (rest.T / self._alone).T
+        return beta
 
     def _settle(self, rounds: int, known: bool) -> None:
         """MacKay's updates: θ_b = ‖β_b‖² / γ_b with γ_b the number of effects that the data settle."""
-        gram, right = self._normal()
+        normal = self._normal()
         least = LEAST * self.spread
         for _ in range(rounds):
-            factor = cho_factor(gram / self.sigma2 + np.diag(self.precision()), lower=True)
-            beta = cho_solve(factor, right / self.sigma2)
-            inverse = solve_triangular(factor[0], np.eye(len(beta)), lower=True)
-            variance = (inverse**2).sum(axis=0)[1:]
-            settled = self.size - self._sums(variance) / self.theta
+            beta = self._solved(normal)
+            inverse = solve_triangular(self.factor[0], np.eye(len(self._kept)), lower=True)
+            variance = np.empty(len(beta))
+            variance[self._kept] = (inverse**2).sum(axis=0)
+            variance[self._apart] = 1 / self._alone + ((inverse @ self._across / self._alone) ** 2).sum(axis=0)
+            settled = self.size - self._sums(variance[1:]) / self.theta
             theta = np.maximum(self._sums(_squares(beta[1:])) / np.maximum(settled, 1e-6), least)
             theta = self.theta if self.free else theta
             left = _squares(self.y - self.design @ beta)
@@ -174,8 +225,15 @@ class Effects:
                 break
         self.freedom = freedom
         """Cells beyond the effects that the data settle."""
-        self.factor = cho_factor(gram / self.sigma2 + np.diag(self.precision()), lower=True)
-        self.beta = cho_solve(self.factor, right / self.sigma2)
+        self.beta: NDArray[np.floating[Any]] = self._solved(normal)
+
+    def _halves(self, rows: csr_array) -> tuple[Floats, csc_array]:
+        """L⁻¹ of rows: the part of the effects that are kept, and of those set apart."""
+        alone, kept = rows[:, self._apart], rows[:, self._kept].toarray().T
+        if len(self._apart):
+            kept = kept - (alone.multiply(1 / self._alone).tocsr() @ self._across.T).T
+        half = solve_triangular(self.factor[0], kept, lower=True)
+        return half, csc_array(alone.multiply(1 / np.sqrt(self._alone)).T)
 
     def precision(self) -> Floats:
         """Of the constant and every effect, before any answer is seen."""
@@ -189,9 +247,10 @@ class Effects:
     def predict(self, codes: Ints) -> tuple[Floats, Floats]:
         """Answers of cells and their standard deviations, an answer's own noise included."""
         rows, known = self._rows(codes)
-        half = solve_triangular(self.factor[0], rows.toarray().T, lower=True)
+        halves = [self._halves(rows[at : at + CHUNK]) for at in range(0, len(codes), CHUNK)]
+        own = np.concatenate([np.zeros(0), *(_lengths(*half) for half in halves)])
         unseen = (1 - known) @ self.theta
-        return rows @ self.beta, np.sqrt((half**2).sum(axis=0) + unseen + self.sigma2 * np.median(self.noise))
+        return rows @ self.beta, np.sqrt(own + unseen + self.sigma2 * np.median(self.noise))
 
     def answers(self, codes: Ints) -> Floats:
         return np.asarray(self._rows(codes)[0] @ self.beta)
@@ -212,16 +271,17 @@ class Effects:
         return np.asarray(self.y - self.design @ self.beta)
 
     @cached_property
-    def _half(self) -> Floats:
+    def _half(self) -> tuple[Floats, csc_array]:
         """L⁻¹ Xᵀ (σ² U)⁻¹, columns are training cells: C⁻¹ = (σ² U)⁻¹ − halfᵀ half."""
-        return np.asarray(
-            solve_triangular(self.factor[0], (self.dense / (self.sigma2 * self.noise)[:, None]).T, lower=True)
-        )
+        return self._halves(self.design.multiply(1 / (self.sigma2 * self.noise)[:, None]).tocsr())
 
     def left_out(self, group: Ints) -> tuple[float, float]:
         """What the fit without these training cells says of the first of them, with its standard deviation."""
-        half, noise = self._half[:, group], self.sigma2 * self.noise[group]
+        half, noise = self._half[0][:, group], self.sigma2 * self.noise[group]
         inverse = np.diag(1 / noise) - half.T @ half
+        if len(self._apart):
+            alone = self._half[1][:, group]
+            inverse -= (alone.T @ alone).toarray()
         weights = self._residuals[group] / noise
         solved = np.linalg.solve(inverse, np.stack([weights, np.eye(len(group))[0]], axis=1))
         return float(self.y[group[0]] - solved[0, 0]), float(np.sqrt(max(solved[0, 1], 0.0)))
@@ -230,15 +290,20 @@ class Effects:
         """What the fit without it would say of every training cell, with its standard deviation, if all had the mean
         leverage (generalised cross-validation)."""
         noise = self.sigma2 * self.noise
-        left = max(float((1 - noise * (self._half**2).sum(axis=0)).mean()), 1e-9)
+        left = max(float((1 - noise * _lengths(*self._half)).mean()), 1e-9)
         return self.y - self._residuals / left, np.sqrt(noise / left)
 
     def each_left_out(self) -> Floats:
         """What the fit without it says of every training cell."""
         noise = self.sigma2 * self.noise
-        left = (1 - noise * (self._half**2).sum(axis=0)).clip(1e-9)
+        left = (1 - noise * _lengths(*self._half)).clip(1e-9)
         off = (self.y - self.design @ self.beta).reshape(len(self.y), -1) / left[:, None]
         return np.asarray(self.y - off.reshape(self.y.shape))
+
+
+def _lengths(half: Floats, alone: csc_array) -> Floats:
+    """Of each column, the squared length."""
+    return np.asarray((half**2).sum(axis=0) + np.asarray(alone.multiply(alone).sum(axis=0)).ravel())
 
 
 def _squares(values: Floats) -> Floats:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recombine.checks.additivity import Additivity, additivity
+from recombine.checks.additivity import MOST_FACTORS, MOST_LISTED, Additivity, additivity
 from recombine.checks.aliases import Aliases, aliases
+from recombine.checks.contestants import untried
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast, losses_of
 from recombine.checks.harder import harder
 from recombine.checks.identifiability import DETERMINED, Identifiability
+from recombine.checks.learners import fewer_learnt
 from recombine.checks.queries_asked import Asked
 from recombine.checks.rules import Adding, Cells, Scale, scaled
 from recombine.checks.surface import outside
@@ -89,6 +91,12 @@ def _forecast(
             f"{far:,} of {len(codes):,} asked points lie beyond the seen ones, though each number lies between seen "
             "values: there the surface is extrapolated."
         )
+    if known.order == 1 and len(cells.shape) <= MOST_FACTORS and (pairs := untried(cells)):
+        some = [" × ".join(train.space.names[k] for k in pair) for pair in pairs[:MOST_LISTED]]
+        some += [f"{len(pairs) - MOST_LISTED:,} more"] if len(pairs) > MOST_LISTED else []
+        notes.append(f"no rule that was tried has effects of {', '.join(some)}: too many pairs of levels.")
+    if part := fewer_learnt(rules, cells):
+        notes.append(part)
     if cells.numeric and found.by_pairs and not found.ranged:
         notes.append(SATURATED)
     if cells.numeric and isinstance(rule := found.recommended, Adding):

@@ -17,6 +17,8 @@ from recombine.checks.stand_ins import packed
 from recombine.errors import unknown
 
 LEARNERS = ("forest", "networks")
+MOST_LEARNT = 300_000
+"""Cells × inputs up to which a learner is fitted to all cells: it is fitted anew up to some hundred times."""
 
 
 def learners(names: Sequence[str], cells: Cells, seed: int = 0) -> list[Rule]:
@@ -27,12 +29,26 @@ def learners(names: Sequence[str], cells: Cells, seed: int = 0) -> list[Rule]:
     return [Learner(name, cells, seed) for name in names]
 
 
+def fewer_learnt(names: Sequence[str], cells: Cells) -> str:
+    """A sentence on learners that are fitted to a part of the cells."""
+    if not names or len(cells.codes) <= (most := _most(cells)):
+        return ""
+    fitted = f"fitted to {most:,} of {len(cells.codes):,} combinations"
+    return f"{' and '.join(names)} {'was' if len(names) == 1 else 'were'} {fitted}, drawn at random: all take too long."
+
+
+def _most(cells: Cells) -> int:
+    return MOST_LEARNT // cells.width
+
+
 class Learner:
     """A scikit-learn model on indicators of levels, and numbers as they are."""
 
     def __init__(self, name: str, cells: Cells, seed: int) -> None:
         self.name, self._cells, self._seed = name, cells, seed
-        self._whole = self._fit(np.arange(len(cells.codes)))
+        order = np.random.default_rng(seed).permutation(len(cells.codes))
+        self._learnt = np.sort(order[: _most(cells)])
+        self._whole = self._fit(self._learnt)
 
     def _inputs(self, codes: Ints) -> Floats:
         curves = self._cells.curves
@@ -83,5 +99,5 @@ class Learner:
         cells, once = self._cells, {int(group[0]): group for group in reversed(groups)}
         said = np.zeros((len(cells.codes), 1 if cells.numeric else cells.answers.shape[1]))
         for rows, gone in packed(list(once.values()), cells.codes, cells.shape):
-            said[rows] = self._say(self._fit(np.delete(np.arange(len(said)), gone)), cells.codes[rows])
+            said[rows] = self._say(self._fit(np.setdiff1d(self._learnt, gone)), cells.codes[rows])
         return said[[int(group[0]) for group in groups]]

@@ -70,7 +70,8 @@ def unnamed(
     return [
         f"column {quoted(name)}, which is not named, explains {per_cent(share)} of the scatter that the factors leave "
         f"({chance}{beside}): if it was there before the answers, as a day or an operator is, name it with --block "
-        f"{shlex.quote(name)} (blocks={name!r}) or as a factor."
+        f"{shlex.quote(name)} (blocks={name!r}), and its shifts are taken off; or as a factor if its levels can be had "
+        "again, and combinations with them are asked about and planned."
     ]
 
 

@@ -410,6 +410,8 @@ class CheckResult(Result):
             return f"on combinations left out it errs {self._less(tried.error, found.constant, same)}"
         if self.additivity is not None and self.additivity.rejected is None:
             return f"nothing here tests it, {self.additivity.words.rstrip('.')}"
+        if self.additivity is not None and self.additivity.untested:
+            return self.additivity.untested
         if tried is not None and not found.beats:
             less = self._less(found.error, found.constant, same)
             return f"on combinations left out the rule “{found.rule}” errs {less}"

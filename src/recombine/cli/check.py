@@ -29,7 +29,7 @@ from recombine.cli.options import (
     words,
 )
 from recombine.cli.plan import plan_from_levels, print_plan
-from recombine.cli.printing import console, counted, print_facts, print_json, print_verdict, say, shown, unread
+from recombine.cli.printing import console, counted, print_facts, print_json, print_verdict, say, shown, unread, wrapped
 from recombine.cli.progress import waiting
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 from recombine.result import safe_csv
@@ -218,9 +218,13 @@ def _conditions(result: CheckResult, asked: list[str], failed: list[str]) -> Non
 
 
 def _show(result: CheckResult, out: Path | None, best: Literal["max", "min"] | None, plan: Path | None) -> None:
+    from recombine.checks.planning import AT_SEEN
+
     print_verdict(result.verdict + result.beside, COLOURS.get(result.verdict, "green"), result.sentence())
     if result.plan is not None:  # somebody asked for it
         print_plan(result.space, result.plan, PLANNED)
+        if result.shifts is None and len(result.plan.cells):
+            wrapped(AT_SEEN)
     say("")
     print_facts(_facts(result))
     if any(q.status != "seen" or q.rows for q in result.queries) and len(result.space) <= MOST_COLUMNS:
@@ -314,7 +318,7 @@ def _print_queries(result: CheckResult) -> None:
         "one row": ["" if q.row_low is None else _ends(q.row_low, q.row_high) for q in listed],
         "rows": ["" if q.rows is None else f"{q.rows:,}" for q in listed],
         "smoothed": ["" if q.smoothed is None else _plain(q.smoothed) for q in listed],
-        "leverage": ["" if q.leverage is None else f"{q.leverage:.2f}" for q in listed],
+        "leverage": ["" if q.leverage is None else _lever(q.leverage) for q in listed],
         "cut": ["" if q.min_cut is None else str(q.min_cut) for q in listed],
     }
     if result.settings["salience"] is not None or result.settings["depth"] != 1:  # somebody asked about a learner
@@ -385,6 +389,10 @@ def _listed(result: CheckResult) -> tuple[list[Query], str]:
         return list(result.queries[:SHOWN]), "combinations asked" + (", the worst status first" if mixed else levered)
     first = dark[: max(SHOWN // 2, SHOWN - len(told))]
     return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then answers" + levered
+
+
+def _lever(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
 
 def _answer(query: Query) -> str:

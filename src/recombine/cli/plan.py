@@ -74,7 +74,10 @@ def plan_from_levels(
         errors = [None if other[key] is None else f"{other[key]:.3g}" for key in ("error", "worst")]
         lines.append([other["plan"], other["distinct"], per_cent(other["determined"]), *errors])
     columns = ["published plan", "distinct rows", "determined", "typical error", "largest error"]
-    print_table(f"\nbeside plans of {int(budget):,} rows that repeat the published ones", columns, lines, one_line=True)
+    if lines:
+        print_table(
+            f"\nbeside plans of {int(budget):,} rows that repeat the published ones", columns, lines, one_line=True
+        )
     if out is not None:
         say(f"written to {out}")
     if sheet is not None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from recombine.checks.confounding import ONE_LEVEL
 from recombine.checks.expected import CHANCES, per_cent, shown
+from recombine.checks.planning import AT_SEEN
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
@@ -61,6 +62,7 @@ def check_page(result: CheckResult) -> str:
         caption=_caption(result),
         script=script("check.js"),
         plan=_plan(result.space, result.plan) if result.plan is not None else None,
+        at_seen=f"{AT_SEEN[0].upper()}{AT_SEEN[1:]}." if result.shifts is None else "",
         advice_words=_advice(result),
         nothing=_nothing(result),
         suggestions=[
@@ -73,7 +75,8 @@ def check_page(result: CheckResult) -> str:
         more_suggestions=max(0, len(result.advice.cells) - SHOWN),
         priced=len(set(result.advice.costs.tolist())) > 1,
         queries=[_query(result, q) for q in shown],
-        listed=f": {len(shown)} of {many:,} (--out FILE.csv has {have})" if len(shown) < many else "",
+        listed=f": {len(shown)} of {many:,}" if len(shown) < many else "",
+        have=f"--out FILE.csv has {have}." if len(shown) < many else "",
         levers=any(q.leverage is not None for q in shown),
         cuts=any(q.min_cut is not None for q in shown),
         unanswered=any(q.prediction is None for q in shown),
@@ -95,7 +98,7 @@ def check_page(result: CheckResult) -> str:
 
 def plan_page(result: PlanResult) -> str:
     """The page of a plan from nothing: its rows in visiting order, beside the published plans."""
-    return render("plan.html.j2", result=result, plan=_plan(result.space, result.plan), beside=[
+    return render("plan.html.j2", result=result, plan=_plan(result.space, result.plan), at_seen="", beside=[
         {"name": b["plan"], "rows": f"{b['distinct']:,}", "determined": per_cent(b["determined"]),
          "error": "" if b["error"] is None else number(b["error"]),
          "worst": "" if b["worst"] is None else number(b["worst"])} for b in result.beside
