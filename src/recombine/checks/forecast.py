@@ -44,7 +44,10 @@ HALVES = 20
 TIE = 0.01
 """Share of the loss that is no difference: as much as rounding to three digits hides of an error."""
 ONE_SIDED = 2.576
-"""Standard errors by which adding up must beat the constant, in the mean or in count: one in a hundred by chance."""
+"""Standard errors by which a rule must beat another, in the mean or in count: one in a hundred by chance."""
+CHANCE, SHARED = 0.99, 1.5
+"""Numbers: how sure the share of the constant's squared error that a rule takes away must be, and how many stand-ins,
+which share levels, count for one of it: on planted noise 2 to 3 of 100 pass."""
 BORDER, AGAIN = 1.3, 5
 """How near to that it is decided by most of so many further draws of stand-ins, the same ones whatever the seed: else
 the verdict were a matter of the seed."""
@@ -120,7 +123,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
             beats_constant(cells) if rule.name == "surface" else
-            _beyond_chance(rule, entered[0], cells, asked, _margin(told, proof[0], few), rule.name in judged),
+            _beyond_chance(rule, entered[0], cells, asked, _margin(told, proof[0], few, cells.numeric), rule.name in judged),
             float(root(raw.mean())),
         )
         for rule, loss, told, raw in zip(entered, losses, proof, seen, strict=True)
@@ -158,14 +161,19 @@ def _unseen(tried: int) -> float:
     return float(1 - TAILS[0] ** (1 / tried))
 
 
-def _margin(loss: Floats, constant: Floats, few: int) -> float:
-    """How far beyond chance it beats the constant, or another rule (1: just), by the mean gain, or by how many
-    stand-ins gain: the constant's large errors are few."""
-    gain = constant - loss
-    if gain.mean() <= 1e-12 * float(constant.mean()):
+def _margin(loss: Floats, other: Floats, few: int, numbers: bool = False) -> float:
+    """How far beyond chance a rule beats another (1: just), by the mean gain, or by how many stand-ins gain: large
+    errors are few. ``numbers``: squared errors of the constant, where the gain is judged as a correlation of answers
+    with what was left out; its own scatter, that of a few large errors, hides it."""
+    gain = other - loss
+    if gain.mean() <= 1e-12 * float(other.mean()):
         return 0.0
-    signs = 2 * (float((gain > 0).mean()) - 0.5)
-    return float(max(gain.mean() / max(gain.std(ddof=1), 1e-300), signs) * np.sqrt(few) / ONE_SIDED)
+    signs = 2 * (float((gain > 0).mean()) - 0.5) * np.sqrt(few) / ONE_SIDED
+    if not numbers:
+        return float(max(gain.mean() / max(gain.std(ddof=1), 1e-300) * np.sqrt(few) / ONE_SIDED, signs))
+    spare = max(few / SHARED - 2, 1.0)
+    odds = float(gain.mean()) / max(float(loss.mean()), 1e-300)
+    return float(max(np.sqrt(spare * odds) / stdtrit(spare, CHANCE), signs))
 
 
 def _beyond_chance(rule: Rule, other: Rule, cells: Cells, asked: Ints, margin: float, judged: bool) -> bool:
@@ -181,7 +189,8 @@ def _beyond_chance(rule: Rule, other: Rule, cells: Cells, asked: Ints, margin: f
             losses_of(cells.answers[firsts], r.left_out(drawn), metric) * (_learnt(r, cells) if cells.numeric else 1.0)
             for r in (rule, other)
         )
-        margins.append(_margin(one, two, len(set(firsts))))
+        constant = cells.numeric and other.name == "constant"
+        margins.append(_margin(one, two, len(set(firsts)), constant))
     return float(np.median(margins)) > 1
 
 
