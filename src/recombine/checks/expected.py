@@ -19,7 +19,7 @@ SHOWN = (
 )  # fmt: skip
 CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
 NOTHING_TOLD = 0.99
-"""Width of the interval of a share that tells nothing."""
+"""Width of the interval of a share that tells nothing; of another error, that width over its upper end."""
 
 
 @dataclass(frozen=True)
@@ -139,13 +139,13 @@ class Forecast:
         if self.rule == "substitution" and self.substitution and not self.covers_all:
             by += f" where it covers ({self.substitution['covered']:,}) and the commonest class elsewhere"
         which = "adding up would determine" if doubted else f"{'are' if self.cells != 1 else 'is'} determined"
-        untold = self.share and self.high - self.low > NOTHING_TOLD
+        untold = self.high - self.low > NOTHING_TOLD * (1.0 if self.share else self.high)
         low, high = (shown(end, self.share) for end in (self.low, self.high))
         within = f"90 %: {low} to {high}" if self.level == "90 %" else f"{low} to {high}, {self.level}"
         within = "how near cannot be told from so few" if untold else within
         if self.span == 0:
             within = "all seen answers are the same, so nothing tells how others differ"
-        elif self.span is not None and self.high > self.span:
+        elif self.span is not None and self.high > self.span and not untold:
             within += f"; that end tells nothing, as all seen answers lie within {shown(self.span)}"
         return (
             f"Expect {what[self.metric]} {error} ({within}) on the "

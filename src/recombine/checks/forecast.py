@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import betaincinv, betaln, ndtri, stdtrit
 
 from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
@@ -104,7 +104,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
     levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and told else 1.0
     losses = [loss * levels for loss in losses]
-    together = _together(losses[best], places, drawn.cluster)
+    once = _once if rates else lambda *drawn: drawn
+    together = _together(*once(losses[best], places, drawn.cluster))
     stood = _independent(places, asked, drawn.cluster, together, drawn.unseen)
     will = _independent(asked, places, drawn.asked, together, drawn.unseen)
     winner = entered[best]
@@ -113,9 +114,9 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     deviations = _deviations(winner, stood, cells)
     low, middle, high = map(float, _range(losses[best], stood, will, rng))
     if metric == "rmse" and middle > 0:  # a few large errors make a mean that most sets of cells stay below
-        losses = [loss * (middle / float(losses[best].mean())) for loss in losses]
+        losses = [loss * min(middle / float(losses[best].mean()), 1.0) for loss in losses]
     if rates:
-        low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
+        low, high = _share(float(losses[best].mean()), min(stood, few), will)
     root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
     judged = set() if alone else {winner.name, ASSUMED.get(assumed)}  # nothing is drawn of which a seed could decide
@@ -154,11 +155,6 @@ def _fewer(cells: Cells, rng: np.random.Generator) -> Cells:
 
 def _assumed(rules: Sequence[RuleError], order: int) -> RuleError | None:
     return next((rule for rule in rules if rule.rule == ASSUMED.get(order)), None)
-
-
-def _unseen(tried: int) -> float:
-    """The share wrong at which one time in twenty none of so many is (Clopper–Pearson): none seen is not none."""
-    return float(1 - TAILS[0] ** (1 / tried))
 
 
 def _margin(loss: Floats, other: Floats, few: int, numbers: bool = False) -> float:
@@ -266,10 +262,27 @@ def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> F
     return np.asarray(np.quantile(drawn, [TAILS[0], 0.5, TAILS[1]]) * losses.mean())
 
 
+def _share(wrong: float, stood: int, will: int) -> tuple[float, float]:
+    """5 % and 95 % of the share wrong of as many answers as are asked, where this share of so many was (beta-binomial,
+    Jeffreys' prior): none wrong of a few is not none, and a few draws differ by chance."""
+    a, b, k = wrong * stood + 0.5, max(1 - wrong, 0.0) * stood + 0.5, np.arange(will + 1)
+    chance = betaln(k + a, will - k + b) - betaln(a, b) - betaln(k + 1, will - k + 1) - np.log(will + 1)
+    low, high = np.searchsorted(np.cumsum(np.exp(chance)), TAILS) / will
+    rate = betaincinv(a, b, TAILS)  # of a single answer, say, nine in ten are right: that is not all
+    return float(min(low, rate[0])), float(min(max(high, rate[1]), 1.0))
+
+
+def _once(losses: Floats, places: Ints, cluster: Ints) -> tuple[Floats, Ints, Ints]:
+    """Each cell once: one that was drawn several times is right or wrong each time, which is no sign of its levels."""
+    distinct, first, of = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    return np.bincount(of.ravel(), losses) / np.bincount(of.ravel()), distinct, cluster[first]
+
+
 def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[Floats, float]:
     """Correlation of the losses of two stand-ins that share a level of each factor (at most 1 in all), and what more
     there is of two that share a cluster, beyond the levels that these share."""
-    centred = (losses - losses.mean()) / (losses.std() or 1.0)
+    spread = float(losses.std())
+    centred = (losses - losses.mean()) / (spread if spread > 1e-9 * float(losses.mean()) else np.inf)
 
     def pairs(kind: Ints) -> float:
         counts = np.bincount(kind)
