@@ -139,7 +139,7 @@ class Forecast:
         if self.rule == "substitution" and self.substitution and not self.covers_all:
             by += f" where it covers ({self.substitution['covered']:,}) and the commonest class elsewhere"
         which = "adding up would determine" if doubted else f"{'are' if self.cells != 1 else 'is'} determined"
-        untold = self.high - self.low > NOTHING_TOLD * (1.0 if self.share else self.high)
+        untold = (self.share or self.small) and self.high - self.low > NOTHING_TOLD * (1.0 if self.share else self.high)
         low, high = (shown(end, self.share) for end in (self.low, self.high))
         within = f"90 %: {low} to {high}" if self.level == "90 %" else f"{low} to {high}, {self.level}"
         within = "how near cannot be told from so few" if untold else within
@@ -185,7 +185,8 @@ class Forecast:
         right = f"it had {per_cent(told['right'])} right, the commonest class {per_cent(told['guessed'])}"
         words += f"; of {told['tried']:,} stand-ins that it covers {right}"
         if self.covers_all:
-            return words
+            more = any(r.rule == self.rule == "substitution" and r.uncharged < r.error for r in self.rules)
+            return words + ("; the forecast is larger, since the rule was chosen by them" if more else "")
         left = f"the other {told['asked'] - told['covered']:,} get the commonest class"
         if told["elsewhere"] is None:
             return f"{words}; {left}, which was not tried on such"

@@ -32,6 +32,8 @@ FEWEST = 6
 """Distinct stand-ins without which nothing is forecast."""
 SMALL = 15
 """Seen combinations below which the interval held less often than it is meant to, except of log losses."""
+MOST_RAISED = 2.0
+"""The middle over the mean of squared errors, at most: of one or two stand-ins some are nil by chance."""
 COVERED = 0.9
 DRAWS = 2_000
 WORTH = 0.3
@@ -114,7 +116,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     deviations = _deviations(winner, stood, cells)
     low, middle, high = map(float, _range(losses[best], stood, will, rng))
     if metric == "rmse" and middle > 0:  # a few large errors make a mean that most sets of cells stay below
-        losses = [loss * min(middle / float(losses[best].mean()), 1.0) for loss in losses]
+        losses = [loss * min(middle / float(losses[best].mean()), MOST_RAISED) for loss in losses]
     if rates:
         low, high = _share(float(losses[best].mean()), min(stood, few), will)
     root = np.sqrt if metric == "rmse" else np.asarray
@@ -124,7 +126,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
             beats_constant(cells) if rule.name == "surface" else
-            _beyond_chance(rule, entered[0], cells, asked, _margin(told, proof[0], few, cells.numeric), rule.name in judged),
+            _beyond_chance(rule, entered[0], cells, asked, _margin(told, proof[0], few, cells.numeric),
+                           rule.name in judged),
             float(root(raw.mean())),
         )
         for rule, loss, told, raw in zip(entered, losses, proof, seen, strict=True)
@@ -264,11 +267,11 @@ def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> F
 
 def _share(wrong: float, stood: int, will: int) -> tuple[float, float]:
     """5 % and 95 % of the share wrong of as many answers as are asked, where this share of so many was (beta-binomial,
-    Jeffreys' prior): none wrong of a few is not none, and a few draws differ by chance."""
-    a, b, k = wrong * stood + 0.5, max(1 - wrong, 0.0) * stood + 0.5, np.arange(will + 1)
+    every share as likely beforehand): none wrong of a few is not none, and a few draws differ by chance."""
+    a, b, k = wrong * stood + 1, max(1 - wrong, 0.0) * stood + 1, np.arange(will + 1)
     chance = betaln(k + a, will - k + b) - betaln(a, b) - betaln(k + 1, will - k + 1) - np.log(will + 1)
     low, high = np.searchsorted(np.cumsum(np.exp(chance)), TAILS) / will
-    rate = betaincinv(a, b, TAILS)  # of a single answer, say, nine in ten are right: that is not all
+    rate = betaincinv(a, b, TAILS)  # likeliest of one answer is that it is right: that is not all
     return float(min(low, rate[0])), float(min(max(high, rate[1]), 1.0))
 
 
