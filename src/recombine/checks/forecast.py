@@ -106,8 +106,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
     levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and told else 1.0
     losses = [loss * levels for loss in losses]
-    once = _once if rates else lambda *drawn: drawn
-    together = _together(*once(losses[best], places, drawn.cluster))
+    tried = losses[best], places, drawn.cluster
+    together = _together(*(_once(*tried) if rates else tried))
     stood = _independent(places, asked, drawn.cluster, together, drawn.unseen)
     will = _independent(asked, places, drawn.asked, together, drawn.unseen)
     winner = entered[best]
