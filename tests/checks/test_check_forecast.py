@@ -241,7 +241,7 @@ def test_of_few_combinations_no_level_is_claimed():
     assert "(90 %:" not in found.words
     assert "(90 %:" in replace(found, rule="additive", small=False, _best=None).words
     classes = Cells(seen, (4, 4), np.ones(len(seen)), np.eye(2)[(y > 0).astype(int)], None)
-    assert "held about half of the time on planted tables this small" in forecast(classes, asked).level
+    assert "held about 5 times in 6 on planted tables this small" in forecast(classes, asked).level
     shared = replace(classes, rows=np.full(len(seen), 8.0), answers=np.where(classes.answers == 1, 0.9, 0.1))
     assert forecast(shared, asked).level == "90 %"  # a log loss
 

@@ -165,7 +165,7 @@ class Forecast:
         if self.aliased:
             return "if no interaction hides behind a single effect"
         if self.small:
-            held = "half of the time" if self.share else "3 times in 4"
+            held = "5 times in 6" if self.share else "3 times in 4"
             return f"meant for 90 %, held about {held} on planted tables this small"
         if self.scale is not None and self.scale.name == "log":
             return "meant for 90 %, held about 5 times in 6 on planted tables whose effects multiply"
