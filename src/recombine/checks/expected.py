@@ -19,7 +19,7 @@ SHOWN = (
 )  # fmt: skip
 CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
 NOTHING_TOLD = 0.99
-"""Width of the interval of a share that tells nothing."""
+"""Width of the interval of a share that tells nothing; of another error, that width over its upper end."""
 
 
 @dataclass(frozen=True)
@@ -139,13 +139,13 @@ class Forecast:
         if self.rule == "substitution" and self.substitution and not self.covers_all:
             by += f" where it covers ({self.substitution['covered']:,}) and the commonest class elsewhere"
         which = "adding up would determine" if doubted else f"{'are' if self.cells != 1 else 'is'} determined"
-        untold = self.share and self.high - self.low > NOTHING_TOLD
+        untold = (self.share or self.small) and self.high - self.low > NOTHING_TOLD * (1.0 if self.share else self.high)
         low, high = (shown(end, self.share) for end in (self.low, self.high))
         within = f"90 %: {low} to {high}" if self.level == "90 %" else f"{low} to {high}, {self.level}"
         within = "how near cannot be told from so few" if untold else within
         if self.span == 0:
             within = "all seen answers are the same, so nothing tells how others differ"
-        elif self.span is not None and self.high > self.span:
+        elif self.span is not None and self.high > self.span and not untold:
             within += f"; that end tells nothing, as all seen answers lie within {shown(self.span)}"
         return (
             f"Expect {what[self.metric]} {error} ({within}) on the "
@@ -165,7 +165,7 @@ class Forecast:
         if self.aliased:
             return "if no interaction hides behind a single effect"
         if self.small:
-            held = "half of the time" if self.share else "3 times in 4"
+            held = "5 times in 6" if self.share else "3 times in 4"
             return f"meant for 90 %, held about {held} on planted tables this small"
         if self.scale is not None and self.scale.name == "log":
             return "meant for 90 %, held about 5 times in 6 on planted tables whose effects multiply"
@@ -185,7 +185,8 @@ class Forecast:
         right = f"it had {per_cent(told['right'])} right, the commonest class {per_cent(told['guessed'])}"
         words += f"; of {told['tried']:,} stand-ins that it covers {right}"
         if self.covers_all:
-            return words
+            more = any(r.rule == self.rule == "substitution" and r.uncharged < r.error for r in self.rules)
+            return words + ("; the forecast is larger, since the rule was chosen by them" if more else "")
         left = f"the other {told['asked'] - told['covered']:,} get the commonest class"
         if told["elsewhere"] is None:
             return f"{words}; {left}, which was not tried on such"

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import betaincinv, betaln, ndtri, stdtrit
 
 from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
@@ -32,6 +32,8 @@ FEWEST = 6
 """Distinct stand-ins without which nothing is forecast."""
 SMALL = 15
 """Seen combinations below which the interval held less often than it is meant to, except of log losses."""
+MOST_RAISED = 2.0
+"""The middle over the mean of squared errors, at most: of one or two stand-ins some are nil by chance."""
 COVERED = 0.9
 DRAWS = 2_000
 WORTH = 0.3
@@ -44,7 +46,10 @@ HALVES = 20
 TIE = 0.01
 """Share of the loss that is no difference: as much as rounding to three digits hides of an error."""
 ONE_SIDED = 2.576
-"""Standard errors by which adding up must beat the constant, in the mean or in count: one in a hundred by chance."""
+"""Standard errors by which a rule must beat another, in the mean or in count: one in a hundred by chance."""
+CHANCE, SHARED = 0.99, 1.5
+"""Numbers: how sure the share of the constant's squared error that a rule takes away must be, and how many stand-ins,
+which share levels, count for one of it: on planted noise 2 to 3 of 100 pass."""
 BORDER, AGAIN = 1.3, 5
 """How near to that it is decided by most of so many further draws of stand-ins, the same ones whatever the seed: else
 the verdict were a matter of the seed."""
@@ -101,7 +106,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
     levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and told else 1.0
     losses = [loss * levels for loss in losses]
-    together = _together(losses[best], places, drawn.cluster)
+    tried = losses[best], places, drawn.cluster
+    together = _together(*(_once(*tried) if rates else tried))
     stood = _independent(places, asked, drawn.cluster, together, drawn.unseen)
     will = _independent(asked, places, drawn.asked, together, drawn.unseen)
     winner = entered[best]
@@ -110,9 +116,9 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     deviations = _deviations(winner, stood, cells)
     low, middle, high = map(float, _range(losses[best], stood, will, rng))
     if metric == "rmse" and middle > 0:  # a few large errors make a mean that most sets of cells stay below
-        losses = [loss * (middle / float(losses[best].mean())) for loss in losses]
+        losses = [loss * min(middle / float(losses[best].mean()), MOST_RAISED) for loss in losses]
     if rates:
-        low, high = min(low, 1.0), min(high, 1.0) if high > 0 else _unseen(min(stood, few))
+        low, high = _share(float(losses[best].mean()), min(stood, few), will)
     root = np.sqrt if metric == "rmse" else np.asarray
     constant = float(losses[0].mean())
     judged = set() if alone else {winner.name, ASSUMED.get(assumed)}  # nothing is drawn of which a seed could decide
@@ -120,7 +126,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
             beats_constant(cells) if rule.name == "surface" else
-            _beyond_chance(rule, entered[0], cells, asked, _margin(told, proof[0], few), rule.name in judged),
+            _beyond_chance(rule, entered[0], cells, asked, _margin(told, proof[0], few, cells.numeric),
+                           rule.name in judged),
             float(root(raw.mean())),
         )
         for rule, loss, told, raw in zip(entered, losses, proof, seen, strict=True)
@@ -153,19 +160,19 @@ def _assumed(rules: Sequence[RuleError], order: int) -> RuleError | None:
     return next((rule for rule in rules if rule.rule == ASSUMED.get(order)), None)
 
 
-def _unseen(tried: int) -> float:
-    """The share wrong at which one time in twenty none of so many is (Clopper–Pearson): none seen is not none."""
-    return float(1 - TAILS[0] ** (1 / tried))
-
-
-def _margin(loss: Floats, constant: Floats, few: int) -> float:
-    """How far beyond chance it beats the constant, or another rule (1: just), by the mean gain, or by how many
-    stand-ins gain: the constant's large errors are few."""
-    gain = constant - loss
-    if gain.mean() <= 1e-12 * float(constant.mean()):
+def _margin(loss: Floats, other: Floats, few: int, numbers: bool = False) -> float:
+    """How far beyond chance a rule beats another (1: just), by the mean gain, or by how many stand-ins gain: large
+    errors are few. ``numbers``: squared errors of the constant, where the gain is judged as a correlation of answers
+    with what was left out; its own scatter, that of a few large errors, hides it."""
+    gain = other - loss
+    if gain.mean() <= 1e-12 * float(other.mean()):
         return 0.0
-    signs = 2 * (float((gain > 0).mean()) - 0.5)
-    return float(max(gain.mean() / max(gain.std(ddof=1), 1e-300), signs) * np.sqrt(few) / ONE_SIDED)
+    signs = 2 * (float((gain > 0).mean()) - 0.5) * np.sqrt(few) / ONE_SIDED
+    if not numbers:
+        return float(max(gain.mean() / max(gain.std(ddof=1), 1e-300) * np.sqrt(few) / ONE_SIDED, signs))
+    spare = max(few / SHARED - 2, 1.0)
+    odds = float(gain.mean()) / max(float(loss.mean()), 1e-300)
+    return float(max(np.sqrt(spare * odds) / stdtrit(spare, CHANCE), signs))
 
 
 def _beyond_chance(rule: Rule, other: Rule, cells: Cells, asked: Ints, margin: float, judged: bool) -> bool:
@@ -181,7 +188,8 @@ def _beyond_chance(rule: Rule, other: Rule, cells: Cells, asked: Ints, margin: f
             losses_of(cells.answers[firsts], r.left_out(drawn), metric) * (_learnt(r, cells) if cells.numeric else 1.0)
             for r in (rule, other)
         )
-        margins.append(_margin(one, two, len(set(firsts))))
+        constant = cells.numeric and other.name == "constant"
+        margins.append(_margin(one, two, len(set(firsts)), constant))
     return float(np.median(margins)) > 1
 
 
@@ -257,10 +265,27 @@ def _range(losses: Floats, stood: int, will: int, rng: np.random.Generator) -> F
     return np.asarray(np.quantile(drawn, [TAILS[0], 0.5, TAILS[1]]) * losses.mean())
 
 
+def _share(wrong: float, stood: int, will: int) -> tuple[float, float]:
+    """5 % and 95 % of the share wrong of as many answers as are asked, where this share of so many was (beta-binomial,
+    every share as likely beforehand): none wrong of a few is not none, and a few draws differ by chance."""
+    a, b, k = wrong * stood + 1, max(1 - wrong, 0.0) * stood + 1, np.arange(will + 1)
+    chance = betaln(k + a, will - k + b) - betaln(a, b) - betaln(k + 1, will - k + 1) - np.log(will + 1)
+    low, high = np.searchsorted(np.cumsum(np.exp(chance)), TAILS) / will
+    rate = betaincinv(a, b, TAILS)  # likeliest of one answer is that it is right: that is not all
+    return float(min(low, rate[0])), float(min(max(high, rate[1]), 1.0))
+
+
+def _once(losses: Floats, places: Ints, cluster: Ints) -> tuple[Floats, Ints, Ints]:
+    """Each cell once: one that was drawn several times is right or wrong each time, which is no sign of its levels."""
+    distinct, first, of = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    return np.bincount(of.ravel(), losses) / np.bincount(of.ravel()), distinct, cluster[first]
+
+
 def _together(losses: Floats, places: Ints, cluster: Ints) -> tuple[Floats, float]:
     """Correlation of the losses of two stand-ins that share a level of each factor (at most 1 in all), and what more
     there is of two that share a cluster, beyond the levels that these share."""
-    centred = (losses - losses.mean()) / (losses.std() or 1.0)
+    spread = float(losses.std())
+    centred = (losses - losses.mean()) / (spread if spread > 1e-9 * float(losses.mean()) else np.inf)
 
     def pairs(kind: Ints) -> float:
         counts = np.bincount(kind)

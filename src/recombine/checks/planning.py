@@ -167,7 +167,8 @@ class Plan:
         around = "" if self.rule is None else f" around the rule “{self.rule}”, what it misses included"
         known = f"with a noise of {self._size(self.noise)} per row{around}"
         on = f" on the {self.scale} scale" if self.scale else ""
-        unit = f"in units of one row's noise{on}" if self.noise == 1 else known
+        unknown = f"in units of one row's noise{on}" + (", which is not known" if self.fewest is not None else "")
+        unit = unknown if self.noise == 1 else known
         if self.typical is not None:
             unit = f"in per cent of the answer, {known}"
             if self.fewest is not None:

@@ -292,12 +292,8 @@ class CheckResult(Result):
         return f"{self.expected} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
 
     def _substituted(self) -> str:
-        """What substitution is, what it covers, and what its own chances amount to."""
-        chances = [max(q.probabilities.values()) for q in self.queries if q.probabilities and not q.rows]
-        wrong = shown(1 - sum(chances) / len(chances), share=True) if chances else ""
-        own = f" By the chances beside the answers {wrong} are wrong." if chances else ""
-        told = self.forecast.substituted if self.forecast is not None else ""
-        return f"Substitution: {REPLACED}; it {told}.{own} "
+        """What substitution is, and what it covers."""
+        return f"Substitution: {REPLACED}; it {self.forecast.substituted if self.forecast is not None else ''}. "
 
     def _wrong(self) -> str:
         """How often the likeliest class was wrong, for who cannot read a log loss."""

@@ -372,6 +372,7 @@ def _meanings(result: CheckResult, listed: list[Query], numbers: list[str]) -> I
         if name == "answer" and not untried:
             ranged = any(q.low is not None for q in listed)
             what += ", with a range meant to hold 9 of 10 numbers" if ranged else ""
+            what += " (fewer in tables this small)" if ranged and result.forecast and result.forecast.small else ""
             what += f", {CHANCES}" if any(q.probabilities for q in answered) else ""
             what += f"; {'both are' if ranged else 'it is'} of {result.of_means}" if result.of_means else ""
         if name == "smoothed" and not result.doubt and any(q.rows == 1 for q in listed):
