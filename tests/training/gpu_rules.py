@@ -143,7 +143,9 @@ def test_models(gpu: PretendGPU, name: str) -> None:
 @pytest.mark.parametrize("name", PENALTIES)
 def test_penalties_are_recorded(gpu: PretendGPU, name: str) -> None:
     penalty, model = PENALTIES[name]
-    stepped(*MODELS[model], SGD(lr=0.1), penalty)
+    losses = stepped(*MODELS[model], SGD(lr=0.1), penalty)
+    assert losses.device == DEVICE
+    assert bool(losses.isfinite().all())
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
