@@ -275,6 +275,10 @@ CLAIMS = (
            "picture, its sums over rows and columns (asked in reads-dense)"),
     _reads("read-cnn-ramp", "A convolutional network that answers with two coordinates", "rival: a regression to the "
            "middle, where the unseen ones lie, which half a pixel does not let pass"),
+    _reads("read-cnn-long", "Trained four times as long, a convolutional network", "asked when the shorter runs had "
+           "not fitted and their readings had been seen; rival: the shorter ones had not fitted"),
+    _reads("read-cnn-ramp-long", "Trained ten times as long, one that answers with two coordinates", "asked when the "
+           "shorter runs had not fitted and their readings had been seen; rival: the shorter ones had not fitted"),
     Claim("reads-dense", "Without convolutions a network that reads the bumps it saw does not read half of the unseen "
           "ones.", cells("read", "reading", run="read-dense", limits=(0.0, 1.0)).below(0.5, nothing=1.0), "ours",
           source="the rival of reads-cnn: most pixels of the box are dark in every picture seen",

@@ -22,6 +22,8 @@ READERS: dict[str, tuple[str, Encoding, bool, int]] = {
     "read-dense": ("perceptron, population", Population(), False, 20 * 63),
 }
 """What it is called, what it answers with, whether it convolves, and the steps of the authors' encoder."""
+LONGER = {"read-cnn": 4, "read-cnn-ramp": 10}
+"""Times as long, at paper scale, for those that had not fitted."""
 SIZES: dict[Scale, tuple[int, int | tuple[float, float], int, float, int]] = {
     "smoke": (8, 4, 12, 1e-2, 2), "quick": (10, 5, 1000, 1e-2, 4), "paper": (28, (6.0, 22.0), 3150, 1e-3, 8),
 }  # fmt: skip
@@ -29,12 +31,16 @@ SIZES: dict[Scale, tuple[int, int | tuple[float, float], int, float, int]] = {
 
 
 def reading_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
-    return {name: _setting(name, scale, members) for name in READERS if scale != "smoke" or name == "read-cnn"}
+    settings = {name: _setting(name, scale, members) for name in READERS if scale != "smoke" or name == "read-cnn"}
+    if scale == "paper":
+        settings |= {f"{name}-long": _setting(name, scale, members, times) for name, times in LONGER.items()}
+    return settings
 
 
-def _setting(name: str, scale: Scale, members: int | None) -> Setting:
+def _setting(name: str, scale: Scale, members: int | None, times: int = 1) -> Setting:
     title, code, convolves, theirs = READERS[name]
     side, hole, steps, lr, many = SIZES[scale]
+    steps *= times
     layers = (3 if scale == "paper" else 2) if convolves else 0
     task = BumpReading(of=BumpTask(side=side, hole=hole, encoding=code))
     model = PairCNN(
@@ -46,7 +52,7 @@ def _setting(name: str, scale: Scale, members: int | None) -> Setting:
         measured=(Measured(measure="per_combination", arguments={"count": 1}),),
     )  # fmt: skip
     faithful = Faithful(steps=theirs, members=1, size=("task.of.side", 28)) if convolves else None
-    return Setting(run, {"reader": title}, faithful)
+    return Setting(run, {"reader": f"{title}, {times} times as long" if times > 1 else title}, faithful)
 
 
 def reading(run: StoredRun) -> pl.DataFrame:
