@@ -32,7 +32,7 @@ class CollectingRun(Run):
     """Choose cells by every plan, ``draws`` times with the levels in another order, and fit them."""
 
     kind: ClassVar[str] = "real table collecting"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 2
     source: Source
     draws: int = 3
 

@@ -44,7 +44,7 @@ class ContestRun(Run):
     """Hold cells of a table out ``draws`` times in each way and answer them by every rule."""
 
     kind: ClassVar[str] = "real table contest"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 2
     source: Source
     draws: int = 3
     learners: bool = True
