@@ -14,12 +14,14 @@ from scipy.stats import ttest_ind
 from recombine.checks.elsewhere import FILE, elsewhere
 from recombine.checks.rules import Cells
 from recombine.errors import InputError
+from recombine.runs import Context
 from recombine.studies.chances import welch
 from recombine.studies.real_tables import STUDY, registry as tables
+from recombine.studies.real_tables.again import ForecastRun, again
 from recombine.studies.real_tables.claims import CLAIMS, JUDGED
 from recombine.studies.real_tables.closer import _median, closer
 from recombine.studies.real_tables.collecting import _plans
-from recombine.studies.real_tables.contest import FOREST, ONE, _Kind
+from recombine.studies.real_tables.contest import FOREST, ONE, ContestRun, _Kind
 from recombine.studies.real_tables.halves import readings
 from recombine.studies.real_tables.holes import BEYOND, HOLES, Holes, hold_out, indicators
 from recombine.studies.real_tables.networks import _judged, _kernel
@@ -280,3 +282,14 @@ def test_the_chance_of_a_difference_is_welchs_and_is_multiplied_by_holm() -> Non
     # The interval is an exact or a resampled one, so at its edge the two may differ a little.
     sure = found.filter(~pl.col("claim").str.starts_with("forecast"), (pl.col("p") - 0.05).abs() > 0.005)
     assert ((sure["p"] < 0.05) == (sure["status"] == "holds")).all()
+
+
+def test_forecasts_again_are_of_the_cells_that_the_contest_held_out(tmp_path: Path) -> None:
+    source, context = REGISTRY["titanic"].source, Context("cpu", tmp_path)
+    contest = ContestRun(source=source, draws=1, learners=False).compute(context).tables["measured"]
+    found = ForecastRun(source=source, draws=1).compute(context).tables["forecasts"]
+    both = found.join(contest.filter(rule=""), on=["holes", "what"], suffix="_then")
+    assert both.height >= 6
+    assert both["value"].to_list() == both["value_then"].to_list()
+    told = again(found.with_columns(half=pl.lit("development")))
+    assert told.height == found.height

@@ -4,7 +4,7 @@ compared with what “check” said beforehand.
 `registry` says which tables and by which rule, `holes` what is held out, `contest` who answers it how well, `networks`
 what ensembles of small networks do and what kernel theory foretells, `collecting` what to collect, `summaries` what it
 comes to, `halves` how claims read on either half and by what chance, `closer` what was looked at when results were
-known.
+known, `again` what `check` as it is now forecasts of the same cells.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from recombine.studies.notes import read_notes
+from recombine.studies.real_tables.again import ForecastRun, again
 from recombine.studies.real_tables.claims import CLAIMS
 from recombine.studies.real_tables.closer import closer
 from recombine.studies.real_tables.collecting import CollectingRun
@@ -45,7 +46,7 @@ class Size:
 
 def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     """A contest for each table, small ones first, then what is asked of small tables only."""
-    contests, networks, collecting = {}, {}, {}
+    contests, networks, collecting, forecasts = {}, {}, {}, {}
     for name, entry in sorted(registered().items(), key=lambda pair: (pair[1].cells, pair[0])):
         source = entry.source.replace(opened=True) if entry.source.half == "locked" and OPENED else entry.source
         if (not size.bought and name not in TABLES) or entry.cells > size.cells:
@@ -54,12 +55,13 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
             continue
         labels = {"table": name, "kind": entry.kind, "half": source.half, "factors": len(source.factors)}
         contests[name] = Setting(ContestRun(source=source, draws=size.draws, learners=size.learners), labels)
+        forecasts[f"{name}, forecast again"] = Setting(ForecastRun(source=source, draws=size.draws), labels)
         if entry.cells <= LARGEST_TRAINED:
             run = NetworkRun(source=source, members=members or 3, width=size.width, steps=size.steps)
             networks[f"{name}, networks"] = Setting(run, labels)
         if entry.cells <= LARGEST_COLLECTED:
             collecting[f"{name}, collecting"] = Setting(CollectingRun(source=source, draws=size.draws), labels)
-    return {**contests, **networks, **collecting}
+    return {**contests, **networks, **collecting, **forecasts}
 
 
 STUDY = Study(
@@ -78,9 +80,10 @@ STUDY = Study(
         "paper": Size(bought=True),
     },
     settings=settings,
-    tables={"measured": "measured", "cells": "cells", "networks": "networks"},
+    tables={"measured": "measured", "cells": "cells", "networks": "networks", "forecasts": "forecasts"},
     derived={
         **{table.__name__: (table, "measured") for table in (each, quantiles, closer)},
+        "again": (again, "forecasts"),
         **{table.__name__: (table, "measured", "each") for table in (readings, chances)},
     },
     claims=CLAIMS,

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from recombine.checks.contestants import contestants
+from recombine.checks.expected import Estimates, Forecast
 from recombine.checks.forecast import forecast
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.learners import Learner
@@ -33,6 +34,7 @@ from recombine.studies.real_tables.registry import Source
 
 SCHEMA = {"holes": pl.String, "rule": pl.String, "what": pl.String, "value": pl.Float64}
 RECOMMENDED, FOREST, BOOSTED, ONE = "recommended by check", "forest", "boosted trees", "best single factor"
+OFF, HOLDS, CELLS_HOLD = "log of forecast over realised error", "forecast interval holds", "cell intervals hold"
 SHOWN = 60
 """Held-out cells of a table that are kept to be drawn."""
 NOISE_AT_MOST = 0.8
@@ -122,14 +124,10 @@ class _Kind:
             return
         said = told.estimate(asked.codes)
         self._answered(RECOMMENDED, said.answers, asked)
-        real = math.sqrt(float(((asked.answers - said.answers) ** 2).mean()))
-        if real > LEAST and told.error > LEAST:
-            self.of["log of forecast over realised error"].append(math.log(told.error / real))
-        self.of["forecast interval holds"].append(float(told.low <= real <= told.high))
-        if said.low is not None and said.high is not None:
-            inside = (said.low <= asked.answers) & (asked.answers <= said.high)
-            self.of["cell intervals hold"].append(float(inside.mean()))
-            self.of["textbook cell intervals hold"].append(_textbook(seen, asked))
+        for what, value in held(told, said, asked):
+            self.of[what].append(value)
+            if what == CELLS_HOLD:
+                self.of["textbook cell intervals hold"].append(_textbook(seen, asked))
 
     def _single(self, seen: Cells, asked: Cells, undetermined: Cells, rule: Any) -> None:
         """Do leverage, cut and “determined” order the errors of single cells?"""
@@ -170,6 +168,16 @@ class _Kind:
         if all(count for _, count in self.known.values()):
             for known, (wrong, count) in self.known.items():
                 yield "additive", f"log error, {'' if known else 'un'}determined", _half_log(wrong / count)
+
+
+def held(told: Forecast, said: Estimates, asked: Cells) -> Iterator[tuple[str, float]]:
+    """What became of a forecast on the cells that were asked about."""
+    real = math.sqrt(_squared(said.answers, asked) / len(asked.codes))
+    if real > LEAST and told.error > LEAST:
+        yield OFF, math.log(told.error / real)
+    yield HOLDS, float(told.low <= real <= told.high)
+    if said.low is not None and said.high is not None:
+        yield CELLS_HOLD, float(((said.low <= asked.answers) & (asked.answers <= said.high)).mean())
 
 
 def _squared(answers: Floats, asked: Cells) -> float:

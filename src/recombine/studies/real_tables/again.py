@@ -1,0 +1,63 @@
+"""The same cells held out once more, forecast by `check` as it is now.
+
+Contests stand as they were when the locked half was opened; `check` has changed since. So these figures have no
+criterion, both halves were known when they were read, and they are made anew whenever forecasts change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from recombine.checks.forecast import forecast
+from recombine.runs import Context, Outcome, Run
+from recombine.statistics import interval
+from recombine.studies.real_tables.contest import held
+from recombine.studies.real_tables.holes import HOLES, hold_out
+from recombine.studies.real_tables.registry import Source
+
+WIDTH = "log of the interval's upper over its lower end"
+SCHEMA = {"holes": pl.String, "what": pl.String, "value": pl.Float64}
+
+
+class ForecastRun(Run):
+    """Hold out what the contest of a table did, ``draws`` times in each way, and see what became of the forecasts."""
+
+    kind: ClassVar[str] = "real table forecast"
+    version: ClassVar[int] = 1
+    source: Source
+    draws: int = 3
+
+    def compute(self, context: Context) -> Outcome:
+        cells, rows = self.source.cells(), list[tuple[str, str, float]]()
+        for at, holes in enumerate(HOLES[:3]):
+            context.progress(at, 3, "ways to hold out")
+            of = defaultdict[str, list[float]](list)
+            for draw in range(self.draws):
+                found = hold_out(cells, holes, np.random.default_rng([draw, at]))
+                if found is None or not (asked := cells.take(found[0] & found[1])).codes.size:
+                    continue
+                told = forecast(cells.take(~found[0]), asked.codes, seed=draw)
+                if isinstance(told, str):
+                    continue
+                for what, value in held(told, told.estimate(asked.codes), asked):
+                    of[what].append(value)
+                if told.low > 0:
+                    of[WIDTH].append(math.log(told.high / told.low))
+            rows += [(holes, what, float(np.mean(values))) for what, values in of.items()]
+        return Outcome({"forecasts": pl.DataFrame(rows, SCHEMA, orient="row")}, {}, {"members": self.draws})
+
+
+def again(forecasts: pl.DataFrame) -> pl.DataFrame:
+    """One row per half, way to hold out and figure: its mean over tables with its 95 % interval, and its median."""
+    rows = list[tuple[object, ...]]()
+    for (half, holes, what), part in forecasts.group_by("half", "holes", "what", maintain_order=True):
+        values = part["value"].to_numpy()
+        found = interval(values)
+        rows.append((half, holes, what, len(values), found.mean, found.low, found.high, float(np.median(values))))
+    names = {"tables": pl.Int64, **dict.fromkeys(("value", "low", "high", "median"), pl.Float64)}
+    return pl.DataFrame(rows, dict.fromkeys(("half", "holes", "what"), pl.String) | names, orient="row")
