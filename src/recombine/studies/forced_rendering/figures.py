@@ -148,7 +148,7 @@ FIGURES = (
            by="set", facet="facet", sort=False, prepare=_exponents, fitted=False, log_x=True,
            x_title="side N of the square", y_title="log₁₀ of the examples needed"),
     dots("sweeps", "Exact regression: wider codes, smaller boxes", table="kernels", group="problem", value="over_blank",
-         fitted=False, axis="unseen error over a blank picture's", reference=1.0),
+         fitted=False, axis="unseen error over a blank picture's", reference=1.0, noun="depth"),
     dots("reading", "The reverse task: unseen bumps that are read", table="reading", group="reader", value="read",
          prepare=lambda rows: rows.filter("fitted") if rows["fitted"].any() else rows, fitted=False,
          axis="share of unseen bumps, both coordinates within half a pixel", domain=(0, 1)),
