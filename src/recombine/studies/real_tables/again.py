@@ -6,7 +6,6 @@ criterion, both halves were known when they were read, and they are made anew wh
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from typing import ClassVar
 
@@ -20,7 +19,7 @@ from recombine.studies.real_tables.contest import held
 from recombine.studies.real_tables.holes import HOLES, hold_out
 from recombine.studies.real_tables.registry import Source
 
-WIDTH = "log of the interval's upper over its lower end"
+WIDTH = "interval's upper end over its lower"
 SCHEMA = {"holes": pl.String, "what": pl.String, "value": pl.Float64}
 
 
@@ -47,7 +46,7 @@ class ForecastRun(Run):
                 for what, value in held(told, told.estimate(asked.codes), asked):
                     of[what].append(value)
                 if told.low > 0:
-                    of[WIDTH].append(math.log(told.high / told.low))
+                    of[WIDTH].append(told.high / told.low)
             rows += [(holes, what, float(np.mean(values))) for what, values in of.items()]
         return Outcome({"forecasts": pl.DataFrame(rows, SCHEMA, orient="row")}, {}, {"members": self.draws})
 
