@@ -19,7 +19,7 @@ from recombine.studies.real_tables.contest import held
 from recombine.studies.real_tables.holes import HOLES, hold_out
 from recombine.studies.real_tables.registry import Source
 
-WIDTH = "interval's upper end over its lower"
+WIDTH = "upper end over lower"
 SCHEMA = {"holes": pl.String, "what": pl.String, "value": pl.Float64}
 
 
