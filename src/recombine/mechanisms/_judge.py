@@ -145,6 +145,8 @@ def _reconsidered(
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
         if tells or (apart.alone and not speaks):
             verdict = "fails" if apart.most else "partly"
+    elif verdict == "unclear" and (clause := next(iter(apart.said), apart.weigh)):
+        why = f"{why}. {clause[:1].upper()}{clause[1:]}"
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
         verdict, why = "partly", worse
     if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
