@@ -25,6 +25,7 @@ def _rows(seed: int = 0, each: int = 6) -> dict[str, Any]:
     by_b = np.array([bare[known & (b == level)].mean() for level in range(7)])[b]
     more = {"age": age, "ward": np.array(["x", "y", "z"])[ward], "junk": rng.normal(size=len(a))}
     y = bare + adds + 0.1 * rng.normal(size=len(a))
+    more["other"] = bare + adds + 0.2 * rng.normal(size=len(a))  # Another model's predictions, which say it all.
     p = np.where(hidden, by_b, bare) + adds
     return {"a": a, "b": b, "part": part, "bare": bare, "y": y, "p": p, "adds": adds, "hidden": hidden, **more}
 

@@ -30,6 +30,9 @@ MOST_VALUES = 20
 MUCH = 0.02
 """Share of what answers differ by within combinations that a column has to explain, beyond those before it and
 beyond chance (an F-test at .01, shared among all that are looked at)."""
+LIKE_ANSWERS = 0.5
+"""A column that goes with the answers across combinations by more, as another model's predictions do, says what the
+factors say, and is not taken off."""
 RIGHTLY = 0.9
 """Share of what right answers differ by within combinations that may be left."""
 
@@ -42,10 +45,11 @@ def columns_taken_off(
     first, ends = tables[0], np.cumsum([len(t) for t in tables])
     others = [n for n in first.columns if n not in used and all(n in t.columns for t in tables)][:MOST_COLUMNS]
     y, p = np.concatenate([_number(t[target]) for t in tables]), _number(first[prediction])
-    designs = {n: d for n in others if (d := _design([t[n] for t in tables])) is not None}
-    if not designs or not (np.isfinite(y).all() and np.isfinite(p).all()):
+    if not (np.isfinite(y).all() and np.isfinite(p).all()):
         return [*tables], []
     cell = first.select(pl.struct(pl.col(factors).cast(pl.String)).rank("dense") - 1).to_series().to_numpy()
+    designs = {n: d for n in others if (d := _design([t[n] for t in tables])) is not None
+               and _alike(cell, d[: len(p), 0], y[: len(p)]) <= LIKE_ANSWERS}  # fmt: skip
     own, right = (_within(cell, v[: len(p), None])[:, 0] for v in (p, y))
     inside = {n: _within(cell, d[: len(p)]) for n, d in designs.items()}
     chosen: list[str] = []
@@ -88,6 +92,13 @@ def _design(parts: Sequence[pl.Series]) -> FloatArray | None:
         return np.maximum(values[:, None] - bends, 0.0)
     codes = texts.rank("dense").to_numpy() - 1
     return np.eye(codes.max() + 1)[codes] if codes.max() < MOST_VALUES else None
+
+
+def _alike(cell: Any, x: FloatArray, y: FloatArray) -> float:
+    """The share of what mean answers to combinations vary by that goes with the means of a column."""
+    one, two = (np.bincount(cell, v) / np.bincount(cell) for v in (x, y))
+    one, two = one - one.mean(), two - two.mean()
+    return float((one @ two) ** 2 / max(float((one @ one) * (two @ two)), 1e-300))
 
 
 def _within(cell: Any, values: FloatArray) -> FloatArray:
