@@ -89,7 +89,7 @@ def _design(parts: Sequence[pl.Series]) -> FloatArray | None:
     if np.isfinite(values).all():
         values = (values - values.min()) / (np.ptp(values) or 1.0)
         bends = np.unique(np.quantile(values, np.arange(PIECES) / PIECES))
-        return np.maximum(values[:, None] - bends, 0.0)
+        return np.asarray(np.maximum(values[:, None] - bends, 0.0))
     codes = texts.rank("dense").to_numpy() - 1
     return np.eye(codes.max() + 1)[codes] if codes.max() < MOST_VALUES else None
 

@@ -89,6 +89,7 @@ def _with_bare(
         return answers
     tables = [table, how.train] if told else [table]
     frames = [collect(_placed(scan(t, "the table", how.max_bytes, how.max_rows), how)[0]) for t in tables]
+    frames = [f.drop_nulls([n for n in (how.target, columns[0]) if n in f.columns]) for f in frames]
     (first, *rest), names = columns_taken_off(frames, how.factors, how.target, columns[0], used)
     if not names:
         return answers
