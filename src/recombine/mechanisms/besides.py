@@ -43,7 +43,7 @@ def columns_taken_off(
     """The tables without what other columns add, and the names of these. The first has the predictions; others may be
     there whose answers lose the same."""
     first, ends = tables[0], np.cumsum([len(t) for t in tables])
-    others = [n for n in first.columns if n not in used and all(n in t.columns for t in tables)][:MOST_COLUMNS]
+    others = [n for n in first.columns if n not in used and all(n in t.columns for t in tables)]
     y, p = np.concatenate([_number(t[target]) for t in tables]), _number(first[prediction])
     if not (np.isfinite(y).all() and np.isfinite(p).all()):
         return [*tables], []

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers import Answers, Trained
-from recombine.mechanisms.besides import MOST_ROWS, columns_taken_off
+from recombine.mechanisms.besides import MOST_COLUMNS, MOST_ROWS, columns_taken_off
 from recombine.mechanisms.columns import Columns, Kind, answer_columns, check_roles, labels
 from recombine.mechanisms.comparing import unread
 from recombine.mechanisms.literal import among
@@ -88,7 +88,10 @@ def _with_bare(
     if answers.kind == "class" or how.bins or rows > MOST_ROWS or not unread(answers, answers.unseen) < LITTLE:
         return answers
     tables = [table, how.train] if told else [table]
-    frames = [collect(_placed(scan(t, "the table", how.max_bytes, how.max_rows), how)[0]) for t in tables]
+    scanned = [_placed(scan(t, "the table", how.max_bytes, how.max_rows), how)[0] for t in tables]
+    names = scanned[0].collect_schema().names()
+    kept = {*used, *[n for n in names if n not in used][:MOST_COLUMNS]}
+    frames = [collect(f.select(n for n in f.collect_schema() if n in kept)) for f in scanned]
     frames = [f.drop_nulls([n for n in (how.target, columns[0]) if n in f.columns]) for f in frames]
     (first, *rest), names = columns_taken_off(frames, how.factors, how.target, columns[0], used)
     if not names:
