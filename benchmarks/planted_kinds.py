@@ -285,6 +285,35 @@ def reads_a_covariate_and_little_of_unseen_factors(rng: np.random.Generator) -> 
     return Planted(grid.measured(added + column + noise, p), FAILS, ("memorization leak",))
 
 
+def beside_a_covariate(rng: np.random.Generator, unseen: Any) -> Any:
+    """What is measured where the column is read rightly and stands in the table, beside another, and unseen
+    combinations get ``unseen`` of the grid and what its factors say."""
+    grid, added, column, noise = with_a_covariate(rng, False)
+    p = column + np.where(grid.unseen, unseen(grid, added), added)
+    return grid.measured(added + column + noise, p, x=column, other=rng.normal(size=len(p)))
+
+
+@learner
+def a_leak_beside_a_covariate(rng: np.random.Generator) -> Planted:
+    share = rng.uniform(0.2, 0.4)
+    result = beside_a_covariate(rng, lambda _, added: share * (added - added.mean()) + added.mean())
+    return Planted(result, FAILS, ("memorization leak",))
+
+
+@learner
+def a_shortcut_beside_a_covariate(rng: np.random.Generator) -> Planted:
+    def by_b(grid: Grid, added: Any) -> Any:
+        return np.array([added[grid.known & (grid.b == b)].mean() for b in range(8)])[grid.b]
+
+    return Planted(beside_a_covariate(rng, by_b), FAILS, ("shortcut by b",))
+
+
+@learner
+def random_errors_beside_a_covariate(rng: np.random.Generator) -> Planted:
+    off = rng.normal(size=(8, 8))
+    return Planted(beside_a_covariate(rng, lambda grid, added: added + added.std() * off[grid.a, grid.b]), FAILS)
+
+
 @learner
 def noise_ceiling_of_single_rows(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, 1, (30, 30))

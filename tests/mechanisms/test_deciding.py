@@ -23,6 +23,23 @@ def test_a_failure_of_most_is_a_failure_however_far_the_worst_is_off(wrong, verd
     assert ("10 of 10 unseen combinations err by more than the margin" in result.why) == (verdict == "fails")
 
 
+@pytest.mark.parametrize(
+    ("unseen", "said", "verdict"),
+    [(3, "right", "composes"), (3, "one answer", "unclear"), (3, "dealt anew", "unclear"), (2, "right", "unclear")],
+)
+def test_the_right_rule_is_told_from_luck_from_three_unseen_combinations_on(unseen, said, verdict):
+    a, b = np.indices((4, 4)).reshape(2, -1)
+    hidden = np.isin(4 * a + b, [1, 6, 11][:unseen])
+    right = np.array([0.0, 2.0, -1.0, 4.0])[a] + np.array([1.0, -2.0, 3.0, 0.0])[b]
+    wrong = {"right": right, "one answer": np.full(16, right.mean()), "dealt anew": right[::-1]}[said]
+    table = {"a": a, "b": b, "y": right, "p": np.where(hidden, wrong, right)}
+    table["part"] = np.where(hidden, "test", "train")
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.verdict == verdict
+    assert ("hold out 6 or more" in result.why) == (unseen == 2)
+    assert ("could still fail" in result.sentence()) == (verdict == "composes")
+
+
 @pytest.mark.parametrize("copied", [0, 5])
 def test_test_rows_with_a_training_row_s_answer_are_pointed_out(copied):
     rng = np.random.default_rng(1)

@@ -94,6 +94,7 @@ def test_rows_known_by_heart_among_the_test_rows_are_a_leak_and_no_failure():
     result = measured(y, np.where(UNSEEN, rule, y))
     assert result.verdict == "unclear"
     assert "a leak of training rows into the test rows" in result.sentence()
+    assert ["rightly" in note for note in result.notes if "apart" in note] == [False]
     assert measured(y, np.where(UNSEEN, rule[::-1], y)).verdict == "fails"
     rule = np.array(["x", "y", "z"])[(A + B) % 3]
     y = np.where(NOISE > 0.8, "x", rule)

@@ -54,6 +54,18 @@ def test_the_more_combinations_are_wrong_the_harder_the_verdict(number):
     assert [len(result.outliers) for result in found[:4]] == [0, 2, 3, 4]
 
 
+@pytest.mark.parametrize(("rows", "off", "says"), [(1, 4, "are clearly wrong"), (10, 1.6, "make most of the error")])
+def test_unclear_says_which_few_weigh_most(rows, off, says):
+    noise = np.random.default_rng(2).normal(size=len(A))
+    table = {"a": A, "b": B, "y": A + B + 0.5 * noise, "p": A + B + off * WRONG}
+    table["part"] = np.where(UNSEEN | ((ROW < 3) & (rows > 1)), "test", "train")
+    table = {name: values[rows > ROW] for name, values in table.items()}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.verdict == "unclear"
+    assert f"2 of 16 unseen combinations {says}" in result.sentence()
+    assert all(f"{a}, b = {b} (error" in result.why for a, b in ((0, 0), (4, 2)))
+
+
 def test_combinations_too_few_to_be_held_against_each_other_are_held_against_their_own_rows():
     at = (A < 4) & (B < 4)
     unseen, noise = A == B, np.random.default_rng(0).normal(size=len(A))

@@ -50,6 +50,18 @@ def test_where_it_is_said_intervals_hold_the_truth_as_seldom_as_the_note_says():
     assert 0.75 <= np.mean(held) <= 0.93
 
 
+def test_where_few_hardly_tell_it_is_said_how_many_intervals_hold():
+    rng, held = np.random.default_rng(0), []
+    for _ in range(300):
+        error = np.square(rng.standard_t(3, size=60))
+        few = answers(error).at(np.arange(30))
+        if "which 30 combinations hardly tell, about 7 in 10 hold" in heavy_tails(few, Over(1)):
+            found = Over(1).mean(few.error[:, few.unseen])
+            held.append(found.low <= 3 <= found.high)
+    assert len(held) > 150
+    assert 0.6 <= np.mean(held) <= 0.8
+
+
 def test_of_numbers_what_is_not_told_apart_is_left():
     inside = np.full(60, 0.5)
     told = answers(np.full(60, 0.5), within=inside)  # Its mean answer is right: what is left is the noise.

@@ -7,7 +7,7 @@ and a number speaks for it that chance does not give.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from recombine.mechanisms.fitting import fails_though_unfitted, fitted_members
 from recombine.mechanisms.gap import Gap
 from recombine.mechanisms.literal import LITERAL
 from recombine.mechanisms.losing import LEAK, LITTLE, leaked, nothing_left, unsure_probabilities
-from recombine.mechanisms.names import figure_words, share
+from recombine.mechanisms.names import brief, figure_words, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import StandingOut, stands_out
 from recombine.mechanisms.tails import heavy_tails
@@ -68,6 +68,10 @@ def judge(
     over = Over(len(usable.members), seed)
     if len(usable.members) != len(able.members):
         comparison = compare(usable, over, others or {}, seed, known)
+    bare, beside = usable, comparison
+    if usable.bare is not None:  # What is read besides the factors hides how these are used.
+        bare = usable.bare
+        beside = compare(bare, over, {}, seed, None if known is None else known * usable.scale / bare.scale)
     gap = Gap.of(usable, comparison, over)
     verdict, why = "not fitted", unfit
     if not fits and finite.any() and fails_though_unfitted(usable, comparison, gap.width, gap.beyond, margin):
@@ -77,7 +81,7 @@ def judge(
     found: list[Finding] = []
     missing = {"mechanisms": "it does not count as fitted, so that its answers elsewhere mean little"}
     if verdict == "fails" or fits:
-        found, silent = ([], {"rules": no_rules}) if no_rules else evidence(usable, comparison, over, seed)
+        found, silent = ([], {"rules": no_rules}) if no_rules else evidence(bare, beside, over, seed)
         missing = {**silent, **(left_out or {})}
         found += extra
     undetermined, apart = left_open(usable), None
@@ -86,7 +90,9 @@ def judge(
         speaks = any(e.speaks and e.id != LITERAL and not (more and e.id in SHRINKING) for e in found)
         verdict, why = decide(usable, gap, comparison, over, margin, fitted, speaks)
         apart = stands_out(usable, comparison, gap.beyond, margin, seed)
-        verdict, why = _reconsidered(verdict, why, usable, comparison, over, margin, apart, undetermined, speaks)
+        verdict, why = _reconsidered(
+            verdict, why, usable, over, apart, undetermined, speaks, lambda: leaked(bare, beside, over, margin)
+        )
     at, away, most = usable.compared, usable.unseen, 1.0 if usable.classes is not None else float("inf")
     width = unsure(gap.width, usable, away, at).within(-most, most)
     if verdict == "composes" and width.high > margin and not why:
@@ -124,12 +130,11 @@ def _reconsidered(
     verdict: str,
     why: str,
     answers: Answers,
-    comparison: Comparison,
     over: Over,
-    margin: float,
     apart: StandingOut,
     undetermined: LeftOpen,
     speaks: bool,
+    leak: Callable[[], bool],
 ) -> tuple[str, str]:
     """The verdict of mean errors, where what these hide says otherwise: levels and combinations that stand out,
     probabilities, rows that were known, levels of which nothing can be known. Where answers speak for a mechanism, what
@@ -140,12 +145,14 @@ def _reconsidered(
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
         if tells or (apart.alone and not speaks):
             verdict = "fails" if apart.most else "partly"
+    elif verdict == "unclear" and (clause := next(iter(apart.said), apart.weigh)):
+        why = f"{why}. {clause[:1].upper()}{clause[1:]}"
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
         verdict, why = "partly", worse
     if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
         left = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
         verdict, why = "fails", ". ".join(filter(None, [left, why[:1].upper() + why[1:]]))
-    if verdict in FAILING and not (apart.alone or apart.most) and leaked(answers, comparison, over, margin):
+    if verdict in FAILING and not (apart.alone or apart.most) and leak():
         verdict, why = "unclear", LEAK
     if verdict in ("composes", "partly") and 0 < undetermined.of == undetermined.levels:
         verdict, why = "unclear", "all of these hold a level that training never shows, of which nothing can be known"
@@ -170,11 +177,16 @@ def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list
             + "." * (told == 0)
         )
     if comparison.floor.mean > 0 and (open_ := unread(answers)) < LITTLE:
-        notes.append(
-            "It tells rows of one combination apart, and rightly: it reads more than the factors. What these leave "
-            f"open is no bound to it, and no more than {share(open_)} of it is taken off as noise. Rules are looked "
-            "for in its mean answers to combinations, which that moves: one that it follows may go unnamed."
-        )
+        taken = f"no more than {share(open_)} of what they differ by is taken off as noise."
+        if answers.like and unread(answers, answers.unseen) >= LITTLE:
+            notes.append(f"It tells rows of one seen combination apart, and not those of an unseen one: {taken}")
+        else:
+            off = f"What {', '.join(map(brief, answers.besides))} adds to its answers is taken off before rules are "
+            moved = "Rules are looked for in its mean answers to combinations, which that moves: one that it follows "
+            notes.append(
+                f"It tells rows of one combination apart, and rightly: it reads more than the factors, and {taken} "
+                + (f"{off}looked for." if answers.besides else f"{moved}may go unnamed.")
+            )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")
     if answers.seen.any() and not answers.like:

@@ -76,6 +76,10 @@ class Answers:
     """Combinations × classes: the share of rows that have a class and get it, where that is known."""
     not_finite: int = 0
     """Answers that are no finite numbers; they count as wrong."""
+    bare: Answers | None = None
+    """The same without what columns besides the factors add (`mechanisms/besides.py`), where that is known, …"""
+    besides: tuple[str, ...] = ()
+    """… and the names of these."""
 
     @property
     def kind(self) -> Literal["class", "number"]:

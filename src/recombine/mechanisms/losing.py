@@ -27,8 +27,8 @@ HARMLESS = 0.02
 """… unless it is below this share of the margin, and no noise says what is small."""
 
 LEAK = (
-    "rows of seen combinations are answered better than their noise allows, and unseen ones as well as it allows: a "
-    "leak of training rows into the test rows, or more than the factors is read of them"
+    "rows of seen combinations are answered better than their noise allows, unseen ones not clearly worse than it "
+    "does: a leak of training rows into the test rows, or more than the factors is read of them"
 )
 
 

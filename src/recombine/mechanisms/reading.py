@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers import Answers, Trained
+from recombine.mechanisms.besides import MOST_COLUMNS, MOST_ROWS, columns_taken_off
 from recombine.mechanisms.columns import Columns, Kind, answer_columns, check_roles, labels
+from recombine.mechanisms.comparing import unread
 from recombine.mechanisms.literal import among
+from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.probabilities import likely_class
 from recombine.mechanisms.remarks import remarks, rows_words
 from recombine.statistics import FloatArray
@@ -67,7 +70,7 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
     for columns in how.predictions:
         name = columns[0] if len(columns) == 1 else _begin(columns) or ", ".join(columns)
         answers, own = _read(frame, known, told, columns, how)
-        found.append((name, answers))
+        found.append((name, _with_bare(answers, table, told, columns, how, used)))
         notes += [note for note in own if note not in notes]
     first = found[0][1]
     others = dict(found[1:])
@@ -75,6 +78,26 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
         if len(other.codes) != len(first.codes) or not np.array_equal(other.counts, first.counts):
             raise InputError(f"{name!r} is missing in other rows than {found[0][0]!r}; compare them on the same rows.")
     return first, others, notes
+
+
+def _with_bare(
+    answers: Answers, table: Any, told: bool, columns: tuple[str, ...], how: Reading, used: set[str]
+) -> Answers:
+    """The answers, and what they are without what columns besides the factors add, where these tell it."""
+    rows = answers.counts.sum() + (0.0 if answers.trained is None else answers.trained.weights.sum())
+    if answers.kind == "class" or how.bins or rows > MOST_ROWS or not unread(answers, answers.unseen) < LITTLE:
+        return answers
+    tables = [table, how.train] if told else [table]
+    scanned = [_placed(scan(t, "the table", how.max_bytes, how.max_rows), how)[0] for t in tables]
+    names = scanned[0].collect_schema().names()
+    kept = {*used, *[n for n in names if n not in used][:MOST_COLUMNS]}
+    frames = [collect(f.select(n for n in f.collect_schema() if n in kept)) for f in scanned]
+    frames = [f.drop_nulls([n for n in (how.target, columns[0]) if n in f.columns]) for f in frames]
+    (first, *rest), names = columns_taken_off(frames, how.factors, how.target, columns[0], used)
+    if not names:
+        return answers
+    known = rest[0].lazy() if told else None if how.train is None else scan(how.train)
+    return replace(answers, bare=_read(first.lazy(), known, told, columns, how)[0], besides=tuple(names))
 
 
 Parts = list[tuple[int, NDArray[np.bool_]]]

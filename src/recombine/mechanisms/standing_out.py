@@ -48,6 +48,8 @@ class StandingOut:
     """Whether more than half of all are clearly wrong: these do not stand out, they are the rule."""
     said: tuple[str, ...]
     """In a clause each."""
+    weigh: str
+    """Which few make most of the error beyond the noise, in a clause; none where no few do."""
 
 
 def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, margin: float, seed: int) -> StandingOut:
@@ -66,7 +68,7 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
     )
     said = [level_words(answers, levels, alone)] if levels else []
     said += [words(answers, found, alone)] if len(found) else []
-    return StandingOut(found, tuple(levels), rest, alone, knows, most, tuple(said))
+    return StandingOut(found, tuple(levels), rest, alone, knows, most, tuple(said), _weighing(answers, beyond))
 
 
 def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
@@ -145,14 +147,31 @@ def level_words(answers: Answers, levels: Sequence[Level], alone: bool) -> str:
 
 def words(answers: Answers, rows: NDArray[np.int64], alone: bool) -> str:
     """Which they are, in a clause; ``alone``: whether the others are right."""
+    wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong{' where the others are not' * alone}"
+    return f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations {wrong}: {_named(answers, rows)}"
+
+
+def _named(answers: Answers, rows: NDArray[np.int64]) -> str:
+    """The first of them, each with its error."""
     error = answers.error.mean(axis=0)
     records = answers.space.decode(answers.codes[rows[:NAMED]])
     levels = [", ".join(f"{brief(k, 20)} = {brief(v, 20)}" for k, v in record.items()) for record in records]
     named = [f"{what} (error {share(float(error[row]))})" for row, what in zip(rows, levels, strict=False)]
-    more = f"; and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)
-    count = f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations"
-    wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong{' where the others are not' * alone}"
-    return f"{count} {wrong}: {'; '.join(named)}{more}"
+    return "; ".join(named) + f"; and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)
+
+
+def _weighing(answers: Answers, beyond: FloatArray) -> str:
+    """That a fifth of the unseen combinations or fewer make four fifths of the error beyond the noise, or more."""
+    rows = np.flatnonzero(answers.unseen)
+    each = np.maximum(beyond.mean(axis=0)[rows], 0.0)
+    order = np.argsort(-each, kind="stable")[: int(MOST * len(rows))]
+    heavy = np.cumsum(each[order]) >= (1 - MOST) * each.sum()
+    if not answers.space.finite or not np.isfinite(each).all() or not each.sum() > NOTHING or not heavy.any():
+        return ""
+    few = rows[order[: int(heavy.argmax()) + 1]]
+    count, rest = f"{len(few):,} of {len(rows):,} unseen combinations", " beyond the noise"
+    rest *= bool((answers.error - beyond)[:, rows].any())
+    return f"{count} make{'s' * (len(few) == 1)} most of the error there{rest}: {_named(answers, few)}"
 
 
 def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -1,0 +1,113 @@
+"""What columns besides the factors add to a learner's answers, taken off these and off the right ones alike.
+
+Who reads an age answers rows of one combination differently, and its mean answers to combinations move with the ages
+that happen to be there, so that no rule of the factors is seen in them. What it makes of the columns is told within
+combinations, where the factors are the same:
+
+    p − p̄ = Σ_k g_k(x_k) − its mean + rest,
+
+g_k a line that bends at each tenth of the values, or a number for each text. Σ_k g_k is taken off p and y, so that
+errors stay what they are; where y differs less within combinations without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.special import fdtrc
+
+from recombine.mechanisms.finding import LEVEL
+from recombine.statistics import FloatArray
+
+MOST_ROWS, MOST_COLUMNS = 20_000, 30
+"""Rows up to which, and how many other columns, are looked at."""
+PIECES = 10
+MOST_VALUES = 20
+"""Values of a text up to which it is looked at."""
+MUCH = 0.02
+"""Share of what answers differ by within combinations that a column has to explain, beyond those before it and
+beyond chance (an F-test at .01, shared among all that are looked at)."""
+LIKE_ANSWERS = 0.5
+"""A column that goes with the answers across combinations by more, as another model's predictions do, says what the
+factors say, and is not taken off."""
+RIGHTLY = 0.9
+"""Share of what right answers differ by within combinations that may be left."""
+
+
+def columns_taken_off(
+    tables: Sequence[pl.DataFrame], factors: Sequence[str], target: str, prediction: str, used: Collection[str]
+) -> tuple[list[pl.DataFrame], list[str]]:
+    """The tables without what other columns add, and the names of these. The first has the predictions; others may be
+    there whose answers lose the same."""
+    first, ends = tables[0], np.cumsum([len(t) for t in tables])
+    others = [n for n in first.columns if n not in used and all(n in t.columns for t in tables)]
+    y, p = np.concatenate([_number(t[target]) for t in tables]), _number(first[prediction])
+    if not (np.isfinite(y).all() and np.isfinite(p).all()):
+        return [*tables], []
+    cell = first.select(pl.struct(pl.col(factors).cast(pl.String)).rank("dense") - 1).to_series().to_numpy()
+    designs = {n: d for n in others if (d := _design([t[n] for t in tables])) is not None
+               and _alike(cell, d[: len(p), 0], y[: len(p)]) <= LIKE_ANSWERS}  # fmt: skip
+    own, right = (_within(cell, v[: len(p), None])[:, 0] for v in (p, y))
+    inside = {n: _within(cell, d[: len(p)]) for n, d in designs.items()}
+    chosen: list[str] = []
+    left, effects = own, np.zeros(0)
+    while len(chosen) < len(inside):
+        tried = {n: _fitted(np.hstack([inside[c] for c in [*chosen, n]]), own) for n in inside if n not in chosen}
+        best = min(tried, key=lambda n: float(np.square(tried[n][1]).sum()))
+        gain, rest = float(np.square(left).sum()), float(np.square(tried[best][1]).sum())
+        gain, more = gain - rest, inside[best].shape[1]
+        free = len(own) - int(cell.max()) - 1 - len(tried[best][0])
+        if free < 1 or gain <= MUCH * float(np.square(own).sum()):
+            break
+        if len(tried) * fdtrc(more, free, gain / more / max(rest / free, 1e-300)) > LEVEL:
+            break
+        chosen, (effects, left) = [*chosen, best], tried[best]
+    if not chosen or float(np.square(right - (own - left)).sum()) > RIGHTLY * float(np.square(right).sum()):
+        return [*tables], []
+    whole = np.hstack([designs[n] for n in chosen])
+    parts = np.split((whole - whole.mean(axis=0)) @ effects, ends[:-1])
+    return [
+        t.with_columns(pl.Series(n, _number(t[n]) - off) for n in (target, prediction) if n in t.columns)
+        for t, off in zip(tables, parts, strict=True)
+    ], chosen
+
+
+def _number(column: pl.Series) -> FloatArray:
+    """As numbers; what is none is not a number."""
+    return column.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False).to_numpy()
+
+
+def _design(parts: Sequence[pl.Series]) -> FloatArray | None:
+    """A column as pieces of a line, or one number for each text; none where it has gaps, or texts that hardly recur."""
+    if any(part.dtype.is_nested() or part.dtype in (pl.Object, pl.Binary) or part.null_count() for part in parts):
+        return None
+    texts = pl.concat([part.cast(pl.String) for part in parts])
+    values = _number(texts)
+    if np.isfinite(values).all():
+        values = (values - values.min()) / (np.ptp(values) or 1.0)
+        bends = np.unique(np.quantile(values, np.arange(PIECES) / PIECES))
+        return np.asarray(np.maximum(values[:, None] - bends, 0.0))
+    codes = texts.rank("dense").to_numpy() - 1
+    return np.eye(codes.max() + 1)[codes] if codes.max() < MOST_VALUES else None
+
+
+def _alike(cell: Any, x: FloatArray, y: FloatArray) -> float:
+    """The share of what mean answers to combinations vary by that goes with the means of a column."""
+    one, two = (np.bincount(cell, v) / np.bincount(cell) for v in (x, y))
+    one, two = one - one.mean(), two - two.mean()
+    return float((one @ two) ** 2 / max(float((one @ one) * (two @ two)), 1e-300))
+
+
+def _within(cell: Any, values: FloatArray) -> FloatArray:
+    """The values less their mean over the rows of their combination."""
+    count = np.bincount(cell)
+    return np.column_stack([v - (np.bincount(cell, v) / count)[cell] for v in values.T])
+
+
+def _fitted(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Effects by least squares, and what they leave."""
+    effects = np.linalg.pinv(x.T @ x, rcond=1e-9, hermitian=True) @ (x.T @ y)
+    return effects, y - x @ effects

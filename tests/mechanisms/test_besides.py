@@ -1,0 +1,63 @@
+"""What columns besides the factors add is taken off before rules are looked for, and nothing else is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import recombine as rc
+from recombine.mechanisms.besides import columns_taken_off
+
+
+def _rows(seed: int = 0, each: int = 6) -> dict[str, Any]:
+    """Answers that add up and go with an age and a ward, curved; ``bare`` is what the factors say."""
+    rng = np.random.default_rng(seed)
+    a, b = np.indices((7, 7)).reshape(2, -1).repeat(each, axis=1)
+    age, ward = rng.uniform(20, 80, size=len(a)), rng.integers(3, size=len(a))
+    bare = rng.normal(size=7)[a] + rng.normal(size=7)[b]
+    adds = np.abs(age - 50) / 10 + ward
+    hidden = (a + 2 * b) % 7 < 2
+    part = np.where(hidden | (np.tile(np.arange(each), 49) == 0), "test", "train")
+    known = ~hidden & (part == "train")
+    by_b = np.array([bare[known & (b == level)].mean() for level in range(7)])[b]
+    more = {"age": age, "ward": np.array(["x", "y", "z"])[ward], "junk": rng.normal(size=len(a))}
+    y = bare + adds + 0.1 * rng.normal(size=len(a))
+    more["other"] = bare + adds + 0.2 * rng.normal(size=len(a))  # Another model's predictions, which say it all.
+    p = np.where(hidden, by_b, bare) + adds
+    return {"a": a, "b": b, "part": part, "bare": bare, "y": y, "p": p, "adds": adds, "hidden": hidden, **more}
+
+
+def test_taken_off_is_what_the_columns_add_and_errors_stay():
+    rows = pl.DataFrame(_rows())
+    used = {"a", "b", "part", "bare", "y", "p", "adds", "hidden"}
+    (got,), names = columns_taken_off([rows], ["a", "b"], "y", "p", used)
+    assert sorted(names) == ["age", "ward"]
+    assert np.allclose(got["p"] - got["y"], rows["p"] - rows["y"])
+    left = (got["p"] - rows["p"] + rows["adds"]).to_numpy()
+    assert left.std() < 0.05 * rows["adds"].std()  # The line bends near where the curve does.
+
+
+def test_what_is_misread_is_not_taken_off():
+    rows = pl.DataFrame(_rows()).with_columns(p=pl.col("bare") - pl.col("adds"))
+    used = {"a", "b", "part", "bare", "y", "p", "adds", "hidden"}
+    assert columns_taken_off([rows], ["a", "b"], "y", "p", used)[1] == []
+
+
+@pytest.mark.parametrize("tables", [1, 2])
+def test_a_shortcut_is_named_beside_a_covariate_and_not_without_its_columns(tables: int):
+    rows = pl.DataFrame(_rows()).drop("bare", "adds", "hidden")
+    test = pl.col("part") == "test"
+    told = {"split": "part=test"} if tables == 1 else {"train": rows.filter(~test).drop("p", "part")}
+    asked = rows if tables == 1 else rows.filter(test).drop("part")
+    found = rc.measure_predictions(asked, ["a", "b"], target="y", prediction="p", **told)
+    assert (found.verdict, found.mechanisms) == ("fails", ("shortcut by b",))
+    assert any("What ward, age adds" in note or "What age, ward adds" in note for note in found.notes)
+    without = rc.measure_predictions(
+        asked.drop("age", "ward"), ["a", "b"], target="y", prediction="p",
+        **{k: v if k == "split" else v.drop("age", "ward") for k, v in told.items()},
+    )  # fmt: skip
+    assert (without.mechanisms, without.unseen) == ((), found.unseen)
+    assert any("may go unnamed" in note for note in without.notes)
