@@ -41,6 +41,8 @@ BUMPS: dict[Scale, dict[int, dict[float, tuple[int, ...]]]] = {
 is built in. Their centres are real numbers, as the authors' are."""
 BOXES, VARIANCES = (0.2, 0.3, 0.4, 0.5, 0.6), (1, 3, 5, 7, 9, 11)
 """The authors' sweeps: sides of the held-out box over that of the square, and variances of the population code."""
+DEEP, DEEP_BOX = (6, 8, 10, 12), ", small box"
+"""Depths about that of the authors' CNN, whose sweep of variances has a box of about a third of the side."""
 ASKED = 512
 """Centres that were not drawn, at which exact regression is asked for a picture."""
 
@@ -130,8 +132,8 @@ def boxed(part: float) -> str:
     return f"population, box of {part:g} of the side"
 
 
-def widened(times: int) -> str:
-    return f"population, {times} times the variance"
+def widened(times: int, box: str = "") -> str:
+    return f"population{box}, {times} times the variance"
 
 
 def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
@@ -146,10 +148,13 @@ def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
     of = tasks["population"]
     swept = {boxed(part): of.replace(hole=int(part * side)) for part in BOXES} | {
         widened(times): of.replace(encoding=Population(width=times**0.5)) for times in VARIANCES}  # fmt: skip
+    small = of.replace(hole=(10.0, 18.0) if scale == "paper" else side // 3)
+    deep = {widened(times, DEEP_BOX): small.replace(encoding=Population(width=times**0.5)) for times in (1, 5, 11)}
     sides = {"smoke": (6, 8), "quick": (8, 12, 16, 20), "paper": (8, 12, 16, 24, 28, 32, 40)}[scale]
     need = NeedRun(sides=sides, samples=members or (2 if scale == "smoke" else 8))
     return {"overlap-kernel": Setting(OverlapRun(tasks=tasks), {"kind": KERNEL}),
             "overlap-kernel-sweeps": Setting(OverlapRun(tasks=swept), {"kind": KERNEL}),
+            "overlap-kernel-deep": Setting(OverlapRun(tasks=deep, depths=DEEP), {"kind": KERNEL}),
             "kernel-need": Setting(need, {"kind": KERNEL}),
             "kernel-need-sums": Setting(need.replace(shares=(2.0,), compose="sum"), {"kind": SUMS}),
             "kernel-need-wide": Setting(need.replace(shares=(0.0,), wide=True), {"kind": WIDE})}  # fmt: skip
