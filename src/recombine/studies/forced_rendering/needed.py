@@ -24,7 +24,7 @@ from recombine.tasks import BumpTask, Draws, Population
 from recombine.training import AdamW, Cosine
 
 KERNEL, SUMS, CNN = "tangent kernel", "tangent kernel, sums of stripes", "transposed CNN"
-WIDE = "tangent kernel, wider with the side"
+WIDE, CNN_LONG = "tangent kernel, wider with the side", "transposed CNN, trained longer"
 SET = ["kind", "share", "member", "side"]
 LOCATED, DRAWN = 0.9, 0.5
 """Unseen bumps are placed once this share of them is within one pixel, and drawn once the error falls to this share of
@@ -161,17 +161,24 @@ def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
 
 
 def cnn_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
-    return {
+    """Larger squares are trained for more steps; the smallest also for as many as the largest."""
+    found = {
         f"need-{side}-{round(share * side)}-{bumps}": _setting(side, bumps, share, scale, members)
         for side, sets in BUMPS[scale].items()
         for share, counts in sets.items()
         for bumps in counts
     }
+    sides = BUMPS[scale] if scale == "paper" else ()
+    return found | {f"need-{min(sides)}-long-{bumps}": _setting(min(sides), bumps, 0.0, scale, members, max(sides))
+                    for bumps in LADDER[2:6] if sides}  # fmt: skip
 
 
-def _setting(side: int, bumps: int, share: float, scale: Scale, members: int | None) -> Setting:
+def _setting(
+    side: int, bumps: int, share: float, scale: Scale, members: int | None, as_side: int | None = None
+) -> Setting:
+    """``as_side``: trained for as many steps as a square of this side."""
     task = _task(side, bumps, share)
-    steps, many = (30, 2) if scale == "smoke" else (30 * side, 5)
+    steps, many = (30, 2) if scale == "smoke" else (30 * (as_side or side), 5)
     run = TrainingRun(
         task=task, model=TransposedCNN(inputs=2 * side, side=side, channels=32 if scale == "paper" else 4, depth=4),
         members=members or many, steps=steps, batch_size=32,
@@ -179,7 +186,8 @@ def _setting(side: int, bumps: int, share: float, scale: Scale, members: int | N
         fit_below=FIT * task.blank_error * (bumps + side * task.stripes) / (bumps + task.stripes),
         measured=(Measured(measure="rendering", at=(1, -1)),),
     )  # fmt: skip
-    return Setting(run, {"kind": CNN, "side": side, "share": share, "bumps": bumps})
+    kind = CNN_LONG if as_side else CNN
+    return Setting(run, {"kind": kind, "side": side, "share": share, "bumps": bumps})
 
 
 def fewest(need: pl.DataFrame) -> pl.DataFrame:
