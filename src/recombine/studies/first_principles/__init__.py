@@ -12,6 +12,8 @@ from recombine.studies.first_principles.claims import CLAIMS
 from recombine.studies.first_principles.figures import FIGURES
 from recombine.studies.first_principles.runs import (
     ABLATIONS,
+    AS_FITTED,
+    AS_FITTED_STEPS,
     BESIDES,
     FAR,
     FAR_STEPS,
@@ -70,7 +72,9 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     parts = {name: VECTORS[name] for name in size.vectors}
     vectors = runs.vector_settings(parts, size.vector_steps, size.vector_examples, members or size.small.members)
     verdicts = runs.verdict_setting({**rows, **small, **vectors}, size.values)
-    return {**pictures, "verdicts": verdicts, **vectors, **small}
+    longer = replace(size.small, steps=AS_FITTED_STEPS)
+    besides = runs.sprite_settings(AS_FITTED, longer, members, "small sprites, besides") if size.long else {}
+    return {**pictures, "verdicts": verdicts, **vectors, **small, **besides}
 
 
 STUDY = Study(

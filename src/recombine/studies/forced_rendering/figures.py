@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from recombine.studies.charts import curves, dots, drawn, scatter
-from recombine.studies.forced_rendering.needed import LOCATED, SUMS, WIDE
+from recombine.studies.forced_rendering.needed import CNN_LONG, LOCATED, SUMS, WIDE
 from recombine.studies.forced_rendering.networks import KINDS
 
 RUN = pl.col("run")
@@ -47,7 +47,7 @@ def _strongest(table: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(label=pl.concat_str("score", mark))
 
 
-PLAIN = ~pl.col("kind").is_in([SUMS, WIDE])
+PLAIN = ~pl.col("kind").is_in([SUMS, WIDE, CNN_LONG])
 SETS = {0.0: "bumps alone", 0.5: "a quarter of the stripes", 1.0: "half of the stripes", 2.0: "all stripes"}
 POWERS = {1: "∝ N", 2: "∝ N²", 3: "∝ N³"}
 

@@ -24,7 +24,7 @@ from recombine.tasks import BumpTask, Draws, Population
 from recombine.training import AdamW, Cosine
 
 KERNEL, SUMS, CNN = "tangent kernel", "tangent kernel, sums of stripes", "transposed CNN"
-WIDE = "tangent kernel, wider with the side"
+WIDE, CNN_LONG = "tangent kernel, wider with the side", "transposed CNN, trained longer"
 SET = ["kind", "share", "member", "side"]
 LOCATED, DRAWN = 0.9, 0.5
 """Unseen bumps are placed once this share of them is within one pixel, and drawn once the error falls to this share of
@@ -41,6 +41,8 @@ BUMPS: dict[Scale, dict[int, dict[float, tuple[int, ...]]]] = {
 is built in. Their centres are real numbers, as the authors' are."""
 BOXES, VARIANCES = (0.2, 0.3, 0.4, 0.5, 0.6), (1, 3, 5, 7, 9, 11)
 """The authors' sweeps: sides of the held-out box over that of the square, and variances of the population code."""
+DEEP, DEEP_BOX = (6, 8, 10, 12), ", small box"
+"""Depths about that of the authors' CNN, whose sweep of variances has a box of about a third of the side."""
 ASKED = 512
 """Centres that were not drawn, at which exact regression is asked for a picture."""
 
@@ -130,8 +132,8 @@ def boxed(part: float) -> str:
     return f"population, box of {part:g} of the side"
 
 
-def widened(times: int) -> str:
-    return f"population, {times} times the variance"
+def widened(times: int, box: str = "") -> str:
+    return f"population{box}, {times} times the variance"
 
 
 def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
@@ -146,27 +148,37 @@ def kernel_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
     of = tasks["population"]
     swept = {boxed(part): of.replace(hole=int(part * side)) for part in BOXES} | {
         widened(times): of.replace(encoding=Population(width=times**0.5)) for times in VARIANCES}  # fmt: skip
+    small = of.replace(hole=(10.0, 18.0) if scale == "paper" else side // 3)
+    deep = {widened(times, DEEP_BOX): small.replace(encoding=Population(width=times**0.5)) for times in (1, 5, 11)}
     sides = {"smoke": (6, 8), "quick": (8, 12, 16, 20), "paper": (8, 12, 16, 24, 28, 32, 40)}[scale]
     need = NeedRun(sides=sides, samples=members or (2 if scale == "smoke" else 8))
     return {"overlap-kernel": Setting(OverlapRun(tasks=tasks), {"kind": KERNEL}),
             "overlap-kernel-sweeps": Setting(OverlapRun(tasks=swept), {"kind": KERNEL}),
+            "overlap-kernel-deep": Setting(OverlapRun(tasks=deep, depths=DEEP), {"kind": KERNEL}),
             "kernel-need": Setting(need, {"kind": KERNEL}),
             "kernel-need-sums": Setting(need.replace(shares=(2.0,), compose="sum"), {"kind": SUMS}),
             "kernel-need-wide": Setting(need.replace(shares=(0.0,), wide=True), {"kind": WIDE})}  # fmt: skip
 
 
 def cnn_settings(scale: Scale, members: int | None) -> dict[str, Setting]:
-    return {
+    """Larger squares are trained for more steps; the smallest also for as many as the largest."""
+    found = {
         f"need-{side}-{round(share * side)}-{bumps}": _setting(side, bumps, share, scale, members)
         for side, sets in BUMPS[scale].items()
         for share, counts in sets.items()
         for bumps in counts
     }
+    sides = BUMPS[scale] if scale == "paper" else ()
+    return found | {f"need-{min(sides)}-long-{bumps}": _setting(min(sides), bumps, 0.0, scale, members, max(sides))
+                    for bumps in LADDER[2:6] if sides}  # fmt: skip
 
 
-def _setting(side: int, bumps: int, share: float, scale: Scale, members: int | None) -> Setting:
+def _setting(
+    side: int, bumps: int, share: float, scale: Scale, members: int | None, as_side: int | None = None
+) -> Setting:
+    """``as_side``: trained for as many steps as a square of this side."""
     task = _task(side, bumps, share)
-    steps, many = (30, 2) if scale == "smoke" else (30 * side, 5)
+    steps, many = (30, 2) if scale == "smoke" else (30 * (as_side or side), 5)
     run = TrainingRun(
         task=task, model=TransposedCNN(inputs=2 * side, side=side, channels=32 if scale == "paper" else 4, depth=4),
         members=members or many, steps=steps, batch_size=32,
@@ -174,7 +186,8 @@ def _setting(side: int, bumps: int, share: float, scale: Scale, members: int | N
         fit_below=FIT * task.blank_error * (bumps + side * task.stripes) / (bumps + task.stripes),
         measured=(Measured(measure="rendering", at=(1, -1)),),
     )  # fmt: skip
-    return Setting(run, {"kind": CNN, "side": side, "share": share, "bumps": bumps})
+    kind = CNN_LONG if as_side else CNN
+    return Setting(run, {"kind": kind, "side": side, "share": share, "bumps": bumps})
 
 
 def fewest(need: pl.DataFrame) -> pl.DataFrame:

@@ -32,12 +32,14 @@ NOTEBOOK = Faithful(steps=250 * 32, members=1, size=("model.channels", 256))
 RAMP_NOTEBOOK = Faithful(steps=100 * 32, members=1, size=("model.channels", 128))
 EMBEDDING = Faithful(steps=1000 * 20, members=1, size=("task.side", 32))
 SPATIAL = Faithful(steps=2000 * 19, members=1, size=("task.side", 28))
+NUCLEAR_WEIGHT = 0.01
+"""Of .001, .01, .1 and 1 the largest with which small networks (side 8) fit as well as with the entropy."""
 
 
 @dataclass(frozen=True)
 class Kind:
     """A decoder, what it is given, the authors' own setting of it where they have one, the layers and channels of a
-    CNN at paper scale, and whether the volume of the last hidden layer is mapped."""
+    CNN at paper scale, whether the volume of the last hidden layer is mapped, and the weight of a nuclear norm."""
 
     title: str
     network: str
@@ -47,6 +49,7 @@ class Kind:
     depth: int = 4
     channels: int = 64
     mapped: bool = False
+    nuclear: float = NUCLEAR_WEIGHT
 
 
 KINDS = {
@@ -67,6 +70,10 @@ KINDS = {
                         faithful=NOTEBOOK),
     "cnn-ramp": Kind("transposed CNN, 10 layers, raw coordinates", "cnn", Ramp(scaled=False), faithful=RAMP_NOTEBOOK,
                      depth=10, channels=128),
+    "cnn-box-large": Kind("transposed CNN of the authors' size, 9 × 9 box", "cnn", Population(), faithful=NOTEBOOK,
+                          depth=10, channels=256),
+    "cnn-ramp-decay": Kind("transposed CNN, 10 layers, raw coordinates, weight decay", "cnn", Ramp(scaled=False),
+                           faithful=RAMP_NOTEBOOK, depth=10, channels=128),
     "cnn-stripes": Kind("transposed CNN + stripes", "cnn", Population(), STRIPES),
     "transformer": Kind("pixel transformer", "transformer", Population(), faithful=SWEEP),
     "pixel": Kind("pixel decoder", "pixel"),
@@ -76,6 +83,8 @@ KINDS = {
     "embedding-regularised": Kind("embedding CNN + penalty", "embedding", remedy=FORCED, faithful=EMBEDDING),
     "embedding-rank": Kind("embedding CNN + low rank alone", "embedding", remedy=LOW_RANK),
     "embedding-nuclear": Kind("embedding CNN + penalty by nuclear norm", "embedding", remedy=NUCLEAR),
+    "embedding-nuclear-light": Kind("embedding CNN + penalty by a weaker nuclear norm", "embedding", remedy=NUCLEAR,
+                                    nuclear=NUCLEAR_WEIGHT / 4),
     "stripe-decoder": Kind("hard rank-1 rendering", "stripe", remedy=FORCED),
     "coordinate": Kind("coordinate network", "coordinate", remedy=COORDINATES, faithful=SPATIAL, mapped=True),
 }  # fmt: skip
@@ -83,7 +92,7 @@ KINDS = {
 
 class Training(NamedTuple):
     """A square, what is held out of it, and how long and at which rate a decoder is trained on it; the rate ``falls``
-    along a cosine or stays."""
+    along a cosine or stays. The embedding and the coordinate network have a ``decay`` of their own at paper scale."""
 
     side: int
     hole: int | tuple[float, float]
@@ -92,13 +101,13 @@ class Training(NamedTuple):
     batch: int = 32
     members: int = 8
     falls: bool = True
+    decay: float = 0.0
 
 
-NUCLEAR_WEIGHT = 0.01
-"""Of .001, .01, .1 and 1 the largest with which small networks (side 8) fit as well as with the entropy."""
 BOX, SMALL_BOX = (6.0, 22.0), (10.0, 18.0)
 LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-long", "mlp-ramp-raw", "cnn-ramp",
-         "cnn-box", "cnn-code-5", "cnn-code-11", "embedding-rank")  # fmt: skip
+         "cnn-box", "cnn-code-5", "cnn-code-11", "embedding-rank", "cnn-box-large", "cnn-ramp-decay",
+         "embedding-nuclear-light")  # fmt: skip
 SMALL = [name for name in KINDS if name not in LARGE]
 TRAININGS: dict[Scale, dict[str, Training]] = {
     "smoke": dict.fromkeys(SMALL, Training(8, 4, 12, 1e-2, 16, 2)),
@@ -123,7 +132,12 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
         **dict.fromkeys(("cnn-deep", "cnn-shallow"), Training(28, BOX, 3000, 1e-3, members=4)),
         **dict.fromkeys(("cnn-box", "cnn-code-5", "cnn-code-11"), Training(28, SMALL_BOX, 3000, 1e-3)),
         "cnn-ramp": Training(28, BOX, 3200, 1e-3, members=5, falls=False),
-        **dict.fromkeys(("embedding-rank", "embedding-nuclear"), Training(32, 12, 20_000, 1e-3, falls=False)),
+        **dict.fromkeys(
+            ("embedding-rank", "embedding-nuclear", "embedding-nuclear-light"),
+            Training(32, 12, 20_000, 1e-3, falls=False),
+        ),
+        "cnn-ramp-decay": Training(28, BOX, 3200, 1e-3, members=5, falls=False, decay=1e-3),
+        "cnn-box-large": Training(28, SMALL_BOX, 8000, 1e-3, members=3, falls=False, decay=1e-3),
     },
 }
 
@@ -147,7 +161,7 @@ def _setting(kind: Kind, at: Training, paper: bool, members: int | None) -> Sett
     schedule = Cosine(steps=at.steps, floor=0.02) if at.falls else Schedule()
     run = TrainingRun(
         task=task, model=model, members=members or at.members, steps=at.steps, batch_size=at.batch,
-        optimizer=AdamW(lr=at.lr, weight_decay=1e-4 if corner else 0.0, schedule=schedule),
+        optimizer=AdamW(lr=at.lr, weight_decay=1e-4 if corner else at.decay, schedule=schedule),
         penalty=penalty, penalty_weight=1.0 if penalty else 0.0, measured=_measured(kind, at.steps, hidden, paper),
     )  # fmt: skip
     return Setting(run, {"kind": kind.title, "remedy": kind.remedy, "side": at.side}, kind.faithful)
@@ -185,7 +199,7 @@ def _penalty(kind: Kind, side: int) -> Description | None:
     if kind.network == "pixel":
         return MapVariance(side=side)
     # The paper's .1 and .01 are sums over 2·side levels and 4·side² vectors; ours are means.
-    rank = (NUCLEAR_WEIGHT, NuclearNorm()) if kind.remedy == NUCLEAR else (0.1 * 2 * side, CoefficientEntropy())
+    rank = (kind.nuclear, NuclearNorm()) if kind.remedy == NUCLEAR else (0.1 * 2 * side, CoefficientEntropy())
     stripe = (0.01 * 4 * side**2, VectorVariance())
     return Together(parts=(rank,) if kind.remedy == LOW_RANK else (rank, stripe))
 

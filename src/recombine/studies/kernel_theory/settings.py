@@ -108,9 +108,9 @@ rates along a cosine."""
 SLOW_MEMBERS = 5
 """ConvNets that are trained at that rate on signs too, for all of the paper's steps: the first five maps."""
 MORE = (("interpolation", 0), ("interpolation", 5), ("interpolation", 20), ("extrapolation", 20), ("both", 0),
-        ("asymmetric", 0))  # fmt: skip
+        ("asymmetric", 0), ("cd1", 0), ("cd2", 5), ("equivalence", 10), ("equivalence", 15))  # fmt: skip
 """Sets and distances with ten further maps, asked with trained images too: ten alone left intervals wider than what is
-asked, or slopes below the published ones."""
+asked, or slopes below the published ones. The last four are not trained yet."""
 FURTHER = ("both", "asymmetric")
 """Sets that were trained last beyond distance 0, and are asked with trained images too."""
 LARGE = {
