@@ -156,7 +156,8 @@ def main() -> None:
             lines.append(
                 f"| {table.name} | {len(rows)} {'structured' if structured else 'random'} | {middle('ratio')} | "
                 f"{held.mean:.3g} [{held.low:.2f}, {held.high:.2f}] | {middle('plain', np.mean)} | "
-                f"{middle('cells', np.mean)} | {middle('ours')} | {middle('forest')} | {middle('ols')} | {middle('ols_cells', np.mean)} |"
+                f"{middle('cells', np.mean)} | {middle('ours')} | {middle('forest')} | {middle('ols')} | "
+                f"{middle('ols_cells', np.mean)} |"
             )
             print(lines[-1], flush=True)
     about = f"{splits} hold-outs of each kind, seeds 0 to {splits - 1}, on a CPU; errors are medians."
