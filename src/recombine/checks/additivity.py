@@ -150,12 +150,14 @@ def additivity(
     if noise is not None:
         p = f_test(float(left @ left), cells - known.rank, *noise)
         tests.append(_Found("lack of fit", p, "lack-of-fit F test"))
-    elif pairs and (steep := steepest(codes, known.shape, known.curves, basis, mean)) is not None:
-        one = interaction("", basis, steep.column[:, None], left, root, None, rounding)
-        odd = Odd.of(steep.at, names, levels)
-        if one is not None:
-            p = min(1.0, one.p_value * steep.looks)
-            tests.append(replace(one, test="one level", p_value=p, words=f"F test, {odd.words}", odd=odd))
+    if tests and known.order == 1 and (steep := steepest(codes, known.shape, known.curves, basis, mean, root)):
+        odd, inside = Odd.of(steep.at, names, levels), codes[:, steep.at[0]] == steep.at[1]
+        spare = float((count[inside] - 1).sum())  # a level may have a noise of its own
+        own = (max(float(target.spread[use][inside].sum()), spare * rounding), spare) if spare else noise
+        one, beside = (interaction("", basis, steep.column[:, None], left, root, n, rounding) for n in (noise, own))
+        if one is not None and beside is not None:
+            p = min(1.0, max(one.p_value * steep.looks, beside.p_value if beside.p_value >= LEVEL else 0.0))
+            tests.append(replace(one, test="one level", p_value=p, words=f"F test of whether {odd.words}", odd=odd))
     if not tests:
         tests = _alone(basis, mean, codes, known.shape, rounding, names, levels)
     if not tests:
@@ -292,7 +294,7 @@ def _alone(
         p = _dealt(basis, mean, codes, shape, rounding, [level for _, _, level in slopes])
         k, c, _ = max(slopes, key=lambda slope: float(_share(basis, mean[:, None], slope[2])[0]))
         odd = Odd.of((k, c, 1 - k if len(shape) == 2 else None), names, levels)
-        tests += [] if p is None else [_Found("one level", p, f"test of slopes, {odd.words}", odd=odd)]
+        tests += [] if p is None else [_Found("one level", p, f"test of slopes, of whether {odd.words}", odd=odd)]
     return tests
 
 

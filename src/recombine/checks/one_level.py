@@ -54,21 +54,22 @@ class Slope:
 
 
 def steepest(
-    codes: Ints, shape: tuple[int, ...], curves: Mapping[int, Curve], basis: Floats, mean: Floats
+    codes: Ints, shape: tuple[int, ...], curves: Mapping[int, Curve], basis: Floats, mean: Floats, root: Floats
 ) -> Slope | None:
-    """The slope that takes most away, of single rows; ``basis`` spans the single effects."""
+    """The slope that takes most away, of answers that weigh ``root``²; ``basis`` spans the single effects."""
     levels = {k: np.unique(codes[:, k]) for k in range(len(shape)) if k not in curves}
     levels = {k: seen if len(seen) > 2 else seen[:1] for k, seen in levels.items() if len(seen) > 1}  # two are mirrored
     if basis.size * sum(map(len, levels.values())) * (len(shape) - 1) > MOST_WORK:
         return None
-    left = mean - basis @ (basis.T @ mean)
+    left = root * mean - basis @ (basis.T @ (root * mean))
     best, most, looks = None, 0.0, 0
-    for j, effect in _effects(codes, shape, curves, mean).items():
+    for j, effect in _effects(codes, shape, curves, mean, root).items():
         for k, seen in levels.items():
             if j == k:
                 continue
             columns = np.where(codes[:, k, None] == seen, effect[:, None], 0.0)
-            own = columns - basis @ (basis.T @ columns)
+            own = root[:, None] * columns
+            own -= basis @ (basis.T @ own)
             size = (own**2).sum(axis=0)
             told = size > 1e-9 * (columns**2).sum(axis=0)
             gain = np.where(told, (left @ own) ** 2 / np.where(told, size, 1.0), 0.0)
@@ -79,11 +80,13 @@ def steepest(
     return None if best is None else Slope(*best, looks)
 
 
-def _effects(codes: Ints, shape: tuple[int, ...], curves: Mapping[int, Curve], mean: Floats) -> dict[int, Floats]:
+def _effects(
+    codes: Ints, shape: tuple[int, ...], curves: Mapping[int, Curve], mean: Floats, root: Floats
+) -> dict[int, Floats]:
     """What each factor adds to each cell by least squares, the shortest solution where several fit as well."""
     blocks = blocks_of(codes, shape, 1, curves)
     columns = [np.ones((len(codes), 1)), *(block.columns(codes).toarray() for block in blocks)]
-    beta = np.linalg.lstsq(np.hstack(columns), mean, rcond=1e-9)[0]
+    beta = np.linalg.lstsq(root[:, None] * np.hstack(columns), root * mean, rcond=1e-9)[0]
     parts = np.split(beta, np.cumsum([own.shape[1] for own in columns])[:-1])
     found = dict[int, Floats]()
     for block, own, part in zip(blocks, columns[1:], parts[1:], strict=True):
