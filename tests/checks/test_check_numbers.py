@@ -358,14 +358,19 @@ def test_the_command_line_reads_shapes_and_writes_the_page(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["settings"]["numeric"] == {"dose": "linear"}
 
 
-def test_a_level_that_reverses_the_effects_of_another_factor_is_seen_in_single_rows():
-    codes, rng = grid(6, 6), np.random.default_rng(0)
+@pytest.mark.parametrize("shape", [(6, 6), (6, 5, 3)])
+def test_a_level_that_reverses_the_effects_of_another_factor_is_seen_in_single_rows_and_named(shape):
+    codes, rng = grid(*shape), np.random.default_rng(0)
     a, b = rng.standard_normal((2, 6))
-    noise = 0.2 * rng.standard_normal(36)
+    noise = 0.2 * rng.standard_normal(len(codes))
+    known, names = Identifiability(codes, shape, 1), ("a", "b", "c")[: len(shape)]
+    levels = [[f"{name}{c}" for c in range(n)] for name, n in zip(names, shape, strict=True)]
     for slope, rejected in ((-1.0, True), (1.0, False)):
         y = a[codes[:, 0]] + np.where(codes[:, 0] == 2, slope, 1.0) * b[codes[:, 1]] + noise
-        target = Target("y", None, np.ones(36, np.int64), y, np.zeros(36))
-        found = additivity(Identifiability(codes, (6, 6), 1), target, ("a", "b"))
+        target = Target("y", None, np.ones(len(y), np.int64), y, np.zeros(len(y)))
+        found = additivity(known, target, names, levels)
         assert found.rejected is rejected
-    y[7] += 4.0  # one answer that is off is no slope
-    assert not additivity(Identifiability(codes, (6, 6), 1), replace(target, mean=y), ("a", "b")).rejected
+        assert (found.odd is not None) is rejected
+        assert ("a a2 responds to b unlike its other levels" in found.evidence) is rejected
+    y[7] += 4.0  # one answer that is off is no slope, nor a pair that acts together
+    assert not additivity(known, replace(target, mean=y), names).rejected

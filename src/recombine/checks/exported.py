@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from recombine.checks.modular import Floats
+from recombine.checks.one_level import Odd
 from recombine.space import Codes, FactorSpace
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def _learner(prediction: Prediction) -> dict[str, Any]:
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    values = {k: vars(v) if isinstance(v, Odd) else v for k, v in values.items()}
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
 
 

@@ -19,6 +19,7 @@ from recombine.checks.queries_asked import Asked
 from recombine.checks.rules import Adding, Cells, Scale, scaled
 from recombine.checks.surface import outside
 from recombine.checks.verdict import scale_of
+from recombine.space import Level
 from recombine.support.table import Table
 
 ALIASED = "no forecast: the rule that fits best is of pairs, some of which the seen combinations cannot tell apart."
@@ -125,7 +126,7 @@ def _realised(expected: Forecast, known: Identifiability, train: Table, wanted: 
 def _additivity(known: Identifiability, train: Table, expected: Forecast | None) -> Additivity | None:
     if train.target is None:
         return None
-    found = additivity(known, train.target, train.space.names)
+    found = additivity(known, train.target, train.space.names, _levels(train))
     explained = next((r.explained for r in expected.rules if r.rule == "additive"), None) if expected else None
     return replace(found, explained=explained)
 
@@ -139,4 +140,9 @@ def _rescaled(
         return None
     if not fit.rejected and (expected.explains is not False or expected.aliased or not expected.beats):
         return None
-    return replace(additivity(known, scaled(train.target, scale), train.space.names), scale=scale.name)
+    again = additivity(known, scaled(train.target, scale), train.space.names, _levels(train))
+    return replace(again, scale=scale.name)
+
+
+def _levels(train: Table) -> list[Sequence[Level]]:
+    return [factor.levels or () for factor in train.space.factors]
