@@ -39,8 +39,8 @@ MOST_DIGITS = 7
 """Decimals up to which answers count as rounded."""
 LARGEST = 3_000_000
 """Cells × effects up to which a test is of matrices; above, it is of what recurs."""
-MOST_RECURRING = 1_500_000
-"""Cells × factors × pairs up to which that is of all cells."""
+LOOKED_AT, MOST_RECURRING = 300_000, 1_500_000
+"""Cells of which those that recur are found, and cells × factors × pairs up to which that is of all of them."""
 DRAWN = 999
 MOST_DEALT = 300_000_000
 """Cells × effects × draws up to which so many are dealt."""
@@ -90,7 +90,7 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
     large = cells * known.rank > LARGEST
     if large and (known.order > 1 or target.classes is not None):
         return _untested("the table is too large for this test of additivity.")
-    codes, count = known.codes[use].astype(np.int64), target.count[use].astype(np.float64)
+    codes, count = known.codes[use], target.count[use].astype(np.float64)
     pairs, left_over = _pairs(codes, known, cells) if known.order == 1 else ({}, [])
     named = {_product(names, chosen): columns for chosen, columns in pairs.items()}
     skipped = [f"pairs of {len(names)} factors"] if known.order == 1 and len(names) > MOST_FACTORS else []
@@ -106,13 +106,16 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
     mean, pure = target.mean[use], float(target.spread[use].sum())
     rounding = _step(mean[target.spread[use] == 0]) ** 2 / 12
     sparse, most = [], MOST_RECURRING // (len(names) * max(len(left_over), 1))
+    part = np.random.default_rng(0).choice(cells, LOOKED_AT, False) if cells > LOOKED_AT else np.arange(cells)
+    some, of_each, rows_each = codes[part].astype(np.int64), mean[part], count[part]
+    where = "where it recurs" + (f" among {LOOKED_AT:,} combinations drawn at random" if cells > LOOKED_AT else "")
     for pair in left_over:
         bent = any(k in known.curves for k in pair)
-        p_value = None if bent else recurring(codes, known.shape, pair, known.curves, mean, count, rounding, most)
+        p_value = None if bent else recurring(some, known.shape, pair, known.curves, of_each, rows_each, rounding, most)
         if p_value is None:
             skipped.append(_product(names, pair))
         else:
-            sparse.append(_Found("interaction", p_value, f"F test of {_product(names, pair)} where it recurs"))
+            sparse.append(_Found("interaction", p_value, f"F test of {_product(names, pair)} {where}"))
     if large:
         seen = replace(target, mean=mean, count=target.count[use], spread=target.spread[use])
         p_value = repeated(codes, known.shape, known.curves, seen, rounding, MOST_RECURRING // len(names))
@@ -219,7 +222,8 @@ def gained(basis: Floats, columns: Floats, left: Floats, root: Floats) -> tuple[
 def _step(answers: Floats) -> float:
     """What single answers are rounded to: 1, 0.1, …, or 0 where they have more digits than people write."""
     for digits in range(MOST_DIGITS if len(answers) else 0):
-        if (np.abs(answers - np.round(answers, digits)) <= 1e-12 * np.abs(answers)).all():
+        # Of millions the first few tell that most digits are too few.
+        if all((np.abs(y - np.round(y, digits)) <= 1e-12 * np.abs(y)).all() for y in (answers[:1_000], answers)):
             return float(10.0**-digits)
     return 0.0
 
