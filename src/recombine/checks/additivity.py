@@ -6,7 +6,8 @@ numbers:  F tests of every pair of factors whose interaction can be estimated, a
           explain what the fit leaves (Tukey 1949), or its slope within any level (Mandel 1961)? A rejection has to
           stand when what a shrunken fit leaves, and all that differs from the mean, is dealt anew: one outlier makes
           effects and bends what they leave, of which F does not know; that by slopes shows without the answer that is
-          furthest off, too. Noise is never less than the rounding of the answers
+          furthest off, too. Noise is never less than the rounding of the answers, and a rejection by F has to stand
+          where levels are noisier than others (`unequal`)
 classes:  score tests of every pair on top of the additive log-odds, their largest compared with answers drawn from that
           fit; with several rows in a cell also its deviance; where repeated rows always agree, whether any additive
           log-odds separates the classes (linear programme)
@@ -28,6 +29,7 @@ from recombine.checks.effects import Block, Effects
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.recurring import f_test, recurring, repeated
+from recombine.checks.unequal import Noise, unequal
 from recombine.support.table import Target
 
 Mask = NDArray[np.bool_]
@@ -133,13 +135,13 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
     if rows > cells and pure <= tiny:
         why = "repeated rows agree exactly, the additive fit does not meet them"
         return Additivity("lack of fit", True, 0.0, None, f"additivity is rejected: {why}.", why)
-    noise = (pure, rows - cells) if rows > cells else None
-    found = [
-        interaction(pair, basis, columns, left, np.sqrt(count), noise, rounding) for pair, columns in named.items()
-    ]
+    noise, root = (pure, rows - cells) if rows > cells else None, np.sqrt(count)
+    within = Noise(np.maximum(target.spread[use], (count - 1) * rounding), count - 1, codes, rows > cells)
+    found = [interaction(pair, basis, columns, left, root, noise, rounding, within) for pair, columns in named.items()]
     tests = [f for f in found if f is not None] + sparse
     if noise is not None:
         p = f_test(float(left @ left), cells - known.rank, *noise)
+        p = max(p, unequal(float(left @ left), basis, True, within)) if p < LEVEL else p
         tests.append(_Found("lack of fit", p, "lack-of-fit F test"))
     if not tests:
         tests = _alone(basis, mean, codes, known.shape, rounding, names)
@@ -201,22 +203,36 @@ def interaction(
     root: Floats,
     noise: tuple[float, float] | None = None,
     rounding: float = 0.0,
+    within: Noise | None = None,
 ) -> _Found | None:
     """F test of columns (of a pair of factors) on top of a basis (all single effects); what it leaves is no less than
-    ``rounding``."""
-    gain, size = gained(basis, columns, left, root)
+    ``rounding``. ``within``: of each combination, where a rejection has to stand if these noises differ."""
+    new = _new(basis, columns, root)
+    gain, size = float(((new.T @ left) ** 2).sum()), new.shape[1]
     freedom = len(left) - basis.shape[1] - size
     if size == 0 or (noise is None and freedom < 1):
         return None
     rest = (max(float(left @ left) - gain, freedom * rounding), freedom) if noise is None else noise
-    return _Found("interaction", f_test(gain, size, *rest), f"F test of {name}")
+    p = f_test(gain, size, *rest)
+    if p < LEVEL and within is not None:
+        if noise is None:
+            spare = np.maximum(1 - (basis**2).sum(axis=1) - (new**2).sum(axis=1), 0.0)
+            squares = np.maximum((left - new @ (new.T @ left)) ** 2, spare * rounding)
+            within = replace(within, squares=squares, freedom=spare)
+        p = max(p, unequal(gain, new, False, within))
+    return _Found("interaction", p, f"F test of {name}")
 
 
 def gained(basis: Floats, columns: Floats, left: Floats, root: Floats) -> tuple[float, int]:
     """Of what a basis leaves, the sum of squares that further columns take away, and how many of them are new."""
+    new = _new(basis, columns, root)
+    return float(((new.T @ left) ** 2).sum()), new.shape[1]
+
+
+def _new(basis: Floats, columns: Floats, root: Floats) -> Floats:
+    """Orthonormal columns of what further ones have beyond a basis."""
     extra = columns * root[:, None]
-    extra = orth(extra - basis @ (basis.T @ extra), rcond=1e-9)
-    return float(((extra.T @ left) ** 2).sum()), extra.shape[1]
+    return np.asarray(orth(extra - basis @ (basis.T @ extra), rcond=1e-9))
 
 
 def _step(answers: Floats) -> float:
