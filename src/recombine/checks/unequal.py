@@ -6,8 +6,10 @@
 over those that share its level of a factor, or its own, from f_g degrees of freedom. Asked only where these noises
 differ (Bartlett 1937), since of few rows each v is a guess, which costs power.
 
-Of planted tables of added effects with one level five times noisier F alone rejected up to .20, with this up to .06; of
-such with one noise it found as much of what is there but for .09 (`tests/checks/test_unequal.py`).
+Of 200 planted tables of added effects each, one level five times noisier, F alone rejected .02 to .17 (repeated rows)
+and .23 (pairs, single rows), with this .00 to .04 and .08; of such with one noise and an interaction it misses up to .08
+more. Noise in proportion to the mean never cost more than .03, with or without. Where one level is that noisy an
+interaction is seldom found: its noise is most of what is left.
 """
 
 from __future__ import annotations
