@@ -7,9 +7,9 @@ over those that share its level of a factor, or its own, from f_g degrees of fre
 differ (Bartlett 1937), since of few rows each v is a guess, which costs power.
 
 Of 200 planted tables of added effects each, one level five times noisier, F alone rejected .02 to .17 (repeated rows)
-and .23 (pairs, single rows), with this .00 to .04 and .08; of such with one noise and an interaction it misses up to .08
-more. Noise in proportion to the mean never cost more than .03, with or without. Where one level is that noisy an
-interaction is seldom found: its noise is most of what is left.
+and .23 (pairs of single rows), with this .00 to .04 and .08; of tables with one noise and an interaction up to .08 more
+are missed. With noise in proportion to the mean at most .03 were rejected, with or without this. Where one level is so
+noisy, an interaction of three rows a combination is seldom found (.04 to .10).
 """
 
 from __future__ import annotations
