@@ -136,7 +136,7 @@ def additivity(known: Identifiability, target: Target, names: tuple[str, ...]) -
         why = "repeated rows agree exactly, the additive fit does not meet them"
         return Additivity("lack of fit", True, 0.0, None, f"additivity is rejected: {why}.", why)
     noise, root = (pure, rows - cells) if rows > cells else None, np.sqrt(count)
-    within = Noise(np.maximum(target.spread[use], (count - 1) * rounding), count - 1, codes, rows > cells)
+    within = Noise(np.maximum(target.spread[use], (count - 1) * rounding), count - 1, codes, mean, rows > cells)
     found = [interaction(pair, basis, columns, left, root, noise, rounding, within) for pair, columns in named.items()]
     tests = [f for f in found if f is not None] + sparse
     if noise is not None:
