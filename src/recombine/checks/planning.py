@@ -321,7 +321,7 @@ def plan_rows(
 def _fresh(known: Identifiability, pool: Codes, asked: Codes) -> NDArray[np.bool_]:
     """Which rows of the pool are asked about and were never seen."""
     wanted = {tuple(row) for row in asked.tolist()}
-    return ~known.members.contains(pool) & np.array([tuple(row) in wanted for row in pool.tolist()], dtype=bool)
+    return np.array([tuple(row) in wanted for row in pool.tolist()], dtype=bool) & ~known.members.contains(pool)
 
 
 def _reaching(

@@ -51,20 +51,24 @@ def unequal(gain: float, basis: Floats, without: bool, noise: Noise) -> float:
     relative = noise.squares / np.maximum(size, 1e-12 * size.max(initial=1e-300))
     largest = 0.0
     for group in noise.groups():
-        freedom, squares = np.bincount(group, noise.freedom), np.bincount(group, noise.squares)
+        freedom, squares, shares = (_sums(group, values) for values in (noise.freedom, noise.squares, relative))
         told = freedom > 1e-9
         each = np.where(told, squares / np.where(told, freedom, 1.0), squares.sum() / freedom.sum())
-        if not (_differ(squares[told], freedom[told]) and _differ(np.bincount(group, relative)[told], freedom[told])):
+        if not (_differ(squares[told], freedom[told]) and _differ(shares[told], freedom[told])):
             continue
         v, freedom = each[group], np.where(told, freedom, freedom.sum())
         square = float((((basis * v[:, None]).T @ basis) ** 2).sum())
         square += float((v**2 * (1 - 2 * own)).sum()) if without else 0.0
-        parts = np.bincount(group, v * (1 - own if without else own))
+        parts = _sums(group, v * (1 - own if without else own))
         few = 2.0 if len(parts) == len(v) else 0.0  # v² of few rows is too large, by (f + 2) / f
         spread, mean = float((parts**2 / (freedom + few)).sum()), float(parts.sum())
         effects = max((mean**2 - few * spread) / (square - few * spread), 1.0)
         largest = max(largest, float(fdtrc(effects, mean**2 / spread, gain / mean)))
     return largest
+
+
+def _sums(group: Ints, values: Floats) -> Floats:
+    return np.bincount(group, values).astype(np.float64)
 
 
 def _differ(squares: Floats, freedom: Floats) -> bool:
