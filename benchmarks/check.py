@@ -51,7 +51,9 @@ print(json.dumps([seconds, cpu, peak, "determined" if rank == full else "undeter
 """
 
 
-def write_table(path: Path, rows: int, seed: int, confounded: bool = False, sizes: dict[str, int] = SIZES) -> Path:
+def write_table(
+    path: Path, rows: int, seed: int, confounded: bool = False, sizes: dict[str, int] = SIZES, answers: bool = False
+) -> Path:
     import numpy as np
     import polars as pl
 
@@ -59,6 +61,9 @@ def write_table(path: Path, rows: int, seed: int, confounded: bool = False, size
     columns = {name: rng.integers(levels, size=rows, dtype=np.int16) for name, levels in sizes.items()}
     if confounded:
         columns["b"] = (columns["b"] // 2) * 2 + columns["a"] % 2
+    if answers:
+        effects = [rng.normal(size=levels)[columns[name]] for name, levels in sizes.items()]
+        columns["y"] = np.sum(effects, axis=0) + rng.normal(size=rows)
     pl.DataFrame(columns).write_parquet(path)
     return path
 
@@ -103,6 +108,11 @@ def main() -> None:
             line(f"{rows:,} rows × 6 factors", *found)
         path = write_table(folder / "rows.parquet", ROWS[-1], seed=0, confounded=True)
         line(f"{ROWS[-1]:,} rows, two factors confounded", *run(OURS, path, "", json.dumps({"factors": factors})))
+        path = write_table(folder / "rows.parquet", ROWS[-1], seed=0, answers=True)
+        with_answers = json.dumps({"factors": factors, "target": "y"})
+        line(f"{ROWS[-1]:,} rows with answers", *run(OURS, path, "", with_answers))
+        path = write_table(folder / "rows.parquet", ROWS[-1], seed=0, sizes=dict.fromkeys(factors, 4), answers=True)
+        line(f"{ROWS[-1]:,} rows with answers, all 4,096 combinations seen", *run(OURS, path, "", with_answers))
         ten = {f"x{k}": 50 for k in range(10)}
         train = write_table(folder / "ten.parquet", 100_000, seed=0, sizes=ten)
         test = write_table(folder / "ten-test.parquet", 5_000, seed=1, sizes=ten)

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from recombine.checks.learners import TOLD
+from recombine.cli.check import _watched
 from recombine.cli.progress import bar, study_progress, waiting
 
 STUDIES = [("first-study", {"alone": 0}), ("second-study", {"left": 0, "right": 0})]
@@ -98,3 +100,13 @@ def test_one_piece_of_work_is_one_line_and_names_stay_text(monkeypatch: pytest.M
     with bar("model", quiet=True) as tell:
         tell(1, 2, "masks")
     assert terminal.getvalue() == ""
+
+
+def test_learners_of_a_check_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = look(monkeypatch)
+    with _watched("checking it.csv", learning=True, quiet=False):
+        told = TOLD.get()
+        assert told is not None
+        told(3, 12, "fits of the forest")
+    assert any("checking it.csv" in line and "3 of 12 fits of the forest" in line for line in terminal.lines())
+    assert TOLD.get() is None

@@ -2,13 +2,14 @@
 
 numbers:  F tests of every pair of factors whose interaction can be estimated, of what a factor that is a number does
           beyond its curve, and of the level that responds to another factor least as the others do (`one_level`), on
-          top of all single effects; of single rows a rejection has to stand without the answer that is furthest off,
-          and when signs of what is left are dealt anew, which leaves each answer a noise of its own. Against the noise
-          of repeated rows where there are any, with a lack-of-fit test of everything at once; without either, one
-          degree of freedom: does the squared fit explain what the fit leaves (Tukey 1949), or its slope within any
-          level (Mandel 1961)? A rejection has to stand when what a shrunken fit leaves, and all that differs from the
-          mean, is dealt anew: one outlier makes effects and bends what they leave, of which F does not know; that by
-          slopes shows without the answer that is furthest off, too. Noise is never less than the answers' rounding
+          top of all single effects. Against the noise of repeated rows where there are any, with a lack-of-fit test of
+          everything at once, and a rejection has to stand where some are noisier than others (`unequal`); of single
+          rows it has to stand without the answer that is furthest off, and when signs of what is left are dealt anew,
+          which leaves each answer a noise of its own. Without either, one degree of freedom: does the squared fit
+          explain what the fit leaves (Tukey 1949), or its slope within any level (Mandel 1961)? A rejection has to
+          stand when what a shrunken fit leaves, and all that differs from the mean, is dealt anew: one outlier makes
+          effects and bends what they leave, of which F does not know; that by slopes shows without the answer that is
+          furthest off, too. Noise is never less than the answers' rounding
 classes:  score tests of every pair on top of the additive log-odds, their largest compared with answers drawn from that
           fit; with several rows in a cell also its deviance; where repeated rows always agree, whether any additive
           log-odds separates the classes (linear programme)
@@ -31,6 +32,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.one_level import Odd, steepest
 from recombine.checks.recurring import f_test, recurring, repeated
+from recombine.checks.unequal import Noise, unequal
 from recombine.space import Level
 from recombine.support.table import Target
 
@@ -45,8 +47,8 @@ MOST_DIGITS = 7
 """Decimals up to which answers count as rounded."""
 LARGEST = 3_000_000
 """Cells × effects up to which a test is of matrices; above, it is of what recurs."""
-MOST_RECURRING = 1_500_000
-"""Cells × factors × pairs up to which that is of all cells."""
+LOOKED_AT, MOST_RECURRING = 300_000, 1_500_000
+"""Cells of which those that recur are found, and cells × factors × pairs up to which that is of all of them."""
 DRAWN = 999
 MOST_DEALT = 300_000_000
 """Cells × effects × draws up to which so many are dealt."""
@@ -103,7 +105,7 @@ def additivity(
     large = cells * known.rank > LARGEST
     if large and (known.order > 1 or target.classes is not None):
         return _untested("the table is too large for this test of additivity.")
-    codes, count = known.codes[use].astype(np.int64), target.count[use].astype(np.float64)
+    codes, count = known.codes[use], target.count[use].astype(np.float64)
     pairs, left_over = _pairs(codes, known, cells) if known.order == 1 else ({}, [])
     named = {_product(names, chosen): columns for chosen, columns in pairs.items()}
     skipped = [f"pairs of {len(names)} factors"] if known.order == 1 and len(names) > MOST_FACTORS else []
@@ -119,13 +121,16 @@ def additivity(
     mean, pure = target.mean[use], float(target.spread[use].sum())
     rounding = _step(mean[target.spread[use] == 0]) ** 2 / 12
     sparse, most = [], MOST_RECURRING // (len(names) * max(len(left_over), 1))
+    part = np.random.default_rng(0).choice(cells, LOOKED_AT, False) if cells > LOOKED_AT else np.arange(cells)
+    some, of_each, rows_each = codes[part].astype(np.int64), mean[part], count[part]
+    where = "where it recurs" + (f" among {LOOKED_AT:,} combinations drawn at random" if cells > LOOKED_AT else "")
     for pair in left_over:
         bent = any(k in known.curves for k in pair)
-        p_value = None if bent else recurring(codes, known.shape, pair, known.curves, mean, count, rounding, most)
+        p_value = None if bent else recurring(some, known.shape, pair, known.curves, of_each, rows_each, rounding, most)
         if p_value is None:
             skipped.append(_product(names, pair))
         else:
-            sparse.append(_Found("interaction", p_value, f"F test of {_product(names, pair)} where it recurs"))
+            sparse.append(_Found("interaction", p_value, f"F test of {_product(names, pair)} {where}"))
     if large:
         seen = replace(target, mean=mean, count=target.count[use], spread=target.spread[use])
         p_value = repeated(codes, known.shape, known.curves, seen, rounding, MOST_RECURRING // len(names))
@@ -144,11 +149,15 @@ def additivity(
     if rows > cells and pure <= tiny:
         why = "repeated rows agree exactly, the additive fit does not meet them"
         return Additivity("lack of fit", True, 0.0, None, f"additivity is rejected: {why}.", why)
-    noise = (pure, rows - cells) if rows > cells else None
-    found = [interaction(pair, basis, columns, left, root, noise, rounding) for pair, columns in named.items()]
+    noise, within = None, None
+    if rows > cells:
+        noise = pure, rows - cells
+        within = Noise(np.maximum(target.spread[use], (count - 1) * rounding), count - 1, codes, mean)
+    found = [interaction(pair, basis, columns, left, root, noise, rounding, within) for pair, columns in named.items()]
     tests = [f for f in found if f is not None] + sparse
-    if noise is not None:
+    if noise is not None and within is not None:
         p = f_test(float(left @ left), cells - known.rank, *noise)
+        p = max(p, unequal(float(left @ left), basis, True, within)) if p < LEVEL else p
         tests.append(_Found("lack of fit", p, "lack-of-fit F test"))
     if tests and known.order == 1 and (steep := steepest(codes, known.shape, known.curves, basis, mean, root)):
         odd, inside = Odd.of(steep.at, names, levels), codes[:, steep.at[0]] == steep.at[1]
@@ -219,28 +228,39 @@ def interaction(
     root: Floats,
     noise: tuple[float, float] | None = None,
     rounding: float = 0.0,
+    within: Noise | None = None,
 ) -> _Found | None:
     """F test of columns (of a pair of factors) on top of a basis (all single effects); what it leaves is no less than
-    ``rounding``."""
-    gain, size = gained(basis, columns, left, root)
+    ``rounding``. ``within``: the noise of each combination's rows; a rejection has to stand if these differ."""
+    new = _new(basis, columns, root)
+    gain, size = float(((new.T @ left) ** 2).sum()), new.shape[1]
     freedom = len(left) - basis.shape[1] - size
     if size == 0 or (noise is None and freedom < 1):
         return None
     rest = (max(float(left @ left) - gain, freedom * rounding), freedom) if noise is None else noise
-    return _Found("interaction", f_test(gain, size, *rest), f"F test of {name}", columns if noise is None else None)
+    p = f_test(gain, size, *rest)
+    if p < LEVEL and within is not None:
+        p = max(p, unequal(gain, new, False, within))
+    return _Found("interaction", p, f"F test of {name}", columns if noise is None else None)
 
 
 def gained(basis: Floats, columns: Floats, left: Floats, root: Floats) -> tuple[float, int]:
     """Of what a basis leaves, the sum of squares that further columns take away, and how many of them are new."""
+    new = _new(basis, columns, root)
+    return float(((new.T @ left) ** 2).sum()), new.shape[1]
+
+
+def _new(basis: Floats, columns: Floats, root: Floats) -> Floats:
+    """Orthonormal columns of what further ones have beyond a basis."""
     extra = columns * root[:, None]
-    extra = orth(extra - basis @ (basis.T @ extra), rcond=1e-9)
-    return float(((extra.T @ left) ** 2).sum()), extra.shape[1]
+    return np.asarray(orth(extra - basis @ (basis.T @ extra), rcond=1e-9))
 
 
 def _step(answers: Floats) -> float:
     """What single answers are rounded to: 1, 0.1, …, or 0 where they have more digits than people write."""
     for digits in range(MOST_DIGITS if len(answers) else 0):
-        if (np.abs(answers - np.round(answers, digits)) <= 1e-12 * np.abs(answers)).all():
+        # Of millions the first few tell that most digits are too few.
+        if all((np.abs(y - np.round(y, digits)) <= 1e-12 * np.abs(y)).all() for y in (answers[:1_000], answers)):
             return float(10.0**-digits)
     return 0.0
 

@@ -48,10 +48,9 @@ class Aliases:
         return said
 
 
-def aliases(codes: Ints, shape: tuple[int, ...]) -> Aliases:
-    """Of the cells that were seen. Where there are as many effects as cells nothing is called an alias: there it is
-    cells that lack."""
-    cells = np.unique(codes, axis=0)
+def aliases(cells: Ints, shape: tuple[int, ...]) -> Aliases:
+    """Of the distinct cells that were seen. Where there are as many effects as cells nothing is called an alias: there
+    it is cells that lack."""
     if len(shape) < 3 or len(cells) > MOST_CELLS or sum(shape) > MOST_COLUMNS:
         return Aliases()
     single = [np.eye(n)[cells[:, k]] for k, n in enumerate(shape)]

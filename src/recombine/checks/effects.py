@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg.lapack import dtrtri
 from scipy.sparse import csc_array, csr_array
 
 from recombine.checks.curves import Curve
@@ -69,7 +70,13 @@ class Block:
         cls, codes: Ints, shape: tuple[int, ...], subset: Subset, curves: Mapping[int, Floats] | None = None
     ) -> Block:
         curves = curves or {}
-        return cls(subset, np.unique(key_of(codes, shape, [k for k in subset if k not in curves])), shape, curves)
+        levels = [k for k in subset if k not in curves]
+        keys, possible = key_of(codes, shape, levels), math.prod(shape[k] for k in levels)
+        if possible > len(keys):
+            return cls(subset, np.unique(keys), shape, curves)
+        seen = np.zeros(possible, dtype=bool)  # of many rows a look-up is faster than a sort
+        seen[keys] = True
+        return cls(subset, np.flatnonzero(seen), shape, curves)
 
     def __len__(self) -> int:
         return len(self.keys) * math.prod(int(table.shape[1]) for table in self.curves.values())
@@ -129,7 +136,8 @@ def key_of(codes: Ints, shape: tuple[int, ...], subset: Sequence[int]) -> Ints:
     """One whole number for the levels that a row has in a subset of factors."""
     key = np.zeros(len(codes), dtype=np.int64)
     for k in subset:
-        key = key * shape[k] + codes[:, k]
+        key *= shape[k]
+        key += codes[:, k]
     return key
 
 
@@ -176,26 +184,26 @@ class Effects:
         values, rows, places = (np.concatenate(part) for part in zip(*parts, strict=True))
         return csr_array((values, (rows, places)), shape=(len(codes), start)), known
 
-    def _normal(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Xᵀ U⁻¹ X of the effects that are kept, of these with those set apart, of the latter (its diagonal), and
-        Xᵀ U⁻¹ y."""
+    def _normal(self) -> tuple[Floats, csr_array, Floats, Floats]:
+        """Xᵀ U⁻¹ X of the effects that are kept, of these with those set apart (of few cells each, so nearly all of it
+        is zero), of the latter (its diagonal), and Xᵀ U⁻¹ y."""
         if self.design.nnz > FILLED * self.design.shape[0] * self.design.shape[1] and not len(self._apart):
             weighted = self.dense / self.noise[:, None]
-            return weighted.T @ self.dense, np.zeros((len(self._kept), 0)), np.zeros(0), weighted.T @ self.y
+            return weighted.T @ self.dense, csr_array((len(self._kept), 0)), np.zeros(0), weighted.T @ self.y
         weighted = self.design.multiply(1 / self.noise[:, None]).tocsr()
         kept, apart = weighted[:, self._kept], self.design[:, self._apart]
         diagonal = np.asarray(weighted[:, self._apart].sum(axis=0)).ravel()
         within = (kept.T @ self.design[:, self._kept]).toarray()
-        return within, (kept.T @ apart).toarray(), diagonal, weighted.T @ self.y
+        return within, csr_array(kept.T @ apart), diagonal, weighted.T @ self.y
 
-    def _solved(self, normal: tuple[Floats, Floats, Floats, Floats]) -> Floats:
+    def _solved(self, normal: tuple[Floats, csr_array, Floats, Floats]) -> Floats:
         """The effects; and the factor of their precision, those set apart eliminated."""
         within, across, diagonal, right = normal
         precision, right = self.precision(), right / self.sigma2
         self._across, self._alone = across / self.sigma2, diagonal / self.sigma2 + precision[self._apart]
-        share = self._across / self._alone
+        share = self._shared()
         self.factor = cho_factor(
-            within / self.sigma2 + np.diag(precision[self._kept]) - share @ self._across.T, lower=True
+            within / self.sigma2 + np.diag(precision[self._kept]) - (share @ self._across.T).toarray(), lower=True
         )
         beta = np.empty_like(right)
         beta[self._kept] = cho_solve(self.factor, right[self._kept] - share @ right[self._apart])
@@ -203,16 +211,21 @@ class Effects:
         beta[self._apart] = (rest.T / self._alone).T
         return beta
 
+    def _shared(self) -> csr_array:
+        """What the effects that are kept have in common with each of those set apart, over its precision."""
+        return csr_array(self._across.multiply(1 / self._alone[None, :]))
+
     def _settle(self, rounds: int, known: bool) -> None:
         """MacKay's updates: θ_b = ‖β_b‖² / γ_b with γ_b the number of effects that the data settle."""
         normal = self._normal()
         least = LEAST * self.spread
         for _ in range(rounds):
             beta = self._solved(normal)
-            inverse = solve_triangular(self.factor[0], np.eye(len(self._kept)), lower=True)
+            inverse = np.tril(dtrtri(self.factor[0], lower=1)[0])
             variance = np.empty(len(beta))
             variance[self._kept] = (inverse**2).sum(axis=0)
-            variance[self._apart] = 1 / self._alone + ((inverse @ self._across / self._alone) ** 2).sum(axis=0)
+            half = self._shared().T @ inverse.T
+            variance[self._apart] = 1 / self._alone + (half**2).sum(axis=1)
             settled = self.size - self._sums(variance[1:]) / self.theta
             theta = np.maximum(self._sums(_squares(beta[1:])) / np.maximum(settled, 1e-6), least)
             theta = self.theta if self.free else theta
@@ -231,7 +244,7 @@ class Effects:
         """L⁻¹ of rows: the part of the effects that are kept, and of those set apart."""
         alone, kept = rows[:, self._apart], rows[:, self._kept].toarray().T
         if len(self._apart):
-            kept = kept - (alone.multiply(1 / self._alone).tocsr() @ self._across.T).T
+            kept = kept - (alone.multiply(1 / self._alone).tocsr() @ self._across.T).toarray().T
         half = solve_triangular(self.factor[0], kept, lower=True)
         return half, csc_array(alone.multiply(1 / np.sqrt(self._alone)).T)
 

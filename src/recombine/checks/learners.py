@@ -6,7 +6,8 @@ each of them about what it would have alone (`packed`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from recombine.errors import unknown
 LEARNERS = ("forest", "networks")
 MOST_LEARNT = 300_000
 """Cells × inputs up to which a learner is fitted to all cells: it is fitted anew up to some hundred times."""
+TOLD: ContextVar[Callable[[int, int, str], None] | None] = ContextVar("told", default=None)
+"""Who is told of each fit (done, total, words)."""
 
 
 def learners(names: Sequence[str], cells: Cells, seed: int = 0) -> list[Rule]:
@@ -98,6 +101,9 @@ class Learner:
         """A cell that stands in for several asked ones is tried as the first of them, which was drawn at random."""
         cells, once = self._cells, {int(group[0]): group for group in reversed(groups)}
         said = np.zeros((len(cells.codes), 1 if cells.numeric else cells.answers.shape[1]))
-        for rows, gone in packed(list(once.values()), cells.codes, cells.shape):
+        parts, told = packed(list(once.values()), cells.codes, cells.shape), TOLD.get()
+        for done, (rows, gone) in enumerate(parts, 1):
             said[rows] = self._say(self._fit(np.setdiff1d(self._learnt, gone)), cells.codes[rows])
+            if told is not None:
+                told(done, len(parts), f"fits of the {self.name}")
         return said[[int(group[0]) for group in groups]]

@@ -170,9 +170,9 @@ def _shares(target: Target) -> bool:
 
 def _marks(target: Target) -> tuple[float, float] | None:
     """The ends of a scale of a few whole numbers from 1 on, such as a rating, all of which were given; else None."""
-    if target.ends is None:
+    if target.ends is None or (ends := target.ends[target.count > 0]).min() < 1 or ends.max() > MOST_MARKS:
         return None
-    given = np.unique(target.ends[target.count > 0])
+    given = np.unique(ends)
     few = FEWEST_MARKS <= len(given) <= MOST_MARKS
     return (1.0, float(given[-1])) if few and given[0] == 1 and (np.diff(given) == 1).all() else None
 

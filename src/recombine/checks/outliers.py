@@ -148,7 +148,7 @@ def _apart(y: Floats) -> list[int]:
     left, taken, last = np.arange(len(y)), list[int](), 0
     off = np.abs(y - np.median(y))
     far = off > FAR * 1.4826 * max(float(np.median(off)), 1e-9 * float(np.abs(y).max()))
-    for step in range(1, min(MOST, max(1, len(y) // 10)) + 1):
+    for step in range(1, min(MOST, max(1, len(y) // 10)) + 1 if far.any() else 1):
         freedom, distance = len(left) - 2, y[left] - y[left].mean()
         worst = int(np.abs(distance).argmax())
         own = distance[worst] ** 2 * len(left) / (len(left) - 1)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.checks.advice import advise
 from recombine.checks.cells import cells_with
@@ -19,7 +20,7 @@ from recombine.checks.expected import shown
 from recombine.checks.exported import run_sheet
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.optimal import choose, floor, until
+from recombine.checks.optimal import Choice, choose, floor, until
 from recombine.checks.visiting import visiting_order
 from recombine.errors import InputError
 from recombine.result import Result
@@ -34,6 +35,8 @@ MOST_CELLS = 20_000
 """Cells that are considered, to be collected or to be answered; of a larger grid, a sample."""
 MOST_EFFECTS = 1_000
 MOST_ROWS = 5_000
+NEARLY = 1 + 1e-6
+"""Above what is to be reached by so little is reached."""
 TRAINED = "of training"
 BOUGHT_BY_TWO = (
     "on planted tables of two factors whose levels act together, the answers afterwards erred as much as after as many "
@@ -278,34 +281,20 @@ def plan_rows(
                 "must be determined already; give a budget instead."
             )
         first = np.concatenate([first, ties[:1]])
-    none, one = np.zeros(0, dtype=np.int64), np.ones(len(x))
-    start = choose(before, x[:0], now, one[:0], 0, first=none) if known.rank == whole.rank else None
-    lowest = None
-    fresh = None
-    if distinct:
-        wanted = {tuple(row) for row in asked.tolist()}
-        fresh = ~known.members.contains(pool) & np.array([tuple(row) in wanted for row in pool.tolist()], dtype=bool)
+    none = np.zeros(0, dtype=np.int64)
+    start = choose(before, x[:0], now, np.ones(0), 0, first=none) if known.rank == whole.rank else None
+    fresh = _fresh(known, pool, asked) if distinct else None
+    fewest = lowest = None
+    bound = 0.0
     if error is not None:
-        most, bound = (error / noise) ** 2 * (1 + 1e-6), 0.0
-        least = float(floor(before, x, ask).max(initial=0.0))
-        if start is not None and start.worst <= most:
-            chosen, fewest = start, 0
-        elif least > most:
-            chosen, fewest, lowest = (
-                start or choose(before, x, ask, one, len(first), first=first),
-                0,
-                _error(least, noise),
-            )
-        else:
-            rows, fewest = until(before, x, ask, (error / noise) ** 2, MOST_ROWS, first, fresh)
-            chosen = choose(before, x, ask, one, len(rows), first=rows)
-        enough = needed.enough and chosen.worst <= most
+        chosen, fewest, lowest = _reaching((error / noise) ** 2, before, x, ask, start, first, fresh)
+        enough = needed.enough and chosen.worst <= (error / noise) ** 2 * NEARLY
     else:
         total = float(budget or 0)
         chosen = choose(before, x, ask, prices, total, criterion, None if grid or shifts else first, fresh)
         if not np.isfinite(chosen.mean):
             chosen = choose(before, x, ask, prices, total, criterion, first, fresh)
-        fewest, enough = None, needed.enough and bool(np.isfinite(chosen.mean))
+        enough = needed.enough and bool(np.isfinite(chosen.mean))
         bound = math.sqrt(chosen.bound) * noise if criterion == "A" else 0.0
     cells = pool[chosen.rows]
     if shifts is not None and len(cells) == 1:
@@ -324,8 +313,31 @@ def plan_rows(
         known.assumes(space.names, scale), scale, typical, int(far.sum()),
         known.still_beyond(asked, cells),
         repeats=_repeats(cells[order], known.members.contains(cells[order]).tolist()),
-        block=None if shifts is None else shifts.name, shift=(off[0], off[1]), floor=lowest,
+        block=None if shifts is None else shifts.name, shift=(off[0], off[1]),
+        floor=None if lowest is None else _error(lowest, noise),
     )  # fmt: skip
+
+
+def _fresh(known: Identifiability, pool: Codes, asked: Codes) -> NDArray[np.bool_]:
+    """Which rows of the pool are asked about and were never seen."""
+    wanted = {tuple(row) for row in asked.tolist()}
+    return np.array([tuple(row) in wanted for row in pool.tolist()], dtype=bool) & ~known.members.contains(pool)
+
+
+def _reaching(
+    most: float, before: Floats, x: Floats, ask: Floats, start: Choice | None, first: Ints,
+    fresh: NDArray[np.bool_] | None,
+) -> tuple[Choice, int, float | None]:  # fmt: skip
+    """Rows until no asked variance is above ``most``, how few could do; and the least that can be had, where that is
+    above it: then no rows beyond the first are planned."""
+    one = np.ones(len(x))
+    if start is not None and start.worst <= most * NEARLY:
+        return start, 0, None
+    least = float(floor(before, x, ask).max(initial=0.0))
+    if least > most * NEARLY:
+        return start or choose(before, x, ask, one, len(first), first=first), 0, least
+    rows, fewest = until(before, x, ask, most, MOST_ROWS, first, fresh)
+    return choose(before, x, ask, one, len(rows), first=rows), fewest, None
 
 
 def _repeats(cells: Codes, seen: Sequence[bool]) -> tuple[str, ...]:

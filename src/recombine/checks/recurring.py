@@ -33,8 +33,8 @@ EXACT = 1e-14
 """Share of the squared answers up to which nothing is left of them."""
 DOUBTFUL, PROBES = 0.2, 10
 """p-value of F from which z is not asked, and draws of signs for its mean."""
-LOOKED_AT, FEWEST = 300_000, 4
-"""Combinations of which those that recur are found, and how many of a pair of levels are kept at least."""
+FEWEST = 4
+"""Combinations of a pair of levels that are kept at least."""
 
 
 def recurring(
@@ -127,7 +127,7 @@ def f_test(gain: float, size: float, rest: float, freedom: float) -> float:
 def _sharing(keys: Ints, most: int) -> Ints:
     """The combinations whose pair of levels recurs; of too many, as many of each pair, or those of some pairs."""
     rng = np.random.default_rng(0)
-    order = rng.permutation(len(keys))[:LOOKED_AT]
+    order = rng.permutation(len(keys))
     order = order[np.argsort(keys[order], kind="stable")]
     _, first, many = np.unique(keys[order], return_index=True, return_counts=True)
     each = np.where(many > 1, np.minimum(many, max(FEWEST, most // len(many))), 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -30,7 +31,7 @@ from recombine.cli.options import (
 )
 from recombine.cli.plan import plan_from_levels, print_plan
 from recombine.cli.printing import console, counted, print_facts, print_json, print_verdict, say, shown, unread, wrapped
-from recombine.cli.progress import waiting
+from recombine.cli.progress import bar, waiting
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 from recombine.result import safe_csv
 
@@ -182,7 +183,7 @@ def check(
     from recombine.checks import Purpose, check as run
 
     # The matrices are small: threads would wait for each other, on a busy machine longer than one alone takes.
-    with waiting(f"checking {table.name}", quiet=json), threadpool_limits(limits=1):
+    with _watched(f"checking {table.name}", learning=rules is not None, quiet=json), threadpool_limits(limits=1):
         result = run(
             table, chosen, target=target, target_kind=target_kind, split=split, test=test, grid=grid, order=order,
             min_support=min_support, bins=counts, numeric=shapes(numeric or []),
@@ -203,6 +204,23 @@ def check(
             _show(result, out, best, plan)
     _conditions(result, fail_on or [], failed)
     return int(bool(failed))
+
+
+@contextmanager
+def _watched(words: str, learning: bool, quiet: bool) -> Iterator[None]:
+    """Say on a terminal what is being done, and of learners, which take seconds to minutes, how far they are."""
+    if not learning:
+        with waiting(words, quiet):
+            yield
+        return
+    from recombine.checks.learners import TOLD
+
+    with bar(words, quiet) as told:
+        before = TOLD.set(told)
+        try:
+            yield
+        finally:
+            TOLD.reset(before)
 
 
 def _conditions(result: CheckResult, asked: list[str], failed: list[str]) -> None:

@@ -95,23 +95,20 @@ class Answers:
     column: pl.Expr
     percent: bool = False
 
-    def plan(self) -> list[pl.Expr]:
-        """What is asked of the column ``" y"`` within each combination."""
-        y = pl.col(" y")
-        if self.classes is None:
-            ends = [y.min().alias(" low"), y.max().alias(" high"), ((y - y.mean()) ** 2).sum().alias(" spread")]
-            return [y.count().alias(" count"), y.mean().alias(" mean"), *ends]
-        return [(y == i).sum().alias(f" c{i}") for i in range(len(self.classes))]
-
-    def target(self, grouped: pl.DataFrame) -> Target:
-        if self.classes is None:
-            mean, spread, *ends = (grouped[n].fill_null(0.0).to_numpy() for n in (" mean", " spread", " low", " high"))
-            count = grouped[" count"].to_numpy().astype(np.int64)
-            return Target(self.name, None, count, mean, spread, self.percent, np.stack(ends, axis=1))
-        shares = grouped.select([f" c{i}" for i in range(len(self.classes))]).to_numpy().astype(np.float64)
-        count = shares.sum(axis=1)
-        none = np.zeros(len(count))
-        return Target(self.name, self.classes, count.astype(np.int64), shares / np.maximum(count, 1)[:, None], none)
+    def target(self, y: NDArray[np.float64], starts: NDArray[np.int64]) -> Target:
+        """What the combinations answered, whose rows lie together from ``starts`` on; NaN is no answer."""
+        if self.classes is not None:
+            each = [np.add.reduceat(y == i, starts, dtype=np.int64) for i in range(len(self.classes))]
+            of_class, none = np.stack(each, axis=1), np.zeros(len(starts))
+            count = of_class.sum(axis=1)
+            return Target(self.name, self.classes, count, of_class / np.maximum(count, 1)[:, None], none)
+        told = ~np.isnan(y)
+        count = np.add.reduceat(told, starts, dtype=np.int64)
+        mean = np.add.reduceat(np.where(told, y, 0.0), starts) / np.maximum(count, 1)
+        off = np.where(told, y - np.repeat(mean, np.diff(np.append(starts, len(y)))), 0.0)
+        ends = np.stack([np.fmin.reduceat(y, starts), np.fmax.reduceat(y, starts)], axis=1)
+        spread = np.add.reduceat(off**2, starts)
+        return Target(self.name, None, count, mean, spread, self.percent, np.nan_to_num(ends, posinf=np.inf))
 
 
 def find_answers(

@@ -255,21 +255,13 @@ def _group(
         key = reduce(lambda a, b: a + b, [pl.col(n).cast(pl.Int64) * s for n, s in zip(names, strides, strict=True)])
         lazy = lazy.select(key.alias(" key"), *([" y"] if told else []))
     keys = [" key"] if packed else names
-    if told is None and packed:
-        distinct, counts = _count_keys(collect(lazy)[" key"].to_numpy())
-        return Table(space, _unpack(distinct, space), counts, dropped, notes=notes)
-    grouped = collect(lazy.group_by(keys).agg([pl.len().alias(" n"), *(told.plan() if told else [])])).sort(keys)
-    codes = _unpack(grouped[" key"].to_numpy(), space) if packed else grouped.select(names).to_numpy()
-    counts = grouped[" n"].to_numpy().astype(np.int64)
-    return Table(space, codes, counts, dropped, told.target(grouped) if told else None, notes)
-
-
-def _count_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    ordered = np.sort(keys)
-    starts = (
-        np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(ordered) else np.zeros(0, np.int64)
-    )
-    return ordered[starts], np.diff(np.append(starts, len(ordered)))
+    rows = collect(lazy.sort(keys, maintain_order=True))
+    first = np.concatenate([[True], reduce(np.bitwise_or, [np.diff(rows[n].to_numpy()) != 0 for n in keys])])
+    starts = np.flatnonzero(first[: len(rows)])
+    codes = _unpack(rows[" key"].to_numpy()[starts], space) if packed else rows.select(names).to_numpy()[starts]
+    counts = np.diff(np.append(starts, len(rows)))
+    target = told.target(rows[" y"].cast(pl.Float64).to_numpy(), starts) if told else None
+    return Table(space, codes, counts, dropped, target, notes)
 
 
 def _unpack(keys: NDArray[np.int64], space: FactorSpace) -> Codes:
