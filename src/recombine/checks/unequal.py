@@ -17,7 +17,7 @@ from scipy.special import chdtrc, fdtrc
 
 from recombine.checks.modular import Floats, Ints
 
-DIFFER = 0.2
+DIFFER = 0.01
 """p-value below which noises are taken to differ."""
 
 
