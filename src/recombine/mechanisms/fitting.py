@@ -48,7 +48,7 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     why = f"its error {there} is {share(own)}, "
     if not own >= bound:
         return keep, f"{why}{most}"
-    if own < constant:
+    if own < constant * (1 - 1e-12):
         why += f"not clearly less than the {share(constant)} that always giving the same answer costs"
         return keep, why + f"; {nothing}" * bool(nothing)
     return keep, why + (f"and {nothing}" if nothing else f"where always giving the same answer costs {share(constant)}")
