@@ -193,14 +193,16 @@ def _printed(study: str, asked: str = "") -> str:
 
 @cache
 def _ours(study: str, told: str) -> list[float]:
-    """One value per network that fitted (per network, where none did): ``column``, ``ln column``, ``column*.5+1``."""
+    """One value per network that fitted (per network, where none did, or all are asked for by ``;every``): ``column``,
+    ``ln column``, ``column*.5+1``."""
     table, column, where = told.split(":")
+    where, _, every = where.partition(";")
     found = re.fullmatch(r"(ln )?(\w+)(?:\*([\d.]+))?(?:\+([\d.]+))?", column)
     assert found is not None, column
     log, name, factor, added = found.groups()
     rows = _rows(study, table, where)
     fitted = rows.filter(pl.col("fitted").fill_null(True)) if "fitted" in rows.columns else rows
-    kept = fitted if len(fitted) else rows
+    kept = fitted if len(fitted) and not every else rows
     if "base" in kept.columns:  # its masks are no units of their own
         kept = kept.group_by("base", maintain_order=True).agg(pl.col(name).mean())
     values = kept[name].drop_nulls().cast(pl.Float64)

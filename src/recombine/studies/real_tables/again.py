@@ -20,6 +20,7 @@ from recombine.studies.real_tables.holes import HOLES, hold_out
 from recombine.studies.real_tables.registry import Source
 
 WIDTH = "upper end over lower"
+BOTH = ["random", "structured"]
 SCHEMA = {"holes": pl.String, "what": pl.String, "value": pl.Float64}
 
 
@@ -52,11 +53,15 @@ class ForecastRun(Run):
 
 
 def again(forecasts: pl.DataFrame) -> pl.DataFrame:
-    """One row per half, way to hold out and figure: its mean over tables with its 95 % interval, and its median."""
-    rows = list[tuple[object, ...]]()
-    for (half, holes, what), part in forecasts.group_by("half", "holes", "what", maintain_order=True):
+    """One row per half, way to hold out (and for both of them, hardly seen ones apart) and figure: its mean over tables
+    with its 95 % interval, and its median."""
+    rows, keys = list[tuple[object, ...]](), ["half", "holes", "what"]
+    both = forecasts.filter(pl.col("holes").is_in(BOTH)).with_columns(holes=pl.lit("random and structured"))
+    both = both.group_by(*keys, "table", maintain_order=True).agg(pl.col("value").mean())
+    every = pl.concat([forecasts.select(both.columns), both])
+    for (half, holes, what), part in every.group_by(keys, maintain_order=True):
         values = part["value"].to_numpy()
         found = interval(values)
         rows.append((half, holes, what, len(values), found.mean, found.low, found.high, float(np.median(values))))
     names = {"tables": pl.Int64, **dict.fromkeys(("value", "low", "high", "median"), pl.Float64)}
-    return pl.DataFrame(rows, dict.fromkeys(("half", "holes", "what"), pl.String) | names, orient="row")
+    return pl.DataFrame(rows, dict.fromkeys(keys, pl.String) | names, orient="row")
