@@ -3,8 +3,9 @@ against that cost?
 
     python benchmarks/unequal.py [--tables 200] [--seed 0]
 
-Planted tables of added effects, without and with a pair that acts together; noise alike, growing with the mean,
-five times as large in one level, or of each combination its own (log-normal, .8). “by F” is without the guard of `recombine.checks.unequal`, “stands” what `check` says.
+Planted tables of added effects, without and with a pair that acts together; noise alike, growing with the mean, five
+times as large in one level, or of each combination its own (log-normal, .8). “by F” is without the guard of
+`recombine.checks.unequal`, “stands” what `check` says.
 """
 
 from __future__ import annotations
