@@ -22,6 +22,7 @@ from recombine.studies.real_tables.registry import Source
 WIDTH = "upper end over lower"
 BOTH = ["random", "structured"]
 SCHEMA = {"holes": pl.String, "what": pl.String, "value": pl.Float64}
+AGAIN = {"half": pl.String, **SCHEMA, "tables": pl.Int64, "low": pl.Float64, "high": pl.Float64, "median": pl.Float64}
 
 
 class ForecastRun(Run):
@@ -62,6 +63,5 @@ def again(forecasts: pl.DataFrame) -> pl.DataFrame:
     for (half, holes, what), part in every.group_by(keys, maintain_order=True):
         values = part["value"].to_numpy()
         found = interval(values)
-        rows.append((half, holes, what, len(values), found.mean, found.low, found.high, float(np.median(values))))
-    names = {"tables": pl.Int64, **dict.fromkeys(("value", "low", "high", "median"), pl.Float64)}
-    return pl.DataFrame(rows, dict.fromkeys(keys, pl.String) | names, orient="row")
+        rows.append((half, holes, what, found.mean, len(values), found.low, found.high, float(np.median(values))))
+    return pl.DataFrame(rows, AGAIN, orient="row")
