@@ -114,13 +114,30 @@ def test_rounding_is_noise_and_no_p_value_is_zero():
     """A line met exactly by rounded answers leaves nothing beside one degree of freedom: F was infinite."""
     table = {"a": list("uuuvv"), "dose": [10, 20, 30, 10, 30], "y": [11.0, 12.0, 13.0, 16.0, 18.1]}
     assert check(table, ["a", "dose"], target="y", numeric="dose").additivity.rejected is False
-    rows = {"a": list("uuvv") * 3, "b": list("xyxy") * 3, "y": [1.1, 2.2, 3.3, 4.5] * 3}
+    rows = {"a": list("uuvv") * 3, "b": list("xyxy") * 3, "y": [1.1, 2.2, 3.3, 4.5] * 2 + [1.2, 2.3, 3.3, 4.5]}
     twice = check(rows, ["a", "b"], target="y").additivity  # the cells miss a sum by 0.1, the rounding of each
     assert (twice.test, twice.rejected) == ("lack of fit", False)
-    rows["y"] = [1.1, 2.2, 3.3, 8.5] * 3
+    rows["y"] = [1.1, 2.2, 3.3, 8.5] * 2 + [1.2, 2.3, 3.3, 8.5]
     assert check(rows, ["a", "b"], target="y").additivity.rejected
     assert [_step(np.array(v)) for v in ([12.0, 7.0], [0.25, 1.5], [1 / 3], [])] == [1.0, 0.01, 0.0, 0.0]
     assert "p < 1e-300, F" in _verdict([_Found("interaction", 0.0, "F")]).words
+
+
+def test_copies_of_rows_tell_nothing_of_the_noise():
+    rng = np.random.default_rng(0)
+    a, b = np.divmod(rng.permutation(36)[:27], 6)
+    y = np.round(4 * rng.normal(size=6)[a] + 4 * rng.normal(size=6)[b] + 0.5 * rng.normal(size=27), 2)
+    once = check({"a": a, "b": b, "y": y}, ["a", "b"], target="y")
+    some = np.r_[np.arange(27), 3, 8, 20]
+    for rows in (some, np.tile(np.arange(27), 3)):
+        found = check({"a": a[rows], "b": b[rows], "y": y[rows]}, ["a", "b"], target="y")
+        assert found.verdict == once.verdict == "determined"
+        assert found.additivity.p_value == pytest.approx(once.additivity.p_value)
+        assert "agree exactly, as copies do" in found.additivity.words
+    four = {"a": list("uuvv") * 3, "b": list("xyxy") * 3, "y": [1.1, 2.2, 3.3, 8.5] * 3}
+    found = check(four, ["a", "b"], target="y")
+    assert found.additivity.rejected is None
+    assert found.verdict != "determined"
 
 
 def test_exclusive_or_is_no_additive_logit_and_or_is_one():

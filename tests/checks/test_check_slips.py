@@ -124,7 +124,7 @@ def test_the_forecast_without_it_is_that_of_the_table_without_it():
                   test={k: found.to_frame()[k] for k in "ab"})  # fmt: skip
     told = clean.forecast
     assert f"{shown(told.error)} ({shown(told.low)} to {shown(told.high)}) by the rule “{told.rule}”" in found.notes[0]
-    assert "If it is no slip but a real effect, expect the forecast above" in found.notes[0]
+    assert "If it is a real effect, expect the forecast above, not this one, and more where" in found.notes[0]
 
 
 def test_suspects_that_share_a_level_are_asked_about_as_a_level():

@@ -54,6 +54,7 @@ MOST_DEALT = 300_000_000
 """Cells × effects × draws up to which so many are dealt."""
 MOST_LISTED = 3
 """Interactions that were not tested of which each is named."""
+COPIES = "repeated rows agree exactly, as copies do, tell nothing of the noise and count once"
 NOTHING_RECURS = "the table is large, and neither pairs of levels nor combinations recur in it"
 MOST_FACTORS = 24
 """Factors up to which every pair is tested."""
@@ -138,6 +139,8 @@ def additivity(
         return _noted(_verdict(sparse) if sparse else _untested(NOTHING_RECURS), skipped)
     x = known.rows.floats(codes)
     tiny = 1e-18 * max(1.0, float((count * mean**2).sum()))
+    if copies := float(count.sum()) > cells and pure <= tiny:
+        count = np.ones(cells)
     root = np.sqrt(count)
     basis = orth(x * root[:, None])
     left = root * mean
@@ -146,9 +149,6 @@ def additivity(
         return Additivity("exact fit", False, 1.0, None, "the seen answers are exactly additive.")
     rows = float(count.sum())
     pure = max(pure, (rows - cells) * rounding)
-    if rows > cells and pure <= tiny:
-        why = "repeated rows agree exactly, the additive fit does not meet them"
-        return Additivity("lack of fit", True, 0.0, None, f"additivity is rejected: {why}.", why)
     noise, within = None, None
     if rows > cells:
         noise = pure, rows - cells
@@ -170,8 +170,10 @@ def additivity(
     if not tests:
         tests = _alone(basis, mean, codes, known.shape, rounding, names, levels)
     if not tests:
-        return _noted(_untested("one row per combination leaves nothing to test additivity with."), skipped)
-    return _noted(_verdict(_stood(tests, basis, left, root, rounding)), skipped)
+        few = f"{COPIES}, which" if copies else "one row per combination"
+        return _noted(_untested(f"{few} leaves nothing to test additivity with."), skipped)
+    told = _noted(_verdict(_stood(tests, basis, left, root, rounding)), skipped)
+    return replace(told, words=f"{told.words.rstrip('.')}; {COPIES}.") if copies else told
 
 
 def _product(names: Sequence[str], factors: Sequence[int]) -> str:

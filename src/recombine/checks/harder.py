@@ -26,6 +26,8 @@ MOST = 600
 LEAST = 0.05
 """Share of the mean loss below which none is expected."""
 DEALT, CHANCE = 999, 0.01
+DUST = 1e-24
+"""Share of the largest answer, squared, up to which a loss is rounding."""
 WORTH = 1.5
 """Times the error elsewhere that is worth saying."""
 
@@ -53,7 +55,7 @@ def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
     inside = np.array([codes[:, k] == level for k, level in places], dtype=np.float64).reshape(-1, len(kept))
     counts = inside.sum(axis=1)
     judged = (counts >= FEWEST) & (counts <= len(kept) - FEWEST)
-    if not judged.any() or losses.max() <= 0:
+    if not judged.any() or losses.max() <= DUST * float(np.square(cells.answers).max()):
         return ()
     inside, counts = inside[judged], counts[judged]
     here = np.argsort(rng.random((DEALT, len(kept))), axis=1)

@@ -70,13 +70,18 @@ def without(
     if isinstance(found, str):
         return [*slips[:-1], f"{slips[-1]} Without {which} nothing is forecast."]
     told = f"{shown(found.error)} ({shown(found.low)} to {shown(found.high)}) by the rule “{found.rule}”"
-    real = "If it is no slip but a real effect, expect the forecast above, not this one"
+    real = "If it is a real effect, expect the forecast above, not this one, and more where two of its levels meet"
     return [*slips[:-1], f"{slips[-1]} Without {which} the forecast is {told}. {real}."]
 
 
 def _in_common(cells: list[int], train: Table, harder: Sequence[Harder]) -> str:
-    """A question about a level that several suspects share, or that errs more than others; else nothing."""
+    """A question about a level, or several, that suspects share, or one that errs more than others; else nothing."""
     named = {(h.factor, h.level) for h in harder}
+    shared = [f"{factor.name} {quoted((factor.levels or ())[int(train.codes[cells[0], k])])}"
+              for k, factor in enumerate(train.space.factors)
+              if len(cells) > 1 and len(np.unique(train.codes[cells, k])) == 1]  # fmt: skip
+    if len(shared) > 1:
+        return f"All are in {' and '.join(shared)}: do these act together?"
     for k, factor in enumerate(train.space.factors):
         codes = train.codes[cells, k]
         for level in np.unique(codes):
