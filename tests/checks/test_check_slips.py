@@ -134,3 +134,18 @@ def test_suspects_that_share_a_level_are_asked_about_as_a_level():
     y[[1, 2]] += 40  # both of level 0
     result = check({"a": a[seen].astype(str), "b": b[seen].astype(str), "y": y[seen]}, ["a", "b"], target="y")
     assert result.notes[0].endswith("All are in a 0: a level that behaves differently?")
+
+
+def test_a_level_that_is_odd_is_left_out_for_the_others():
+    rng = np.random.default_rng(3)
+    a, b = np.divmod(np.tile(rng.permutation(60)[:45], 2), 10)
+    sign = np.where(a == 4, -1.0, 1.0)
+    y = 5 * rng.normal(size=6)[a] + sign * 5 * rng.normal(size=10)[b] + rng.normal(size=90)
+    table = {"a": [f"m{i}" for i in a], "b": b, "y": y}
+    found = check(table, ["a", "b"], target="y")
+    (note,) = [n for n in found.notes if "may be alone in not adding up" in n]
+    assert note.startswith("a m4 may be alone")
+    kept = a != 4
+    alone = check({"a": [f"m{i}" for i in a[kept]], "b": b[kept], "y": y[kept]}, ["a", "b"], target="y")
+    assert f"asked combinations of the others is {shown(alone.forecast.error)} (" in note
+    assert alone.verdict == "determined"

@@ -36,7 +36,7 @@ from recombine.checks.reading import (
     texts_in,
     with_grid,
 )
-from recombine.checks.slips import slips_in, without
+from recombine.checks.slips import slips_in, without, without_level
 from recombine.checks.tables import Pairs, pair_tables
 from recombine.checks.unnamed import MOST_ROWS, unnamed
 from recombine.checks.verdict import CheckResult
@@ -129,6 +129,8 @@ def check(
     plain = levels_only(train, curves)
     harder = () if judged.forecast is None else judged.forecast.harder
     slips = without(*slips_in(train, known), train, known, asked, rules, seed, harder)
+    odd = judged.additivity.odd if judged.additivity and judged.additivity.rejected else None
+    told += without_level(odd, train, known, asked, rules, seed)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)

@@ -63,8 +63,7 @@ def _rejected(judged: Judged) -> list[str]:
     fit, again = judged.additivity, judged.rescaled
     if fit is None or not fit.rejected or judged.forecast is None or (again and again.rejected is False):
         return []
-    alone = f" {fit.odd.factor} {fit.odd.level} may be alone in that: check without its rows." if fit.odd else ""
-    return [f"“determined” rests on effects that add up, which is rejected here{_instead(judged.forecast)}.{alone}"]
+    return [f"“determined” rests on effects that add up, which is rejected here{_instead(judged.forecast)}."]
 
 
 def _told(train: Table, wanted: Table | None, expected: Forecast | None) -> list[str]:
