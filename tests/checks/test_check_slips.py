@@ -149,3 +149,19 @@ def test_a_level_that_is_odd_is_left_out_for_the_others():
     alone = check({"a": [f"m{i}" for i in a[kept]], "b": b[kept], "y": y[kept]}, ["a", "b"], target="y")
     assert f"asked combinations of the others is {shown(alone.forecast.error)} (" in note
     assert alone.verdict == "determined"
+
+
+def test_a_code_for_missing_is_named_and_a_level_that_answers_one_number_or_a_rating_is_none():
+    rng = np.random.default_rng(0)
+    codes = rng.permutation([(a, b) for a in range(6) for b in range(6)])[:27]
+    table = {"a": codes[:, 0], "b": codes[:, 1], "y": (20 + codes @ [2, 3] + rng.normal(size=27)).round(1)}
+    assert not named(table)
+    seen, coded = table["y"][3:], np.where(np.arange(27) < 3, -999, table["y"])
+    (note,) = check({**table, "y": coded}, ["a", "b"], target="y").notes[:1]
+    others = f"{shown(seen.min())} to {shown(seen.max())}"
+    assert note.startswith(f"in 3 combinations an answer is -999, far from all others ({others}): a code for missing?")
+    assert "Without these combinations the forecast is" in note
+    assert "behaves differently" not in note
+    level = np.where(codes[:, 0] == 2, -999, table["y"])
+    rated = np.where(np.arange(27) < 3, 1, rng.integers(4, 6, 27))
+    assert not any("code for missing" in n for y in (level, rated) for n in named({**table, "y": y}))

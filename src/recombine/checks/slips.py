@@ -13,7 +13,7 @@ from recombine.checks.harder import Harder
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.modular import Ints
 from recombine.checks.one_level import Odd
-from recombine.checks.outliers import off_the_sum, outliers, rows_apart, wrong_of_two
+from recombine.checks.outliers import code_for_missing, off_the_sum, outliers, rows_apart, wrong_of_two
 from recombine.checks.queries_asked import Asked
 from recombine.checks.rules import Cells
 from recombine.space import quoted
@@ -27,15 +27,24 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
     """Sentences about answers that may be slips, and their combinations."""
     if train.target is None:
         return [], []
-    apart = outliers(train.target)
-    within = [(i, rows) for i, rows in rows_apart(train.target) if i not in apart]
-    cells = [*apart, *(i for i, _ in within)]
-    off = [] if cells else off_the_sum(train.target, known)
+    code = _coded(train)
+    missing = [] if code is None else code[1]
+    target = replace(train.target, count=np.where(np.isin(np.arange(len(train.codes)), missing), 0, train.target.count))
+    apart = outliers(target)
+    within = [(i, rows) for i, rows in rows_apart(target) if i not in apart]
+    cells = [*missing, *apart, *(i for i, _ in within)]
+    off = [] if cells else off_the_sum(target, known)
 
     def of(cell: int) -> str:
         return f"of ({', '.join(map(str, train.space.decode(train.codes[[cell]])[0].values()))})"
 
     slip, said = "look for a slip, it changes everything said here.", []
+    if code is not None:
+        low, high = map(shown, code[2])
+        said.append(
+            f"in {len(missing):,} combinations an answer is {shown(code[0])}, far from all others ({low} to {high}): a "
+            "code for missing? If so, blank these and check again."
+        )
     if apart:
         what = "the answer {} lies" if len(apart) == 1 else "the answers {} lie"
         named = ", ".join(f"{_own(train.target, i)} {of(i)}" for i in apart)
@@ -59,7 +68,7 @@ def without(
     planted tables of such effects its interval held 4 of 36, of slips 14 of 14)."""
     if not cells or train.target is None or asked.worst == "seen":
         return slips
-    if common := _in_common(cells, train, harder):
+    if _coded(train) is None and (common := _in_common(cells, train, harder)):
         return [*slips[:-1], f"{slips[-1]} {common}"]
     which = "that combination" if len(cells) == 1 else "these combinations"
     told, _ = _forecast_without(cells, train, train.target, known, asked.codes, rules, seed)
@@ -102,6 +111,16 @@ def _forecast_without(
     if isinstance(found, str):
         return "", len(codes)
     return f"{shown(found.error)} ({shown(found.low)} to {shown(found.high)}) by the rule “{found.rule}”", len(codes)
+
+
+def _coded(train: Table) -> tuple[float, list[int], tuple[float, float]] | None:
+    """A code for missing, unless it is what all combinations of one level answered and no others."""
+    code = code_for_missing(train.target)
+    if code is None:
+        return None
+    given = np.isin(np.arange(len(train.codes)), code[1])
+    level = (train.codes == train.codes[code[1][0]]) == given[:, None]
+    return None if level.all(axis=0).any() else code
 
 
 def _in_common(cells: list[int], train: Table, harder: Sequence[Harder]) -> str:
