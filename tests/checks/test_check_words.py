@@ -402,3 +402,23 @@ def test_what_is_determined_is_answered_however_much_is_not():
     found = check(known, ["a", "b"], target="y", max_queries=500)
     assert found.counts["undetermined"] > 500
     assert [q.prediction for q in found.queries if q.status == "determined"] == [pytest.approx(3.0)]
+
+
+def test_combinations_of_few_rows_are_said_to_blur_what_the_others_show_where_these_determine_as_much():
+    rng = np.random.default_rng(0)
+    cells = np.array([(a, b) for a in range(5) for b in range(5) if (a, b) != (4, 4)])
+
+    def notes(few, noise=5.0):
+        codes = np.repeat(cells, np.where(few, 1, 40), axis=0)
+        y = codes @ [1, -1] + noise * rng.normal(size=len(codes))
+        result = check({"a": codes[:, 0], "b": codes[:, 1], "y": y}, ["a", "b"], target="y")
+        return result.doubt, [n for n in result.notes if "--min-support" in n]
+
+    some = cells.sum(axis=1) % 5 > 2
+    (doubt, said), apart = notes(some), cells[:, 0] < 2
+    assert (doubt, said) == ("unsupported", [
+        f"{some.sum()} of 24 combinations have only 1 row, the others 40: their means are noisier, and in the forecast "
+        "all count alike; --min-support 5 leaves them out of training."
+    ])  # fmt: skip
+    assert notes(some, 0.1) == (None, [])
+    assert notes(apart) == ("unsupported", [])  # without them two levels were never seen

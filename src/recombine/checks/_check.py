@@ -20,7 +20,7 @@ from recombine.checks.curves import Numeric, curves_of, shapes
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import judge
 from recombine.checks.modular import Floats
-from recombine.checks.notes import notes_on
+from recombine.checks.notes import few_rows, notes_on
 from recombine.checks.planning import Plan
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
@@ -190,6 +190,8 @@ def check(
             "seed": seed,
         },
     )  # fmt: skip
+    if result.doubt:
+        result = replace(result, notes=(*result.notes, *few_rows(train, known)))
     return result if plan is None else replace(result, plan=_resting(plan, result, wanted is None).in_runs(seed))
 
 

@@ -31,6 +31,28 @@ MOST_HARDER = 3
 WORTH_A_WORD = 0.1
 """Share of the asked pull from which a shortcut that does not win is mentioned."""
 
+FEW_ROWS = 0.1
+"""Rows of a combination, as a share of the most that one has, up to which they are few; share of all rows up to which
+the combinations that have so few can be left out; share of all combinations that they are at least."""
+
+
+def few_rows(train: Table, known: Identifiability) -> list[str]:
+    """What to try where effects are not shown to add up and some combinations have far fewer rows than others, if these
+    determine as much alone."""
+    counts, most = train.counts, int(FEW_ROWS * train.counts.max())
+    few = counts <= most
+    if train.target is None or not train.target.numeric:
+        return []
+    if few.sum() < max(1, FEW_ROWS * len(few)) or counts[few].sum() > FEW_ROWS * counts.sum():
+        return []
+    if Identifiability(known.codes[~few], known.shape, known.order, known.curves).rank < known.rank:
+        return []
+    fewest, largest = int(counts[~few].min()), int(counts[few].max())
+    others = f"{fewest:,}{' or more' if fewest < counts.max() else ''}"
+    which = f"{few.sum():,} of {len(few):,} combinations have {'only' if largest == 1 else 'at most'} {largest:,} row"
+    noisier = f"{which}{'s' if largest > 1 else ''}, the others {others}: their means are noisier, and in the forecast"
+    return [f"{noisier} all count alike; --min-support {most + 1} leaves them out of training."]
+
 
 def notes_on(
     train: Table,
