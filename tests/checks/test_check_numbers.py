@@ -374,3 +374,20 @@ def test_a_level_that_reverses_the_effects_of_another_factor_is_seen_in_single_r
         assert ("a a2 responds to b unlike its other levels" in found.evidence) is rejected
     y[7] += 4.0  # one answer that is off is no slope, nor a pair that acts together
     assert not additivity(known, replace(target, mean=y), names).rejected
+
+
+def test_a_number_spaced_by_factors_that_acts_along_no_line_is_given_its_logarithm_to_try():
+    rng = np.random.default_rng(0)
+
+    def said(doses, effect):
+        rows = [(v, d, round(k + effect(d) + rng.normal() / 3, 2)) for k, v in enumerate("ABCD") for d in doses]
+        table = pl.DataFrame(rows[:-2], schema=["a", "dose", "y"], orient="row")
+        notes = rc.check(table, ["a", "dose"], target="y", numeric=["dose"]).notes
+        return [n for n in notes if n.startswith("dose ")]
+
+    doses = [0, 1, 3, 10, 30, 100]
+    log = "dose is spaced by factors (1, 3, 10, 30, 100): its logarithm (0 has none: first add, say, 1) may add up "
+    spline = "dose does not act along a straight line; a curve may do: --numeric dose=spline."
+    assert said(doses, lambda d: 5 * np.log(d + 1)) == [f"{log}better; give that as a column."]
+    assert said(doses, lambda d: 0.2 * d) == []
+    assert said([0, 20, 40, 60, 80, 100], lambda d: 5 * np.log(d + 1)) == [spline]

@@ -26,6 +26,8 @@ from recombine.space import Codes, FactorSpace, Level
 SHAPES = {"linear": "a straight line", "spline": "a smooth curve"}
 MOST_KNOTS, MORE_KNOTS = 10, 20
 """Knots of a spline, and of the one that its fit is tested with."""
+FEWEST_FACTORS, LEAST_SPAN = 4, 8
+"""Values above 0 that may be spaced by factors, and times the least of them that the largest is."""
 Numeric = str | Sequence[str] | Mapping[str, str]
 
 
@@ -103,6 +105,16 @@ class Curve:
     def bent(self, most: int = MOST_KNOTS) -> Curve | None:
         """A spline of these values, where they are enough for one."""
         return Curve(self.levels, self.seen, "spline", most) if len(self.seen) > 2 else None
+
+    @property
+    def by_factors(self) -> list[float]:
+        """The seen values above 0 where their logarithms are spaced at least twice as evenly as they are; else none."""
+        values = [float(Fraction(str(self.levels[i]))) for i in self.seen]
+        above = [v for v in values if v > 0]
+        if min(values) < 0 or len(above) < FEWEST_FACTORS or above[-1] < LEAST_SPAN * above[0]:
+            return []
+        plain, logs = (steps.std() / steps.mean() for steps in (np.diff(above), np.diff(np.log(above))))
+        return above if logs < plain / 2 else []
 
     def squared(self) -> Curve:
         """The line and its square, for a second-order surface; only fitted, never asked what it determines."""

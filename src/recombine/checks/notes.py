@@ -28,6 +28,8 @@ FEWEST_MARKS, MOST_MARKS = 3, 11
 """Different answers of a scale such as a rating."""
 MOST_HARDER = 3
 """Levels that are named."""
+MOST_SPACED = 6
+"""Values of a number that are named."""
 WORTH_A_WORD = 0.1
 """Share of the asked pull from which a shortcut that does not win is mentioned."""
 
@@ -218,13 +220,25 @@ def _uneven(queries: Sequence[Query]) -> list[str]:
 
 
 def _bends(known: Identifiability, names: tuple[str, ...], judged: Judged) -> list[str]:
-    """What to try where a number does not act along a straight line, and no surface answers."""
+    """What to try where a number does not act along a straight line, or nothing beats the same answer for all, and no
+    surface answers."""
     fit = judged.additivity
     if judged.forecast is not None and judged.forecast.rule == "surface":
         return []
-    straight = [names[k] for k, c in known.curves.items() if c.shape == "linear" and c.bent() is not None]
-    bent = [n for n in straight if fit is not None and fit.rejected and fit.evidence.find(f"{n} beyond") >= 0]
-    return [f"{n} does not act along a straight line; a curve may do: --numeric {shlex.quote(n)}=spline." for n in bent]
+    shaky = judged.forecast is not None and not judged.forecast.beats
+    said = []
+    for name, curve in ((names[k], c) for k, c in known.curves.items()):
+        rejected = fit is not None and bool(fit.rejected) and f"{name} beyond" in fit.evidence
+        bent = rejected and curve.shape == "linear" and curve.bent() is not None
+        if (bent or shaky) and (above := curve.by_factors):
+            spaced = ", ".join(f"{v:g}" for v in above[:MOST_SPACED]) + (", …" if len(above) > MOST_SPACED else "")
+            zero = "" if len(above) == len(curve.seen) else f" (0 has none: first add, say, {above[0]:g})"
+            better = f"its logarithm{zero} may add up better; give that as a column"
+            said.append(f"{name} is spaced by factors ({spaced}): {better}.")
+        elif bent:
+            curved = f"a curve may do: --numeric {shlex.quote(name)}=spline"
+            said.append(f"{name} does not act along a straight line; {curved}.")
+    return said
 
 
 def _long_sums(queries: Sequence[Query]) -> list[str]:
