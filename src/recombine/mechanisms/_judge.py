@@ -178,7 +178,7 @@ def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list
         )
     if comparison.floor.mean > 0 and (open_ := unread(answers)) < LITTLE:
         taken = f"no more than {share(open_)} of what they differ by is taken off as noise."
-        if answers.like and unread(answers, answers.unseen) >= LITTLE:
+        if answers.like and answers.unseen.any() and unread(answers, answers.unseen) >= LITTLE:
             notes.append(f"It tells rows of one seen combination apart, and not those of an unseen one: {taken}")
         else:
             off = f"What {', '.join(map(brief, answers.besides))} adds to its answers is taken off before rules are "

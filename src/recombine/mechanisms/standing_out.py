@@ -74,7 +74,8 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
 def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
     """The unseen combinations that stand out, the worst first."""
     rows = np.flatnonzero(answers.unseen)
-    if not np.isfinite(answers.error).all() or answers.classes == ("",) or (answers.classes and len(rows) < FEW):
+    few = len(rows) < (FEW if answers.classes else 1)
+    if few or not np.isfinite(answers.error).all() or answers.classes == ("",):
         return rows[:0]
     found = _numbers(answers, comparison, rows) if answers.classes is None else _classes(answers, rows)
     return rows[found][np.argsort(-answers.error[:, rows[found]].mean(axis=0), kind="stable")]
