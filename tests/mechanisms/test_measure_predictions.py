@@ -75,6 +75,7 @@ def test_known_learners_are_named_with_their_number(name):
     target, answers, mechanism = KNOWN[name]
     result = measured(target, on_unseen(target, answers))
     assert result.verdict == ("partly" if mechanism == "memorization leak" else "fails")
+    assert all(e.p is None or e.p > 0 for e in result.evidence)
     assert result.mechanisms == (mechanism,)
     named = result.evidence[0]
     assert named.named

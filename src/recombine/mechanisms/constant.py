@@ -33,13 +33,16 @@ def fixed(asked: Answers, over: Over) -> Finding:
     if asked.classes is not None:
         usual = asked.predicted.mean(axis=1)
         each = np.stack([p[:, int(u.argmax())] for p, u in zip(asked.predicted, usual, strict=True)])
-        due = float(np.mean([asked.target[:, int(u.argmax())].mean() for u in usual]))
+        right = np.stack([asked.target[:, int(u.argmax())] for u in usual])
     else:
         middle = np.median(asked.predicted, axis=1, keepdims=True)
         each = (distance(asked.predicted, middle) <= asked.tolerance).astype(np.float64)
-        due = float((distance(asked.target, np.median(asked.target, axis=0)) <= asked.tolerance).mean())
+        right = (distance(asked.target, np.median(asked.target, axis=0)) <= asked.tolerance)[None].astype(np.float64)
     value = over.mean(each, ranges=[(0, 1)]).within(0, 1)
-    alike, count = float(each.mean()), len(asked.codes)
+    alike, due = float(each.mean()), float(right.mean())
+    # Where either is alike alone, it is as often the given one by chance (McNemar, exactly).
+    more = (each - right).mean(axis=0)
+    given, either = round(float(more.clip(0).sum())), round(float(np.abs(more).sum()))
     why = ""
     if alike >= NEARLY_ALL and due > HALF:
         why = f"the right ones are alike too, {share(due)} of them, and at most half may be"
@@ -48,7 +51,7 @@ def fixed(asked: Answers, over: Over) -> Finding:
     return Finding(
         "fixed", "memorization: one fixed answer", "unseen combinations that get one and the same answer",
         uncertain(value), chance=due, reference="of the right ones",
-        p=float(bdtrc(round(alike * count) - 1, count, due)) if alike * count >= 0.5 else 1.0,
+        p=float(bdtrc(given - 1, either, 0.5)) if given else 1.0,
         speaks=alike >= NEARLY_ALL and not why, why=why,
         limit=f"Of the right answers there, {due:.0%} are alike. {BEHAVIOUR}",
     )  # fmt: skip
