@@ -53,13 +53,13 @@ def test_a_copied_row_alone_convicts_nobody():
 
 @pytest.mark.parametrize(
     ("kept", "why"),
-    [("all", ""), ("all but a little", ""), ("sum", "less of what does not add up")],
+    [("all", ""), ("all but a little", ""), ("sum", "less of what does not add up"), ("low", "besides a shift")],
 )
 def test_a_leak_makes_all_of_an_answer_smaller(kept, why):
     rest = 2 * (ONE[A] - ONE.mean()) * (TWO[B] - TWO.mean())
     y = SUM + rest
     off = 0.1 * y.std() * np.random.default_rng(2).normal(size=(7, 7))[A, B]
-    p = {"all": 0.4 * y, "all but a little": 0.4 * y + off, "sum": SUM + 0.1 * rest}
+    p = {"all": 0.4 * y, "all but a little": 0.4 * y + off, "sum": SUM + 0.1 * rest, "low": 0.8 * y - 3}
     result = measured(y, np.where(UNSEEN, p[kept], y))
     leak = next(e for e in result.evidence if e.id == "leak")
     assert leak.named == (not why)
@@ -67,6 +67,7 @@ def test_a_leak_makes_all_of_an_answer_smaller(kept, why):
     if kept == "all but a little":
         assert 0.2 < leak.explained.low < leak.explains < 0.95
         assert f"explains {ranged(leak.explained)} of the error" in result.sentence()
+    assert (kept == "low") == ("nswers to unseen combinations are too low by" in result.sentence())
 
 
 def test_a_gap_of_noisy_classes_has_a_width_and_few_rows_are_told():

@@ -17,6 +17,7 @@ from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.by_heart import SHRINKING
 from recombine.mechanisms.comparing import Comparison, compare, noise as noise_of_rows, unread, unsure
+from recombine.mechanisms.constant import shifted
 from recombine.mechanisms.deciding import decide
 from recombine.mechanisms.determined import LeftOpen, left_open
 from recombine.mechanisms.evidence import FAILING, evidence, named
@@ -97,6 +98,9 @@ def judge(
     width = unsure(gap.width, usable, away, at).within(-most, most)
     if verdict == "composes" and width.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
+    found = list(named(found, verdict))
+    if verdict in FAILING and not any(e.named for e in found) and (shift := shifted(bare.at(bare.unseen), over)):
+        why = ". ".join(filter(None, [why, shift[0].upper() + shift[1:] if why else shift]))
     if verdict in FAILING and undetermined.count:
         why = "; ".join(filter(None, [why, undetermined.short]))
     tails = "" if apart and apart.said else heavy_tails(usable, over)
@@ -113,7 +117,7 @@ def judge(
         noise=(float(gap.noise[at].mean()), float(gap.noise[away].mean())) if at.any() and away.any() else (0.0, 0.0),
         training=_training(answers, seed).within(0, most),
         comparison=comparison,
-        evidence=named(found, verdict),
+        evidence=tuple(found),
         left_out=missing,
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
