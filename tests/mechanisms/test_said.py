@@ -70,6 +70,13 @@ def test_a_leak_makes_all_of_an_answer_smaller(kept, why):
     assert (kept == "low") == ("nswers to unseen combinations are too low by" in result.sentence())
 
 
+def test_a_few_rows_that_are_labelled_amiss_hide_no_shortcut():
+    right = np.where(A < 4, B, (A + B) % 7)
+    amiss = np.where(UNSEEN & (np.arange(len(A)) % 6 == 0), B, right)
+    for p, named in ((B, ("shortcut by b",)), (right, ())):
+        assert measured(amiss, np.where(UNSEEN, p, right), target_kind="class").mechanisms == named
+
+
 def test_a_gap_of_noisy_classes_has_a_width_and_few_rows_are_told():
     words = np.array(["x", "y", "z"])
     p, place = (A + B) % 3, np.tile(np.arange(6), 49)
