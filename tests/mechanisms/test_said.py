@@ -70,6 +70,15 @@ def test_a_leak_makes_all_of_an_answer_smaller(kept, why):
     assert (kept == "low") == ("nswers to unseen combinations are too low by" in result.sentence())
 
 
+def test_a_leak_of_a_corner_is_a_leak_and_no_shift():
+    corner = (A > 3) & (B > 3)
+    seen_mean = (A + B)[~corner & ~FRESH].mean()
+    p = np.where(corner, seen_mean + 0.5 * (A + B - seen_mean), A + B)
+    table = {"a": A, "b": B, "y": A + B + 0.1 * NOISE, "p": p, "part": np.where(corner | FRESH, "test", "train")}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.mechanisms == ("memorization leak",)
+
+
 def test_a_few_rows_that_are_labelled_amiss_hide_no_shortcut():
     right = np.where(A < 4, B, (A + B) % 7)
     amiss = np.where(UNSEEN & (np.arange(len(A)) % 6 == 0), B, right)

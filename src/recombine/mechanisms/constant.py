@@ -132,7 +132,12 @@ def _explained(asked: Answers, parts: Sequence[FloatArray], rows: Rows = slice(N
     else:
         f = asked.predicted[:, rows].reshape(len(off), -1)
         f = f - f.mean(axis=1, keepdims=True)
-        left = left - np.square((f * own).sum(axis=1)) / np.maximum(np.square(f).sum(axis=1), 1e-300)
+        more = (f * own).sum(axis=1) / np.maximum(np.square(f).sum(axis=1), 1e-300)
+        left = left - more * (f * own).sum(axis=1)
+        if asked.trained is not None:  # Answers made smaller about the mean of training's are shifted by that alone.
+            mean = np.average(asked.trained.answers, axis=0, weights=asked.trained.weights)
+            about = off - more[:, None, None] * (asked.predicted[:, rows] - mean)
+            apart = left + np.maximum(apart - left, np.square(off).sum(axis=(1, 2)) - np.square(about).sum(axis=(1, 2)))
     free = (count - 2) / max(1, count - 1 - max(1, len(parts)))
     whole = _whole(asked, rows)
     return np.where(whole > 0, (apart - free * left) / np.where(whole > 0, whole, 1.0), 0.0)
