@@ -75,6 +75,7 @@ def test_known_learners_are_named_with_their_number(name):
     target, answers, mechanism = KNOWN[name]
     result = measured(target, on_unseen(target, answers))
     assert result.verdict == ("partly" if mechanism == "memorization leak" else "fails")
+    assert all(e.p is None or e.p > 0 for e in result.evidence)
     assert result.mechanisms == (mechanism,)
     named = result.evidence[0]
     assert named.named
@@ -143,12 +144,17 @@ def test_a_training_table_says_what_was_seen_with_or_without_its_answers():
         assert result.unseen == by_split.unseen
 
 
-def test_without_unseen_or_without_seen_combinations_that_is_said():
-    table = {"a": A, "b": B, "y": CLASSES, "p": CLASSES}
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("y", [PRODUCT, CLASSES])
+def test_without_unseen_or_without_seen_combinations_that_is_said(y):
+    table = {"a": A, "b": B, "y": y, "p": y}
     everything = measure_predictions(table, ["a", "b"], target="y", prediction="p", train={"a": A, "b": B})
     assert everything.verdict == "nothing unseen"
+    twice = {"s": [0] * len(A) + [1] * len(A), **{k: [*v, *v] for k, v in table.items()}}
+    new = measure_predictions(twice, ["a", "b"], target="y", prediction="p", split="s=1")
+    assert new.verdict == "nothing unseen"
     alone = {k: v[UNSEEN] for k, v in table.items()}
-    train = {"a": A[~UNSEEN], "b": B[~UNSEEN], "y": CLASSES[~UNSEEN]}
+    train = {"a": A[~UNSEEN], "b": B[~UNSEEN], "y": y[~UNSEEN]}
     nothing = measure_predictions(alone, ["a", "b"], target="y", prediction="p", train=train)
     assert nothing.verdict == "nothing seen"
     assert math.isnan(nothing.gap.mean)

@@ -53,13 +53,13 @@ def test_a_copied_row_alone_convicts_nobody():
 
 @pytest.mark.parametrize(
     ("kept", "why"),
-    [("all", ""), ("all but a little", ""), ("sum", "less of what does not add up")],
+    [("all", ""), ("all but a little", ""), ("sum", "less of what does not add up"), ("low", "besides a shift")],
 )
 def test_a_leak_makes_all_of_an_answer_smaller(kept, why):
     rest = 2 * (ONE[A] - ONE.mean()) * (TWO[B] - TWO.mean())
     y = SUM + rest
     off = 0.1 * y.std() * np.random.default_rng(2).normal(size=(7, 7))[A, B]
-    p = {"all": 0.4 * y, "all but a little": 0.4 * y + off, "sum": SUM + 0.1 * rest}
+    p = {"all": 0.4 * y, "all but a little": 0.4 * y + off, "sum": SUM + 0.1 * rest, "low": 0.8 * y - 3}
     result = measured(y, np.where(UNSEEN, p[kept], y))
     leak = next(e for e in result.evidence if e.id == "leak")
     assert leak.named == (not why)
@@ -67,6 +67,23 @@ def test_a_leak_makes_all_of_an_answer_smaller(kept, why):
     if kept == "all but a little":
         assert 0.2 < leak.explained.low < leak.explains < 0.95
         assert f"explains {ranged(leak.explained)} of the error" in result.sentence()
+    assert (kept == "low") == ("nswers to unseen combinations are too low by" in result.sentence())
+
+
+def test_a_leak_of_a_corner_is_a_leak_and_no_shift():
+    corner = (A > 3) & (B > 3)
+    seen_mean = (A + B)[~corner & ~FRESH].mean()
+    p = np.where(corner, seen_mean + 0.5 * (A + B - seen_mean), A + B)
+    table = {"a": A, "b": B, "y": A + B + 0.1 * NOISE, "p": p, "part": np.where(corner | FRESH, "test", "train")}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.mechanisms == ("memorization leak",)
+
+
+def test_a_few_rows_that_are_labelled_amiss_hide_no_shortcut():
+    right = np.where(A < 4, B, (A + B) % 7)
+    amiss = np.where(UNSEEN & (np.arange(len(A)) % 6 == 0), B, right)
+    for p, named in ((B, ("shortcut by b",)), (right, ())):
+        assert measured(amiss, np.where(UNSEEN, p, right), target_kind="class").mechanisms == named
 
 
 def test_a_gap_of_noisy_classes_has_a_width_and_few_rows_are_told():

@@ -17,6 +17,7 @@ from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.by_heart import SHRINKING
 from recombine.mechanisms.comparing import Comparison, compare, noise as noise_of_rows, unread, unsure
+from recombine.mechanisms.constant import shifted
 from recombine.mechanisms.deciding import decide
 from recombine.mechanisms.determined import LeftOpen, left_open
 from recombine.mechanisms.evidence import FAILING, evidence, named
@@ -97,6 +98,9 @@ def judge(
     width = unsure(gap.width, usable, away, at).within(-most, most)
     if verdict == "composes" and width.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
+    found = list(named(found, verdict))
+    if verdict in FAILING and not any(e.named for e in found) and (shift := shifted(bare.at(bare.unseen), over)):
+        why = ". ".join(filter(None, [why, shift[0].upper() + shift[1:] if why else shift]))
     if verdict in FAILING and undetermined.count:
         why = "; ".join(filter(None, [why, undetermined.short]))
     tails = "" if apart and apart.said else heavy_tails(usable, over)
@@ -113,7 +117,7 @@ def judge(
         noise=(float(gap.noise[at].mean()), float(gap.noise[away].mean())) if at.any() and away.any() else (0.0, 0.0),
         training=_training(answers, seed).within(0, most),
         comparison=comparison,
-        evidence=named(found, verdict),
+        evidence=tuple(found),
         left_out=missing,
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
@@ -144,7 +148,8 @@ def _reconsidered(
         first, *further = filter(None, [why * (verdict in FAILING), *apart.said])
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
         if tells or (apart.alone and not speaks):
-            verdict = "fails" if apart.most else "partly"
+            verdict = "fails" if apart.most or apart.lost else "partly"
+            why += ". Always giving the same answer is better for most of them" * (apart.lost and not apart.most)
     elif verdict == "unclear" and (clause := next(iter(apart.said), apart.weigh)):
         why = f"{why}. {clause[:1].upper()}{clause[1:]}"
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
@@ -178,7 +183,7 @@ def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list
         )
     if comparison.floor.mean > 0 and (open_ := unread(answers)) < LITTLE:
         taken = f"no more than {share(open_)} of what they differ by is taken off as noise."
-        if answers.like and unread(answers, answers.unseen) >= LITTLE:
+        if answers.like and answers.unseen.any() and unread(answers, answers.unseen) >= LITTLE:
             notes.append(f"It tells rows of one seen combination apart, and not those of an unseen one: {taken}")
         else:
             off = f"What {', '.join(map(brief, answers.besides))} adds to its answers is taken off before rules are "

@@ -13,7 +13,7 @@ from recombine.mechanisms.comparing import uncertain
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.names import brief, ranged, share
 from recombine.mechanisms.rules import BEHAVIOUR, HALF
-from recombine.statistics import FloatArray, Over
+from recombine.statistics import FloatArray, Interval, Over
 
 Rows = NDArray[np.int64] | slice
 
@@ -33,13 +33,16 @@ def fixed(asked: Answers, over: Over) -> Finding:
     if asked.classes is not None:
         usual = asked.predicted.mean(axis=1)
         each = np.stack([p[:, int(u.argmax())] for p, u in zip(asked.predicted, usual, strict=True)])
-        due = float(np.mean([asked.target[:, int(u.argmax())].mean() for u in usual]))
+        right = np.stack([asked.target[:, int(u.argmax())] for u in usual])
     else:
         middle = np.median(asked.predicted, axis=1, keepdims=True)
         each = (distance(asked.predicted, middle) <= asked.tolerance).astype(np.float64)
-        due = float((distance(asked.target, np.median(asked.target, axis=0)) <= asked.tolerance).mean())
+        right = (distance(asked.target, np.median(asked.target, axis=0)) <= asked.tolerance)[None].astype(np.float64)
     value = over.mean(each, ranges=[(0, 1)]).within(0, 1)
-    alike, count = float(each.mean()), len(asked.codes)
+    alike, due = float(each.mean()), float(right.mean())
+    # Where either is alike alone, it is as often the given one by chance (McNemar, exactly).
+    more = (each - right).mean(axis=0)
+    given, either = round(float(more.clip(0).sum())), round(float(np.abs(more).sum()))
     why = ""
     if alike >= NEARLY_ALL and due > HALF:
         why = f"the right ones are alike too, {share(due)} of them, and at most half may be"
@@ -48,7 +51,7 @@ def fixed(asked: Answers, over: Over) -> Finding:
     return Finding(
         "fixed", "memorization: one fixed answer", "unseen combinations that get one and the same answer",
         uncertain(value), chance=due, reference="of the right ones",
-        p=float(bdtrc(round(alike * count) - 1, count, due)) if alike * count >= 0.5 else 1.0,
+        p=float(bdtrc(given - 1, either, 0.5)) if given else 1.0,
         speaks=alike >= NEARLY_ALL and not why, why=why,
         limit=f"Of the right answers there, {due:.0%} are alike. {BEHAVIOUR}",
     )  # fmt: skip
@@ -60,7 +63,8 @@ def shrunk(asked: Answers, over: Over, added: FloatArray | None = None) -> Findi
     The right answer is regressed on the given one: the true mean of noisy answers has b = 1, and so has any rule that
     is fitted without bias; f = m · y has 1/b = m < 1, the memorization leak. Answers that lack something else are
     smaller too. So one factor for all has to explain more of the error than what one of the parts lacks: what a factor
-    adds, or what does not add up (``added``: what adding up says)."""
+    adds, or what does not add up (``added``: what adding up says). What a constant shift of all answers would remove
+    is no part of what it explains: see `shifted`."""
     if asked.classes is not None:
         return "a slope needs numbers, and the answers are classes"
     if len(asked.codes) < FEWEST:
@@ -84,8 +88,8 @@ def shrunk(asked: Answers, over: Over, added: FloatArray | None = None) -> Findi
     why = ""
     if not (explained.mean >= HALF and explained.low >= FOR_CERTAIN):
         why = (
-            f"it explains {ranged(explained)} of the error beyond the noise; half is needed, and {FOR_CERTAIN:g} for "
-            "certain"
+            f"it explains {ranged(explained)} of the error beyond the noise, besides a shift of all answers; half is "
+            f"needed, and {FOR_CERTAIN:g} for certain"
         )
     elif alone and alone[most] > whole:
         why = f"less of the right answers explains {share(whole)} of the error, but less of {most} {share(alone[most])}"
@@ -96,9 +100,10 @@ def shrunk(asked: Answers, over: Over, added: FloatArray | None = None) -> Findi
     shrinks = value.low > 0 and value.high < FULL
     return Finding(
         "leak", "memorization leak", "share of the right answers' variation that the answers show", value, chance=1.0,
-        reference="without a leak", explained=explained, speaks=shrinks and not why, why=why * shrinks,
+        reference="without a leak", explained=explained if value.mean < 1 else None, speaks=shrinks and not why,
+        why=why * shrinks,
         limit=f"Of squared error beyond the noise, {ranged(explained)} would go if all answers were larger by one "
-        f"factor. {BEHAVIOUR}",
+        f"factor, besides what goes if all are shifted by one number. {BEHAVIOUR}",
     )  # fmt: skip
 
 
@@ -115,23 +120,52 @@ def _parts(asked: Answers, added: FloatArray) -> dict[str, FloatArray]:
 
 def _explained(asked: Answers, parts: Sequence[FloatArray], rows: Rows = slice(None)) -> FloatArray:
     """Of each member, the share of the error beyond the noise that goes where its answers get more of some parts; of
-    themselves, where none is named. Adjusted for as many numbers as are fitted."""
-    inside = np.zeros(len(asked.codes)) if asked.within is None else asked.scale * asked.within
-    noise = float((inside / np.maximum(asked.counts - 1, 1))[rows].sum())
+    themselves, where none is named; besides what goes where all are shifted by one number. Adjusted for as many numbers
+    as are fitted."""
     off = asked.target[rows] - asked.predicted[:, rows]
-    count, width = off.shape[1:]
+    count = off.shape[1]
     own = (off - off.mean(axis=(1, 2), keepdims=True)).reshape(len(off), -1)
-    left = np.square(own).sum(axis=1)
+    left = apart = np.square(own).sum(axis=1)
     if parts:
         x = np.stack([part[rows].ravel() - part[rows].mean() for part in parts], axis=1)
         left = np.square(own.T - x @ np.linalg.lstsq(x, own.T, rcond=None)[0]).sum(axis=0)
     else:
         f = asked.predicted[:, rows].reshape(len(off), -1)
         f = f - f.mean(axis=1, keepdims=True)
-        left = left - np.square((f * own).sum(axis=1)) / np.maximum(np.square(f).sum(axis=1), 1e-300)
+        more = (f * own).sum(axis=1) / np.maximum(np.square(f).sum(axis=1), 1e-300)
+        left = left - more * (f * own).sum(axis=1)
+        if asked.trained is not None:  # Answers made smaller about the mean of training's are shifted by that alone.
+            mean = np.average(asked.trained.answers, axis=0, weights=asked.trained.weights)
+            about = off - more[:, None, None] * (asked.predicted[:, rows] - mean)
+            apart = left + np.maximum(apart - left, np.square(off).sum(axis=(1, 2)) - np.square(about).sum(axis=(1, 2)))
     free = (count - 2) / max(1, count - 1 - max(1, len(parts)))
-    whole = np.square(off).sum(axis=(1, 2)) / width - noise
-    return np.where(whole > 0, 1 - (free * left / width - noise) / np.where(whole > 0, whole, 1.0), 0.0)
+    whole = _whole(asked, rows)
+    return np.where(whole > 0, (apart - free * left) / np.where(whole > 0, whole, 1.0), 0.0)
+
+
+def _whole(asked: Answers, rows: Rows = slice(None)) -> FloatArray:
+    """Of each member, the squared error beyond the noise."""
+    inside = np.zeros(len(asked.codes)) if asked.within is None else asked.scale * asked.within
+    noise = (inside / np.maximum(asked.counts - 1, 1))[rows].sum() * asked.target.shape[1]
+    return np.asarray(np.square(asked.target[rows] - asked.predicted[:, rows]).sum(axis=(1, 2)) - noise)
+
+
+def shifted(asked: Answers, over: Over) -> str:
+    """That all answers are too low or too high by about one number, in a clause, where that makes half of the error
+    beyond the noise or more."""
+    if asked.classes is not None or asked.target.shape[1] > 1 or len(asked.codes) < FEWEST:
+        return ""
+    off = (asked.target - asked.predicted)[:, :, 0]
+    by, whole = over.mean(off), float(_whole(asked).mean())
+    makes = float(np.square(off.mean(axis=1)).mean()) * len(asked.codes) / max(whole, 1e-300)
+    if not (by.bounded and by.low * by.high > 0 and whole > 0 and makes >= HALF):
+        return ""
+    size = by if by.mean > 0 else Interval(-by.mean, -by.high, -by.low)
+    which = "low" if by.mean > 0 else "high"
+    return (
+        f"answers to unseen combinations are too {which} by {ranged(size)} on average, which alone makes "
+        f"{min(makes, 1.0):.0%} of the error there beyond the noise"
+    )
 
 
 def stretched(asked: Answers) -> FloatArray:

@@ -39,7 +39,7 @@ class Gap:
         noise = _noise(answers, comparison)
         if answers.classes is None and answers.like:
             # Few rows may tell more noise than there is, and who was lucky with seen ones would have a gap from it.
-            for mask in (at, away):
+            for mask in filter(np.any, (at, away)):
                 noise[mask] *= min(1.0, float(error[:, mask].mean()) / max(float(noise[mask].mean()), 1e-300))
         beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
         width = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)

@@ -31,7 +31,8 @@ does a factor whose levels give several; …"""
 HALF = 0.5
 """… if it lets more than this pass by chance, it is no rule."""
 OFTEN = 0.6
-"""A level gives the class it was seen with most often, and those seen this share as often."""
+"""A level gives the class it was seen with most often, and those seen this share as often. So has a combination right
+ones: a few rows that were labelled amiss make no wrong answer right."""
 MANY_ROWS = 20
 """Examples from which one factor's rule can be told from guessing at combinations too few to be shuffled."""
 
@@ -97,7 +98,7 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     ):  # fmt: skip
         return (
             f"at {len(at)} of {len(allowed)} {'unseen ' * (not asked.seen.any())}combinations it gives "
-            + ("a wrong answer" if asked.classes is None else "an answer that no example there has")
+            + ("a wrong answer" if asked.classes is None else "an answer that few or no examples there have")
             + " that training determines" * (rule.id == "additive" and not rule.mask.any(axis=1).all())
             + f", and at {open_} training has several answers equally often: which it gives is open" * (open_ > 0)
             + f"; {FEWEST} are needed to tell it from chance"
@@ -118,7 +119,8 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     else:
         p = handed_out(together, seed)
         value = over.mean(followed, ranges=[(0, 1)]).within(0, 1)
-    explained = accounted(share, asked.wrong(), over)
+    hits = 0.0 if asked.hits is None else (allowed[:, : asked.hits.shape[1]] * asked.hits).sum(axis=1)
+    explained = accounted(np.maximum(share - hits, 0.0), asked.wrong(), over)  # Without what few rows have rightly.
     explains = explained.mean
     lift = (value.mean - chance) / max(1 - chance, 1e-9)
     scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " if few else ""
@@ -168,7 +170,7 @@ def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], Float
         return rule.mask & (apart > asked.tolerance), rule.options, 0
     usual = rule.options >= rule.options.max(axis=1, keepdims=True) - NOTHING
     allowed = (rule.mask.astype(np.float32) @ (usual & (rule.options > 0)).astype(np.float32)) > 0
-    wrong = allowed & (asked.target <= 0)
+    wrong = allowed & (asked.target < OFTEN * asked.target.max(axis=1, keepdims=True))
     open_ = np.zeros(len(wrong), dtype=bool)
     if rule.id.startswith("factor"):
         open_ = wrong.any(axis=1) & (allowed != wrong).any(axis=1)
