@@ -57,11 +57,12 @@ def code_for_missing(target: Target | None) -> tuple[float, list[int], tuple[flo
     ends = np.where(target.count[:, None] > 0, target.ends, np.nan)
     for code in (np.nanmin(ends), np.nanmax(ends)):
         given = (ends == code).any(axis=1)
-        others = np.unique(ends[(ends != code) & ~np.isnan(ends)])
-        if 1 < given.sum() < (target.count > 0).sum() / 2 and len(others) >= DIFFERENT:
-            low, high = float(others[0]), float(others[-1])
-            if np.abs(others - code).min() > TIMES * (high - low):
-                return float(code), np.flatnonzero(given).tolist(), (low, high)
+        if not 1 < given.sum() < (target.count > 0).sum() / 2:
+            continue
+        others = ends[(ends != code) & ~np.isnan(ends)]
+        low, high = (float(others.min()), float(others.max())) if len(others) else (np.nan, np.nan)
+        if min(abs(low - code), abs(high - code)) > TIMES * (high - low) and len(np.unique(others)) >= DIFFERENT:
+            return float(code), np.flatnonzero(given).tolist(), (low, high)
     return None
 
 
