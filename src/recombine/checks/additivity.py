@@ -275,9 +275,7 @@ def _stood(tests: list[_Found], basis: Floats, left: Floats, root: Floats, round
         inner = orth(basis[kept])
         rest = left[kept] - inner @ (inner.T @ left[kept])
         without = interaction("", inner, best.columns[kept], rest, root[kept], None, rounding)
-        extra = best.columns * root[:, None]
-        extra = orth(extra - basis @ (basis.T @ extra), rcond=1e-9)
-        drawn = _draws(basis)
+        extra, drawn = _new(basis, best.columns, root), _draws(basis)
         dealt = np.random.default_rng(0).choice([-1.0, 1.0], (len(left), drawn)) * (left / spare)[:, None]
         dealt -= basis @ (basis.T @ dealt)
         share = float(((extra.T @ left) ** 2).sum() / (left @ left))
