@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import ClassVar
 
+import torch
 from pydantic import Field
 from torch import Tensor, nn
 
@@ -18,7 +19,8 @@ class PixelTransformer(Description):
     """side² tokens: linear(code) + sinusoidal position → ``depth`` encoder layers → one number a token.
 
     Layers as PyTorch's default: attention, add and norm, feed-forward (ReLU), add and norm. The paper has dimension
-    128, 4 heads, 2048 units and dropout .1; without dropout members can be stacked."""
+    128, 4 heads, 2048 units and dropout .1; without dropout members can be stacked. ``shuffled``: the codes of positions
+    are dealt to pixels at random, alike in every network, so that they name a pixel and not where it is."""
 
     kind: ClassVar[str] = "pixel-transformer"
 
@@ -28,6 +30,7 @@ class PixelTransformer(Description):
     depth: int = Field(default=2, ge=1)
     heads: int = Field(default=4, ge=1)
     feed_forward: int = Field(default=2048, ge=1)
+    shuffled: bool = False
 
     def __call__(self) -> nn.Module:
         if self.dim % self.heads:
@@ -44,7 +47,9 @@ class _PixelTokens(nn.Module):
         self.context = nn.Linear(of.inputs, of.dim)
         self.layers = nn.Sequential(OrderedDict((f"layer_{i}", _Layer(of)) for i in range(1, of.depth + 1)))
         self.readout = nn.Linear(of.dim, 1)
-        self.register_buffer("positions", sinusoids(of.side, of.dim))
+        positions = sinusoids(of.side, of.dim)
+        dealt = torch.randperm(of.side**2, generator=torch.Generator().manual_seed(0))
+        self.register_buffer("positions", positions[dealt] if of.shuffled else positions)
 
     def forward(self, codes: Tensor) -> Tensor:
         tokens = self.context(codes)[:, None, :] + self.positions

@@ -31,7 +31,10 @@ class ImageTask(Keeping, Description, Task):
 
     Training draws from a fixed set of ``examples_seen`` pictures, made of ``per_class`` images a class and component;
     everything that is measured is asked with images that were never trained on. ``seed`` draws which class stands for
-    which level (one draw, shared by all components), which images are used, and how they are paired."""
+    which level (one draw, shared by all components), which images are used, and how they are paired.
+
+    ``as_published``: levels are the first classes, and held-out images those of the training split that no component
+    is trained on, as the paper draws both; else any classes, and images of the official test split."""
 
     kind: ClassVar[str] = "images"
 
@@ -41,6 +44,7 @@ class ImageTask(Keeping, Description, Task):
     per_class: int = Field(default=100, ge=1)
     examples_seen: int = Field(default=20_000, ge=1)
     seed: int = 0
+    as_published: bool = False
 
     @property
     def space(self) -> FactorSpace:
@@ -103,7 +107,8 @@ class ImageTask(Keeping, Description, Task):
         available = int(load_images(self.source).train_classes.max()) + 1
         if max(self.symbolic.levels) > available:
             raise InputError(f"{self.source} has {available} classes, too few for {max(self.symbolic.levels)} levels.")
-        return Draws.single(self.seed, "classes")("level").uniform((available,)).argsort()
+        among = max(self.symbolic.levels) if self.as_published else available
+        return Draws.single(self.seed, "classes")("level").uniform((among,)).argsort()
 
     @cached_property
     def _chosen(self) -> Tensor:
@@ -133,9 +138,13 @@ class ImageTask(Keeping, Description, Task):
 
         def make() -> tuple[Tensor, ...]:
             images = load_images(self.source)
-            classes = torch.as_tensor(images.held_out_classes)
+            pictures, classes = torch.as_tensor(images.held_out), torch.as_tensor(images.held_out_classes)
+            if self.as_published:
+                left = torch.ones(len(images.train), dtype=torch.bool)
+                left[self._chosen.flatten()] = False
+                pictures, classes = torch.as_tensor(images.train)[left], torch.as_tensor(images.train_classes)[left]
             order, count = classes.argsort(stable=True), classes.bincount()
-            return torch.as_tensor(images.held_out)[order], count.cumsum(0) - count, count
+            return pictures[order], count.cumsum(0) - count, count
 
         pool, first, count = self.kept("held out", device, make)
         return pool, first, count

@@ -233,6 +233,12 @@ CLAIMS = (
     Claim("cnn-stripes-locate", "True stripes let the paper's convolutional decoder put unseen bumps in their place.",
           _net("cnn-stripes", "located").above(0.9, nothing=COPIED), "ours", source="the paper gives no location"),
     _fails("transformer", "pixel transformer"),
+    Claim("transformer-positions", "A pixel transformer whose position codes are shuffled over pixels draws unseen "
+          "combinations worse.",
+          rising(_log("transformer-small"), _log("transformer-shuffled"), names=("in order", "shuffled"),
+                 pair="member"), "ours",
+          source="what fails-transformer may rest on; side 14, an 8 × 8 box. Rival: a unique code for each pixel is "
+          "enough, wherever the pixel lies", unit="powers of ten"),
     _fails("cnn-box", "transposed convolutional decoder whose hold-out is 9 × 9",
            published=_notebook(3.11e-3 / (math.pi / 784), "3.11e-3, with 256 channels and 10 layers"),
            source="rival: what is drawn is a copy of seen neighbours, which 32 of the 81 unseen places have"),
@@ -297,6 +303,10 @@ CLAIMS = (
           _log("embedding-rank").above(math.log10(0.5), nothing=math.log10(AS_SEEN)), "ours",
           source="the authors' penalty has two parts that they do not try apart. Rival: the rank does it, and stripes "
           "come by themselves", unit="log₁₀ of the error over a blank picture's"),
+    Claim("embedding-even", "The other part alone, even vectors, makes the embedding network compose.",
+          _log("embedding-even").below(-1.0, nothing=math.log10(BLANK)), "ours",
+          source="the rival of embedding-rank: stripes do it, whatever the rank",
+          unit="log₁₀ of the error over a blank picture's"),
     Claim("embedding-nuclear", "With a nuclear norm in place of the entropy the embedding network composes.",
           _log("embedding-nuclear").below(-1.0, nothing=math.log10(BLANK)), "ours",
           source="the usual penalty on rank, which their release does not have. Rival: unlike the entropy it is "

@@ -23,7 +23,7 @@ from recombine.training import (
 )
 
 PLAIN, STRIPES, FORCED, COORDINATES = "as it is", "stripes", "rendering forced", "coordinates"
-LOW_RANK, NUCLEAR = "low rank alone", "rendering forced, nuclear norm"
+LOW_RANK, NUCLEAR, EVEN = "low rank alone", "rendering forced, nuclear norm", "even vectors alone"
 
 # Epochs × batches of 32: of 2000 draws (1000 in the notebook), or of the 624 and 588 combinations outside a corner.
 SWEEP = Faithful(steps=20 * 63, members=1, size=("task.side", 28))
@@ -76,12 +76,15 @@ KINDS = {
                            faithful=RAMP_NOTEBOOK, depth=10, channels=128),
     "cnn-stripes": Kind("transposed CNN + stripes", "cnn", Population(), STRIPES),
     "transformer": Kind("pixel transformer", "transformer", Population(), faithful=SWEEP),
+    "transformer-small": Kind("pixel transformer, side 14", "transformer", Population()),
+    "transformer-shuffled": Kind("pixel transformer, side 14, positions shuffled", "shuffled transformer", Population()),
     "pixel": Kind("pixel decoder", "pixel"),
     "pixel-stripes": Kind("pixel decoder + stripes", "pixel", remedy=STRIPES),
     "pixel-variance": Kind("pixel decoder + variance penalty", "pixel", remedy=FORCED),
     "embedding": Kind("embedding CNN", "embedding", faithful=EMBEDDING),
     "embedding-regularised": Kind("embedding CNN + penalty", "embedding", remedy=FORCED, faithful=EMBEDDING),
     "embedding-rank": Kind("embedding CNN + low rank alone", "embedding", remedy=LOW_RANK),
+    "embedding-even": Kind("embedding CNN + even vectors alone", "embedding", remedy=EVEN),
     "embedding-nuclear": Kind("embedding CNN + penalty by nuclear norm", "embedding", remedy=NUCLEAR),
     "embedding-nuclear-light": Kind("embedding CNN + penalty by a weaker nuclear norm", "embedding", remedy=NUCLEAR,
                                     nuclear=NUCLEAR_WEIGHT / 4),
@@ -104,10 +107,10 @@ class Training(NamedTuple):
     decay: float = 0.0
 
 
-BOX, SMALL_BOX = (6.0, 22.0), (10.0, 18.0)
+BOX, SMALL_BOX, HALF_BOX = (6.0, 22.0), (10.0, 18.0), (3.0, 10.0)
 LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-long", "mlp-ramp-raw", "cnn-ramp",
          "cnn-box", "cnn-code-5", "cnn-code-11", "embedding-rank", "cnn-box-large", "cnn-ramp-decay",
-         "embedding-nuclear-light")  # fmt: skip
+         "embedding-nuclear-light", "transformer-small", "transformer-shuffled", "embedding-even")  # fmt: skip
 SMALL = [name for name in KINDS if name not in LARGE]
 TRAININGS: dict[Scale, dict[str, Training]] = {
     "smoke": dict.fromkeys(SMALL, Training(8, 4, 12, 1e-2, 16, 2)),
@@ -133,10 +136,11 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
         **dict.fromkeys(("cnn-box", "cnn-code-5", "cnn-code-11"), Training(28, SMALL_BOX, 3000, 1e-3)),
         "cnn-ramp": Training(28, BOX, 3200, 1e-3, members=5, falls=False),
         **dict.fromkeys(
-            ("embedding-rank", "embedding-nuclear", "embedding-nuclear-light"),
+            ("embedding-rank", "embedding-nuclear", "embedding-nuclear-light", "embedding-even"),
             Training(32, 12, 20_000, 1e-3, falls=False),
         ),
         "cnn-ramp-decay": Training(28, BOX, 3200, 1e-3, members=5, falls=False, decay=1e-3),
+        **dict.fromkeys(("transformer-small", "transformer-shuffled"), Training(14, HALF_BOX, 8000, 3e-4)),
         "cnn-box-large": Training(28, SMALL_BOX, 8000, 1e-3, members=3, falls=False, decay=1e-3),
     },
 }
@@ -184,8 +188,10 @@ def _model(kind: Kind, task: BumpTask, paper: bool) -> tuple[Description, list[s
         case "embedding":
             start = "small" if paper else "standard"
             return models.EmbeddingCNN(side=task.side, start=start), ["cnn.0", "cnn.4"]
-        case "transformer":
-            return models.PixelTransformer(**of), ["context", "layers.layer_2"]
+        case "transformer" | "shuffled transformer":
+            less = {} if task.side == 28 else {"feed_forward": 256}
+            shuffled = kind.network != "transformer"
+            return models.PixelTransformer(**of, **less, shuffled=shuffled), ["context", "layers.layer_2"]
         case "coordinate":
             return models.CoordinateNetwork(**of, width=128 if paper else 16), ["layers.act_1", "layers.act_2"]
         case "stripe":
@@ -194,18 +200,18 @@ def _model(kind: Kind, task: BumpTask, paper: bool) -> tuple[Description, list[s
 
 
 def _penalty(kind: Kind, side: int) -> Description | None:
-    if kind.remedy not in (FORCED, LOW_RANK, NUCLEAR) or kind.network == "stripe":
+    if kind.remedy not in (FORCED, LOW_RANK, NUCLEAR, EVEN) or kind.network == "stripe":
         return None
     if kind.network == "pixel":
         return MapVariance(side=side)
     # The paper's .1 and .01 are sums over 2·side levels and 4·side² vectors; ours are means.
     rank = (kind.nuclear, NuclearNorm()) if kind.remedy == NUCLEAR else (0.1 * 2 * side, CoefficientEntropy())
     stripe = (0.01 * 4 * side**2, VectorVariance())
-    return Together(parts=(rank,) if kind.remedy == LOW_RANK else (rank, stripe))
+    return Together(parts={LOW_RANK: (rank,), EVEN: (stripe,)}.get(kind.remedy, (rank, stripe)))
 
 
 def _measured(kind: Kind, steps: int, hidden: list[str], paper: bool) -> tuple[Measured, ...]:
-    attention, few = kind.network == "transformer", 8 if paper else 12
+    attention, few = kind.network.endswith("transformer"), 8 if paper else 12
     layers = ",".join(["input", *hidden, "output", *([] if attention else ["tangent"])])
     taken: dict[str, dict[str, float | int | str]] = {
         "factorization": {"layers": layers, "where": "all,seen", "tangent_levels": 6},

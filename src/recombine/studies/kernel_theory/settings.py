@@ -118,6 +118,7 @@ LARGE = {
                        PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "convnet-slow": Network("ConvNet at the paper's rate", ConvNet, ("relu_4", "active_2"), PAPER_RATE, PAPER_RATE),
     "convnet-more": Network("ConvNet", ConvNet, ("relu_4", "active_2"), PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
+    "convnet-digits": Network("ConvNet on the paper's digits", ConvNet, ("relu_4", "active_2"), PAPER_RATE, PAPER_RATE),
     "resnet": Network("ResNet", ResNet, ("stage_4", "mean"), Adam(lr=1e-3), Adam(lr=1e-3)),
     "vit": Network("ViT", ViT, ("norm",), Adam(lr=1e-4), Adam(lr=1e-4)),
 }  # fmt: skip
@@ -237,6 +238,7 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         wanted += [("convnet", name, "far", far) for name in ("cd2", *FURTHER)]
         wanted += [("convnet", name, "between", d) for name, d in product(tasks, BETWEEN)]
         wanted += [("convnet-slow", name, "near", near) for name in ("cd3", "cd2")]
+        wanted += [("convnet-digits", name, "far", far) for name in FURTHER]
         wanted += [("convnet-more", name, places.get(d, "between"), d) for name, d in MORE]
         wanted += [(net, name, "near", 0) for net in COLOUR for name in ("cd3", "cd1")]
     wanted += [(net, "interpolation", "near", 0) for net in COLOUR]
@@ -253,7 +255,8 @@ def _image(
     examples = 30_000 if name in CONTEXTS else 20_000
     pictures = ImageTask(symbolic=symbolic, source=source, distance=distance,
                          per_class=COLOUR_PER_CLASS if source == "cifar10-part" else size.per_class,
-                         examples_seen=size.examples or examples, seed=int(more))  # fmt: skip
+                         examples_seen=size.examples or examples, seed=int(more),
+                         as_published=net == "convnet-digits")  # fmt: skip
     ours, full = COLOUR.get(net, (size.image_steps[signs], IMAGE_STEPS.get(name, 15_700)))
     steps = full if slow else size.image_steps[signs] if size.small else ours
     optimizer = network.logistic if signs else network.squared
