@@ -17,9 +17,12 @@ from recombine.studies.first_principles.runs import (
     BESIDES,
     FAR,
     FAR_STEPS,
+    LEAKING,
     LONG,
     LONG_STEPS,
+    ON_SUPPORTS,
     ROWS,
+    SUPPORTS,
     VECTORS,
     Pictures,
 )
@@ -73,8 +76,13 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     vectors = runs.vector_settings(parts, size.vector_steps, size.vector_examples, members or size.small.members)
     verdicts = runs.verdict_setting({**rows, **small, **vectors}, size.values)
     longer = replace(size.small, steps=AS_FITTED_STEPS)
-    besides = runs.sprite_settings(AS_FITTED, longer, members, "small sprites, besides") if size.long else {}
-    return {**pictures, "verdicts": verdicts, **vectors, **small, **besides}
+    if not size.long:
+        return {**pictures, "verdicts": verdicts, **vectors, **small}
+    besides = runs.sprite_settings(AS_FITTED, longer, members, "small sprites, besides")
+    leaking = runs.sprite_settings(LEAKING, size.small, members, "small sprites, besides")
+    supports = runs.sprite_settings(SUPPORTS, size.small, members, ON_SUPPORTS)
+    more = {"verdicts-supports": runs.verdict_setting(supports, size.values)}
+    return {**pictures, "verdicts": verdicts, **vectors, **small, **besides, **leaking, **supports, **more}
 
 
 STUDY = Study(

@@ -129,6 +129,20 @@ AS_FITTED = {f"{name}-as-fitted": replace(ABLATIONS[name], kind=f"{ABLATIONS[nam
              for name in ("soft", "soft-shared")}  # fmt: skip
 """Trained until they fit what they saw as well as those that compose the data fit it in 300 steps; so many were
 settled on four other networks, by what they saw alone."""
+LEAKING = {"over-shared-leaking": Part("alpha that leaks, shared", data=OVER, model=Over(leak=0.1), shared=True,
+                                       members=16)}  # fmt: skip
+SUPPORTS = {
+    "supports-three": Part("three planes"),
+    "supports-plus": Part("four planes", "orthogonal+"),
+    "supports-star": Part("two planes", "orthogonal*"),
+    "supports-normal": Part("three planes, normal", "normal"),
+    **{f"supports-diagonal-{round(100 * w):02}": Part(f"diagonal, {w:g}".replace("0.", "."), "diagonal", width=w)
+       for w in (0.05, 0.1, 0.2)},
+    **{f"supports-gap-{round(100 * w)}": Part(f"gap of {w:g}".replace("0.", "."), "gap", gap=w)
+       for w in (0.2, 0.4, 0.6)},
+}  # fmt: skip
+"""One network and one composition on ten supports; gaps lie in the middle, the published one does not."""
+ON_SUPPORTS = "small sprites, supports"
 
 _sum, _soft = partial(Part, data=SUM, model=SUM), partial(Part, data=SOFT)
 VECTORS = {
@@ -181,7 +195,7 @@ def sprite_settings(
             measured.append(Measured(measure="reconstruction"))
         run = TrainingRun(
             task=SpriteTask(side=size.side, support=part.support, width=part.width, latents=size.latents,
-                            samples=size.samples, composition=part.data),
+                            samples=size.samples, composition=part.data, **({"gap": _middle(part)} if family == ON_SUPPORTS else {})),
             model=_drawing(part, size), members=members or part.members or size.members, steps=size.steps,
             batch_size=size.batch, precision=part.precision,
             optimizer=AdamW(lr=part.rate * size.lr, weight_decay=1e-5, schedule=Cosine(steps=size.steps, floor=0.01)),
@@ -190,6 +204,10 @@ def sprite_settings(
         labels = _labels(part, family, side=size.side)
         found[name] = Setting(run, labels, paper(members=part.seeds) if part.published else None)
     return found
+
+
+def _middle(part: Part) -> tuple[float, float]:
+    return (0.5 - part.gap / 2, 0.5 + part.gap / 2)
 
 
 def _drawing(part: Part, size: Pictures) -> Description:
@@ -222,8 +240,7 @@ def vector_settings(parts: Mapping[str, Part], steps: int, examples: int, member
 
     found = {}
     for name, part in parts.items():
-        middle = (0.5 - part.gap / 2, 0.5 + part.gap / 2)
-        task = VectorParts(support=part.support, composition=part.data, width=part.width, gap=middle)
+        task = VectorParts(support=part.support, composition=part.data, width=part.width, gap=_middle(part))
         if part.model is None:
             found[name] = setting(part, task, _perceptron(task, 2, 64))
             continue

@@ -14,7 +14,7 @@ from recombine.studies.study import Rows, Setting
 from recombine.studies.tables import beside, last
 
 FIT = {"vectors": 0.9, "sprites": 0.25, "sprites, longer": 0.25, "sprites, besides": 0.25, "small sprites": 0.25,
-       "small sprites, besides": 0.25}  # fmt: skip
+       "small sprites, besides": 0.25, "small sprites, supports": 0.25}  # fmt: skip
 """No verdict on a network that explains less than this of its own training support (R²)."""
 ASSUMPTIONS = ("A0", "A1", "A2", "A3", "A4")
 

@@ -7,7 +7,7 @@ from recombine.studies.kernel_theory import plane
 from recombine.studies.kernel_theory.claims import CLAIMS
 from recombine.studies.kernel_theory.figures import FIGURES
 from recombine.studies.kernel_theory.settings import SIZES, settings
-from recombine.studies.kernel_theory.tables import along, networks, ordered, phase, trained
+from recombine.studies.kernel_theory.tables import along, networks, ordered, phase, trained, weights
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Study
 
@@ -28,7 +28,8 @@ STUDY = Study(
     tables={"networks": (networks, "salience"), "along": (along, "leak"), "trained": (trained, "leak_trained"),
             "salience": "salience", "kernels": "kernels",
             "effects": "effects", "map": "map", "starts": (plane.starts, "starts")},
-    derived={"phase": (phase, "kernels"), "ordered": (ordered, "networks")},
+    derived={"phase": (phase, "kernels"), "ordered": (ordered, "networks"),
+             "weights": (weights, "kernels")},
     claims=CLAIMS + plane.CLAIMS,
     figures=FIGURES + plane.FIGURES,
     notes=read_notes(__file__),

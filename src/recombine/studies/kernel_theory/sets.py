@@ -17,6 +17,11 @@ EQUIVALENCES = {f"{n} items, {a} anchors": (n, a) for n, a in (
     ((2, 2), (1, 1)), ((3, 3), (2, 2)), ((5, 5), (4, 4)), ((5, 5), (1, 1)), ((3, 3), (1, 2)), ((4, 2), (1, 1)),
     ((4, 2), (3, 1)))}  # fmt: skip
 DEPTHS = (1, 2, 3, 5, 10, 20)
+PARTS = ("right conjunction", "wrong conjunction", "sensory", "context", "memorization")
+WEIGHTS = {("CD-3", 6): (0.617, 0.331, 0.132, 0.039, 0.069), ("CD-2", 6): (0.599, 0.314, 0.117, 0.024, 0.080),
+           ("CD-3", 2): (0.084, 0.305, 0.132, 0.507, 0.667)}  # fmt: skip
+"""Figure 3 of the paper: sizes of the parts of what support vector machines answer, by set and kernel (6: a rectified
+quadratic network of three layers, "Rep 1"; 2: a ReLU network of three, "Rep 2")."""
 
 
 def task(problem: Problem, loss: Loss = "squared error") -> SymbolicTask:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations as combinations_of
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recombine.kernels.closed_forms import context_margin_least_squares
+from recombine.kernels.problems import context_dependence
 from recombine.runs import StoredRun
 from recombine.statistics import jackknife, spearman
-from recombine.studies.kernel_theory.sets import DEPTHS
+from recombine.studies.kernel_theory.sets import DEPTHS, PARTS, WEIGHTS
 from recombine.studies.study import Setting
 from recombine.studies.tables import beside, last
 
@@ -75,6 +77,42 @@ def ordered(networks: pl.DataFrame) -> pl.DataFrame:
         values = jackknife(mean, whole["member"].to_list()) or {}
         rows += [{"predicted": name, "member": member, "rho": rho} for member, rho in values.items()]
     return pl.DataFrame(rows, schema={"predicted": pl.String, "member": pl.Int64, "rho": pl.Float64})
+
+
+def weights(kernels: pl.DataFrame) -> pl.DataFrame:
+    """Sizes of the parts of a kernel machine's predicted signs, beside the paper's: the least sum over sub-combinations
+    that training has, regressed over all combinations. Signs are known where all unseen ones are right, or none."""
+    rows = []
+    fits = kernels.filter(sweep="depth", fit="hard margin")
+    for problem, kernel, right in fits.select("problem", "kernel", "right").iter_rows():
+        if (printed := WEIGHTS.get((problem, kernel))) is None or right not in (0.0, 1.0):
+            continue
+        asked = context_dependence(int(problem[-1]))
+        signs = np.concatenate([asked.targets, asked.test_targets * (2 * right - 1)])
+        found = _parts(asked.train, np.concatenate([asked.train, asked.test]), signs)
+        rows += [(problem, kernel, part, found[part], size) for part, size in zip(PARTS, printed, strict=True)]
+    schema = {"problem": pl.String, "kernel": pl.Int64, "part": pl.String, "weight": pl.Float64, "printed": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _parts(train: NDArray[Any], combinations: NDArray[Any], answers: NDArray[Any]) -> dict[str, float]:
+    """Mean sizes of coefficients, by what their sub-combination is of."""
+    columns, names = [], []
+    for size in (1, 2, 3):
+        for among in combinations_of(range(3), size):
+            for levels in np.unique(train[:, among], axis=0):
+                columns.append((combinations[:, among] == levels).all(axis=1))
+                names.append(_part(among, levels[0]))
+    indicators = np.array(columns, dtype=np.float64).T
+    found = np.linalg.pinv(indicators - indicators.mean(axis=0), rcond=1e-8) @ (answers - answers.mean())
+    return {part: float(np.abs(found[np.array(names) == part]).mean()) for part in PARTS}
+
+
+def _part(among: tuple[int, ...], first: int) -> str:
+    """Context (component 0) says which feature counts; a conjunction of it with that one is right."""
+    if among == (0,) or 0 not in among or len(among) == 3:
+        return "context" if among == (0,) else "memorization" if len(among) == 3 else "sensory"
+    return "right conjunction" if among[1] == first + 1 else "wrong conjunction"
 
 
 def _leak(salience: pl.Expr, p: int) -> pl.Expr:

@@ -138,22 +138,27 @@ class SoftOcclusion(Covering):
 
 class Over(Covering):
     """RGBA "over" an opaque black canvas: w = the fourth channel, clamped to [0, 1]. The colour of a transparent cell
-    has no influence, so its block never has full rank; outside [0, 1] the alpha has no derivative."""
+    has no influence, so its block never has full rank; outside [0, 1] the derivative of alpha is ``leak``, so that with
+    none a network whose alpha fell to 0 everywhere stays there."""
 
     kind: ClassVar[str] = "over"
     canvas: ClassVar[bool] = True
+    leak: float = Field(default=0.0, ge=0)
 
     @property
     def channels(self) -> int:
         return COLOURS + 1
 
     def weights(self, components: Tensor) -> Tensor:
-        return components[..., COLOURS].clamp(0, 1)
+        alpha = components[..., COLOURS]
+        clamped = alpha.clamp(0, 1)
+        return clamped + self.leak * (alpha - clamped)
 
     def slopes(self, components: Tensor) -> Tensor:
         alpha = components[..., COLOURS:]
         inside = ((alpha >= 0) & (alpha <= 1)).to(components.dtype)
-        return torch.cat([torch.zeros_like(components[..., :COLOURS]), inside], dim=-1)
+        slope = inside + self.leak * (1 - inside)
+        return torch.cat([torch.zeros_like(components[..., :COLOURS]), slope], dim=-1)
 
 
 COMPOSITIONS: dict[str, Composition] = {kind.kind: kind() for kind in (Addition, HardOcclusion, SoftOcclusion, Over)}
