@@ -30,6 +30,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from recombine.figures.data import decimals_for
@@ -194,19 +195,21 @@ def _printed(study: str, asked: str = "") -> str:
 @cache
 def _ours(study: str, told: str) -> list[float]:
     """One value per network that fitted (per network, where none did, or all are asked for by ``;every``): ``column``,
-    ``ln column``, ``column*.5+1``."""
+    ``ln column``, ``column*.5+1``; ``sd column`` is one value, their standard deviation."""
     table, column, where = told.split(":")
     where, _, every = where.partition(";")
-    found = re.fullmatch(r"(ln )?(\w+)(?:\*([\d.]+))?(?:\+([\d.]+))?", column)
+    found = re.fullmatch(r"(ln |sd )?(\w+)(?:\*([\d.]+))?(?:\+([\d.]+))?", column)
     assert found is not None, column
-    log, name, factor, added = found.groups()
+    how, name, factor, added = found.groups()
     rows = _rows(study, table, where)
     fitted = rows.filter(pl.col("fitted").fill_null(True)) if "fitted" in rows.columns else rows
     kept = fitted if len(fitted) and not every else rows
     if "base" in kept.columns:  # its masks are no units of their own
         kept = kept.group_by("base", maintain_order=True).agg(pl.col(name).mean())
     values = kept[name].drop_nulls().cast(pl.Float64)
-    return list((values.log() if log else values) * float(factor or 1) + float(added or 0))
+    if how == "sd ":
+        return [float(np.std(values, ddof=1))]
+    return list((values.log() if how else values) * float(factor or 1) + float(added or 0))
 
 
 def _agree(row: dict[str, str], ours: list[float]) -> str:
@@ -219,7 +222,8 @@ def _agree(row: dict[str, str], ours: list[float]) -> str:
             return "not told"
         return "same sign" if mean * printed > 0 else "other sign"
     if within == "among":
-        agree = 0.99 * min(ours) <= printed <= 1.01 * max(ours)
+        low, high = min(ours), max(ours)
+        agree = low - 0.01 * abs(low) <= printed <= high + 0.01 * abs(high)
     elif within.startswith("x"):
         agree = 1 / float(within[1:]) <= mean / printed <= float(within[1:])
     else:
