@@ -208,7 +208,7 @@ def _ours(study: str, told: str) -> list[float]:
         kept = kept.group_by("base", maintain_order=True).agg(pl.col(name).mean())
     values = kept[name].drop_nulls().cast(pl.Float64)
     if how == "sd ":
-        return [float(np.std(values, ddof=1))]
+        return [float(np.std(values.to_numpy(), ddof=1))]
     return list((values.log() if how else values) * float(factor or 1) + float(added or 0))
 
 

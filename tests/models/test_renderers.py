@@ -109,6 +109,12 @@ def test_positions_tell_column_from_row() -> None:
     assert torch.cdist(table.flatten(0, 1), table.flatten(0, 1)).fill_diagonal_(1).min() > 1e-3
 
 
+def test_shuffled_positions_are_the_same_codes_elsewhere() -> None:
+    ordered, shuffled = (PixelTransformer(inputs=4, side=8, dim=8, shuffled=how)().positions for how in (False, True))
+    assert not torch.equal(ordered, shuffled)
+    assert sorted(map(tuple, ordered.tolist())) == sorted(map(tuple, shuffled.tolist()))
+
+
 def test_sides_that_cannot_be_drawn() -> None:
     with pytest.raises(InputError, match="multiple of 4"):
         TransposedCNN(inputs=4, side=10)()

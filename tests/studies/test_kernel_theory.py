@@ -16,7 +16,7 @@ from recombine.runs.training import TrainingRun
 from recombine.studies.claims import Claim
 from recombine.studies.kernel_theory import STUDY, sets
 from recombine.studies.kernel_theory.settings import SIZES, learning_rate, settings
-from recombine.studies.kernel_theory.tables import phase
+from recombine.studies.kernel_theory.tables import phase, weights
 from recombine.studies.study import shares_of
 from recombine.studies.tables import kept
 from recombine.tasks import ImageTask, PerMember
@@ -139,6 +139,19 @@ def test_a_phase_says_what_each_kernel_solves() -> None:
     assert table["solved"].to_list() == ["all three", "CD-1 and CD-2", "CD-1", "none"]
     assert table["depth"].to_list() == [None, None, "R²", "1"]
     assert table["margin_cd3"].to_list() == [3.0] * 4
+
+
+def test_weights_of_signs_hang_on_what_is_right_alone() -> None:
+    def told(problem: str, kernel: int, right: float) -> dict[str, object]:
+        return {"sweep": "depth", "fit": "hard margin", "problem": problem, "kernel": kernel, "right": right}
+
+    table = weights(pl.DataFrame([told("CD-3", 6, 1.0), told("CD-2", 6, 1.0), told("CD-3", 2, 0.0)]))
+    assert (table["weight"] - table["printed"]).abs().max() < 6e-4  # type: ignore[operator]
+    turned = weights(pl.DataFrame([told("CD-3", 6, 0.0), told("CD-3", 2, 1.0), told("CD-2", 6, 0.5)]))
+    failed, solved = (turned.filter(kernel=kernel)["weight"].to_numpy() for kernel in (6, 2))
+    assert failed == pytest.approx(table.filter(kernel=2)["weight"].to_numpy())
+    assert solved == pytest.approx(table.filter(kernel=6, problem="CD-3")["weight"].to_numpy())
+    assert turned.height == 10
 
 
 def test_networks_of_one_seed_count_once() -> None:

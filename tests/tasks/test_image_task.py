@@ -41,13 +41,18 @@ def test_pictures_show_the_classes_of_their_levels() -> None:
         assert value[first] + value[second] == answer
 
 
-def test_components_do_not_share_images_and_evaluation_uses_none_of_training() -> None:
-    task = ImageTask(symbolic=ADDITION, per_class=40, examples_seen=4000)
+@pytest.mark.parametrize("as_published", [False, True])
+def test_components_do_not_share_images_and_evaluation_uses_none_of_training(as_published: bool) -> None:
+    task = ImageTask(symbolic=ADDITION, per_class=40, examples_seen=4000, as_published=as_published)
     inputs, _ = task.whole()
     asked, _ = task.examples(torch.as_tensor(task.test.codes.copy()).repeat(20, 1), Draws.single(3))
     parts = [{row.tobytes() for row in block.numpy()} for block in (inputs[:, 0], inputs[:, 1], asked.flatten(0, 1))]
     assert not parts[0] & parts[1]
     assert not (parts[0] | parts[1]) & parts[2]
+    of_training = {row.tobytes() for row in load_images("digits").train[:, 0]}
+    assert (parts[2] <= of_training) == as_published
+    if as_published:  # the first nine classes, in the order that any draw has without the others
+        assert sorted(task._classes.tolist()) == list(range(9))
 
 
 def test_a_member_sees_the_same_pictures_whoever_is_beside_it() -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 from recombine.errors import InputError
 from recombine.tasks.sprites.compose import COMPOSITIONS, Addition, Composition, HardOcclusion, Over, SoftOcclusion
 
-EVERY = [*COMPOSITIONS.values(), SoftOcclusion(temperature=0.3)]
+EVERY = [*COMPOSITIONS.values(), Over(leak=0.1), SoftOcclusion(temperature=0.3)]
 
 
 def cell(*components: tuple[float, ...]) -> Tensor:
@@ -34,6 +34,8 @@ def test_by_hand() -> None:
     assert half[0].tolist() == pytest.approx([0.25, 0.5, 0.375])
     assert Over()(cell((*front, 7.0), (*rear, 1.0)))[0].tolist() == pytest.approx(front)
     assert Over()(cell((*front, -1.0), (*rear, 0.5)))[0].tolist() == pytest.approx([0, 0.5, 0.25])
+    leaking = Over(leak=0.1)(cell((*front, -1.0), (*rear, 0.5)))[0]
+    assert leaking.tolist() == pytest.approx([-0.1 * f + 1.1 * b for f, b in zip(front, (0, 0.5, 0.25), strict=True)])
 
 
 def test_three_components_are_folded_from_the_back() -> None:

@@ -19,7 +19,7 @@ class PixelTransformer(Description):
     """side² tokens: linear(code) + sinusoidal position → ``depth`` encoder layers → one number a token.
 
     Layers as PyTorch's default: attention, add and norm, feed-forward (ReLU), add and norm. The paper has dimension
-    128, 4 heads, 2048 units and dropout .1; without dropout members can be stacked. ``shuffled``: the codes of positions
+    128, 4 heads, 2048 units and dropout .1; without dropout members can be stacked. ``shuffled``: codes of positions
     are dealt to pixels at random, alike in every network, so that they name a pixel and not where it is."""
 
     kind: ClassVar[str] = "pixel-transformer"

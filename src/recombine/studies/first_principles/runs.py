@@ -193,9 +193,10 @@ def sprite_settings(
         if part.mapped:
             measured.append(Measured(measure="latent_map", arguments={"x": "x1", "y": "x2"}))
             measured.append(Measured(measure="reconstruction"))
+        gap = {"gap": _middle(part)} if family == ON_SUPPORTS else {}
         run = TrainingRun(
             task=SpriteTask(side=size.side, support=part.support, width=part.width, latents=size.latents,
-                            samples=size.samples, composition=part.data, **({"gap": _middle(part)} if family == ON_SUPPORTS else {})),
+                            samples=size.samples, composition=part.data, **gap),
             model=_drawing(part, size), members=members or part.members or size.members, steps=size.steps,
             batch_size=size.batch, precision=part.precision,
             optimizer=AdamW(lr=part.rate * size.lr, weight_decay=1e-5, schedule=Cosine(steps=size.steps, floor=0.01)),

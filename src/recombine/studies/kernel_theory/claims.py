@@ -117,11 +117,11 @@ EXACT = (
     Claim("context-weights-works",
           "Where CD-3 is solved (rectified quadratic, depth 3), conjunctions with context outweigh context.",
           _effect(GAIN, 6).above(0),
-          source="figure 3, Rep 1: right conjunction .617, context .039, in the gauge of a ridge; here ANOVA effects"),
+          source="figure 3, Rep 1: right conjunction .617, context .039, of predicted signs; here ANOVA effects of outputs"),
     Claim("context-weights-shortcut", "Where it fails (ReLU, depth 3), context itself outweighs them: the shortcut.",
           _effect(-GAIN, 2).above(0),
-          source="figure 3, Rep 2: context .507, right conjunction .084, in the gauge of a ridge; here ANOVA effects"),
-    Claim("context-weights-signs", "The weights that the paper prints of its support vector machines are those of their "
+          source="figure 3, Rep 2: context .507, right conjunction .084, of predicted signs; here ANOVA effects of outputs"),
+    Claim("context-weights-signs", "The weights that the paper prints of support vector machines are those of their "
           "predicted signs, in its ridge over all combinations: fifteen figures within .01 in the mean.",
           # Of the margins themselves, read in the same way, they are .15 off.
           cells((pl.col("weight") - pl.col("printed")).abs(), "weights", unit=("problem", "kernel", "part"))
@@ -342,7 +342,7 @@ PICTURES = (
       for task, name, value in (("extrapolation", "One anchor", 0.776), ("interpolation", "Two anchors", 0.834),
                                 ("both", "Two anchors nearer to each other", 0.833),
                                 ("asymmetric", "One anchor at the end", 0.674))),
-    *(Claim(f"image-{task}-digits", f"{name}, 20 pixels apart: with the paper's digits and its split of images networks "
+    *(Claim(f"image-{task}-digits", f"{name}, 20 pixels apart: with the paper's digits and split of images networks "
             "err less on unseen pairs than with any digits and the official test images.",
             rising(*(_image(pl.col("unseen_loss").log(), task, network, place="far")
                      for network in ("convnet-digits", "convnet")), names=("the paper's", "ours"), pair="member"),
