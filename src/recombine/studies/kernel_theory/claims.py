@@ -117,10 +117,10 @@ EXACT = (
     Claim("context-weights-works",
           "Where CD-3 is solved (rectified quadratic, depth 3), conjunctions with context outweigh context.",
           _effect(GAIN, 6).above(0),
-          source="figure 3, Rep 1: right conjunction .617, context .039, of predicted signs; here ANOVA effects of outputs"),
+          source="figure 3, Rep 1: right conjunction .617, context .039, of predicted signs; here ANOVA effects"),
     Claim("context-weights-shortcut", "Where it fails (ReLU, depth 3), context itself outweighs them: the shortcut.",
           _effect(-GAIN, 2).above(0),
-          source="figure 3, Rep 2: context .507, right conjunction .084, of predicted signs; here ANOVA effects of outputs"),
+          source="figure 3, Rep 2: context .507, right conjunction .084, of predicted signs; here ANOVA effects"),
     Claim("context-weights-signs", "The weights that the paper prints of support vector machines are those of their "
           "predicted signs, in its ridge over all combinations: fifteen figures within .01 in the mean.",
           # Of the margins themselves, read in the same way, they are .15 off.
