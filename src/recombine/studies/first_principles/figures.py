@@ -21,6 +21,10 @@ KIND = pl.col("kind").str.strip_suffix(", trained longer")
 BEST, WORST = 0.99, 2.5
 """The ends of an axis on which 1 − R² is drawn by its logarithm: an R² and what is left."""
 NEAR = 0.02
+LARGE_ABLATIONS = {
+    "orthogonal-long": "soft, separate", "shared-large": "soft, shared", "alpha-long": "alpha, shared",
+    "matched-large": "soft on soft data, separate", "matched-shared-large": "soft on soft data, shared",
+}  # fmt: skip
 FITTED_ALONG = ["vector", "vector-monolithic", "vector-soft", "vector-gap-40"]
 
 
@@ -213,6 +217,8 @@ FIGURES = (
     dots("ablations", "Composition, sharing, match and shifts apart", table="networks", group="label", value="r2_ood",
          fitted=False, axis=OUTSIDE, reference=0.0,
          prepare=_in_order({name: part.kind for name, part in ABLATIONS.items()})),
+    dots("large-ablations", "The same on 64 pixels", table="networks", group="label", value="r2_ood", fitted=False,
+         axis=OUTSIDE, reference=0.0, prepare=_in_order(LARGE_ABLATIONS)),
     dots("vectors", "Vectors, where every assumption can hold", table="networks", group="label", value="r2_ood",
          fitted=False, axis=OUTSIDE, reference=0.0,
          prepare=_in_order({name: part.kind for name, part in VECTORS.items() if part.support != "random"})),
