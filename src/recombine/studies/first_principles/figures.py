@@ -216,9 +216,8 @@ FIGURES = (
                      value_title="squared error over the spread of the pictures; the line is at 1")),
     dots("ablations", "Composition, sharing, match and shifts apart", table="networks", group="label", value="r2_ood",
          fitted=False, axis=OUTSIDE, reference=0.0,
-         prepare=_in_order({name: part.kind for name, part in ABLATIONS.items()})),
-    dots("large-ablations", "The same on 64 pixels", table="networks", group="label", value="r2_ood", fitted=False,
-         axis=OUTSIDE, reference=0.0, prepare=_in_order(LARGE_ABLATIONS)),
+         prepare=_in_order({name: part.kind for name, part in ABLATIONS.items()}
+                           | {name: f"64 pixels: {kind}" for name, kind in LARGE_ABLATIONS.items()})),
     dots("vectors", "Vectors, where every assumption can hold", table="networks", group="label", value="r2_ood",
          fitted=False, axis=OUTSIDE, reference=0.0,
          prepare=_in_order({name: part.kind for name, part in VECTORS.items() if part.support != "random"})),
