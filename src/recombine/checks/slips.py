@@ -29,7 +29,8 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
         return [], []
     code = _coded(train)
     missing = [] if code is None else code[1]
-    target = replace(train.target, count=np.where(np.isin(np.arange(len(train.codes)), missing), 0, train.target.count))
+    target = replace(train.target, count=train.target.count.copy())
+    target.count[missing] = 0
     apart = outliers(target)
     within = [(i, rows) for i, rows in rows_apart(target) if i not in apart]
     cells = [*missing, *apart, *(i for i, _ in within)]
