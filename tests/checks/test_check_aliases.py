@@ -42,23 +42,24 @@ def checked(design: list[tuple[int, ...]], interaction: float, seed: int) -> rc.
 
 
 def test_a_quarter_is_never_called_determined() -> None:
-    for seed in range(8):
+    for seed in range(4):
         result = checked(QUARTER, 8.0 * (seed % 2), seed)
         assert result.verdict != "determined"
         assert any("A × B" in note and "aliased" in note for note in result.notes)
 
 
 def test_pairs_that_cannot_be_told_apart_forecast_nothing() -> None:
-    results = [checked(HALF, 8.0, seed) for seed in range(8)]
+    results = [checked(HALF, 8.0, seed) for seed in range(4)]
     assert all(result.forecast is None or result.rule != "pairs" for result in results)
     assert any(result.forecast is None for result in results)
     assert all(any("A × B and C × D" in note for note in result.notes) for result in results)
 
 
 def test_pairs_that_take_up_all_get_no_ranges() -> None:
-    for seed in range(8):
-        result = checked(CLEAR, 8.0, seed)
-        assert result.forecast is not None
-        if result.rule == "pairs":
-            assert all(query.low is None for query in result.queries)
-            assert any("no ranges" in note for note in result.notes)
+    results = [checked(CLEAR, 8.0, seed) for seed in range(4)]
+    assert all(result.forecast is not None for result in results)
+    by_pairs = [result for result in results if result.rule == "pairs"]
+    assert by_pairs
+    for result in by_pairs:
+        assert all(query.low is None for query in result.queries)
+        assert any("no ranges" in note for note in result.notes)

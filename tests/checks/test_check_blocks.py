@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
 from planted_tables import additive, grid, seen_part
 
-from recombine.checks import Purpose, check
+from recombine.checks import CheckResult, Purpose, check
 from recombine.checks.blocks import without_shifts
 from recombine.errors import InputError
 from recombine.support.table import read_tables
@@ -25,16 +26,22 @@ def shifted(seed: int, spread: float = 3.0, days: int = 5):
     return {**table, "y": y}, {**table, "day": [f"d{d}" for d in day], "y": y + shift[day]}, shift
 
 
+@cache
+def moved(seed: int) -> CheckResult:
+    """Of the table with shifts, and a plan of five rows."""
+    return check(shifted(seed)[1], NAMES, target="y", draws=9, blocks="day", purpose=Purpose(budget=5))
+
+
 def test_with_blocks_a_table_with_shifts_is_judged_as_the_one_without():
     ratios = []
     for seed in range(2):
         plain, days, shift = shifted(seed)
-        still, moved = (check(plain, NAMES, target="y", draws=9), check(days, NAMES, target="y", draws=9, blocks="day"))
-        assert moved.verdict == still.verdict
-        ratios.append(moved.forecast.error / still.forecast.error)
-        assert moved.shifts.spread == pytest.approx(np.std(shift, ddof=1), rel=0.2)
+        still, blocked = check(plain, NAMES, target="y", draws=9), moved(seed)
+        assert blocked.verdict == still.verdict
+        ratios.append(blocked.forecast.error / still.forecast.error)
+        assert blocked.shifts.spread == pytest.approx(np.std(shift, ddof=1), rel=0.2)
         said = {q.codes: q.prediction for q in still.queries}
-        off = [q.prediction - said[q.codes] - shift.mean() for q in moved.queries]  # answers of an average day
+        off = [q.prediction - said[q.codes] - shift.mean() for q in blocked.queries]  # answers of an average day
         assert np.sqrt(np.mean(np.square(off))) < 0.4
     assert 0.9 < np.median(ratios) < 1.1
     wild = check(days, NAMES, target="y", draws=9)
@@ -43,7 +50,7 @@ def test_with_blocks_a_table_with_shifts_is_judged_as_the_one_without():
 
 def test_a_row_of_a_new_day_has_a_wider_range_and_all_places_name_the_day():
     _, days, _ = shifted(0)
-    result = check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(budget=3))
+    result = moved(0)
     with pytest.raises(InputError, match="one row alone on a new day"):
         check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(budget=1))
     assert all(q.row_high - q.row_low > 2 * (q.high - q.low) for q in result.queries if q.low is not None)
@@ -57,7 +64,7 @@ def test_a_row_of_a_new_day_has_a_wider_range_and_all_places_name_the_day():
 
 def test_a_plan_is_for_one_new_day_whose_shift_is_estimated_with_it():
     _, days, _ = shifted(0)
-    plan = check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(budget=5)).plan
+    plan = moved(0).plan
     cells, whole = np.stack([np.array(days[name], int) for name in NAMES], axis=1), grid(5, 5, 2)
     day = np.array([int(d[1:]) for d in days["day"]])
 
@@ -135,10 +142,8 @@ def test_shifts_that_cannot_be_told_from_a_factor_are_refused_in_one_sentence():
 def test_a_row_alone_on_its_day_is_left_out_and_changes_nothing():
     _, days, _ = shifted(0)
     one = {"f0": ["0"], "f1": ["0"], "f2": ["0"], "day": ["new"], "y": [99.0]}
-    before, after = (
-        check(table, NAMES, target="y", draws=9, blocks="day")
-        for table in (days, {name: [*column, *one[name]] for name, column in days.items()})
-    )
+    longer = {name: [*column, *one[name]] for name, column in days.items()}
+    before, after = moved(0), check(longer, NAMES, target="y", draws=9, blocks="day")
     assert (after.shifts.lone, before.shifts.lone) == (1, 0)
     assert [q.prediction for q in after.queries] == pytest.approx([q.prediction for q in before.queries])
     assert "1 row is alone in a day and left out" in after.shifts.words

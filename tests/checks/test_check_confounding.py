@@ -43,10 +43,18 @@ def test_information_of_a_fair_copy_is_one_bit():
     assert information(np.array([[4.0, 4], [4, 4]])) == 0.0
 
 
-@pytest.mark.parametrize("small", [True, False])
-def test_random_tables_keep_margins_and_moments(small, monkeypatch):
-    monkeypatch.setattr("recombine.checks.confounding.SMALL_TABLE", 1_000 if small else 0)
-    rows, columns = np.array([30, 50, 20]), np.array([60, 25, 15])
+@pytest.mark.parametrize(
+    ("many", "small", "rows", "columns"),
+    [
+        (400, 1_000, [30, 50, 20], [60, 25, 15]),  # cell by cell
+        (400, 0, [30, 50, 20], [60, 25, 15]),  # Patefield's
+        (0, 1_000, [3, 2, 4], [4, 3, 2]),  # shuffled
+    ],
+)
+def test_random_tables_keep_margins_and_moments(many, small, rows, columns, monkeypatch):
+    monkeypatch.setattr("recombine.checks.confounding.MANY_CELLS", many)
+    monkeypatch.setattr("recombine.checks.confounding.SMALL_TABLE", small)
+    rows, columns = np.array(rows), np.array(columns)
     drawn = random_tables(rows, columns, 4_000, np.random.default_rng(0))
     assert (drawn.sum(axis=2) == rows).all()
     assert (drawn.sum(axis=1) == columns).all()

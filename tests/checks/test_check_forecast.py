@@ -218,7 +218,7 @@ def test_an_interval_that_tells_nothing_is_not_told():
 
 def test_where_effects_multiply_the_interval_holds_less_often_than_meant_and_is_not_said_to():
     held = []
-    for seed in range(24):
+    for seed in range(16):
         seen, asked = seen_part((6, 6), seed)
         noise = 0.2 * np.random.default_rng(seed).standard_normal(36)
         y, truth = (np.exp(additive(c, (6, 6), seed) + noise[: len(c)]) for c in (seen, asked))
@@ -228,7 +228,7 @@ def test_where_effects_multiply_the_interval_holds_less_often_than_meant_and_is_
             held.append(found.low <= off <= found.high)
             assert f"{found.low:.3g} to {found.high:.3g}, meant for 90 %, held about 5 times in 6" in found.words
             assert found.to_dict()["level"] in found.words
-    assert len(held) >= 15
+    assert len(held) >= 10
     assert 0.6 < np.mean(held) < 0.97
 
 

@@ -43,6 +43,18 @@ def test_two_hundred_binary_factors():
     assert len(json.loads(result.to_json())["confounding"]["pairs"]) == 300
 
 
+def test_few_rows_stand_for_all_only_where_they_show_every_pair_of_levels():
+    from recombine.checks.tables import showing_pairs
+
+    codes = np.unique(np.random.default_rng(0).integers([4, 3, 50], size=(9_000, 3)), axis=0).repeat(20, axis=0)
+    some = showing_pairs(codes, (4, 3, 50))
+    assert len(some) < len(codes) / 2
+    for pair in ([0, 1], [0, 2], [1, 2]):
+        np.testing.assert_array_equal(np.unique(some[:, pair], axis=0), np.unique(codes[:, pair], axis=0))
+    hole = codes[(codes[:, 0] != 2) | (codes[:, 2] != 49)]
+    assert showing_pairs(hole, (4, 3, 50)) is hole
+
+
 def test_many_pairs_are_counted_as_each_alone():
     from recombine.checks.tables import pair_tables, two_way
 

@@ -61,6 +61,21 @@ def test_a_large_pair_is_tested_and_one_that_cannot_be_is_named(monkeypatch):
     assert "user × item was not tested, too large or too seldom seen" in found.sentence()
 
 
+def test_copies_count_once_where_a_table_is_large_too(monkeypatch):
+    monkeypatch.setattr(additivity, "LARGEST", 1)
+    codes, answers = planted(0, 0.0)
+    names, again = ["user", "item", "week"], np.repeat(np.arange(len(codes)), np.arange(len(codes)) % 3 + 1)
+    found = []
+    for rows in (np.arange(len(codes)), again):
+        table = dict(zip(names, codes[rows].T, strict=True)) | {"y": answers[rows]}
+        train = read_tables([table], names, target="y")[0]
+        found.append(additivity.additivity(Identifiability(train.codes, SHAPE), train.target, train.space.names))
+    once, copied = found
+    assert (copied.test, copied.rejected, copied.p_value) == (once.test, False, once.p_value)
+    assert additivity.COPIES in copied.words
+    assert additivity.COPIES not in once.words
+
+
 def test_the_block_set_apart_changes_nothing_but_the_work(monkeypatch):
     codes, answers = planted(1, 1.0)
     noise = np.random.default_rng(0).uniform(0.5, 2, len(codes))

@@ -197,6 +197,10 @@ def test_targets_numbers_classes_conflicts():
     assert table.target.mean.tolist() == [2.0, 5.0]
     assert table.target.spread.tolist() == [2.0, 0.0]
     assert table.target.conflicts == 1
+    (table,) = read_tables([{"a": [0, 0, 1, 2, 3, 3], "y": [None, 3.0, None, -4.0, None, None]}], ["a"], target="y")
+    told = table.target
+    assert (told.count.tolist(), told.mean.tolist(), told.spread.tolist()) == ([1, 0, 1, 0], [3, 0, -4, 0], [0] * 4)
+    assert told.ends.tolist() == [[3, 3], [0, 0], [-4, -4], [0, 0]]
     (table,) = read_tables([{"a": [0, 0, 1], "y": ["n", "j", None]}], ["a"], target="y")
     assert table.target.classes == ("j", "n")
     assert table.target.mean.tolist() == [[0.5, 0.5], [0.0, 0.0]]

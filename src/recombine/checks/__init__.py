@@ -8,8 +8,9 @@ from recombine.checks.collecting import Purpose as Purpose
 from recombine.checks.compositional_support import Marginal as Marginal, marginals as marginals
 from recombine.checks.connected_support import Connectedness as Connectedness, connectedness as connectedness
 from recombine.checks.design import grid_rank as grid_rank
+from recombine.checks.from_nothing import PlanResult as PlanResult, plan as plan
 from recombine.checks.identifiability import STATUSES as STATUSES, Identifiability as Identifiability
-from recombine.checks.planning import Plan as Plan, PlanResult as PlanResult, plan as plan
+from recombine.checks.planned import Plan as Plan
 from recombine.checks.splitting import CombinationSplit as CombinationSplit
 from recombine.checks.sufficient_support import (
     ComponentSupport as ComponentSupport,

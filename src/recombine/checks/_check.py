@@ -18,10 +18,10 @@ from recombine.checks.components import connected_components, level_groups, leve
 from recombine.checks.confounding import THIN, Confounding, confounding
 from recombine.checks.curves import Numeric, curves_of, shapes
 from recombine.checks.identifiability import Identifiability
-from recombine.checks.judging import judge
+from recombine.checks.judging import Judged, judge
 from recombine.checks.modular import Floats
 from recombine.checks.notes import few_rows, notes_on
-from recombine.checks.planning import Plan
+from recombine.checks.planned import Plan
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import (
@@ -36,12 +36,13 @@ from recombine.checks.reading import (
     texts_in,
     with_grid,
 )
-from recombine.checks.slips import slips_in, without, without_level
+from recombine.checks.slips import slips_in
 from recombine.checks.tables import Pairs, pair_tables
 from recombine.checks.unnamed import MOST_ROWS, unnamed
 from recombine.checks.verdict import CheckResult
+from recombine.checks.without import without_level, without_slips
 from recombine.errors import InputError
-from recombine.space import Level
+from recombine.space import Codes, FactorSpace, Level
 from recombine.support.table import Missing, Table, factor_names
 
 MOST_QUERIES = 10_000
@@ -117,20 +118,14 @@ def check(
     wanted = None if asked_table is None else asked_table.codes.astype(np.int64)
     curves = curves_of(space, train.codes, lines)
     known = Identifiability(train.codes, space.shape, order, curves)
-    if wanted is None:
-        asked = ask_grid(known, space, max_queries, seed, exclude)
-    else:
-        asked = ask_table(known, wanted, max_queries)
+    asked = _ask(known, space, wanted, max_queries, seed, exclude)
     prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
     judged = judge(known, train, asked, asked_table, rules, seed)
     if train.rows <= MOST_ROWS and target is not None:
         with suppress(InputError):  # what other columns hold is no reason to stop
             told += unnamed(table, space.names, nuisances, order, judged.scale, judged.contradicted, **how)
+    slips, unlike = _suspects(train, known, asked, judged, rules, seed)
     plain = levels_only(train, curves)
-    harder = () if judged.forecast is None else judged.forecast.harder
-    slips = without(*slips_in(train, known), train, known, asked, rules, seed, harder)
-    odd = judged.additivity.odd if judged.additivity and judged.additivity.rejected else None
-    told += without_level(odd, train, known, asked, rules, seed)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)
@@ -144,40 +139,19 @@ def check(
         not judged.adds_up(order), shifts,
     )  # fmt: skip
     result = CheckResult(
-        space=space,
-        order=order,
-        known=known,
-        row_counts=train.counts,
+        space=space, order=order, known=known, row_counts=train.counts,
         asked=in_words(questions if wanted is not None else None, pair, test, grid or bool(hidden)) + besides,
-        counts=asked.counts,
-        share=asked.share,
-        total=asked.total,
-        worst=asked.worst,
-        rank_train=known.rank,
-        rank_needed=known.rank + advice.needed,
-        queries=queries,
-        directions=directions,
-        advice=advice,
+        counts=asked.counts, share=asked.share, total=asked.total, worst=asked.worst,
+        rank_train=known.rank, rank_needed=known.rank + advice.needed,
+        queries=queries, directions=directions, advice=advice,
         coverage=coverage(train.codes, space.shape, possible, numbers=curves, pairs=None if curves else pairs),
-        pieces=connected_components(known, space),
-        groups=level_groups(known, space),
+        pieces=connected_components(known, space), groups=level_groups(known, space),
         confounding=_confounding(train, plain, pairs, draws, seed),
-        additivity=judged.additivity,
-        rescaled=judged.rescaled,
-        answers=train.target,
-        prediction=prediction,
-        forecast=judged.forecast,
-        shifts=shifts,
-        unseen_levels=levels_never_seen(known, space),
-        slips=len(slips),
-        texts=texts_in(table, space.names),
+        additivity=judged.additivity, rescaled=judged.rescaled, answers=train.target, prediction=prediction,
+        forecast=judged.forecast, shifts=shifts, unseen_levels=levels_never_seen(known, space),
+        slips=len(slips), texts=texts_in(table, space.names),
         notes=(
-            *slips,
-            *unasked,
-            *told,
-            *numbers_unseen(known, space, wanted),
-            *why_not,
-            *judged.why_not,
+            *slips, *unasked, *told, *unlike, *numbers_unseen(known, space, wanted), *why_not, *judged.why_not,
             *notes_on(train, known, asked, asked_table, queries, judged, prediction),
             *(shared_by_missing(known, space, pairs, exclude) if wanted is None or grid or hidden else []),
         ),
@@ -185,9 +159,8 @@ def check(
             "factors": list(space.names), "target": target, "split": None if pair is None else f"{pair[0]}={pair[1]}",
             "test": str(test) if isinstance(test, (str, Path)) else None, "grid": grid, "order": order,
             "min_support": min_support, "bins": dict(bins or {}), "numeric": lines, "blocks": list(nuisances),
-            "missing": missing,
-            "merge_alike": merge_alike, "salience": salience, "depth": depth, "rules": list(rules), "draws": draws,
-            "seed": seed,
+            "missing": missing, "merge_alike": merge_alike, "salience": salience, "depth": depth, "rules": list(rules),
+            "draws": draws, "seed": seed,
         },
     )  # fmt: skip
     if result.doubt:
@@ -205,6 +178,26 @@ def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, ma
         raise InputError(f"max_queries is {max_queries}; give 1 … {MOST_QUERIES:,}.")
     if seed < 0:
         raise InputError(f"seed is {seed}; give 0 or more.")
+
+
+def _ask(
+    known: Identifiability, space: FactorSpace, wanted: Codes | None, most: int, seed: int,
+    exclude: Sequence[Mapping[str, Level]],
+) -> Asked:  # fmt: skip
+    """About these combinations; None: about the grid minus training."""
+    if wanted is None:
+        return ask_grid(known, space, most, seed, exclude)
+    return ask_table(known, wanted, most)
+
+
+def _suspects(
+    train: Table, known: Identifiability, asked: Asked, judged: Judged, rules: Sequence[str], seed: int
+) -> tuple[list[str], list[str]]:
+    """What is said of answers that may be slips, and of a level that responds unlike the others."""
+    harder = () if judged.forecast is None else judged.forecast.harder
+    slips = without_slips(*slips_in(train, known), train, known, asked, rules, seed, harder)
+    odd = judged.additivity.odd if judged.additivity and judged.additivity.rejected else None
+    return slips, without_level(odd, train, known, asked, rules, seed)
 
 
 def _resting(plan: Plan, result: CheckResult, whole: bool) -> Plan:

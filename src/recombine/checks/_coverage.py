@@ -17,6 +17,7 @@ from recombine.checks.modular import Floats, Ints
 from recombine.checks.tables import Pairs
 from recombine.space import Codes
 
+CHUNK = 500_000
 LARGEST_TABLE = 50_000_000
 """Interactions up to which presence is one byte each; above, sorted keys."""
 MOST_WORK = 4_000_000_000
@@ -71,6 +72,7 @@ def coverage(
     """Compare what training shows with what the asked rows (None: the whole grid) use; ``numbers`` are factors without
     levels to speak of, which are left out. ``pairs`` are the two-way tables of training, where they are known."""
     factors = [k for k in range(len(shape)) if k not in numbers]
+    train, asked = _mixed(train), None if asked is None else _mixed(asked)
     found, skipped = [], []
     for t in strengths:
         if t > len(factors):
@@ -102,14 +104,22 @@ def _one(
     return Interactions(chosen, possible, len(seen), len(lacking), unused, _levels(lacking[:EXAMPLES], sizes))
 
 
+def _mixed(codes: Codes) -> Codes:
+    """The same rows, neighbours far apart: of sorted ones the first chunk shows few levels of the first factor."""
+    step = len(codes) // CHUNK
+    return np.concatenate([codes[start::step] for start in range(step)]) if step > 1 else codes
+
+
 def _present(codes: Codes, shape: tuple[int, ...], chosen: tuple[int, ...]) -> Ints:
     """Keys of the interactions that occur, sorted."""
     possible = math.prod(shape[k] for k in chosen)
     kind = np.int32 if possible < 2**31 else np.int64
     if possible <= LARGEST_TABLE:
         table = np.zeros(possible, dtype=bool)
-        for start in range(0, len(codes), 1_000_000):
-            table[_keys(codes[start : start + 1_000_000], shape, chosen, kind)] = True
+        for start in range(0, len(codes), CHUNK):
+            table[_keys(codes[start : start + CHUNK], shape, chosen, kind)] = True
+            if table.all():  # further rows show nothing new
+                break
         return np.flatnonzero(table)
     return np.unique(_keys(codes, shape, chosen, np.int64)).astype(np.int64)
 

@@ -32,6 +32,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.one_level import Odd, steepest
 from recombine.checks.recurring import f_test, recurring, repeated
+from recombine.checks.tables import showing_pairs
 from recombine.checks.unequal import Noise, unequal
 from recombine.space import Level
 from recombine.support.table import Target
@@ -106,7 +107,8 @@ def additivity(
     large = cells * known.rank > LARGEST
     if large and (known.order > 1 or target.classes is not None):
         return _untested("the table is too large for this test of additivity.")
-    codes, count = known.codes[use], target.count[use].astype(np.float64)
+    codes, seen = (known.codes, target) if cells == len(use) else (known.codes[use], target.of(use))
+    count = seen.count.astype(np.float64)
     pairs, left_over = _pairs(codes, known, cells) if known.order == 1 else ({}, [])
     named = {_product(names, chosen): columns for chosen, columns in pairs.items()}
     skipped = [f"pairs of {len(names)} factors"] if known.order == 1 and len(names) > MOST_FACTORS else []
@@ -119,8 +121,11 @@ def additivity(
     if target.classes is not None:
         skipped += [_product(names, pair) for pair in left_over]
         return _noted(_classes(known.rows.floats(codes), named, target, use, known.rank), skipped)
-    mean, pure = target.mean[use], float(target.spread[use].sum())
-    rounding = _step(mean[target.spread[use] == 0]) ** 2 / 12
+    mean, pure = seen.mean, float(seen.spread.sum())
+    tiny = 1e-18 * max(1.0, float((count * mean**2).sum()))
+    if copies := float(count.sum()) > cells and pure <= tiny:
+        count = np.ones(cells)
+    rounding = _step(mean[seen.spread == 0]) ** 2 / 12
     sparse, most = [], MOST_RECURRING // (len(names) * max(len(left_over), 1))
     part = np.random.default_rng(0).choice(cells, LOOKED_AT, False) if cells > LOOKED_AT else np.arange(cells)
     some, of_each, rows_each = codes[part].astype(np.int64), mean[part], count[part]
@@ -133,14 +138,11 @@ def additivity(
         else:
             sparse.append(_Found("interaction", p_value, f"F test of {_product(names, pair)} {where}"))
     if large:
-        seen = replace(target, mean=mean, count=target.count[use], spread=target.spread[use])
-        p_value = repeated(codes, known.shape, known.curves, seen, rounding, MOST_RECURRING // len(names))
+        most = MOST_RECURRING // len(names)
+        p_value = None if copies else repeated(codes, known.shape, known.curves, seen, rounding, most)
         sparse += [] if p_value is None else [_Found("lack of fit", p_value, "lack-of-fit F test of repeated rows")]
-        return _noted(_verdict(sparse) if sparse else _untested(NOTHING_RECURS), skipped)
+        return _copied(_noted(_verdict(sparse) if sparse else _untested(NOTHING_RECURS), skipped), copies)
     x = known.rows.floats(codes)
-    tiny = 1e-18 * max(1.0, float((count * mean**2).sum()))
-    if copies := float(count.sum()) > cells and pure <= tiny:
-        count = np.ones(cells)
     root = np.sqrt(count)
     basis = orth(x * root[:, None])
     left = root * mean
@@ -152,7 +154,7 @@ def additivity(
     noise, within = None, None
     if rows > cells:
         noise = pure, rows - cells
-        within = Noise(np.maximum(target.spread[use], (count - 1) * rounding), count - 1, codes, mean)
+        within = Noise(np.maximum(seen.spread, (count - 1) * rounding), count - 1, codes, mean)
     found = [interaction(pair, basis, columns, left, root, noise, rounding, within) for pair, columns in named.items()]
     tests = [f for f in found if f is not None] + sparse
     if noise is not None and within is not None:
@@ -162,7 +164,7 @@ def additivity(
     if tests and known.order == 1 and (steep := steepest(codes, known.shape, known.curves, basis, mean, root)):
         odd, inside = Odd.of(steep.at, names, levels), codes[:, steep.at[0]] == steep.at[1]
         spare = float((count[inside] - 1).sum())  # a level may have a noise of its own
-        own = (max(float(target.spread[use][inside].sum()), spare * rounding), spare) if spare else noise
+        own = (max(float(seen.spread[inside].sum()), spare * rounding), spare) if spare else noise
         one, beside = (interaction("", basis, steep.column[:, None], left, root, n, rounding) for n in (noise, own))
         if one is not None and beside is not None:
             p = min(1.0, max(one.p_value * steep.looks, beside.p_value if beside.p_value >= LEVEL else 0.0))
@@ -172,8 +174,7 @@ def additivity(
     if not tests:
         few = f"{COPIES}, which" if copies else "one row per combination"
         return _noted(_untested(f"{few} leaves nothing to test additivity with."), skipped)
-    told = _noted(_verdict(_stood(tests, basis, left, root, rounding)), skipped)
-    return replace(told, words=f"{told.words.rstrip('.')}; {COPIES}.") if copies else told
+    return _copied(_noted(_verdict(_stood(tests, basis, left, root, rounding)), skipped), copies)
 
 
 def _product(names: Sequence[str], factors: Sequence[int]) -> str:
@@ -187,6 +188,11 @@ def _noted(found: Additivity, skipped: list[str]) -> Additivity:
     few = skipped if len(skipped) <= MOST_LISTED else [*skipped[:MOST_LISTED], f"{len(skipped) - MOST_LISTED} more"]
     untested = f"{', '.join(few)} {'was' if len(skipped) == 1 else 'were'} not tested, too large or too seldom seen"
     return replace(found, words=f"{found.words.rstrip('.')}; {untested}.", untested=untested)
+
+
+def _copied(found: Additivity, copies: bool) -> Additivity:
+    """The same, with that copies count once where there are any."""
+    return replace(found, words=f"{found.words.rstrip('.')}; {COPIES}.") if copies else found
 
 
 def _untested(why: str) -> Additivity:
@@ -212,9 +218,10 @@ def _pairs(
     found, large = dict[tuple[int, int], Floats](), list[tuple[int, int]]()
     if len(known.shape) > MOST_FACTORS:
         return found, large
+    some = codes if known.curves else showing_pairs(codes, known.shape)
     for chosen in itertools.combinations(range(len(known.shape)), 2):
         curves = {k: np.hstack(known.curves[k].smooth) for k in chosen if k in known.curves}
-        block = Block.of(codes, known.shape, chosen, curves)
+        block = Block.of(some, known.shape, chosen, curves)
         if len(block) < cells and cells * max(len(block), known.rank) <= LARGEST:
             found[chosen] = block.columns(codes).toarray()
         elif len(block) < cells:

@@ -14,7 +14,8 @@ from recombine.checks.cells import cells_with, existing, level_code
 from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
-from recombine.checks.planning import Plan, considered, plan_rows
+from recombine.checks.planned import Plan
+from recombine.checks.planning import considered, plan_rows
 from recombine.checks.queries_asked import stars
 from recombine.checks.rules import LEAST_FREEDOM, Scale, scaled
 from recombine.errors import InputError

@@ -29,6 +29,8 @@ WORK = 4_000_000
 """Cells × draws spent on all pairs together, unless that leaves fewer than 99 draws."""
 LARGEST_DRAWN = 4_000_000
 """Cells × draws up to which tables are drawn."""
+MANY_CELLS = 400
+"""Cells above which a table of no more rows is drawn by shuffling them."""
 SMALL_TABLE, ENOUGH = 3_000, 5
 """Cells up to which tables are drawn cell by cell; of a larger one with this many expected rows in each cell the χ² is
 as good, and drawing needs scipy.stats, which takes a second to import."""
@@ -251,9 +253,11 @@ def random_tables(
 ) -> NDArray[np.int64]:
     """Tables (draws × rows × columns) with these margins, distributed as under independence.
 
-    Small ones cell by cell, each a hypergeometric draw given the cells before it; importing scipy.stats for Patefield's
-    algorithm takes a second, which only large tables win back.
+    Small ones cell by cell, each a hypergeometric draw given the cells before it; those of many cells and few rows by
+    shuffling these; importing scipy.stats for Patefield's algorithm takes a second, which only large tables win back.
     """
+    if MANY_CELLS < len(rows) * len(columns) <= SMALL_TABLE and rows.sum() <= len(rows) * len(columns):
+        return _shuffled(rows, columns, draws, rng)
     if len(rows) * len(columns) > SMALL_TABLE:
         from scipy.stats import random_table
 
@@ -271,3 +275,13 @@ def random_tables(
         left = left - tables[:, i]
     tables[:, -1] = left
     return tables
+
+
+def _shuffled(
+    rows: NDArray[np.int64], columns: NDArray[np.int64], draws: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """The same, of rows whose levels of one factor are dealt anew."""
+    size = len(rows) * len(columns)
+    keys = rng.permuted(np.tile(np.repeat(np.arange(len(columns)), columns), (draws, 1)), axis=1)
+    keys += np.repeat(np.arange(len(rows)) * len(columns), rows) + np.arange(draws)[:, None] * size
+    return np.bincount(keys.ravel(), minlength=draws * size).reshape(draws, len(rows), len(columns))

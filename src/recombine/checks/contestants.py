@@ -6,6 +6,7 @@ from recombine.checks.effects import Subset, affordable, blocks_of
 from recombine.checks.rules import Adding, Cells, Mean, Odds, Rule, scales
 from recombine.checks.substitution import Substitution
 from recombine.checks.surface import designed, surface_of
+from recombine.checks.tables import showing_pairs
 
 MOST_PAIRS = 2_000
 """Pairs of levels up to which their effects are fitted; of numbers more, as far as they are `affordable`."""
@@ -42,7 +43,8 @@ def contestants(cells: Cells) -> list[Rule]:
 
 def _pairs(cells: Cells) -> tuple[list[Subset], list[Subset]]:
     """Pairs of factors whose effects are fitted, and those that recur and are not."""
-    every = blocks_of(cells.codes, cells.shape, 2, cells.curves)
+    codes = cells.codes if cells.curves else showing_pairs(cells.codes, cells.shape)
+    every = blocks_of(codes, cells.shape, 2, cells.curves)
     blocks, apart = affordable(every, len(cells.codes))
     if apart is not None and len(cells.codes) * sum(len(b) for b in blocks if b is not apart) > MOST_NUMBERS:
         blocks = []

@@ -37,7 +37,9 @@ class Members:
         self._strides = None
         if math.prod(shape) < 2**62:
             self._strides = np.array([math.prod(shape[i + 1 :]) for i in range(len(shape))], dtype=np.int64)
-        self._sorted = np.sort(self.keys(codes))
+        keys = self.keys(codes)
+        ordered = self._strides is not None and (keys[1:] >= keys[:-1]).all()  # as a table's are
+        self._sorted = keys if ordered else np.sort(keys)
 
     def keys(self, codes: Codes) -> Ints:
         """One sortable value per row."""

@@ -13,6 +13,7 @@ from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
 from recombine.checks.learners import LEARNERS
+from recombine.checks.modular import Floats
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
 from recombine.checks.reading import MOST_WRITTEN
@@ -188,13 +189,19 @@ def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
 
 def _shares(target: Target) -> bool:
     """Whether answers may be shares or rates: all between 0 and 1, and near both ends."""
-    seen = target.mean[target.count > 0] if target.ends is None else target.ends[target.count > 0]
+    seen = _given(target)
     return bool(0 <= seen.min() < 0.3 and 0.7 < seen.max() <= 1)
+
+
+def _given(target: Target) -> Floats:
+    """The smallest and largest answer of every combination that has one; where they are not kept, its mean."""
+    answers, told = target.mean if target.ends is None else target.ends, target.count > 0
+    return answers if told.all() else answers[told]
 
 
 def _marks(target: Target) -> tuple[float, float] | None:
     """The ends of a scale of a few whole numbers from 1 on, such as a rating, all of which were given; else None."""
-    if target.ends is None or (ends := target.ends[target.count > 0]).min() < 1 or ends.max() > MOST_MARKS:
+    if target.ends is None or (ends := _given(target)).min() < 1 or ends.max() > MOST_MARKS:
         return None
     given = np.unique(ends)
     few = FEWEST_MARKS <= len(given) <= MOST_MARKS

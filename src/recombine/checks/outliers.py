@@ -54,10 +54,11 @@ def code_for_missing(target: Target | None) -> tuple[float, list[int], tuple[flo
     """A number that may stand for missing answers, the combinations given it, and between what all others lie."""
     if target is None or target.classes is not None or target.ends is None or not target.count.any():
         return None
-    ends = np.where(target.count[:, None] > 0, target.ends, np.nan)
-    for code in (np.nanmin(ends), np.nanmax(ends)):
-        given = (ends == code).any(axis=1)
-        if not 1 < given.sum() < (target.count > 0).sum() / 2:
+    told = target.count > 0
+    ends = target.ends if told.all() else np.where(told[:, None], target.ends, np.nan)
+    for code in (np.fmin.reduce(ends, axis=None), np.fmax.reduce(ends, axis=None)):
+        given = (ends[:, 0] == code) | (ends[:, 1] == code)
+        if not 1 < given.sum() < told.sum() / 2:
             continue
         others = ends[(ends != code) & ~np.isnan(ends)]
         low, high = (float(others.min()), float(others.max())) if len(others) else (np.nan, np.nan)
@@ -163,8 +164,10 @@ def outliers(target: Target | None) -> list[int]:
     y = target.mean[use]
     if len(y) < FEWEST:
         return []
+    if not (found := _apart(y)):
+        return []
     also = _apart(np.log(y) if y.min() > 0 else np.arcsinh(y / (float(np.median(np.abs(y))) or 1.0)))
-    return [int(use[i]) for i in _apart(y) if i in also]
+    return [int(use[i]) for i in found if i in also]
 
 
 def _apart(y: Floats) -> list[int]:

@@ -17,6 +17,7 @@ from recombine.checks.blocks import Shifts, without_shifts
 from recombine.checks.bystanders import MOST_ROWS, bystanders
 from recombine.checks.cells import existing
 from recombine.checks.identifiability import Identifiability, Members
+from recombine.checks.tables import tally
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level, about, quoted
 from recombine.support.scan import scan
@@ -227,7 +228,7 @@ def identifiers(train: Table, numbers: Collection[str] = ()) -> dict[str, int]:
     factors, found = train.space.factors, {}
     recurs = any(2 * len(f) <= train.rows for f in factors)
     for k, factor in enumerate(factors):
-        once = int((np.bincount(train.codes[:, k], train.counts, len(factor)) == 1).sum())
+        once = int((tally(train.codes[:, k], train.counts, len(factor)) == 1).sum())
         own = recurs and once == len(factor) >= FEW and not any(isinstance(v, float) for v in factor.levels or ())
         if factor.name not in numbers and (own or (len(factor) >= MANY and once > NEARLY_ALL * len(factor))):
             found[factor.name] = once

@@ -57,7 +57,7 @@ def recurring(
     bends = {place: curves[k] for place, k in enumerate(others) if k in curves}
     sizes = (*(shape[k] for k in others), len(keys))
     single = Identifiability(codes, shape, 1, curves).rank
-    both = Identifiability(np.unique(merged, axis=0), sizes, 1, bends).rank
+    both = Identifiability(merged, sizes, 1, bends).rank
     if both <= single or both >= len(codes):
         return None
     x = [block.columns(codes) for block in blocks_of(codes, shape, 1, curves)]
@@ -127,9 +127,12 @@ def f_test(gain: float, size: float, rest: float, freedom: float) -> float:
 def _sharing(keys: Ints, most: int) -> Ints:
     """The combinations whose pair of levels recurs; of too many, as many of each pair, or those of some pairs."""
     rng = np.random.default_rng(0)
+    keys = keys.astype(np.min_scalar_type(keys.max(initial=0)))  # small numbers are sorted faster
     order = rng.permutation(len(keys))
     order = order[np.argsort(keys[order], kind="stable")]
-    _, first, many = np.unique(keys[order], return_index=True, return_counts=True)
+    keys = keys[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    many = np.diff(np.append(first, len(keys)))
     each = np.where(many > 1, np.minimum(many, max(FEWEST, most // len(many))), 0)
     drawn = rng.permutation(len(many))
     each[drawn[np.cumsum(each[drawn]) > most]] = 0

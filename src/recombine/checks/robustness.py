@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import maximum_flow
 from recombine.checks.design import Additive
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.tables import Pairs, two_way
+from recombine.checks.tables import Pairs, tally, two_way
 from recombine.space import Codes
 
 DENSE = 4_096
@@ -70,7 +70,7 @@ def _without_largest(known: Identifiability, counts: Ints, queries: Codes, pairs
     sizes = tuple(shape[k] for k in others)
     if len(use) > DENSE or sum(sizes) > 2 * DENSE:
         return None
-    total = np.bincount(known.codes[:, big], weights=counts, minlength=shape[big])
+    total = tally(known.codes[:, big], counts, shape[big])
     weight = np.where(own_levels, 1 / np.maximum(total, 1), 0.0)
     beside = hstack([csr_array((shape[big], 0)), *(_table(known, counts, pairs, big, k) for k in others)]).tocsr()[
         :, use
@@ -130,7 +130,7 @@ def _gram(known: Identifiability, counts: Ints, pairs: Pairs, factors: list[int]
         gram[starts[m] : starts[m + 1], starts[i] : starts[i + 1]] = block.T
     for i, k in enumerate(factors):
         here = np.arange(starts[i], starts[i + 1])
-        gram[here, here] = np.bincount(known.codes[:, k], weights=counts, minlength=known.shape[k])
+        gram[here, here] = tally(known.codes[:, k], counts, known.shape[k])
     return gram
 
 

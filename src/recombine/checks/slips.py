@@ -8,14 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from recombine.checks.expected import shown
-from recombine.checks.forecast import forecast
 from recombine.checks.harder import Harder
-from recombine.checks.identifiability import DETERMINED, Identifiability
-from recombine.checks.modular import Ints
-from recombine.checks.one_level import Odd
+from recombine.checks.identifiability import Identifiability
 from recombine.checks.outliers import code_for_missing, off_the_sum, outliers, rows_apart, wrong_of_two
-from recombine.checks.queries_asked import Asked
-from recombine.checks.rules import Cells
 from recombine.space import quoted
 from recombine.support.table import Table, Target
 
@@ -27,9 +22,10 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
     """Sentences about answers that may be slips, and their combinations."""
     if train.target is None:
         return [], []
-    code = _coded(train)
+    code = coded(train)
     missing = [] if code is None else code[1]
-    target = replace(train.target, count=np.where(np.isin(np.arange(len(train.codes)), missing), 0, train.target.count))
+    target = replace(train.target, count=train.target.count.copy())
+    target.count[missing] = 0
     apart = outliers(target)
     within = [(i, rows) for i, rows in rows_apart(target) if i not in apart]
     cells = [*missing, *apart, *(i for i, _ in within)]
@@ -59,61 +55,7 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
     return said, [*cells, *off]
 
 
-def without(
-    slips: list[str], cells: list[int], train: Table, known: Identifiability, asked: Asked, rules: Sequence[str],
-    seed: int, harder: Sequence[Harder],
-) -> list[str]:  # fmt: skip
-    """The same sentences, the last with what would be forecast if these combinations had not been seen. Not where they
-    share a level, or have one that errs more (``harder``): a real effect left out is missing from the forecast too (of
-    planted tables of such effects its interval held 4 of 36, of slips 14 of 14)."""
-    if not cells or train.target is None or asked.worst == "seen":
-        return slips
-    if _coded(train) is None and (common := _in_common(cells, train, harder)):
-        return [*slips[:-1], f"{slips[-1]} {common}"]
-    which = "that combination" if len(cells) == 1 else "these combinations"
-    told, _ = _forecast_without(cells, train, train.target, known, asked.codes, rules, seed)
-    if not told:
-        return [*slips[:-1], f"{slips[-1]} Without {which} nothing is forecast."]
-    real = "If it is a real effect, expect the forecast above, not this one, and more where two of its levels meet"
-    return [*slips[:-1], f"{slips[-1]} Without {which} the forecast is {told}. {real}."]
-
-
-def without_level(
-    odd: Odd | None, train: Table, known: Identifiability, asked: Asked, rules: Sequence[str], seed: int
-) -> list[str]:
-    """What would be forecast for the others without the rows of a level that responds unlike them."""
-    if odd is None or train.target is None or asked.worst == "seen":
-        return []
-    k = train.space.names.index(odd.factor)
-    levels = [quoted(level) for level in train.space.factors[k].levels or ()]
-    code = levels.index(odd.level)
-    others = asked.codes[asked.codes[:, k] != code]
-    cells = np.flatnonzero(train.codes[:, k] == code).tolist()
-    told, many = _forecast_without(cells, train, train.target, known, others, rules, seed)
-    if not told:
-        return []
-    return [
-        f"{odd.factor} {odd.level} may be alone in not adding up: without its rows the forecast for the {many:,} asked "
-        f"combinations of the others is {told}."
-    ]
-
-
-def _forecast_without(
-    cells: list[int], train: Table, target: Target, known: Identifiability, asked: Ints, rules: Sequence[str], seed: int
-) -> tuple[str, int]:
-    """The forecast for asked combinations that others than these cells determine, in words, and how many they are."""
-    use = target.count > 0
-    use[cells] = False
-    left = Cells.of(known.codes, known.shape, replace(target, count=np.where(use, target.count, 0)), known.curves)
-    status = Identifiability(known.codes[use], known.shape, known.order, known.curves).status(asked)
-    codes = asked[status == DETERMINED].astype(np.int64)
-    found = forecast(left, codes, assumed=known.order, more=rules, seed=seed)
-    if isinstance(found, str):
-        return "", len(codes)
-    return f"{shown(found.error)} ({shown(found.low)} to {shown(found.high)}) by the rule “{found.rule}”", len(codes)
-
-
-def _coded(train: Table) -> tuple[float, list[int], tuple[float, float]] | None:
+def coded(train: Table) -> tuple[float, list[int], tuple[float, float]] | None:
     """A code for missing, unless it is what all combinations of one level answered and no others."""
     code = code_for_missing(train.target)
     if code is None:
@@ -123,7 +65,7 @@ def _coded(train: Table) -> tuple[float, list[int], tuple[float, float]] | None:
     return None if level.all(axis=0).any() else code
 
 
-def _in_common(cells: list[int], train: Table, harder: Sequence[Harder]) -> str:
+def in_common(cells: list[int], train: Table, harder: Sequence[Harder]) -> str:
     """A question about a level, or several, that suspects share, or one that errs more than others; else nothing."""
     named = {(h.factor, h.level) for h in harder}
     shared = [f"{factor.name} {quoted((factor.levels or ())[int(train.codes[cells[0], k])])}"

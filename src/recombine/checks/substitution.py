@@ -36,6 +36,7 @@ class Substitution:
             for k in range(len(cells.shape))
         ]
         self._kinds = self._equivalent(self._everything)
+        self._told: dict[bytes, tuple[Floats, Floats]] = {}
         self.covers = self.right = self.guessed = np.zeros(0, dtype=bool)
         """Of the cells left out last: which are covered without their group, whose answer is right, and which the
         commonest class of all cells would get right."""
@@ -89,13 +90,18 @@ class Substitution:
         votes = np.concatenate([v for v, _ in found])
         self.covers = votes.sum(axis=1) > 0
         truth = self._classes[[int(group[0]) for group in groups]]
-        said = np.concatenate([self._shares(v, kept) for v, kept in found])
+        said = np.concatenate([shares for _, shares in found])
         self.right, self.guessed = said.argmax(axis=1) == truth, np.bincount(self._classes).argmax() == truth
         return said
 
-    def _without(self, group: Ints) -> tuple[Floats, Ints]:
-        kept = np.setdiff1d(self._everything, group)
-        return self._counts(self._cells.codes[group[:1]], self._equivalent(kept), kept), kept
+    def _without(self, group: Ints) -> tuple[Floats, Floats]:
+        """Votes for the first cell of a group by the cells that are not in it, and the shares they come to."""
+        asked = group.tobytes()
+        if asked not in self._told:  # of a small table the same few groups are left out again and again
+            kept = np.setdiff1d(self._everything, group)
+            votes = self._counts(self._cells.codes[group[:1]], self._equivalent(kept), kept)
+            self._told[asked] = votes, self._shares(votes, kept)
+        return self._told[asked]
 
 
 def _others(shape: tuple[int, ...], k: int) -> tuple[int, ...]:

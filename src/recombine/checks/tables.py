@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -14,6 +15,8 @@ Pairs = Mapping[tuple[int, int], Floats]
 
 MOST_CELLS = 4_000_000
 CHUNK = 1_000_000
+SHOWING = 20
+"""Rows for each pair of levels among which every pair may be expected."""
 MANY = 200
 """Pairs from which one product of matrices is faster than counting each pair by itself."""
 MOST_LEVELS = 2_048
@@ -27,8 +30,26 @@ def two_way(codes: Codes, counts: Ints | None, j: int, k: int, shape: tuple[int,
         keys = codes[part, j].astype(np.int64)
         keys *= shape[k]
         keys += codes[part, k]
-        table += np.bincount(keys, weights=None if counts is None else counts[part], minlength=len(table))
+        table += tally(keys, None if counts is None else counts[part], len(table))
     return table.reshape(shape[j], shape[k])
+
+
+def tally(keys: Ints, counts: Ints | None, size: int) -> Floats:
+    """How many rows have each of so many keys, where each stands for ``counts`` rows (None: one)."""
+    found = np.bincount(keys, minlength=size).astype(np.float64)
+    if counts is not None and len(several := np.flatnonzero(counts != 1)):  # of many rows, few
+        found += np.bincount(keys[several], counts[several] - 1, size)
+    return found
+
+
+def showing_pairs(codes: Codes, shape: tuple[int, ...]) -> Codes:
+    """Some of the rows, evenly spread, that show every pair of levels, where so few do; else all of them."""
+    step = len(codes) // (SHOWING * math.prod(sorted(shape)[-2:]))
+    some = codes[:: max(step, 1)]
+    full = step > 1 and all(
+        two_way(some, None, *pair, shape).all() for pair in itertools.combinations(range(len(shape)), 2)
+    )
+    return some if full else codes
 
 
 def pair_tables(codes: Codes, counts: Ints, shape: tuple[int, ...]) -> Pairs:

@@ -25,7 +25,7 @@ from recombine.checks.confounding import Confounding
 from recombine.checks.elsewhere import elsewhere
 from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import STATUSES, Identifiability
-from recombine.checks.planning import Plan
+from recombine.checks.planned import Plan
 from recombine.checks.prediction import Prediction
 from recombine.checks.witness import Direction, Terms, direction, sums
 from recombine.errors import InputError, unknown

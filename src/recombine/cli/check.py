@@ -192,18 +192,7 @@ def check(
             purpose=Purpose(budget, until_error, criterion, noise, changes), salience=salience, depth=depth,
             rules=words(rules) if rules else (), max_rows=max_rows, max_bytes=max_bytes, seed=seed,
         )  # fmt: skip
-    failed = result.fails(fail_on or [])  # a condition that cannot be read is said before anything is written
-    if out is not None:
-        result.save(out)
-    if plan is not None:
-        plan.write_text(safe_csv(result.run_sheet()), encoding="utf-8")
-    with unread():
-        if json:
-            print_json(result.to_dict() | ({} if best is None else {"best": result.best(best)}))
-        else:
-            _show(result, out, best, plan)
-    _conditions(result, fail_on or [], failed)
-    return int(bool(failed))
+    return _finish(result, json, out, plan, best, fail_on or [])
 
 
 @contextmanager
@@ -223,6 +212,25 @@ def _watched(words: str, learning: bool, quiet: bool) -> Iterator[None]:
             TOLD.reset(before)
 
 
+def _finish(
+    result: CheckResult, json: bool, out: Path | None, plan: Path | None, best: Literal["max", "min"] | None,
+    fail_on: list[str],
+) -> int:  # fmt: skip
+    """Write what was asked for, print the rest, and return how to exit."""
+    failed = result.fails(fail_on)  # a condition that cannot be read is said before anything is written
+    if out is not None:
+        result.save(out)
+    if plan is not None:
+        plan.write_text(safe_csv(result.run_sheet()), encoding="utf-8")
+    with unread():
+        if json:
+            print_json(result.to_dict() | ({} if best is None else {"best": result.best(best)}))
+        else:
+            _show(result, out, best, plan)
+    _conditions(result, fail_on, failed)
+    return int(bool(failed))
+
+
 def _conditions(result: CheckResult, asked: list[str], failed: list[str]) -> None:
     """What is near to failing, and what failed."""
     for text in asked:
@@ -236,7 +244,7 @@ def _conditions(result: CheckResult, asked: list[str], failed: list[str]) -> Non
 
 
 def _show(result: CheckResult, out: Path | None, best: Literal["max", "min"] | None, plan: Path | None) -> None:
-    from recombine.checks.planning import AT_SEEN
+    from recombine.checks.planned import AT_SEEN
 
     print_verdict(result.verdict + result.beside, COLOURS.get(result.verdict, "green"), result.sentence())
     if result.plan is not None:  # somebody asked for it

@@ -17,6 +17,7 @@ from recombine.cli.options import (
     Missing,
     Seed,
     bin_counts,
+    check_file,
     pairs,
     words,
 )
@@ -88,36 +89,31 @@ def split(
 
         recombine split all.csv --factors site,device --hold-out site=Oslo,device=B --group patient
     """
-    if out is not None:
-        if out.suffix.lower() not in ENDINGS:
-            raise InputError(f"--out {str(out)!r} must end in .csv or .parquet.")
-        if out.exists() and table.exists() and out.samefile(table):
-            raise InputError(f"{str(out)!r} is a file that is read here; --out would write over it.")
+    if out is not None and out.suffix.lower() not in ENDINGS:
+        raise InputError(f"--out {str(out)!r} must end in .csv or .parquet.")
+    check_file(out, table)
     from recombine.checks.splitting import CombinationSplit
 
-    chosen = _hold_out(hold_out or ([] if folds else ["0.2"]))
     splitter = CombinationSplit(
-        words(factors), n_splits=folds or 1, hold_out=chosen, target=target, graded=graded, group=group, time=time,
-        bins=bin_counts(bins or []), missing=missing, merge_alike=merge_alike, seen_rows=seen_rows,
-        seed=seed,
+        words(factors), n_splits=folds or 1, hold_out=_hold_out(hold_out, folds), target=target, graded=graded,
+        group=group, time=time, bins=bin_counts(bins or []), missing=missing, merge_alike=merge_alike,
+        seen_rows=seen_rows, seed=seed,
     )  # fmt: skip
     rows = splitter.rows(table, max_rows=max_rows, max_bytes=max_bytes)
-    found, answered = splitter.folds(rows), rows.with_answer()
+    found = splitter.folds(rows)
     if out is not None:
         _write(_labelled(rows, found, folds), out)
     if json:
-        print_json({
-            "folds": [_plain(answered, fold) for fold in found],
-            "blank_rows": int((~rows.answered).sum()), "notes": list(rows.notes),
-        })  # fmt: skip
+        print_json(_plain(rows, found))
     else:
         hinted = None if group or time or folds else 0.0
-        _show(answered, found, target, graded, seen_rows or hinted, int((~rows.answered).sum()), out)
+        _show(rows, found, target, graded, seen_rows or hinted, out)
     return 0
 
 
-def _hold_out(texts: list[str]) -> Any:
+def _hold_out(asked: list[str] | None, folds: int | None) -> Any:
     """A share, a number, combinations, or None for folds."""
+    texts = asked or ([] if folds else ["0.2"])
     named = [text for text in texts if "=" in text]
     if named and len(named) < len(texts):
         raise InputError("--hold-out is either a share, or a number, or combinations; not several of them.")
@@ -170,7 +166,13 @@ def _write(frame: pl.DataFrame, out: Path) -> None:
         raise InputError(f"{str(out)!r} cannot be written: {error.strerror or error}.") from None
 
 
-def _plain(rows: Rows, fold: Fold) -> dict[str, Any]:
+def _plain(rows: Rows, found: list[Fold]) -> dict[str, Any]:
+    answered = rows.with_answer()
+    folds = [_plain_fold(answered, fold) for fold in found]
+    return {"folds": folds, "blank_rows": int((~rows.answered).sum()), "notes": list(rows.notes)}
+
+
+def _plain_fold(rows: Rows, fold: Fold) -> dict[str, Any]:
     names, counts = rows.space.decode(rows.combinations[fold.held_out]), rows.counts[fold.held_out]
     return {
         "train_rows": len(fold.train),
@@ -186,9 +188,9 @@ def _plain(rows: Rows, fold: Fold) -> dict[str, Any]:
 
 
 def _show(
-    rows: Rows, found: list[Fold], target: str | None, graded: bool, seen_rows: float | None, blank: int,
-    out: Path | None,
-) -> None:  # fmt: skip
+    every: Rows, found: list[Fold], target: str | None, graded: bool, seen_rows: float | None, out: Path | None
+) -> None:
+    rows, blank = every.with_answer(), int((~every.answered).sum())
     total = len(rows.combinations)
     wrapped(
         f"{counted(len(rows.index), 'row')}, {counted(total, 'combination')} of {' × '.join(rows.space.names)}; whole "

@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.checks.confounding import ONE_LEVEL
 from recombine.checks.expected import CHANCES, per_cent, shown
-from recombine.checks.planning import AT_SEEN
+from recombine.checks.planned import AT_SEEN
 from recombine.checks.verdict import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
@@ -19,7 +19,7 @@ from recombine.space import quoted
 if TYPE_CHECKING:
     from recombine.checks import CheckResult, Plan, Query
     from recombine.checks.confounding import Association
-    from recombine.checks.planning import PlanResult
+    from recombine.checks.from_nothing import PlanResult
     from recombine.space import FactorSpace
 
 SHOWN = 30

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -65,7 +66,7 @@ class Target:
     def numeric(self) -> bool:
         return self.classes is None
 
-    @property
+    @cached_property
     def conflicts(self) -> int:
         """Combinations that were given different answers."""
         if self.classes is None:
@@ -102,13 +103,24 @@ class Answers:
             of_class, none = np.stack(each, axis=1), np.zeros(len(starts))
             count = of_class.sum(axis=1)
             return Target(self.name, self.classes, count, of_class / np.maximum(count, 1)[:, None], none)
+        rows = np.diff(np.append(starts, len(y)))
         told = ~np.isnan(y)
-        count = np.add.reduceat(told, starts, dtype=np.int64)
-        mean = np.add.reduceat(np.where(told, y, 0.0), starts) / np.maximum(count, 1)
-        off = np.where(told, y - np.repeat(mean, np.diff(np.append(starts, len(y)))), 0.0)
-        ends = np.stack([np.fmin.reduceat(y, starts), np.fmax.reduceat(y, starts)], axis=1)
-        spread = np.add.reduceat(off**2, starts)
-        return Target(self.name, None, count, mean, spread, self.percent, np.nan_to_num(ends, posinf=np.inf))
+        count, spread = told[starts].astype(np.int64), np.zeros(len(starts))
+        mean = np.where(told, y, 0.0)[starts]
+        ends = np.stack([mean, mean], axis=1)
+        several = np.flatnonzero(rows > 1)  # where combinations are many, few of them
+        if len(several):
+            inside = np.repeat(rows > 1, rows)
+            y, told, rows = y[inside], told[inside], rows[several]
+            starts = np.cumsum(rows) - rows
+            count[several] = np.add.reduceat(told, starts, dtype=np.int64)
+            mean[several] = np.add.reduceat(np.where(told, y, 0.0), starts) / np.maximum(count[several], 1)
+            off = np.where(told, y - np.repeat(mean[several], rows), 0.0)
+            spread[several] = np.add.reduceat(off**2, starts)
+            ends[several] = np.nan_to_num(
+                np.stack([f.reduceat(y, starts) for f in (np.fmin, np.fmax)], axis=1), posinf=np.inf
+            )
+        return Target(self.name, None, count, mean, spread, self.percent, ends)
 
 
 def find_answers(

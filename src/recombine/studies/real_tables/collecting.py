@@ -13,9 +13,10 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from recombine.checks.from_nothing import published
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Ints
-from recombine.checks.planning import plan_rows, published
+from recombine.checks.planning import plan_rows
 from recombine.checks.rules import Adding, Cells
 from recombine.runs import Context, Outcome, Run
 from recombine.space import Factor, FactorSpace
