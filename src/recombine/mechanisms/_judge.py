@@ -15,6 +15,7 @@ import numpy as np
 
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.besides import misread
 from recombine.mechanisms.by_heart import SHRINKING
 from recombine.mechanisms.comparing import Comparison, compare, noise as noise_of_rows, unread, unsure
 from recombine.mechanisms.constant import shifted
@@ -84,7 +85,7 @@ def judge(
     if verdict == "fails" or fits:
         found, silent = ([], {"rules": no_rules}) if no_rules else evidence(bare, beside, over, seed)
         missing = {**silent, **(left_out or {})}
-        found += extra
+        found += [*([] if no_rules else misread(usable, over)), *extra]
     undetermined, apart = left_open(usable), None
     if fits:
         more = usable.varies and not usable.like
