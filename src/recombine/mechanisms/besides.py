@@ -85,7 +85,7 @@ def misread(answers: Answers, over: Over) -> list[Finding]:
         return np.asarray(more / np.maximum(whole[:, away[unseen]].mean(axis=1), 1e-300))
 
     value, names = over(gone, [len(at), len(away)]), " and ".join(map(brief, answers.besides))
-    what = f"share of the error on unseen combinations that goes where {names} is read as on average it should be"
+    what = f"share of the error on unseen combinations that goes if {names} adds to answers what it adds to right ones"
     return [Finding("misread", f"misread {names}", what, value, speaks=value.low >= SHARE)]
 
 

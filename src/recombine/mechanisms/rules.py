@@ -49,10 +49,15 @@ class Rule:
     mask: NDArray[np.bool_]
     options: FloatArray
 
+    @property
+    def usual(self) -> bool:
+        """Whether it gives what some of the levels usually have in training, which may be several answers."""
+        return self.id.startswith(("factor", "ignored"))
+
 
 def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> list[Rule]:
-    """The answer of each factor alone, the answers of seen combinations that differ in one factor, and what adding up
-    the effects of levels says (``summed``: one or more fits, each unseen × …)."""
+    """The answer of each factor alone and of all others, the answers of seen combinations that differ in one factor,
+    and what adding up the effects of levels says (``summed``: one or more fits, each unseen × …)."""
     found = []
     for j, name in enumerate(map(brief, asked.space.names)):
         levels = np.unique(trained.codes[:, j])
@@ -60,6 +65,8 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
         mask = asked.codes[:, j][:, None] == levels[None]
         what = f"answers that {name} alone gives in training, where they are wrong"
         found.append(Rule(f"factor {j + 1}", f"shortcut by {name}", what, mask, means))
+    if len(asked.space) > 2:  # Of two factors, it is the other one's answer.
+        found += [_ignoring(asked, trained, j) for j in range(len(asked.space))]
     if summed and len(asked.space) > 1:
         said = np.concatenate(summed)
         if asked.classes is not None:
@@ -74,6 +81,28 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
     what = "answers copied from a seen combination that differs in one factor, where they are wrong"
     found.append(Rule("copy", "memorization: a copied answer", what, np.asarray(apart == 1), trained.answers))
     return found
+
+
+def _ignoring(asked: Answers, trained: Trained, j: int) -> Rule:
+    """What training combinations with the same other levels have; where there are none, and of numbers beside it, what
+    adding up the other factors says, fitted without this one or with its effect averaged."""
+    name, added = brief(asked.space.names[j]), []
+    levels = [np.eye(size) for size in asked.space.shape]
+    root = np.sqrt(trained.weights)[:, None]
+    for own in (np.average(levels[j][trained.codes[:, j]], axis=0, weights=trained.weights), np.zeros(len(levels[j]))):
+        x, z = (np.hstack([eye[codes[:, i]] for i, eye in enumerate(levels)]) for codes in (trained.codes, asked.codes))
+        at = slice(start := sum(asked.space.shape[:j]), start + len(own))
+        z[:, at], x[:, at] = own, x[:, at] * own.any()
+        added.append(z @ np.linalg.lstsq(root * x, root * trained.answers, rcond=None)[0])
+    same = (np.delete(asked.codes, j, 1)[:, None] == np.delete(trained.codes, j, 1)[None]).all(axis=2)
+    shown = same.any(axis=1)
+    usual = np.stack([_usual(asked, trained, rows) if rows.any() else added[0][u] for u, rows in enumerate(same)])
+    if asked.classes is not None:
+        added = [np.eye(usual.shape[1])[said.argmax(axis=1)] for said in added]
+    beside = np.diag(~shown | (asked.classes is None))
+    what = f"answers that do not depend on {name}, but on the other factors as in training, where they are wrong"
+    mask = np.hstack([np.diag(shown), beside, beside])
+    return Rule(f"ignored {j + 1}", f"{name} ignored", what, mask, np.concatenate([usual, *added]))
 
 
 def follow(asked: Answers, rules: Sequence[Rule], over: Over, seed: int = 0) -> list[Finding | str]:
@@ -93,7 +122,7 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     few = len(at) < FEWEST
     # Two groups answered by one factor alone are a textbook shortcut; one group could as well get one fixed answer.
     if few and not (
-        rule.id.startswith("factor") and asked.classes is not None and asked.counts[at].sum() >= MANY_ROWS
+        rule.usual and asked.classes is not None and asked.counts[at].sum() >= MANY_ROWS
         and len(np.unique(allowed[at], axis=0)) > 1
     ):  # fmt: skip
         return (
@@ -125,7 +154,7 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     lift = (value.mean - chance) / max(1 - chance, 1e-9)
     scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " if few else ""
     why = ""
-    several = rule.id.startswith("factor") and bool(np.median(allowed[at].sum(axis=1)) > 1)
+    several = rule.usual and asked.classes is not None and bool(np.median(allowed[at].sum(axis=1)) > 1)
     if explains < MOST_OF:
         why = f"it accounts for {explains:.0%} of the wrong answers; {MOST_OF:.0%} are needed"
     elif lift < LIFT:
@@ -172,7 +201,7 @@ def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], Float
     allowed = (rule.mask.astype(np.float32) @ (usual & (rule.options > 0)).astype(np.float32)) > 0
     wrong = allowed & (asked.target < OFTEN * asked.target.max(axis=1, keepdims=True))
     open_ = np.zeros(len(wrong), dtype=bool)
-    if rule.id.startswith("factor"):
+    if rule.usual:
         open_ = wrong.any(axis=1) & (allowed != wrong).any(axis=1)
     return wrong & ~open_[:, None], np.eye(len(asked.classes)), int(open_.sum())
 
