@@ -182,17 +182,19 @@ def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list
             + ", but for what the gap takes off as noise, which is what the rows tell." * (told > 0)
             + "." * (told == 0)
         )
-    if comparison.floor.mean > 0 and (open_ := unread(answers)) < LITTLE:
-        taken = f"no more than {share(open_)} of what they differ by is taken off as noise."
+    if comparison.floor.mean > 0 and unread(answers) < LITTLE:
         if answers.like and answers.unseen.any() and unread(answers, answers.unseen) >= LITTLE:
-            notes.append(f"It tells rows of one seen combination apart, and not those of an unseen one: {taken}")
+            notes.append("It tells rows of one seen combination apart, and not those of an unseen one.")
         else:
-            off = f"What {', '.join(map(brief, answers.besides))} adds to its answers is taken off before rules are "
-            moved = "Rules are looked for in its mean answers to combinations, which that moves: one that it follows "
-            notes.append(
-                f"It tells rows of one combination apart, and rightly: it reads more than the factors, and {taken} "
-                + (f"{off}looked for." if answers.besides else f"{moved}may go unnamed.")
-            )
+            may = " Rules are looked for in its mean answers to combinations, which that moves: one may go unnamed."
+            reads = "It tells rows of one combination apart, and rightly: it reads more than the factors."
+            notes.append(reads + may * (answers.bare is None))
+    if answers.bare is not None:
+        names = ", ".join(map(brief, answers.besides))
+        notes.append(
+            f"Rules are looked for, and what they explain is told, in answers without what {names} adds to them, "
+            "and in right ones without what it adds to these."
+        )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")
     if answers.seen.any() and not answers.like:

@@ -93,7 +93,7 @@ def _sort(name: str, outcome: Finding | str, found: list[Finding], silent: dict[
 def named(found: Sequence[Finding], verdict: str) -> tuple[Finding, ...]:
     """The same evidence with the mechanisms named that it speaks for, the simplest of the rules alone; and why others
     are not."""
-    chosen = _simplest([e for e in found if e.speaks and e.id.split()[0] in RULES])
+    chosen = simplest([e for e in found if e.speaks and e.id.split()[0] in RULES])
     own = [e.id for e in found if e.speaks and e.id.split()[0] not in RULES]
     marked = []
     for e in found:
@@ -107,7 +107,8 @@ def named(found: Sequence[Finding], verdict: str) -> tuple[Finding, ...]:
     return tuple(sorted(marked, key=lambda e: not e.named))
 
 
-def _simplest(speaking: Sequence[Finding]) -> str | None:
+def simplest(speaking: Sequence[Finding]) -> str | None:
+    """Which of these rules accounts for the answers in the simplest way."""
     if not speaking:
         return None
     by = {e.id: e for e in speaking}

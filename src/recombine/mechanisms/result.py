@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import GIVEN, Comparison
+from recombine.mechanisms.comparing import GIVEN, Comparison, unread
 from recombine.mechanisms.determined import LeftOpen
+from recombine.mechanisms.evidence import simplest
 from recombine.mechanisms.finding import Finding
+from recombine.mechanisms.losing import HALF, LITTLE
 from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
 from recombine.result import Result
 from recombine.statistics import Interval
@@ -225,11 +227,14 @@ class MeasureResult(Result):
         if level is None:
             return None
         count, seen = level["unseen_count"], level["seen_count"]
+        single = sum(row["unseen_count"] == 1 for row in self.levels())
         return f"{brief(level['factor'])} = {brief(level['level'])}", (
             f"error {share(level['unseen'])} on its {count:,} unseen combination{'s' * (count != 1)}"
             + f", {share(level['seen'] or 0.0)} on {self.compared_on} of {seen:,} seen one{'s' * (seen != 1)}"
             * (seen > 0)
             + "; training never shows this level" * level["new"]
+            + f"; of levels with several, as {single:,} with a single one {'is' if single == 1 else 'are'} not ranked"
+            * (single > 0 and count > 1)
         )
 
     @property
@@ -397,12 +402,15 @@ class MeasureResult(Result):
 
 
 def noise_words(result: MeasureResult) -> str:
-    """The error that is left to whoever knows the factors alone, in words."""
+    """The error that is left to whoever knows the factors alone, in words; beside what is left to one that reads more."""
     floor = result.comparison.floor
     if not np.isfinite(floor.mean):
         return "unknown, as few rows share a combination"
     if floor.over == GIVEN:
         return f"error {share(floor.mean)}, as was said"
+    if floor.mean > 0 and unread(result.answers) < LITTLE:
+        own = f"error {share(result.noise[0])} on seen and {share(result.noise[1])} on unseen combinations"
+        return f"{own}: what it does not tell apart; who knows the factors alone is left {figure_words(floor)}"
     weighed = "; the gap weighs combinations alike, this figure examples" * (max(result.noise) > 0)
     differ = "differ in their answer" if floor.mean > 0 else "agree"
     return f"error {figure_words(floor)}: rows of one combination {differ}{weighed}"
@@ -422,7 +430,9 @@ def _silent(evidence: Sequence[Finding]) -> str:
     """That no mechanism is named and, where one comes near, which and what it lacks."""
     if not evidence:
         return "No mechanism is named: no measure of one could be taken."
-    near = max((e for e in evidence if e.puzzles), key=lambda e: (e.explains or 0.0, e.value.mean), default=None)
+    # Where most answers would be some neighbour's copy, that they are is no likeness.
+    first = simplest([e for e in evidence if e.puzzles and not (e.id == "copy" and (e.chance or 0.0) > HALF)])
+    near = next((e for e in evidence if e.id == first), None)
     if near is None:
         taken = "the one measure taken does not speak" if len(evidence) == 1 else (
             f"none of the {len(evidence)} measures taken speaks"

@@ -129,7 +129,7 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
             f"at {len(at)} of {len(allowed)} {'unseen ' * (not asked.seen.any())}combinations it gives "
             + ("a wrong answer" if asked.classes is None else "an answer that few or no examples there have")
             + " that training determines" * (rule.id == "additive" and not rule.mask.any(axis=1).all())
-            + f", and at {open_} training has several answers equally often: which it gives is open" * (open_ > 0)
+            + f", and at {open_.sum()} training has several answers equally often: which it gives is open" * bool(open_.any())
             + f"; {FEWEST} are needed to tell it from chance"
         )
     together = np.zeros((len(at), len(at)))
@@ -159,14 +159,30 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         why = f"it accounts for {explains:.0%} of the wrong answers; {MOST_OF:.0%} are needed"
     elif lift < LIFT:
         why = f"it is followed little more often than chance gives ({value.mean:.2f} against {chance:.2f})"
-    elif several and chance > HALF:
-        why = f"its levels give so many answers that {chance:.2f} of any would follow it"
+    elif (several or rule.id == "copy") and (loose := _loose(asked, rule, allowed[at], chance)) > HALF:
+        why = f"it allows so many answers that {loose:.2f} of any{' wrong ones' * (loose > chance)} would follow it"
+    elif rule.id != "copy" and (kept := _kept(asked, rule, allowed, open_)) < HALF:
+        why = f"where it is right, {kept:.2f} of the answers are"
     elif (several or rule.id == "copy") and not value.low >= COPIED:
         why = f"where several answers would do, the interval has to begin at {COPIED:g} or above"
     return Finding(
         rule.id, rule.mechanism, rule.what, uncertain(value), chance=chance, p=p, explained=explained, speaks=not why,
         why=why, limit=scarce + BEHAVIOUR,
     )  # fmt: skip
+
+
+def _loose(asked: Answers, rule: Rule, allowed: NDArray[np.bool_], chance: float) -> float:
+    """How many answers would follow the rule by chance; of classes that are wrong, for a copy of any neighbour's."""
+    if asked.classes is None or rule.id != "copy":
+        return chance
+    return max(chance, float(allowed.sum(axis=1).mean()) / max(1, len(asked.classes) - 1))
+
+
+def _kept(asked: Answers, rule: Rule, allowed: NDArray[np.bool_], open_: NDArray[np.bool_]) -> float:
+    """How many classes are right where the rule's own are: who is wrong everywhere agrees with any rule where that is
+    wrong, and follows none. 1 where the rule is right nowhere."""
+    at = rule.mask.any(axis=1) & ~allowed.any(axis=1) & ~open_
+    return 1.0 if asked.classes is None or not at.any() else float(1 - asked.error[:, at].mean())
 
 
 def accounted(share: FloatArray, wrong: FloatArray, over: Over) -> Interval:
@@ -190,20 +206,20 @@ def _usual(asked: Answers, trained: Trained, rows: NDArray[np.bool_]) -> FloatAr
     return np.asarray((mean >= OFTEN * mean.max()).astype(np.float64))
 
 
-def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], FloatArray, int]:
-    """(unseen × options) without what is right there; classes themselves are the options of a classifier. And at how
-    many combinations it is open which of several answers one factor gives: one of them is right, so that any wrong one
+def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], FloatArray, NDArray[np.bool_]]:
+    """(unseen × options) without what is right there; classes themselves are the options of a classifier. And at which
+    combinations it is open which of several answers one factor gives: one of them is right, so that any wrong one
     would seem to follow it."""
     if asked.classes is None:
         apart = np.stack([distance(rule.options, target[None]) for target in asked.target])
-        return rule.mask & (apart > asked.tolerance), rule.options, 0
+        return rule.mask & (apart > asked.tolerance), rule.options, np.zeros(len(apart), dtype=bool)
     usual = rule.options >= rule.options.max(axis=1, keepdims=True) - NOTHING
     allowed = (rule.mask.astype(np.float32) @ (usual & (rule.options > 0)).astype(np.float32)) > 0
     wrong = allowed & (asked.target < OFTEN * asked.target.max(axis=1, keepdims=True))
     open_ = np.zeros(len(wrong), dtype=bool)
     if rule.usual:
         open_ = wrong.any(axis=1) & (allowed != wrong).any(axis=1)
-    return wrong & ~open_[:, None], np.eye(len(asked.classes)), int(open_.sum())
+    return wrong & ~open_[:, None], np.eye(len(asked.classes)), open_
 
 
 def _given(
