@@ -149,8 +149,7 @@ def _reconsidered(
         first, *further = filter(None, [why * (verdict in FAILING), *apart.said])
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
         if tells or (apart.alone and not speaks):
-            verdict = "fails" if apart.most or apart.lost else "partly"
-            why += ". Always giving the same answer is better for most of them" * (apart.lost and not apart.most)
+            verdict = "fails" if apart.most else "partly"
     elif verdict == "unclear" and (clause := next(iter(apart.said), apart.weigh)):
         why = f"{why}. {clause[:1].upper()}{clause[1:]}"
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):

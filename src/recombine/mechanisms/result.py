@@ -16,7 +16,7 @@ from recombine.mechanisms.comparing import GIVEN, Comparison, unread
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.evidence import simplest
 from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.losing import HALF, LITTLE
+from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
 from recombine.result import Result
 from recombine.statistics import Interval
@@ -430,9 +430,8 @@ def _silent(evidence: Sequence[Finding]) -> str:
     """That no mechanism is named and, where one comes near, which and what it lacks."""
     if not evidence:
         return "No mechanism is named: no measure of one could be taken."
-    # Where most answers would be some neighbour's copy, that they are is no likeness.
-    first = simplest([e for e in evidence if e.puzzles and not (e.id == "copy" and (e.chance or 0.0) > HALF)])
-    near = next((e for e in evidence if e.id == first), None)
+    first = simplest([e for e in evidence if e.puzzles])
+    near = max((e for e in evidence if e.id == first), key=lambda e: e.explains or 0.0, default=None)
     if near is None:
         taken = "the one measure taken does not speak" if len(evidence) == 1 else (
             f"none of the {len(evidence)} measures taken speaks"

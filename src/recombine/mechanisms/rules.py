@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtrc
 
 from recombine.checks.identifiability import DETERMINED
 from recombine.mechanisms.answers import Answers, Trained, distance
@@ -147,6 +148,8 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         value = over_examples([followed.mean(axis=0)], [asked.counts[at]]).within(0, 1)
     else:
         p = handed_out(together, seed)
+        if rule.id == "copy" and asked.classes is not None:
+            p = max(p, _handed_wrong(asked, allowed, at, float(followed.mean(axis=0).sum())))
         value = over.mean(followed, ranges=[(0, 1)]).within(0, 1)
     hits = 0.0 if asked.hits is None else (allowed[:, : asked.hits.shape[1]] * asked.hits).sum(axis=1)
     explained = accounted(np.maximum(share - hits, 0.0), asked.wrong(), over)  # Without what few rows have rightly.
@@ -159,8 +162,8 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         why = f"it accounts for {explains:.0%} of the wrong answers; {MOST_OF:.0%} are needed"
     elif lift < LIFT:
         why = f"it is followed little more often than chance gives ({value.mean:.2f} against {chance:.2f})"
-    elif (several or rule.id == "copy") and (loose := _loose(asked, rule, allowed[at], chance)) > HALF:
-        why = f"it allows so many answers that {loose:.2f} of any{' wrong ones' * (loose > chance)} would follow it"
+    elif several and chance > HALF:
+        why = f"its levels give so many answers that {chance:.2f} of any would follow it"
     elif rule.id != "copy" and (kept := _kept(asked, rule, allowed, open_)) < HALF:
         why = f"where it is right, {kept:.2f} of the answers are"
     elif (several or rule.id == "copy") and not value.low >= COPIED:
@@ -171,11 +174,13 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     )  # fmt: skip
 
 
-def _loose(asked: Answers, rule: Rule, allowed: NDArray[np.bool_], chance: float) -> float:
-    """How many answers would follow the rule by chance; of classes that are wrong, for a copy of any neighbour's."""
-    if asked.classes is None or rule.id != "copy":
-        return chance
-    return max(chance, float(allowed.sum(axis=1).mean()) / max(1, len(asked.classes) - 1))
+def _handed_wrong(asked: Answers, allowed: NDArray[np.bool_], at: NDArray[np.int64], followed: float) -> float:
+    """The chance that so many classes or more are a neighbour's if all are wrong and else as frequent as they are: of few
+    classes each wrong one is some neighbour's."""
+    often = asked.predicted[:, at].mean(axis=(0, 1))
+    wrong = (asked.target < OFTEN * asked.target.max(axis=1, keepdims=True))[at]
+    usual = float(np.mean((allowed[at] @ often) / np.maximum(wrong @ often, 1e-300)))
+    return float(bdtrc(round(followed) - 1, len(at), min(1.0, usual)))
 
 
 def _kept(asked: Answers, rule: Rule, allowed: NDArray[np.bool_], open_: NDArray[np.bool_]) -> float:
