@@ -76,8 +76,8 @@ def random_errors_beside_a_covariate(rng: np.random.Generator) -> Planted:
 
 def misread(rng: np.random.Generator, unseen: Any) -> Any:
     """What is measured where unseen combinations get ``unseen`` of the grid and what its factors say, and the column is
-    read there with another sign, twice, not at all or, where right answers have nothing of it, all the same; and of seen
-    ones rightly."""
+    read there with another sign, twice, not at all or, where right answers have nothing of it, all the same; rightly of
+    seen ones."""
     grid, added, column, noise = with_a_covariate(rng, False)
     there, elsewhere = [(1, -1), (1, 2), (1, 0), (0, 1)][int(rng.integers(4))]
     p = np.where(grid.unseen, elsewhere * column + unseen(grid, added), there * column + added)

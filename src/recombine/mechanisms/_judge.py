@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers
@@ -62,17 +63,10 @@ def judge(
     judged = {name: judge(other, **same).verdict for name, other in (others or {}).items()}  # type: ignore[arg-type]
     known = noise if noise is None or answers.classes is not None else noise**2 / answers.scale
     finite = np.asarray(np.isfinite(answers.error[:, answers.seen]).all(axis=1))
-    able = answers.only(finite) if finite.any() else answers
-    comparison = compare(able, Over(len(able.members), seed), others or {}, seed, known)
-    keep, unfit = fitted_members(answers, comparison, fitted)
-    fits = bool(keep.any())
-    usable = answers.only(keep) if fits else able
-    over = Over(len(usable.members), seed)
-    if len(usable.members) != len(able.members):
-        comparison = compare(usable, over, others or {}, seed, known)
-    bare, beside = usable, comparison
-    if usable.bare is not None:  # What is read besides the factors hides how these are used.
-        bare = usable.bare
+    keep, unfit, usable, comparison = _set_aside(answers, finite, others or {}, fitted, known, seed)
+    fits, over = bool(keep.any()), Over(len(usable.members), seed)
+    bare, beside = usable.bare or usable, comparison
+    if bare is not usable:  # What is read besides the factors hides how these are used.
         beside = compare(bare, over, {}, seed, None if known is None else known * usable.scale / bare.scale)
     gap = Gap.of(usable, comparison, over)
     verdict, why = "not fitted", unfit
@@ -80,12 +74,9 @@ def judge(
         verdict, keep, why = "fails", finite, f"it fitted its training data in part alone: {unfit}"
         if usable.classes is None:
             no_rules = no_rules or "numbers that were fitted in part alone lie near those of any rule"
-    found: list[Finding] = []
-    missing = {"mechanisms": "it does not count as fitted, so that its answers elsewhere mean little"}
+    found, missing = _evidence(usable, beside, over, seed, no_rules, fits or verdict == "fails")
     if verdict == "fails" or fits:
-        found, silent = ([], {"rules": no_rules}) if no_rules else evidence(bare, beside, over, seed)
-        missing = {**silent, **(left_out or {})}
-        found += [*([] if no_rules else misread(usable, over)), *extra]
+        found, missing = [*found, *extra], {**missing, **(left_out or {})}
     undetermined, apart = left_open(usable), None
     if fits:
         more = usable.varies and not usable.like
@@ -97,13 +88,13 @@ def judge(
         )
     at, away, most = usable.compared, usable.unseen, 1.0 if usable.classes is not None else float("inf")
     width = unsure(gap.width, usable, away, at).within(-most, most)
+    found = list(named(found, verdict))
     if verdict == "composes" and width.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
-    found = list(named(found, verdict))
-    if verdict in FAILING and not any(e.named for e in found) and (shift := shifted(bare.at(bare.unseen), over)):
-        why = ". ".join(filter(None, [why, shift[0].upper() + shift[1:] if why else shift]))
-    if verdict in FAILING and undetermined.count:
-        why = "; ".join(filter(None, [why, undetermined.short]))
+    elif verdict in FAILING:
+        shift = "" if any(e.named for e in found) else shifted(bare.at(bare.unseen), over)
+        why = ". ".join(filter(None, [why, shift[:1].upper() + shift[1:] if why else shift]))
+        why = "; ".join(filter(None, [why, undetermined.short * (undetermined.count > 0)]))
     tails = "" if apart and apart.said else heavy_tails(usable, over)
     comparison = replace(comparison, others=tuple(
         c if c.rule else replace(c, verdict=judged[c.name]) for c in comparison.others
@@ -129,6 +120,33 @@ def judge(
         others=(int(apart.rest.sum()), float(usable.error[:, apart.rest].mean())) if apart and apart.alone else None,
         settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
+
+
+def _set_aside(
+    answers: Answers, finite: NDArray[np.bool_], others: Mapping[str, Answers], fitted: float, known: float | None,
+    seed: int,
+) -> tuple[NDArray[np.bool_], str, Answers, Comparison]:  # fmt: skip
+    """Which members fitted, what keeps the others out, and the answers of the former beside simple rules; of all with
+    finite answers, where none fitted."""
+    able = answers.only(finite) if finite.any() else answers
+    comparison = compare(able, Over(len(able.members), seed), others, seed, known)
+    keep, unfit = fitted_members(answers, comparison, fitted)
+    usable = answers.only(keep) if keep.any() else able
+    if len(usable.members) != len(able.members):
+        comparison = compare(usable, Over(len(usable.members), seed), others, seed, known)
+    return keep, unfit, usable, comparison
+
+
+def _evidence(
+    answers: Answers, comparison: Comparison, over: Over, seed: int, no_rules: str | None, judged: bool
+) -> tuple[list[Finding], dict[str, str]]:
+    """What the answers speak for without what columns besides the factors add, and how these are read; and why not."""
+    if not judged:
+        return [], {"mechanisms": "it does not count as fitted, so that its answers elsewhere mean little"}
+    if no_rules:
+        return [], {"rules": no_rules}
+    found, silent = evidence(answers.bare or answers, comparison, over, seed)
+    return [*found, *misread(answers, over)], silent
 
 
 def _reconsidered(

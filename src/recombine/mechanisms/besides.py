@@ -42,6 +42,7 @@ SHARE = 0.2
 Read = tuple[str, bool]
 """A column, and whether it is what it adds at unseen combinations alone."""
 
+
 def columns_taken_off(
     tables: Sequence[pl.DataFrame], factors: Sequence[str], target: str, prediction: str, used: Collection[str],
     unseen: NDArray[np.bool_],

@@ -164,7 +164,8 @@ class MeasureResult(Result):
         if count >= ENOUGH:
             return ""
         only = f"Only {count} unseen combination{'s were' if count > 1 else ' was'} tested"
-        return f" {only}: up to {1 - 0.05 ** (1 / count):.0%} of all others could still fail (95 %)."
+        left = f"up to {1 - 0.05 ** (1 / count):.0%} of all others could still fail"
+        return f" {only}: {left} (95 %, if these were drawn at random)."
 
     @property
     def _better_on_training_rows(self) -> bool:
@@ -402,7 +403,7 @@ class MeasureResult(Result):
 
 
 def noise_words(result: MeasureResult) -> str:
-    """The error that is left to whoever knows the factors alone, in words; beside what is left to one that reads more."""
+    """The error that is left to whoever knows the factors alone, in words, beside that of one that reads more."""
     floor = result.comparison.floor
     if not np.isfinite(floor.mean):
         return "unknown, as few rows share a combination"

@@ -130,7 +130,8 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
             f"at {len(at)} of {len(allowed)} {'unseen ' * (not asked.seen.any())}combinations it gives "
             + ("a wrong answer" if asked.classes is None else "an answer that few or no examples there have")
             + " that training determines" * (rule.id == "additive" and not rule.mask.any(axis=1).all())
-            + f", and at {open_.sum()} training has several answers equally often: which it gives is open" * bool(open_.any())
+            + f", and at {open_.sum()} training has several answers equally often: which it gives is open"
+            * bool(open_.any())
             + f"; {FEWEST} are needed to tell it from chance"
         )
     together = np.zeros((len(at), len(at)))
@@ -175,8 +176,8 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
 
 
 def _handed_wrong(asked: Answers, allowed: NDArray[np.bool_], at: NDArray[np.int64], followed: float) -> float:
-    """The chance that so many classes or more are a neighbour's if all are wrong and else as frequent as they are: of few
-    classes each wrong one is some neighbour's."""
+    """The chance that so many classes or more are a neighbour's if all are wrong, and else as frequent as they are: of
+    few classes each wrong one is some neighbour's."""
     often = asked.predicted[:, at].mean(axis=(0, 1))
     wrong = (asked.target < OFTEN * asked.target.max(axis=1, keepdims=True))[at]
     usual = float(np.mean((allowed[at] @ often) / np.maximum(wrong @ often, 1e-300)))
