@@ -123,7 +123,7 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     few = len(at) < FEWEST
     # Two groups answered by one factor alone are a textbook shortcut; one group could as well get one fixed answer.
     if few and not (
-        rule.usual and asked.classes is not None and asked.counts[at].sum() >= MANY_ROWS
+        rule.id.startswith("factor") and asked.classes is not None and asked.counts[at].sum() >= MANY_ROWS
         and len(np.unique(allowed[at], axis=0)) > 1
     ):  # fmt: skip
         return (
