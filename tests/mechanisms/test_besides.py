@@ -36,7 +36,7 @@ def test_taken_off_is_what_the_columns_add_to_each_however_they_are_read_where_u
     read = np.where(rows["hidden"], there, 1) * rows["adds"].to_numpy()
     rows = rows.with_columns(p=pl.col("p") - pl.col("adds") + read)
     used = {"a", "b", "part", "bare", "y", "p", "adds", "hidden"}
-    (got,), names = columns_taken_off([rows], ["a", "b"], "y", "p", used, rows["hidden"].to_numpy())
+    (got,), names, _ = columns_taken_off([rows], ["a", "b"], "y", "p", used, rows["hidden"].to_numpy())
     assert sorted(names) == ["age", "ward"]
     for name, adds in (("p", read), ("y", rows["adds"].to_numpy())):
         left = (got[name] - rows[name] + adds).to_numpy()

@@ -46,14 +46,16 @@ Read = tuple[str, bool]
 def columns_taken_off(
     tables: Sequence[pl.DataFrame], factors: Sequence[str], target: str, prediction: str, used: Collection[str],
     unseen: NDArray[np.bool_],
-) -> tuple[list[pl.DataFrame], list[str]]:  # fmt: skip
-    """The tables without what other columns add, and the names of these. The first has the predictions, and ``unseen``
-    of its rows are of unseen combinations; others may be there whose answers lose the same."""
+) -> tuple[list[pl.DataFrame], list[str], float]:  # fmt: skip
+    """The tables without what other columns add, the names of these, and by how much all answers to unseen combinations
+    may be off then: about which value a column is misread is known no better than its mean is (two standard errors).
+    The first table has the predictions, and ``unseen`` of its rows are of unseen combinations; others may be
+    there whose answers lose the same."""
     first, ends = tables[0], np.cumsum([len(t) for t in tables])
     others = [n for n in first.columns if n not in used and all(n in t.columns for t in tables)]
     y, p = np.concatenate([_number(t[target]) for t in tables]), _number(first[prediction])
     if not (np.isfinite(y).all() and np.isfinite(p).all()):
-        return [*tables], []
+        return [*tables], [], 0.0
     cell = first.select(pl.struct(pl.col(factors).cast(pl.String)).rank("dense") - 1).to_series().to_numpy()
     designs = {n: d - d.mean(axis=0) for n in others if (d := _design([t[n] for t in tables])) is not None
                and _alike(cell, d[: len(p), 0], y[: len(p)]) <= LIKE_ANSWERS}  # fmt: skip
@@ -61,16 +63,22 @@ def columns_taken_off(
              for n, d in designs.items() for side in (False, True)}  # fmt: skip
     chosen, effects = _chosen(cell, sided, p)
     if not chosen:
-        return [*tables], []
+        return [*tables], [], 0.0
     names = list(dict.fromkeys(name for name, _ in chosen))
     x = np.hstack([designs[n] for n in names])
     right, _ = _fitted(_within(cell, x[: len(p)]), _within(cell, y[: len(p), None])[:, 0])
-    first = first.with_columns(pl.Series(prediction, p - np.hstack([sided[c] for c in chosen]) @ effects))
-    parts = np.split(x @ right, ends[:-1])
-    return [
-        t.with_columns(pl.Series(target, _number(t[target]) - off))
-        for t, off in zip([first, *tables[1:]], parts, strict=True)
-    ], names
+    read, due = np.hstack([sided[c] for c in chosen]) @ effects, x @ right
+    first = first.with_columns(pl.Series(prediction, p - read))
+    parts = np.split(due, ends[:-1])
+    doubt = 2 * float((read - due[: len(p)])[unseen].std()) / len(p) ** 0.5 if unseen.any() else 0.0
+    return (
+        [
+            t.with_columns(pl.Series(target, _number(t[target]) - off))
+            for t, off in zip([first, *tables[1:]], parts, strict=True)
+        ],
+        names,
+        doubt,
+    )
 
 
 def misread(answers: Answers, over: Over) -> list[Finding]:
@@ -87,7 +95,8 @@ def misread(answers: Answers, over: Over) -> list[Finding]:
 
     value, names = over(gone, [len(at), len(away)]), " and ".join(map(brief, answers.besides))
     what = f"share of the error on unseen combinations that goes if {names} adds to answers what it adds to right ones"
-    return [Finding("misread", f"misread {names}", what, value, speaks=value.low >= SHARE)]
+    limit = "Told inside combinations: what a column shifts all answers by is no part of it."
+    return [Finding("misread", f"misread {names}", what, value, speaks=value.low >= SHARE, limit=limit)]
 
 
 def _chosen(cell: Any, designs: Mapping[Read, FloatArray], p: FloatArray) -> tuple[list[Read], FloatArray]:

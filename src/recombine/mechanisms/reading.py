@@ -97,11 +97,12 @@ def _with_bare(
     )  # fmt: skip
     shown = {*collect(trained).rows()}
     unseen = np.array([row not in shown for row in frames[0].select(texts).rows()], dtype=bool)
-    (first, *rest), names = columns_taken_off(frames, how.factors, how.target, columns[0], used, unseen)
+    (first, *rest), names, doubt = columns_taken_off(frames, how.factors, how.target, columns[0], used, unseen)
     if not names:
         return answers
     known = rest[0].lazy() if told else None if how.train is None else scan(how.train)
-    return replace(answers, bare=_read(first.lazy(), known, told, columns, how)[0], besides=tuple(names))
+    bare = _read(first.lazy(), known, told, columns, how)[0]
+    return replace(answers, bare=replace(bare, doubt=doubt), besides=tuple(names))
 
 
 Parts = list[tuple[int, NDArray[np.bool_]]]
