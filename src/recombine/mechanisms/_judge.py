@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.besides import misread
+from recombine.mechanisms.besides import MISREAD, misread
 from recombine.mechanisms.by_heart import SHRINKING
 from recombine.mechanisms.comparing import Comparison, compare, noise as noise_of_rows, unread, unsure
 from recombine.mechanisms.constant import shifted
@@ -84,8 +84,9 @@ def judge(
         verdict, why = decide(usable, gap, comparison, over, margin, fitted, speaks)
         apart = stands_out(usable, comparison, gap.beyond, margin, seed)
         verdict, why = _reconsidered(
-            verdict, why, usable, over, apart, undetermined, speaks, lambda: leaked(bare, beside, over, margin)
-        )
+            verdict, why, usable, over, apart, undetermined, speaks,
+            lambda: not any(e.id == MISREAD and e.speaks for e in found) and leaked(bare, beside, over, margin),
+        )  # fmt: skip
     at, away, most = usable.compared, usable.unseen, 1.0 if usable.classes is not None else float("inf")
     width = unsure(gap.width, usable, away, at).within(-most, most)
     found = list(named(found, verdict))

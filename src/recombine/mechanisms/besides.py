@@ -37,6 +37,7 @@ beyond chance (an F-test at .01, shared among all that are looked at)."""
 LIKE_ANSWERS = 0.5
 """A column that goes with the answers across combinations by more, as another model's predictions do, says what the
 factors say, and is not taken off."""
+MISREAD = "misread"
 SHARE = 0.2
 """Share of the error on unseen combinations that has to be misreading, at the lower end of the interval."""
 Read = tuple[str, bool]
@@ -96,7 +97,7 @@ def misread(answers: Answers, over: Over) -> list[Finding]:
     value, names = over(gone, [len(at), len(away)]), " and ".join(map(brief, answers.besides))
     what = f"share of the error on unseen combinations that goes if {names} adds to answers what it adds to right ones"
     limit = "Told inside combinations: what a column shifts all answers by is no part of it."
-    return [Finding("misread", f"misread {names}", what, value, speaks=value.low >= SHARE, limit=limit)]
+    return [Finding(MISREAD, f"misread {names}", what, value, speaks=value.low >= SHARE, limit=limit)]
 
 
 def _chosen(cell: Any, designs: Mapping[Read, FloatArray], p: FloatArray) -> tuple[list[Read], FloatArray]:
