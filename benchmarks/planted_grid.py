@@ -1,5 +1,5 @@
 """A grid of two factors with rows that are hidden, trained on or held out, and answers over it: what learners are
-planted in (`planted_kinds.py`, `planted_by_heart.py`)."""
+planted in (`planted_kinds.py`, `planted_by_heart.py`, `planted_columns.py`)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,18 @@ from recombine.mechanisms import MeasureResult
 
 @dataclass(frozen=True)
 class Planted:
-    """What was measured, the verdicts that are right, and the mechanisms that are there (empty: none is)."""
+    """What was measured, the verdicts that are right, the mechanisms that are there (empty: none is), any of which is
+    to be named, and those that may be named besides."""
 
     result: MeasureResult
     verdicts: tuple[str, ...]
     mechanisms: tuple[str, ...] = ()
+    besides: tuple[str, ...] = ()
+
+    @property
+    def wrong(self) -> bool:
+        """Whether a mechanism is named that is not there."""
+        return not {*self.result.mechanisms} <= {*self.mechanisms, *self.besides}
 
 
 LEARNERS: dict[str, Callable[[np.random.Generator], Planted]] = {}

@@ -2,13 +2,11 @@
 
 Each generator builds a table of predictions by hand, over a random space, support and noise, and says which verdicts
 are right and which mechanisms may be named. `verdicts.py` asks `measure` about all of them, about models
-(`planted_models.py`), and about tables where seen combinations have training rows alone (`planted_by_heart.py`).
+(`planted_models.py`), and about tables where seen combinations have training rows alone (`planted_by_heart.py`), with
+columns besides the factors (`planted_columns.py`) and with three factors or more (`planted_factors.py`).
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -252,68 +250,6 @@ def told_more_than_the_factors(rng: np.random.Generator) -> Planted:
     return Planted(grid.measured(y, y + 0.1 * y.std() * rng.normal(size=len(y))), ("composes",))
 
 
-def with_a_covariate(rng: np.random.Generator, alone: bool) -> tuple[Grid, Any, Any, Any]:
-    """Answers that are what the factors say and what a column besides them says, both added up, and a little noise."""
-    grid = Grid.of(rng, int(rng.choice([12, 16])), (8, 8))
-    grid = replace(grid, fresh=np.zeros_like(grid.fresh)) if alone else grid
-    added = numbers(rng, grid, 0.0)
-    column = rng.uniform(0.7, 2) * rng.normal(size=len(added))
-    return grid, added, column, 0.2 * rng.normal(size=len(added))
-
-
-@learner
-def reads_a_covariate_rightly(rng: np.random.Generator) -> Planted:
-    """The column leaves nothing open but the noise; half of the tables have no new rows of seen combinations."""
-    grid, added, column, noise = with_a_covariate(rng, bool(rng.integers(2)))
-    x = np.stack([column, added], 1)
-    p = x @ np.linalg.lstsq(x[grid.known], (added + column + noise)[grid.known], rcond=None)[0]
-    return Planted(grid.measured(added + column + noise, p), ("composes",))
-
-
-@learner
-def reads_a_covariate_rightly_for_classes(rng: np.random.Generator) -> Planted:
-    grid, added, column, noise = with_a_covariate(rng, False)
-    names = np.array(["no", "yes"])
-    y, p = (names[(s > np.median(added)).astype(int)] for s in (added + column + noise, added + column))
-    return Planted(grid.measured(y, p), ("composes", "unclear"))
-
-
-@learner
-def reads_a_covariate_and_little_of_unseen_factors(rng: np.random.Generator) -> Planted:
-    grid, added, column, noise = with_a_covariate(rng, False)
-    p = column + np.where(grid.unseen, rng.uniform(0.2, 0.4), 1.0) * (added - added.mean()) + added.mean()
-    return Planted(grid.measured(added + column + noise, p), FAILS, ("memorization leak",))
-
-
-def beside_a_covariate(rng: np.random.Generator, unseen: Any) -> Any:
-    """What is measured where the column is read rightly and stands in the table, beside another, and unseen
-    combinations get ``unseen`` of the grid and what its factors say."""
-    grid, added, column, noise = with_a_covariate(rng, False)
-    p = column + np.where(grid.unseen, unseen(grid, added), added)
-    return grid.measured(added + column + noise, p, x=column, other=rng.normal(size=len(p)))
-
-
-@learner
-def a_leak_beside_a_covariate(rng: np.random.Generator) -> Planted:
-    share = rng.uniform(0.2, 0.4)
-    result = beside_a_covariate(rng, lambda _, added: share * (added - added.mean()) + added.mean())
-    return Planted(result, FAILS, ("memorization leak",))
-
-
-@learner
-def a_shortcut_beside_a_covariate(rng: np.random.Generator) -> Planted:
-    def by_b(grid: Grid, added: Any) -> Any:
-        return np.array([added[grid.known & (grid.b == b)].mean() for b in range(8)])[grid.b]
-
-    return Planted(beside_a_covariate(rng, by_b), FAILS, ("shortcut by b",))
-
-
-@learner
-def random_errors_beside_a_covariate(rng: np.random.Generator) -> Planted:
-    off = rng.normal(size=(8, 8))
-    return Planted(beside_a_covariate(rng, lambda grid, added: added + added.std() * off[grid.a, grid.b]), FAILS)
-
-
 @learner
 def noise_ceiling_of_single_rows(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, 1, (30, 30))
@@ -457,3 +393,31 @@ def outliers_among_seen_rows(rng: np.random.Generator) -> Planted:
     far = rng.choice(np.flatnonzero(grid.fresh), 3, replace=False)
     y[far] += 8 * mean.std() * rng.choice([-1, 1], size=3)
     return Planted(grid.measured(y, mean), ("composes", "unclear"))
+
+
+@learner
+def right_but_for_a_constant(rng: np.random.Generator) -> Planted:
+    """All answers to unseen combinations are too high, or too low, by one number."""
+    grid = Grid.of(rng, int(rng.choice([4, 8])))
+    mean = numbers(rng, grid, float(rng.uniform(0, 1)))
+    off = rng.choice([-1, 1]) * rng.uniform(0.7, 1.5) * mean.std()
+    return Planted(grid.measured(blurred(rng, mean, 0.1), mean + off * grid.unseen), FAILS)
+
+
+@learner
+def flipped_labels(rng: np.random.Generator) -> Planted:
+    """Of two classes, unseen combinations mostly get the other one."""
+    grid = Grid.of(rng, 12)
+    score = numbers(rng, grid, 0.5)
+    y = (score > np.median(score)).astype(int)
+    p = np.where(grid.unseen & (rng.random(len(y)) < rng.uniform(0.9, 1)), 1 - y, y)
+    names = np.array(["no", "yes"])
+    return Planted(grid.measured(names[y], names[p]), FAILS)
+
+
+@learner
+def nothing_to_learn(rng: np.random.Generator) -> Planted:
+    """One number and noise, and a learner that says this number, or a little else of each combination."""
+    grid = Grid.of(rng, 8)
+    p = rng.choice([0, 0.2]) * rng.normal(size=(20, 20))[grid.a, grid.b]
+    return Planted(grid.measured(rng.normal(size=len(p)), p), ("not fitted", "unclear", "composes"))

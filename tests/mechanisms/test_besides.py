@@ -30,20 +30,31 @@ def _rows(seed: int = 0, each: int = 6) -> dict[str, Any]:
     return {"a": a, "b": b, "part": part, "bare": bare, "y": y, "p": p, "adds": adds, "hidden": hidden, **more}
 
 
-def test_taken_off_is_what_the_columns_add_and_errors_stay():
+@pytest.mark.parametrize("there", [1, -1, 0])
+def test_taken_off_is_what_the_columns_add_to_each_however_they_are_read_where_unseen(there: int):
     rows = pl.DataFrame(_rows())
+    read = np.where(rows["hidden"], there, 1) * rows["adds"].to_numpy()
+    rows = rows.with_columns(p=pl.col("p") - pl.col("adds") + read)
     used = {"a", "b", "part", "bare", "y", "p", "adds", "hidden"}
-    (got,), names = columns_taken_off([rows], ["a", "b"], "y", "p", used)
+    (got,), names, _ = columns_taken_off([rows], ["a", "b"], "y", "p", used, rows["hidden"].to_numpy())
     assert sorted(names) == ["age", "ward"]
-    assert np.allclose(got["p"] - got["y"], rows["p"] - rows["y"])
-    left = (got["p"] - rows["p"] + rows["adds"]).to_numpy()
-    assert left.std() < 0.05 * rows["adds"].std()  # The line bends near where the curve does.
+    for name, adds in (("p", read), ("y", rows["adds"].to_numpy())):
+        left = (got[name] - rows[name] + adds).to_numpy()
+        for side in (rows["hidden"].to_numpy(), ~rows["hidden"].to_numpy()):
+            assert left[side].std() < 0.05 * rows["adds"].std()  # The line bends near where the curve does.
 
 
-def test_what_is_misread_is_not_taken_off():
-    rows = pl.DataFrame(_rows()).with_columns(p=pl.col("bare") - pl.col("adds"))
-    used = {"a", "b", "part", "bare", "y", "p", "adds", "hidden"}
-    assert columns_taken_off([rows], ["a", "b"], "y", "p", used)[1] == []
+def test_a_misread_column_is_named_beside_the_shortcut_and_one_that_is_read_nowhere_is_not():
+    rows = pl.DataFrame(_rows())
+    adds = pl.col("adds") - pl.col("adds").mean()
+    less = {"there": 2 * adds * pl.col("hidden"), "everywhere": adds}
+    named = {}
+    for where, off in less.items():
+        table = rows.with_columns(p=pl.col("p") - off).drop("bare", "adds", "hidden", "other")
+        named[where] = rc.measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert named["there"].mechanisms[0] == "shortcut by b"
+    assert named["there"].mechanisms[1].startswith("misread ")
+    assert not any(m.startswith("misread") for m in named["everywhere"].mechanisms)
 
 
 @pytest.mark.parametrize("tables", [1, 2])
@@ -54,7 +65,7 @@ def test_a_shortcut_is_named_beside_a_covariate_and_not_without_its_columns(tabl
     asked = rows if tables == 1 else rows.filter(test).drop("part")
     found = rc.measure_predictions(asked, ["a", "b"], target="y", prediction="p", **told)
     assert (found.verdict, found.mechanisms) == ("fails", ("shortcut by b",))
-    assert any("What ward, age adds" in note or "What age, ward adds" in note for note in found.notes)
+    assert any("without what ward, age adds" in n or "without what age, ward adds" in n for n in found.notes)
     without = rc.measure_predictions(
         asked.drop("age", "ward"), ["a", "b"], target="y", prediction="p",
         **{k: v if k == "split" else v.drop("age", "ward") for k, v in told.items()},

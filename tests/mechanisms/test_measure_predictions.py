@@ -289,7 +289,7 @@ def test_what_named_no_mechanism_is_counted_in_words(taken: int, said: str) -> N
     assert _silent([quiet] * taken) == said
     close = replace(quiet, value=Interval(0.5, 0.4, 0.6), chance=0.2, p=0.001, why="it is rare")
     near = "No mechanism is named. Most like: a copy (0.50 [0.40, 0.60] follow it, chance 0.20), but it is rare."
-    more, less = replace(close, explained=Interval(0.5)), replace(close, explained=Interval(0.1), mechanism="other")
+    more, less = replace(close, explained=Interval(0.5)), replace(close, explained=Interval(0.1), id="factor 1")
     assert not taken or _silent([less, more]) == near
 
 

@@ -12,9 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.besides import MISREAD, misread
 from recombine.mechanisms.by_heart import SHRINKING
 from recombine.mechanisms.comparing import Comparison, compare, noise as noise_of_rows, unread, unsure
 from recombine.mechanisms.constant import shifted
@@ -61,17 +63,10 @@ def judge(
     judged = {name: judge(other, **same).verdict for name, other in (others or {}).items()}  # type: ignore[arg-type]
     known = noise if noise is None or answers.classes is not None else noise**2 / answers.scale
     finite = np.asarray(np.isfinite(answers.error[:, answers.seen]).all(axis=1))
-    able = answers.only(finite) if finite.any() else answers
-    comparison = compare(able, Over(len(able.members), seed), others or {}, seed, known)
-    keep, unfit = fitted_members(answers, comparison, fitted)
-    fits = bool(keep.any())
-    usable = answers.only(keep) if fits else able
-    over = Over(len(usable.members), seed)
-    if len(usable.members) != len(able.members):
-        comparison = compare(usable, over, others or {}, seed, known)
-    bare, beside = usable, comparison
-    if usable.bare is not None:  # What is read besides the factors hides how these are used.
-        bare = usable.bare
+    keep, unfit, usable, comparison = _set_aside(answers, finite, others or {}, fitted, known, seed)
+    fits, over = bool(keep.any()), Over(len(usable.members), seed)
+    bare, beside = usable.bare or usable, comparison
+    if bare is not usable:  # What is read besides the factors hides how these are used.
         beside = compare(bare, over, {}, seed, None if known is None else known * usable.scale / bare.scale)
     gap = Gap.of(usable, comparison, over)
     verdict, why = "not fitted", unfit
@@ -79,12 +74,9 @@ def judge(
         verdict, keep, why = "fails", finite, f"it fitted its training data in part alone: {unfit}"
         if usable.classes is None:
             no_rules = no_rules or "numbers that were fitted in part alone lie near those of any rule"
-    found: list[Finding] = []
-    missing = {"mechanisms": "it does not count as fitted, so that its answers elsewhere mean little"}
+    found, missing = _evidence(usable, beside, over, seed, no_rules, fits or verdict == "fails")
     if verdict == "fails" or fits:
-        found, silent = ([], {"rules": no_rules}) if no_rules else evidence(bare, beside, over, seed)
-        missing = {**silent, **(left_out or {})}
-        found += extra
+        found, missing = [*found, *extra], {**missing, **(left_out or {})}
     undetermined, apart = left_open(usable), None
     if fits:
         more = usable.varies and not usable.like
@@ -92,17 +84,18 @@ def judge(
         verdict, why = decide(usable, gap, comparison, over, margin, fitted, speaks)
         apart = stands_out(usable, comparison, gap.beyond, margin, seed)
         verdict, why = _reconsidered(
-            verdict, why, usable, over, apart, undetermined, speaks, lambda: leaked(bare, beside, over, margin)
-        )
+            verdict, why, usable, over, apart, undetermined, speaks,
+            lambda: not any(e.id == MISREAD and e.speaks for e in found) and leaked(bare, beside, over, margin),
+        )  # fmt: skip
     at, away, most = usable.compared, usable.unseen, 1.0 if usable.classes is not None else float("inf")
     width = unsure(gap.width, usable, away, at).within(-most, most)
+    found = list(named(found, verdict))
     if verdict == "composes" and width.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
-    found = list(named(found, verdict))
-    if verdict in FAILING and not any(e.named for e in found) and (shift := shifted(bare.at(bare.unseen), over)):
-        why = ". ".join(filter(None, [why, shift[0].upper() + shift[1:] if why else shift]))
-    if verdict in FAILING and undetermined.count:
-        why = "; ".join(filter(None, [why, undetermined.short]))
+    elif verdict in FAILING:
+        shift = "" if any(e.named for e in found) else shifted(bare.at(bare.unseen), over)
+        why = ". ".join(filter(None, [why, shift[:1].upper() + shift[1:] if why else shift]))
+        why = "; ".join(filter(None, [why, undetermined.short * (undetermined.count > 0)]))
     tails = "" if apart and apart.said else heavy_tails(usable, over)
     comparison = replace(comparison, others=tuple(
         c if c.rule else replace(c, verdict=judged[c.name]) for c in comparison.others
@@ -130,6 +123,33 @@ def judge(
     )
 
 
+def _set_aside(
+    answers: Answers, finite: NDArray[np.bool_], others: Mapping[str, Answers], fitted: float, known: float | None,
+    seed: int,
+) -> tuple[NDArray[np.bool_], str, Answers, Comparison]:  # fmt: skip
+    """Which members fitted, what keeps the others out, and the answers of the former beside simple rules; of all with
+    finite answers, where none fitted."""
+    able = answers.only(finite) if finite.any() else answers
+    comparison = compare(able, Over(len(able.members), seed), others, seed, known)
+    keep, unfit = fitted_members(answers, comparison, fitted)
+    usable = answers.only(keep) if keep.any() else able
+    if len(usable.members) != len(able.members):
+        comparison = compare(usable, Over(len(usable.members), seed), others, seed, known)
+    return keep, unfit, usable, comparison
+
+
+def _evidence(
+    answers: Answers, comparison: Comparison, over: Over, seed: int, no_rules: str | None, judged: bool
+) -> tuple[list[Finding], dict[str, str]]:
+    """What the answers speak for without what columns besides the factors add, and how these are read; and why not."""
+    if not judged:
+        return [], {"mechanisms": "it does not count as fitted, so that its answers elsewhere mean little"}
+    if no_rules:
+        return [], {"rules": no_rules}
+    found, silent = evidence(answers.bare or answers, comparison, over, seed)
+    return [*found, *misread(answers, over)], silent
+
+
 def _reconsidered(
     verdict: str,
     why: str,
@@ -148,8 +168,7 @@ def _reconsidered(
         first, *further = filter(None, [why * (verdict in FAILING), *apart.said])
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
         if tells or (apart.alone and not speaks):
-            verdict = "fails" if apart.most or apart.lost else "partly"
-            why += ". Always giving the same answer is better for most of them" * (apart.lost and not apart.most)
+            verdict = "fails" if apart.most else "partly"
     elif verdict == "unclear" and (clause := next(iter(apart.said), apart.weigh)):
         why = f"{why}. {clause[:1].upper()}{clause[1:]}"
     if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
@@ -181,17 +200,19 @@ def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list
             + ", but for what the gap takes off as noise, which is what the rows tell." * (told > 0)
             + "." * (told == 0)
         )
-    if comparison.floor.mean > 0 and (open_ := unread(answers)) < LITTLE:
-        taken = f"no more than {share(open_)} of what they differ by is taken off as noise."
+    if comparison.floor.mean > 0 and unread(answers) < LITTLE:
         if answers.like and answers.unseen.any() and unread(answers, answers.unseen) >= LITTLE:
-            notes.append(f"It tells rows of one seen combination apart, and not those of an unseen one: {taken}")
+            notes.append("It tells rows of one seen combination apart, and not those of an unseen one.")
         else:
-            off = f"What {', '.join(map(brief, answers.besides))} adds to its answers is taken off before rules are "
-            moved = "Rules are looked for in its mean answers to combinations, which that moves: one that it follows "
-            notes.append(
-                f"It tells rows of one combination apart, and rightly: it reads more than the factors, and {taken} "
-                + (f"{off}looked for." if answers.besides else f"{moved}may go unnamed.")
-            )
+            may = " Rules are looked for in its mean answers to combinations, which that moves: one may go unnamed."
+            reads = "It tells rows of one combination apart, and rightly: it reads more than the factors."
+            notes.append(reads + may * (answers.bare is None))
+    if answers.bare is not None:
+        names = ", ".join(map(brief, answers.besides))
+        notes.append(
+            f"Rules are looked for, and what they explain is told, in answers without what {names} adds to them, "
+            "and in right ones without what it adds to these."
+        )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")
     if answers.seen.any() and not answers.like:

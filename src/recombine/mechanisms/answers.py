@@ -80,6 +80,8 @@ class Answers:
     """The same without what columns besides the factors add (`mechanisms/besides.py`), where that is known, …"""
     besides: tuple[str, ...] = ()
     """… and the names of these."""
+    doubt: float = 0.0
+    """By how much all numbers may be off besides, as `mechanisms/besides.py` left them."""
 
     @property
     def kind(self) -> Literal["class", "number"]:
@@ -135,7 +137,7 @@ class Answers:
     def tolerance(self) -> float:
         """How far two numbers may lie apart to count as the same answer."""
         blur = float(np.nanmean(self.training_error)) ** 0.5 if self.seen.any() else 0.0
-        return self.spread * max(NEAR, BLUR * blur)
+        return self.spread * max(NEAR, BLUR * blur) + self.doubt
 
     def only(self, members: NDArray[np.bool_]) -> Answers:
         """Some of the members."""

@@ -6,21 +6,25 @@ combinations, where the factors are the same:
 
     p − p̄ = Σ_k g_k(x_k) − its mean + rest,
 
-g_k a line that bends at each tenth of the values, or a number for each text. Σ_k g_k is taken off p and y, so that
-errors stay what they are; where y differs less within combinations without it.
+g_k a line that bends at each tenth of the values, or a number for each text; another one at unseen combinations, where
+that fits clearly better: a column may be read rightly of what was trained on alone. Σ_k g_k is taken off p. Off y is
+taken what the same columns add to y, so that what is left of the error is no misreading of these columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy.special import fdtrc
 
-from recombine.mechanisms.finding import LEVEL
-from recombine.statistics import FloatArray
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.finding import FEWEST, LEVEL, Finding
+from recombine.mechanisms.names import brief
+from recombine.statistics import FloatArray, Over
 
 MOST_ROWS, MOST_COLUMNS = 20_000, 30
 """Rows up to which, and how many other columns, are looked at."""
@@ -33,26 +37,73 @@ beyond chance (an F-test at .01, shared among all that are looked at)."""
 LIKE_ANSWERS = 0.5
 """A column that goes with the answers across combinations by more, as another model's predictions do, says what the
 factors say, and is not taken off."""
-RIGHTLY = 0.9
-"""Share of what right answers differ by within combinations that may be left."""
+MISREAD = "misread"
+SHARE = 0.2
+"""Share of the error on unseen combinations that has to be misreading, at the lower end of the interval."""
+Read = tuple[str, bool]
+"""A column, and whether it is what it adds at unseen combinations alone."""
 
 
 def columns_taken_off(
-    tables: Sequence[pl.DataFrame], factors: Sequence[str], target: str, prediction: str, used: Collection[str]
-) -> tuple[list[pl.DataFrame], list[str]]:
-    """The tables without what other columns add, and the names of these. The first has the predictions; others may be
+    tables: Sequence[pl.DataFrame], factors: Sequence[str], target: str, prediction: str, used: Collection[str],
+    unseen: NDArray[np.bool_],
+) -> tuple[list[pl.DataFrame], list[str], float]:  # fmt: skip
+    """The tables without what other columns add, the names of these, and by how much all answers to unseen combinations
+    may be off then: about which value a column is misread is known no better than its mean is (two standard errors).
+    The first table has the predictions, and ``unseen`` of its rows are of unseen combinations; others may be
     there whose answers lose the same."""
     first, ends = tables[0], np.cumsum([len(t) for t in tables])
     others = [n for n in first.columns if n not in used and all(n in t.columns for t in tables)]
     y, p = np.concatenate([_number(t[target]) for t in tables]), _number(first[prediction])
     if not (np.isfinite(y).all() and np.isfinite(p).all()):
-        return [*tables], []
+        return [*tables], [], 0.0
     cell = first.select(pl.struct(pl.col(factors).cast(pl.String)).rank("dense") - 1).to_series().to_numpy()
-    designs = {n: d for n in others if (d := _design([t[n] for t in tables])) is not None
+    designs = {n: d - d.mean(axis=0) for n in others if (d := _design([t[n] for t in tables])) is not None
                and _alike(cell, d[: len(p), 0], y[: len(p)]) <= LIKE_ANSWERS}  # fmt: skip
-    own, right = (_within(cell, v[: len(p), None])[:, 0] for v in (p, y))
-    inside = {n: _within(cell, d[: len(p)]) for n, d in designs.items()}
-    chosen: list[str] = []
+    sided = {(n, side): d[: len(p)] * (unseen[:, None] if side else 1.0)
+             for n, d in designs.items() for side in (False, True)}  # fmt: skip
+    chosen, effects = _chosen(cell, sided, p)
+    if not chosen:
+        return [*tables], [], 0.0
+    names = list(dict.fromkeys(name for name, _ in chosen))
+    x = np.hstack([designs[n] for n in names])
+    right, _ = _fitted(_within(cell, x[: len(p)]), _within(cell, y[: len(p), None])[:, 0])
+    read, due = np.hstack([sided[c] for c in chosen]) @ effects, x @ right
+    first = first.with_columns(pl.Series(prediction, p - read))
+    parts = np.split(due, ends[:-1])
+    doubt = 2 * float((read - due[: len(p)])[unseen].std()) / len(p) ** 0.5 if unseen.any() else 0.0
+    return (
+        [
+            t.with_columns(pl.Series(target, _number(t[target]) - off))
+            for t, off in zip([first, *tables[1:]], parts, strict=True)
+        ],
+        names,
+        doubt,
+    )
+
+
+def misread(answers: Answers, over: Over) -> list[Finding]:
+    """How much of the error on unseen combinations goes where the columns besides the factors add to its answers what
+    they add to the right ones, beyond what goes of it on seen ones: who reads them nowhere does not misread them."""
+    bare, at, away = answers.bare, np.flatnonzero(answers.compared), np.flatnonzero(answers.unseen)
+    if bare is None or min(len(at), len(away)) < FEWEST:
+        return []
+    whole, left = answers.error * answers.scale, bare.error * bare.scale
+
+    def gone(seen: NDArray[np.int64], unseen: NDArray[np.int64]) -> FloatArray:
+        more = (whole - left)[:, away[unseen]].mean(axis=1) - (whole - left)[:, at[seen]].mean(axis=1)
+        return np.asarray(more / np.maximum(whole[:, away[unseen]].mean(axis=1), 1e-300))
+
+    value, names = over(gone, [len(at), len(away)]), " and ".join(map(brief, answers.besides))
+    what = f"share of the error on unseen combinations that goes if {names} adds to answers what it adds to right ones"
+    limit = "Told inside combinations: what a column shifts all answers by is no part of it."
+    return [Finding(MISREAD, f"misread {names}", what, value, speaks=value.low >= SHARE, limit=limit)]
+
+
+def _chosen(cell: Any, designs: Mapping[Read, FloatArray], p: FloatArray) -> tuple[list[Read], FloatArray]:
+    """The columns that answers clearly go with inside combinations, the first the most, and their effects."""
+    own, chosen = _within(cell, p[:, None])[:, 0], list[Read]()
+    inside = {n: _within(cell, d) for n, d in designs.items()}
     left, effects = own, np.zeros(0)
     while len(chosen) < len(inside):
         tried = {n: _fitted(np.hstack([inside[c] for c in [*chosen, n]]), own) for n in inside if n not in chosen}
@@ -65,14 +116,7 @@ def columns_taken_off(
         if len(tried) * fdtrc(more, free, gain / more / max(rest / free, 1e-300)) > LEVEL:
             break
         chosen, (effects, left) = [*chosen, best], tried[best]
-    if not chosen or float(np.square(right - (own - left)).sum()) > RIGHTLY * float(np.square(right).sum()):
-        return [*tables], []
-    whole = np.hstack([designs[n] for n in chosen])
-    parts = np.split((whole - whole.mean(axis=0)) @ effects, ends[:-1])
-    return [
-        t.with_columns(pl.Series(n, _number(t[n]) - off) for n in (target, prediction) if n in t.columns)
-        for t, off in zip(tables, parts, strict=True)
-    ], chosen
+    return chosen, effects
 
 
 def _number(column: pl.Series) -> FloatArray:

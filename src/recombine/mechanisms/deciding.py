@@ -199,7 +199,8 @@ def _failing(answers: Answers, errors: FloatArray, margin: float) -> str:
     count, of = int(above.sum()), len(above)
     if bdtrc(count - 1, of, 0.5) > 0.025:
         return ""
-    return f"{count:,} of {of:,} unseen combinations err by more than the margin of {margin:g} more than seen ones do"
+    more = f"err by more than the margin of {margin:g} more than seen ones on average"
+    return f"{count:,} of {of:,} unseen combinations {more}"
 
 
 def _larger(answers: Answers, favoured: float) -> bool:

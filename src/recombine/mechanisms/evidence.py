@@ -1,7 +1,7 @@
 """What the answers themselves speak for, and which mechanism that names.
 
-Among rules that account for the same answers the simplest is named: one fixed answer, one factor, a copied answer, the
-right answers made smaller, a sum over factors.
+Among rules that account for the same answers the simplest is named: one fixed answer, one factor, all but one of them,
+a sum over factors, a copied answer, the right answers made smaller.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from recombine.statistics import Over
 
 MOST_ASKED, MOST_TRAINED = 1_000, 4_000
 """Rules are looked for among this many unseen and trained combinations at most, drawn at random beyond."""
-RULES = ("fixed", "factor", "copy", "additive", "leak")
+RULES = ("fixed", "factor", "ignored", "copy", "additive", "leak")
 FAILING = ("fails", "partly")
 
 
@@ -93,7 +93,7 @@ def _sort(name: str, outcome: Finding | str, found: list[Finding], silent: dict[
 def named(found: Sequence[Finding], verdict: str) -> tuple[Finding, ...]:
     """The same evidence with the mechanisms named that it speaks for, the simplest of the rules alone; and why others
     are not."""
-    chosen = _simplest([e for e in found if e.speaks and e.id.split()[0] in RULES])
+    chosen = simplest([e for e in found if e.speaks and e.id.split()[0] in RULES])
     own = [e.id for e in found if e.speaks and e.id.split()[0] not in RULES]
     marked = []
     for e in found:
@@ -107,15 +107,16 @@ def named(found: Sequence[Finding], verdict: str) -> tuple[Finding, ...]:
     return tuple(sorted(marked, key=lambda e: not e.named))
 
 
-def _simplest(speaking: Sequence[Finding]) -> str | None:
+def simplest(speaking: Sequence[Finding]) -> str | None:
+    """Which of these rules accounts for the answers in the simplest way."""
     if not speaking:
         return None
     by = {e.id: e for e in speaking}
     if "fixed" in by:
         return "fixed"
     # A rule with one answer for each combination is a simpler story than a copy of any neighbour's.
-    factors = sorted((e for e in speaking if e.id.startswith("factor")), key=lambda e: -(e.explains or 0.0))
-    single = [*factors[:1], *([by["additive"]] if "additive" in by else [])]
+    ranked = sorted(speaking, key=lambda e: -(e.explains or 0.0))
+    single = [e for name in ("factor", "ignored", "additive") for e in ranked if e.id.startswith(name)]
     most = max((e.explains or 0.0 for e in speaking if e.id != "leak"), default=0.0)
     plain = next((e.id for e in single if (e.explains or 0.0) >= AS_GOOD * most), None)
     return plain or next(name for name in ("copy", LITERAL, "leak", *by) if name in by)

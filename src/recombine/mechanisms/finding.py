@@ -63,7 +63,7 @@ class Finding:
         if self.p is not None:
             parts.append(f"p = {self.p:.2g}")
         if self.explained is not None:
-            of = "error" if self.id == "leak" else "wrong answers"
+            of = "error beyond the noise" if self.id == "leak" else "wrong answers"
             parts.append(f"explains {ranged(self.explained)} of the {of}")
         return ", ".join(parts)
 

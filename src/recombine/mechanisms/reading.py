@@ -14,9 +14,7 @@ from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.besides import MOST_COLUMNS, MOST_ROWS, columns_taken_off
 from recombine.mechanisms.columns import Columns, Kind, answer_columns, check_roles, labels
-from recombine.mechanisms.comparing import unread
 from recombine.mechanisms.literal import among
-from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.probabilities import likely_class
 from recombine.mechanisms.remarks import remarks, rows_words
 from recombine.statistics import FloatArray
@@ -85,7 +83,7 @@ def _with_bare(
 ) -> Answers:
     """The answers, and what they are without what columns besides the factors add, where these tell it."""
     rows = answers.counts.sum() + (0.0 if answers.trained is None else answers.trained.weights.sum())
-    if answers.kind == "class" or how.bins or rows > MOST_ROWS or not unread(answers, answers.unseen) < LITTLE:
+    if answers.kind == "class" or how.bins or rows > MOST_ROWS or not answers.varies:
         return answers
     tables = [table, how.train] if told else [table]
     scanned = [_placed(scan(t, "the table", how.max_bytes, how.max_rows), how)[0] for t in tables]
@@ -93,11 +91,18 @@ def _with_bare(
     kept = {*used, *[n for n in names if n not in used][:MOST_COLUMNS]}
     frames = [collect(f.select(n for n in f.collect_schema() if n in kept)) for f in scanned]
     frames = [f.drop_nulls([n for n in (how.target, columns[0]) if n in f.columns]) for f in frames]
-    (first, *rest), names = columns_taken_off(frames, how.factors, how.target, columns[0], used)
+    texts = pl.col(how.factors).cast(pl.String)
+    trained = scan(how.train).select(texts) if how.split is None else (
+        frames[0].lazy().filter(pl.col(how.split[0]).cast(pl.String) != how.split[1]).select(texts)
+    )  # fmt: skip
+    shown = {*collect(trained).rows()}
+    unseen = np.array([row not in shown for row in frames[0].select(texts).rows()], dtype=bool)
+    (first, *rest), names, doubt = columns_taken_off(frames, how.factors, how.target, columns[0], used, unseen)
     if not names:
         return answers
     known = rest[0].lazy() if told else None if how.train is None else scan(how.train)
-    return replace(answers, bare=_read(first.lazy(), known, told, columns, how)[0], besides=tuple(names))
+    bare = _read(first.lazy(), known, told, columns, how)[0]
+    return replace(answers, bare=replace(bare, doubt=doubt), besides=tuple(names))
 
 
 Parts = list[tuple[int, NDArray[np.bool_]]]

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import GIVEN, Comparison
+from recombine.mechanisms.comparing import GIVEN, Comparison, unread
 from recombine.mechanisms.determined import LeftOpen
+from recombine.mechanisms.evidence import simplest
 from recombine.mechanisms.finding import Finding
+from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
 from recombine.result import Result
 from recombine.statistics import Interval
@@ -162,7 +164,8 @@ class MeasureResult(Result):
         if count >= ENOUGH:
             return ""
         only = f"Only {count} unseen combination{'s were' if count > 1 else ' was'} tested"
-        return f" {only}: up to {1 - 0.05 ** (1 / count):.0%} of all others could still fail (95 %)."
+        left = f"up to {1 - 0.05 ** (1 / count):.0%} of all others could still fail"
+        return f" {only}: {left} (95 %, if these were drawn at random)."
 
     @property
     def _better_on_training_rows(self) -> bool:
@@ -225,11 +228,14 @@ class MeasureResult(Result):
         if level is None:
             return None
         count, seen = level["unseen_count"], level["seen_count"]
+        single = sum(row["unseen_count"] == 1 for row in self.levels())
         return f"{brief(level['factor'])} = {brief(level['level'])}", (
             f"error {share(level['unseen'])} on its {count:,} unseen combination{'s' * (count != 1)}"
             + f", {share(level['seen'] or 0.0)} on {self.compared_on} of {seen:,} seen one{'s' * (seen != 1)}"
             * (seen > 0)
             + "; training never shows this level" * level["new"]
+            + f"; of levels with several, as {single:,} with a single one {'is' if single == 1 else 'are'} not ranked"
+            * (single > 0 and count > 1)
         )
 
     @property
@@ -397,12 +403,15 @@ class MeasureResult(Result):
 
 
 def noise_words(result: MeasureResult) -> str:
-    """The error that is left to whoever knows the factors alone, in words."""
+    """The error that is left to whoever knows the factors alone, in words, beside that of one that reads more."""
     floor = result.comparison.floor
     if not np.isfinite(floor.mean):
         return "unknown, as few rows share a combination"
     if floor.over == GIVEN:
         return f"error {share(floor.mean)}, as was said"
+    if floor.mean > 0 and unread(result.answers) < LITTLE:
+        own = f"error {share(result.noise[0])} on seen and {share(result.noise[1])} on unseen combinations"
+        return f"{own}: what it does not tell apart; who knows the factors alone is left {figure_words(floor)}"
     weighed = "; the gap weighs combinations alike, this figure examples" * (max(result.noise) > 0)
     differ = "differ in their answer" if floor.mean > 0 else "agree"
     return f"error {figure_words(floor)}: rows of one combination {differ}{weighed}"
@@ -422,7 +431,8 @@ def _silent(evidence: Sequence[Finding]) -> str:
     """That no mechanism is named and, where one comes near, which and what it lacks."""
     if not evidence:
         return "No mechanism is named: no measure of one could be taken."
-    near = max((e for e in evidence if e.puzzles), key=lambda e: (e.explains or 0.0, e.value.mean), default=None)
+    first = simplest([e for e in evidence if e.puzzles])
+    near = max((e for e in evidence if e.id == first), key=lambda e: e.explains or 0.0, default=None)
     if near is None:
         taken = "the one measure taken does not speak" if len(evidence) == 1 else (
             f"none of the {len(evidence)} measures taken speaks"

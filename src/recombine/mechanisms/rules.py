@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtrc
 
 from recombine.checks.identifiability import DETERMINED
 from recombine.mechanisms.answers import Answers, Trained, distance
@@ -49,10 +50,15 @@ class Rule:
     mask: NDArray[np.bool_]
     options: FloatArray
 
+    @property
+    def usual(self) -> bool:
+        """Whether it gives what some of the levels usually have in training, which may be several answers."""
+        return self.id.startswith(("factor", "ignored"))
+
 
 def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> list[Rule]:
-    """The answer of each factor alone, the answers of seen combinations that differ in one factor, and what adding up
-    the effects of levels says (``summed``: one or more fits, each unseen × …)."""
+    """The answer of each factor alone and of all others, the answers of seen combinations that differ in one factor,
+    and what adding up the effects of levels says (``summed``: one or more fits, each unseen × …)."""
     found = []
     for j, name in enumerate(map(brief, asked.space.names)):
         levels = np.unique(trained.codes[:, j])
@@ -60,6 +66,8 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
         mask = asked.codes[:, j][:, None] == levels[None]
         what = f"answers that {name} alone gives in training, where they are wrong"
         found.append(Rule(f"factor {j + 1}", f"shortcut by {name}", what, mask, means))
+    if len(asked.space) > 2:  # Of two factors, it is the other one's answer.
+        found += [_ignoring(asked, trained, j) for j in range(len(asked.space))]
     if summed and len(asked.space) > 1:
         said = np.concatenate(summed)
         if asked.classes is not None:
@@ -74,6 +82,28 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
     what = "answers copied from a seen combination that differs in one factor, where they are wrong"
     found.append(Rule("copy", "memorization: a copied answer", what, np.asarray(apart == 1), trained.answers))
     return found
+
+
+def _ignoring(asked: Answers, trained: Trained, j: int) -> Rule:
+    """What training combinations with the same other levels have; where there are none, and of numbers beside it, what
+    adding up the other factors says, fitted without this one or with its effect averaged."""
+    name, added = brief(asked.space.names[j]), []
+    levels = [np.eye(size) for size in asked.space.shape]
+    root = np.sqrt(trained.weights)[:, None]
+    for own in (np.average(levels[j][trained.codes[:, j]], axis=0, weights=trained.weights), np.zeros(len(levels[j]))):
+        x, z = (np.hstack([eye[codes[:, i]] for i, eye in enumerate(levels)]) for codes in (trained.codes, asked.codes))
+        at = slice(start := sum(asked.space.shape[:j]), start + len(own))
+        z[:, at], x[:, at] = own, x[:, at] * own.any()
+        added.append(z @ np.linalg.lstsq(root * x, root * trained.answers, rcond=None)[0])
+    same = (np.delete(asked.codes, j, 1)[:, None] == np.delete(trained.codes, j, 1)[None]).all(axis=2)
+    shown = same.any(axis=1)
+    usual = np.stack([_usual(asked, trained, rows) if rows.any() else added[0][u] for u, rows in enumerate(same)])
+    if asked.classes is not None:
+        added = [np.eye(usual.shape[1])[said.argmax(axis=1)] for said in added]
+    beside = np.diag(~shown | (asked.classes is None))
+    what = f"answers that do not depend on {name}, but on the other factors as in training, where they are wrong"
+    mask = np.hstack([np.diag(shown), beside, beside])
+    return Rule(f"ignored {j + 1}", f"{name} ignored", what, mask, np.concatenate([usual, *added]))
 
 
 def follow(asked: Answers, rules: Sequence[Rule], over: Over, seed: int = 0) -> list[Finding | str]:
@@ -100,7 +130,8 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
             f"at {len(at)} of {len(allowed)} {'unseen ' * (not asked.seen.any())}combinations it gives "
             + ("a wrong answer" if asked.classes is None else "an answer that few or no examples there have")
             + " that training determines" * (rule.id == "additive" and not rule.mask.any(axis=1).all())
-            + f", and at {open_} training has several answers equally often: which it gives is open" * (open_ > 0)
+            + f", and at {open_.sum()} training has several answers equally often: which it gives is open"
+            * bool(open_.any())
             + f"; {FEWEST} are needed to tell it from chance"
         )
     together = np.zeros((len(at), len(at)))
@@ -118,6 +149,8 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         value = over_examples([followed.mean(axis=0)], [asked.counts[at]]).within(0, 1)
     else:
         p = handed_out(together, seed)
+        if rule.id == "copy" and asked.classes is not None:
+            p = max(p, _handed_wrong(asked, allowed, at, float(followed.mean(axis=0).sum())))
         value = over.mean(followed, ranges=[(0, 1)]).within(0, 1)
     hits = 0.0 if asked.hits is None else (allowed[:, : asked.hits.shape[1]] * asked.hits).sum(axis=1)
     explained = accounted(np.maximum(share - hits, 0.0), asked.wrong(), over)  # Without what few rows have rightly.
@@ -125,19 +158,37 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     lift = (value.mean - chance) / max(1 - chance, 1e-9)
     scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " if few else ""
     why = ""
-    several = rule.id.startswith("factor") and bool(np.median(allowed[at].sum(axis=1)) > 1)
+    several = rule.usual and asked.classes is not None and bool(np.median(allowed[at].sum(axis=1)) > 1)
     if explains < MOST_OF:
         why = f"it accounts for {explains:.0%} of the wrong answers; {MOST_OF:.0%} are needed"
     elif lift < LIFT:
         why = f"it is followed little more often than chance gives ({value.mean:.2f} against {chance:.2f})"
     elif several and chance > HALF:
         why = f"its levels give so many answers that {chance:.2f} of any would follow it"
+    elif rule.id != "copy" and (kept := _kept(asked, rule, allowed, open_)) < HALF:
+        why = f"where it is right, {kept:.2f} of the answers are"
     elif (several or rule.id == "copy") and not value.low >= COPIED:
         why = f"where several answers would do, the interval has to begin at {COPIED:g} or above"
     return Finding(
         rule.id, rule.mechanism, rule.what, uncertain(value), chance=chance, p=p, explained=explained, speaks=not why,
         why=why, limit=scarce + BEHAVIOUR,
     )  # fmt: skip
+
+
+def _handed_wrong(asked: Answers, allowed: NDArray[np.bool_], at: NDArray[np.int64], followed: float) -> float:
+    """The chance that so many classes or more are a neighbour's if all are wrong, and else as frequent as they are: of
+    few classes each wrong one is some neighbour's."""
+    often = asked.predicted[:, at].mean(axis=(0, 1))
+    wrong = (asked.target < OFTEN * asked.target.max(axis=1, keepdims=True))[at]
+    usual = float(np.mean((allowed[at] @ often) / np.maximum(wrong @ often, 1e-300)))
+    return float(bdtrc(round(followed) - 1, len(at), min(1.0, usual)))
+
+
+def _kept(asked: Answers, rule: Rule, allowed: NDArray[np.bool_], open_: NDArray[np.bool_]) -> float:
+    """How many classes are right where the rule's own are: who is wrong everywhere agrees with any rule where that is
+    wrong, and follows none. 1 where the rule is right nowhere."""
+    at = rule.mask.any(axis=1) & ~allowed.any(axis=1) & ~open_
+    return 1.0 if asked.classes is None or not at.any() else float(1 - asked.error[:, at].mean())
 
 
 def accounted(share: FloatArray, wrong: FloatArray, over: Over) -> Interval:
@@ -161,20 +212,20 @@ def _usual(asked: Answers, trained: Trained, rows: NDArray[np.bool_]) -> FloatAr
     return np.asarray((mean >= OFTEN * mean.max()).astype(np.float64))
 
 
-def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], FloatArray, int]:
-    """(unseen × options) without what is right there; classes themselves are the options of a classifier. And at how
-    many combinations it is open which of several answers one factor gives: one of them is right, so that any wrong one
+def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], FloatArray, NDArray[np.bool_]]:
+    """(unseen × options) without what is right there; classes themselves are the options of a classifier. And at which
+    combinations it is open which of several answers one factor gives: one of them is right, so that any wrong one
     would seem to follow it."""
     if asked.classes is None:
         apart = np.stack([distance(rule.options, target[None]) for target in asked.target])
-        return rule.mask & (apart > asked.tolerance), rule.options, 0
+        return rule.mask & (apart > asked.tolerance), rule.options, np.zeros(len(apart), dtype=bool)
     usual = rule.options >= rule.options.max(axis=1, keepdims=True) - NOTHING
     allowed = (rule.mask.astype(np.float32) @ (usual & (rule.options > 0)).astype(np.float32)) > 0
     wrong = allowed & (asked.target < OFTEN * asked.target.max(axis=1, keepdims=True))
     open_ = np.zeros(len(wrong), dtype=bool)
-    if rule.id.startswith("factor"):
+    if rule.usual:
         open_ = wrong.any(axis=1) & (allowed != wrong).any(axis=1)
-    return wrong & ~open_[:, None], np.eye(len(asked.classes)), int(open_.sum())
+    return wrong & ~open_[:, None], np.eye(len(asked.classes)), open_
 
 
 def _given(

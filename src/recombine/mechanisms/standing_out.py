@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.special import betainc, stdtrit
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.baselines import CONSTANT
 from recombine.mechanisms.comparing import Comparison, unread
 from recombine.mechanisms.losing import HALF, LITTLE, QUARTER, nothing_left
 from recombine.mechanisms.names import NOTHING, brief, share
@@ -47,9 +46,6 @@ class StandingOut:
     """… and whether it is anything at all, beside always giving the same answer."""
     most: bool
     """Whether more than half of all are clearly wrong: these do not stand out, they are the rule."""
-    lost: bool
-    """Whether the rest is not as right as that, and always giving the same answer is better for most, and no worse for
-    all together."""
     said: tuple[str, ...]
     """In a clause each."""
     weigh: str
@@ -70,13 +66,9 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
     knows = constant is None or (
         bool(rest.any()) and float(answers.error[:, rest].mean()) < LITTLE * constant.error.mean
     )
-    rule, lost = comparison.rules.get(CONSTANT), False
-    if rule is not None and not alone and answers.unseen.any():  # One that is far off is not all of them.
-        more = (answers.error.mean(axis=0) - answers.errors_of(rule.answers))[answers.unseen]
-        lost = bool(more.mean() >= 0 and np.median(more) > 0)
     said = [level_words(answers, levels, alone)] if levels else []
     said += [words(answers, found, alone)] if len(found) else []
-    return StandingOut(found, tuple(levels), rest, alone, knows, most, lost, tuple(said), _weighing(answers, beyond))
+    return StandingOut(found, tuple(levels), rest, alone, knows, most, tuple(said), _weighing(answers, beyond))
 
 
 def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
