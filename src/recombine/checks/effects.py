@@ -257,13 +257,14 @@ class Effects:
         total = np.concatenate([[0.0], np.cumsum(values)])
         return np.asarray(total[ends[1:]] - total[ends[:-1]])
 
-    def predict(self, codes: Ints) -> tuple[Floats, Floats]:
-        """Answers of cells and their standard deviations, an answer's own noise included."""
+    def predict(self, codes: Ints, noise: float = 1.0) -> tuple[Floats, Floats]:
+        """Answers of cells and their standard deviations, an answer's own noise included: so many times the mean of the
+        training cells'."""
         rows, known = self._rows(codes)
         halves = [self._halves(rows[at : at + CHUNK]) for at in range(0, len(codes), CHUNK)]
         own = np.concatenate([np.zeros(0), *(_lengths(*half) for half in halves)])
         unseen = (1 - known) @ self.theta
-        return rows @ self.beta, np.sqrt(own + unseen + self.sigma2 * np.median(self.noise))
+        return rows @ self.beta, np.sqrt(own + unseen + self.sigma2 * noise)
 
     def answers(self, codes: Ints) -> Floats:
         return np.asarray(self._rows(codes)[0] @ self.beta)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import expit, ndtri, stdtrit
 
 from recombine.checks.curves import Curve
@@ -30,6 +31,8 @@ LEAST_FREEDOM = 5
 """Rows beyond the effects from which the noise of one row is estimated."""
 EXACT = 1e-8
 """Share of the answers' variance up to which what a fit leaves is no noise."""
+WEIGHED = 4
+"""Fits at most until the weights of cells with more and fewer rows settle."""
 PAIRS_FREEDOM = 5
 """Degrees of freedom below which effects of pairs are fitted wholly anew for every group left out: their variances, of
 which some subset fits anything, then do not know what is left out. Ranges held .2 to .7, not .9: none are given."""
@@ -162,18 +165,38 @@ class Adding:
         self.cells, self._y = cells, scale.forth(cells.answers)
         self.surprise = np.zeros(0)
         """Standard deviations by which each cell left out last was missed."""
-        noise = np.ones(len(self._y))
-        self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
-        if cells.pure is not None and scale is PLAIN and np.ptp(cells.rows) > 0:
-            left = self._y - self.effects.design @ self.effects.beta
-            between = max(float((left**2).mean()) - cells.pure * float((1 / cells.rows).mean()), 0.0)
-            noise = between + cells.pure / cells.rows
-            if noise.min() > 0:
-                self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
-
+        self.effects = self._weighed(order, free)
         self._told: dict[tuple[int, frozenset[int]], tuple[float, float]] = {}
         self.saturated = order > 1 and not free and self.effects.freedom < PAIRS_FREEDOM
         """Whether pairs take up nearly all that the seen cells tell."""
+
+    def _weighed(self, order: int, free: bool) -> Effects:
+        """The fit by what the mean of n rows is worth, u = b + p / n, with p the variance of one row around its cell.
+        b, how far cells are off the rule, is set so that Σ left² / u is its degrees of freedom (Paule and Mandel
+        1982), or 0. Where all cells have as many rows, or no rows differ, every cell is worth the same."""
+        cells, within, between = self.cells, self._within(), 0.0
+
+        def fit(noise: Floats) -> Effects:
+            return Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
+
+        if within is None:
+            return fit(np.ones(len(self._y)))
+        for _ in range(WEIGHED):
+            found = fit(between + within)
+            before, between = between, _beyond(self._y - found.design @ found.beta, within, found.freedom)
+            if abs(between - before) <= 0.05 * (between + float(within.min())):
+                break
+        return found
+
+    def _within(self) -> Floats | None:
+        """The variance of each cell's mean around what very many rows would give, on the scale; None where all have the
+        same. One row's is taken to be the same everywhere on it."""
+        cells, y, near = self.cells, self._y, 0.1 * float(self._y.std())
+        if not cells.pure or np.ptp(cells.rows) == 0 or near == 0:
+            return None
+        slope = (self.scale.back(y + near) - self.scale.back(y - near)) / (2 * near)
+        steep = float(np.average(slope**2, weights=cells.rows - 1))
+        return cells.pure / steep / cells.rows if steep > 0 else None
 
     @property
     def variances(self) -> int:
@@ -232,9 +255,7 @@ class Adding:
         spare = int((rows - 1).sum())
         if not spare:
             return 0.0
-        weighed = bool(np.ptp(self.effects.noise) > 0)
-        held = float(np.median(1 / rows) if weighed else np.mean(1 / rows))
-        variance = float(there.spread[there.count > 0].sum()) / spare * (1 - held)
+        variance = float(there.spread[there.count > 0].sum()) / spare * (1 - float(np.mean(1 / rows)))
         return float(stdtrit(spare, 0.95)) * float(np.sqrt(max(variance, 0.0)))
 
     @staticmethod
@@ -242,6 +263,13 @@ class Adding:
         if scale is PLAIN:
             return place
         return np.asarray(scale.back(place[:, None] + sd[:, None] * NODES).mean(axis=1))
+
+
+def _beyond(left: Floats, within: Floats, freedom: float) -> float:
+    """The variance b with Σ left² / (b + within) = freedom; 0 where that is less without any."""
+    excess = lambda b: float((left**2 / (b + within)).sum()) - freedom  # noqa: E731
+    most = float((left**2).sum()) / freedom
+    return float(brentq(excess, 0.0, most)) if excess(0.0) > 0 else 0.0
 
 
 class Odds:
