@@ -16,6 +16,7 @@ from recombine.support.table import Target
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
     "substitution", "level", "wrong", "wrong_constant", "by_draw", "levels", "realised",
+    "error_many_rows",
 )  # fmt: skip
 CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
 NOTHING_TOLD = 0.99
@@ -93,6 +94,9 @@ class Forecast:
     """Levels that are asked about and err more than others where they are seen (numbers)."""
     levels: float = 1.0
     """How many times larger errors are expected at the levels that are asked about than at those it was tried on."""
+    error_many_rows: float | None = None
+    """What is left of the error against means of very many rows (numbers, where repeated rows tell their noise):
+    ``error`` is against means of as many rows as the seen combinations have, which have noise of their own."""
     aliased: bool = False
     """Whether an interaction may hide behind single effects: then nothing that is left out shows what is asked."""
 

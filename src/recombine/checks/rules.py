@@ -247,6 +247,11 @@ class Adding:
         half = np.hypot(deviations * sd, besides)
         return self.scale.back(place - half), self.scale.back(place + half)
 
+    def unsure(self, codes: Ints) -> float:
+        """Mean squared standard error of answers, by the fit."""
+        place, sd = self.effects.predict(codes, noise=0.0)
+        return float(((self.scale.back(place + sd) - self.scale.back(place - sd)) ** 2 / 4).mean())
+
     def scatter_beyond(self, target: Target) -> float:
         """How far, nine times in ten, a row is off the mean of its cell: beyond what `interval` holds for such means.
         0 where no combination has several rows."""
