@@ -19,6 +19,8 @@ SHOWN = (
     "error_many_rows",
 )  # fmt: skip
 CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
+LESS = 0.8
+"""Share of the error up to which the error against means of very many rows is worth saying."""
 NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing; of another error, that width over its upper end."""
 
@@ -58,6 +60,7 @@ class Forecast:
 
     rule: str
     error: float
+    """Of numbers against the mean of a combination, of as many rows as seen ones have: its noise is part of it."""
     low: float
     high: float
     metric: str
@@ -96,7 +99,7 @@ class Forecast:
     """How many times larger errors are expected at the levels that are asked about than at those it was tried on."""
     error_many_rows: float | None = None
     """What is left of the error against means of very many rows (numbers, where repeated rows tell their noise):
-    ``error`` is against means of as many rows as the seen combinations have, which have noise of their own."""
+    without the noise that the means behind ``error`` have of their own."""
     aliased: bool = False
     """Whether an interaction may hide behind single effects: then nothing that is left out shows what is asked."""
 
@@ -156,6 +159,14 @@ class Forecast:
             f"{self.cells:,} unseen combination{'s' if self.cells != 1 else ''} that {which}, by the "
             f"{by}; {gain}."
         )
+
+    @property
+    def against_many(self) -> str:
+        """The error against means of very many rows, where that is clearly less."""
+        many = self.error_many_rows
+        if many is None or many > LESS * self.error:
+            return ""
+        return f"; against means of very many rows expect about {shown(many)}"
 
     @property
     def drawn(self) -> str:
