@@ -217,11 +217,16 @@ class Forecast:
         """How the recommended rule was chosen: of classes not by the errors that are shown."""
         charged = [f"{r.rule} {shown(r.uncharged)}" for r in self.rules if r.uncharged != r.error]
         if self.metric == "rmse" or not charged:
-            apart = "by at most 0.5 % or a third of a standard error"
+            apart = f"by at most 0.5 % or a third of a standard error{self._few}"
             return f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}{self._on}"
         who = "they and their choice" if self.share else "they"
         added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
         return f"recommended is the rule whose error was smallest {added}, or a simpler one that was as good"
+
+    @property
+    def _few(self) -> str:
+        """What the means of few rows count in that choice."""
+        return "; there means of few rows count less" if isinstance(self._best, Adding) and self._best.weighed else ""
 
     @property
     def _on(self) -> str:
@@ -260,11 +265,11 @@ class Forecast:
             return Estimates(answers, None, None, covered=rule.covered(codes))
         if not isinstance(rule, Adding) or not self.ranged:
             return Estimates(answers, None, None)
-        wide = np.full(len(codes), self._deviations)
+        wide = self._deviations * rule.guessed(codes)
         for level in self.harder:  # the others' ranges stay: what makes these levels noisy widened them already
             share, (k, code) = level.seen / len(rule.cells.codes), level.at
             all_cells = np.sqrt(share * level.error**2 + (1 - share) * level.elsewhere**2)
-            wide[codes[:, k] == code] *= level.error / all_cells
+            wide[codes[:, k] == code] *= 1.0 if level.at in rule.noisy else level.error / all_cells
         ends = rule.interval(codes, wide)
         if target is None or target.scatter is None:
             return Estimates(answers, *ends)

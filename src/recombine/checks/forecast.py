@@ -95,7 +95,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     rates = metric == "error rate"
     worth = [SURER if rates or (alone and rule.name != "surface") else WORTH for rule in entered]
     sure = _sure(entered[1], len(cells.codes))
-    best = _choose([loss * sure[firsts] for loss in losses] if cells.numeric else seen, few, worth)
+    proof = [loss * sure[firsts] for loss in proof]
+    best = _choose(proof if cells.numeric else seen, few, worth)
     wrong = same = None
     if rates:
         losses = _charged(losses, losses, best, np.array(firsts), truth, worth)
@@ -127,7 +128,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
             beats_constant(cells) if rule.name == "surface" else
-            _beyond_chance(rule, entered[0], cells, asked, sure, _margin(told * sure[firsts], proof[0] * sure[firsts], few, cells.numeric),
+            _beyond_chance(rule, entered[0], cells, asked, sure, _margin(told, proof[0], few, cells.numeric),
                            rule.name in judged),
             float(root(raw.mean())),
         )
@@ -135,7 +136,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     )  # fmt: skip
     at = next((i for i, rule in enumerate(entered) if rule.name == ASSUMED.get(assumed)), best)
     sums = winner.name.startswith(("additive", "curved", "constant")) or at == best
-    margin = 0.0 if sums else _margin(proof[best] * sure[firsts], proof[at] * sure[firsts], few)
+    margin = 0.0 if sums else _margin(proof[best], proof[at], few)
     clear = winner.name == "surface" or _beyond_chance(winner, entered[at], cells, asked, sure, margin, not alone)
     many = _many_rows(seen[best], winner, cells, firsts, asked, sure)
     return Forecast(
@@ -202,7 +203,7 @@ def _beyond_chance(
 
 def _sure(additive: Rule, cells: int) -> Floats:
     """What a squared error of each seen cell counts where rules are compared: less where few rows make its mean."""
-    return 1 / additive.effects.noise if isinstance(additive, Adding) else np.ones(cells)
+    return additive.sure if isinstance(additive, Adding) else np.ones(cells)
 
 
 def _many_rows(losses: Floats, rule: Rule, cells: Cells, firsts: list[int], asked: Ints, sure: Floats) -> float | None:

@@ -19,6 +19,7 @@ from scipy.special import expit, ndtri, stdtrit
 from recombine.checks.curves import Curve
 from recombine.checks.effects import Effects
 from recombine.checks.modular import Floats, Ints
+from recombine.checks.noisy import Noisy, own_noise, times
 from recombine.space import Codes
 from recombine.support.table import Target
 
@@ -31,7 +32,7 @@ LEAST_FREEDOM = 5
 """Rows beyond the effects from which the noise of one row is estimated."""
 EXACT = 1e-8
 """Share of the answers' variance up to which what a fit leaves is no noise."""
-WEIGHED = 4
+WEIGHED = 3
 """Fits at most until the weights of cells with more and fewer rows settle."""
 PAIRS_FREEDOM = 5
 """Degrees of freedom below which effects of pairs are fitted wholly anew for every group left out: their variances, of
@@ -165,27 +166,48 @@ class Adding:
         self.cells, self._y = cells, scale.forth(cells.answers)
         self.surprise = np.zeros(0)
         """Standard deviations by which each cell left out last was missed."""
-        self.effects = self._weighed(order, free)
-        self._told: dict[tuple[int, frozenset[int]], tuple[float, float]] = {}
-        self.saturated = order > 1 and not free and self.effects.freedom < PAIRS_FREEDOM
-        """Whether pairs take up nearly all that the seen cells tell."""
-
-    def _weighed(self, order: int, free: bool) -> Effects:
-        """The fit by what the mean of n rows is worth, u = b + p / n, with p the variance of one row around its cell.
-        b, how far cells are off the rule, is set so that Σ left² / u is its degrees of freedom (Paule and Mandel
-        1982), or 0. Where all cells have as many rows, or no rows differ, every cell is worth the same."""
-        cells, within, between = self.cells, self._within(), 0.0
 
         def fit(noise: Floats) -> Effects:
             return Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
 
+        self.effects, self.noisy = self._weighed(fit), Noisy()
+        self.sure = 1 / self.effects.noise
+        """What a squared error of each cell counts where rules are compared: less where few rows make its mean."""
+        if order == 1 and len(cells.codes) * len(self.effects.beta) ** 2 <= REFITTED * 10:
+            self.effects, self.noisy = own_noise(fit, self.effects, cells.curves)
+        self._told: dict[tuple[int, frozenset[int]], tuple[float, float]] = {}
+        self.saturated = order > 1 and not free and self.effects.freedom < PAIRS_FREEDOM
+        """Whether pairs take up nearly all that the seen cells tell."""
+
+    def _weighed(self, fit: Callable[[Floats], Effects]) -> Effects:
+        """The fit by what the mean of n rows is worth, u = b + p / n, with p the variance of one row around its cell.
+        b, how far cells are off the rule, is set so that Σ left² / u is its degrees of freedom (Paule and Mandel
+        1982), or 0. Where all cells have as many rows, or no rows differ, every cell is worth the same."""
+        within, between = self._within(), 0.0
         if within is None:
             return fit(np.ones(len(self._y)))
         for _ in range(WEIGHED):
             found = fit(between + within)
             before, between = between, _beyond(self._y - found.design @ found.beta, within, found.freedom)
-            if abs(between - before) <= 0.05 * (between + float(within.min())):
+            if abs(between - before) <= 0.2 * (between + float(within.min())):
                 break
+        return found
+
+    @property
+    def weighed(self) -> bool:
+        """Whether cells count by their rows."""
+        return bool(np.ptp(self.sure) > 0)
+
+    def _own(self, codes: Ints) -> Floats:
+        """An answer's own noise over the mean of the training cells'."""
+        return times(self.noisy, codes) / float(times(self.noisy, self.cells.codes).mean())
+
+    def guessed(self, codes: Ints) -> Floats:
+        """How many times as wide ranges are because the noise of a level was learnt from few cells, as t has it."""
+        found = np.ones(len(codes))
+        for k, level in self.noisy:
+            few = int((self.cells.codes[:, k] == level).sum()) - 1
+            found[codes[:, k] == level] *= stdtrit(few, 0.95) / ndtri(0.95)
         return found
 
     def _within(self) -> Floats | None:
@@ -208,7 +230,9 @@ class Adding:
         theirs."""
         place, sd = self.effects.evenly_left_out()
         self.surprise = np.abs(self._y - place) / np.maximum(sd, 1e-300)
-        nearer = float((self.effects.predict(asked)[1] ** 2).mean() / max(float((sd**2).mean()), 1e-300))
+        nearer = float(
+            (self.effects.predict(asked, self._own(asked))[1] ** 2).mean() / max(float((sd**2).mean()), 1e-300)
+        )
         return self._mean(place, sd, self.scale)[:, None], nearer
 
     @property
@@ -220,7 +244,7 @@ class Adding:
         return None if freedom < LEAST_FREEDOM or exact else float(np.sqrt(left / freedom))
 
     def answer(self, codes: Ints) -> Floats:
-        return self._mean(*self.effects.predict(codes), self.scale)
+        return self._mean(*self.effects.predict(codes, self._own(codes)), self.scale)
 
     def left_out(self, groups: Sequence[Ints]) -> Floats:
         place, sd = np.array([(self._anew if self.saturated else self.effects.left_out)(g) for g in groups]).T
@@ -243,7 +267,7 @@ class Adding:
 
     def interval(self, codes: Ints, deviations: float | Floats, besides: float = 0.0) -> tuple[Floats, Floats]:
         """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it."""
-        place, sd = self.effects.predict(codes)
+        place, sd = self.effects.predict(codes, self._own(codes))
         half = np.hypot(deviations * sd, besides)
         return self.scale.back(place - half), self.scale.back(place + half)
 
