@@ -32,6 +32,8 @@ from recombine.checks.modular import Floats, Ints
 ROUNDS = 20
 LEAST = 1e-9
 """Smallest variance of a block or of the noise, as a share of the answers' variance."""
+EXACT = 1e-8
+"""The same up to which what a fit leaves is no noise."""
 FREE = 1e6
 """Variance of effects that are not shrunk, in the same units."""
 FILLED = 0.02

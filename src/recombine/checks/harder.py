@@ -16,12 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.noisy import DUST, WORTH, by_chance, excess, levels, some
+from recombine.checks.noisy import WORTH, by_chance, excess, levels, some
 from recombine.checks.rules import Adding
 from recombine.space import FactorSpace, quoted
 
 LEAST = 0.05
 """Share of the mean loss below which none is expected."""
+DUST = 1e-24
+"""Share of the largest answer, squared, up to which a loss is rounding."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container
 
 import numpy as np
 
-from recombine.checks.effects import Effects
+from recombine.checks.effects import EXACT, Effects
 from recombine.checks.modular import Floats, Ints
 
 FEWEST = 3
@@ -22,10 +22,8 @@ MOST = 600
 DEALT, CHANCE = 999, 0.01
 WORTH = 1.5
 """Times the error elsewhere that is worth saying."""
-TRIED, LEVELS, ROUNDS = 6, 2, 3
+TRIED, LEVELS, ROUNDS = 4, 2, 3
 """Levels that are tried, that are taken at most, and fits until the noise of one settles."""
-DUST = 1e-24
-"""Share of the largest answer, squared, up to which a loss is rounding."""
 
 Noisy = dict[tuple[int, int], float]
 """Variance at a level (place of the factor, code) over that elsewhere."""
@@ -35,7 +33,7 @@ def own_noise(fit: Callable[[Floats], Effects], found: Effects, curves: Containe
     """A fit in which levels that are noisier than others have a noise of their own; the same where none is."""
     noise, noisy = found.noise, Noisy()
     for _ in range(LEVELS):
-        if np.square(found.y - found.answers(found.codes)).max() <= DUST * np.square(found.y).max():
+        if found.sigma2 <= EXACT * found.spread:
             break
         tried = [_tried(fit, found, noise, noisy, place) for place in _noisier(found, curves) if place not in noisy]
         best = max(tried, key=lambda one: one[0].score(), default=None)

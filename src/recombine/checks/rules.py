@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri, stdtrit
 
 from recombine.checks.curves import Curve
-from recombine.checks.effects import Effects
+from recombine.checks.effects import EXACT, Effects
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.noisy import Noisy, own_noise, times
 from recombine.space import Codes
@@ -30,8 +30,6 @@ REFITTED = 2_000_000
 """Cells × effects² × classes up to which a fit of log-odds is done again for every group left out."""
 LEAST_FREEDOM = 5
 """Rows beyond the effects from which the noise of one row is estimated."""
-EXACT = 1e-8
-"""Share of the answers' variance up to which what a fit leaves is no noise."""
 WEIGHED = 3
 """Fits at most until the weights of cells with more and fewer rows settle."""
 PAIRS_FREEDOM = 5
