@@ -171,7 +171,7 @@ class Adding:
         self.effects, self.noisy = self._weighed(fit), Noisy()
         self.sure = 1 / self.effects.noise
         """What a squared error of each cell counts where rules are compared: less where few rows make its mean."""
-        if order == 1 and len(cells.codes) * len(self.effects.beta) ** 2 <= REFITTED * 10:
+        if order == 1 and scale is PLAIN and len(cells.codes) * len(self.effects.beta) ** 2 <= REFITTED * 10:
             self.effects, self.noisy = own_noise(fit, self.effects, cells.curves)
         self._told: dict[tuple[int, frozenset[int]], tuple[float, float]] = {}
         self.saturated = order > 1 and not free and self.effects.freedom < PAIRS_FREEDOM
