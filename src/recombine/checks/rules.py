@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import expit, ndtri, stdtrit
 
 from recombine.checks.curves import Curve
@@ -30,6 +29,8 @@ REFITTED = 2_000_000
 """Cells × effects² × classes up to which a fit of log-odds is done again for every group left out."""
 LEAST_FREEDOM = 5
 """Rows beyond the effects from which the noise of one row is estimated."""
+STEPS = 100
+"""Newton's steps at most towards the variance between cells."""
 WEIGHED = 3
 """Fits at most until the weights of cells with more and fewer rows settle."""
 PAIRS_FREEDOM = 5
@@ -293,10 +294,16 @@ class Adding:
 
 
 def _beyond(left: Floats, within: Floats, freedom: float) -> float:
-    """The variance b with Σ left² / (b + within) = freedom; 0 where that is less without any."""
-    excess = lambda b: float((left**2 / (b + within)).sum()) - freedom  # noqa: E731
-    most = float((left**2).sum()) / freedom
-    return float(brentq(excess, 0.0, most)) if excess(0.0) > 0 else 0.0
+    """The variance b with Σ left² / (b + within) = freedom, 0 where that is less without any: by Newton's steps, which
+    never go too far since the sum is convex."""
+    between = 0.0
+    for _ in range(STEPS):
+        worth = left / (between + within)
+        over = float(worth @ left) - freedom
+        if over <= 1e-6 * freedom:
+            break
+        between += over / float(worth @ worth)
+    return between
 
 
 class Odds:
