@@ -29,6 +29,8 @@ REFITTED = 2_000_000
 """Cells × effects² × classes up to which a fit of log-odds is done again for every group left out."""
 LEAST_FREEDOM = 5
 """Rows beyond the effects from which the noise of one row is estimated."""
+SEARCHED = 20_000_000
+"""Cells × effects² up to which levels that are noisier than others are looked for: that takes many fits."""
 STEPS = 100
 """Newton's steps at most towards the variance between cells."""
 WEIGHED = 3
@@ -172,7 +174,7 @@ class Adding:
         self.effects, self.noisy = self._weighed(fit), Noisy()
         self.sure = 1 / self.effects.noise
         """What a squared error of each cell counts where rules are compared: less where few rows make its mean."""
-        if order == 1 and scale is PLAIN and len(cells.codes) * len(self.effects.beta) ** 2 <= REFITTED * 10:
+        if order == 1 and scale is PLAIN and len(cells.codes) * len(self.effects.beta) ** 2 <= SEARCHED:
             self.effects, self.noisy = own_noise(fit, self.effects, cells.curves)
         self._told: dict[tuple[int, frozenset[int]], tuple[float, float]] = {}
         self.saturated = order > 1 and not free and self.effects.freedom < PAIRS_FREEDOM
