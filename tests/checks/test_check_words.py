@@ -41,7 +41,8 @@ def test_where_combinations_have_several_rows_it_is_said_how_far_single_ones_sca
     said = check(additive((6, 6), 0, rows=20, noise=3.0), ["a", "b"], target="y")
     assert said.to_dict()["forecast"]["scatter"] == pytest.approx(3.0, rel=0.1)
     words = f"means of combinations, around which single rows scatter by {said.answers.scatter:.3g}"
-    assert f"This is of {words}." in said.sentence()
+    many = f"; against means of very many rows expect about {said.forecast.error_many_rows:.3g}."
+    assert f"This is of {words}{many}" in said.sentence()
     assert words in check_page(said)
     alone = check(additive((6, 6), 0), ["a", "b"], target="y")
     assert alone.to_dict()["forecast"]["scatter"] is None
@@ -417,7 +418,7 @@ def test_combinations_of_few_rows_are_said_to_blur_what_the_others_show_where_th
     some = cells.sum(axis=1) % 5 > 2
     (doubt, said), apart = notes(some), cells[:, 0] < 2
     assert (doubt, said) == ("unsupported", [
-        f"{some.sum()} of 24 combinations have only 1 row, the others 40: their means are noisier, and in the forecast "
+        f"{some.sum()} of 24 combinations have only 1 row, the others 40: their means are noisier, and in the error "
         "all count alike; --min-support 5 leaves them out of training."
     ])  # fmt: skip
     assert notes(some, 0.1) == (None, [])

@@ -32,6 +32,8 @@ from recombine.checks.modular import Floats, Ints
 ROUNDS = 20
 LEAST = 1e-9
 """Smallest variance of a block or of the noise, as a share of the answers' variance."""
+EXACT = 1e-8
+"""The same up to which what a fit leaves is no noise."""
 FREE = 1e6
 """Variance of effects that are not shrunk, in the same units."""
 FILLED = 0.02
@@ -257,13 +259,14 @@ class Effects:
         total = np.concatenate([[0.0], np.cumsum(values)])
         return np.asarray(total[ends[1:]] - total[ends[:-1]])
 
-    def predict(self, codes: Ints) -> tuple[Floats, Floats]:
-        """Answers of cells and their standard deviations, an answer's own noise included."""
+    def predict(self, codes: Ints, noise: float | Floats = 1.0) -> tuple[Floats, Floats]:
+        """Answers of cells and their standard deviations, an answer's own noise included: so many times the mean of the
+        training cells'."""
         rows, known = self._rows(codes)
         halves = [self._halves(rows[at : at + CHUNK]) for at in range(0, len(codes), CHUNK)]
         own = np.concatenate([np.zeros(0), *(_lengths(*half) for half in halves)])
         unseen = (1 - known) @ self.theta
-        return rows @ self.beta, np.sqrt(own + unseen + self.sigma2 * np.median(self.noise))
+        return rows @ self.beta, np.sqrt(own + unseen + self.sigma2 * noise)
 
     def answers(self, codes: Ints) -> Floats:
         return np.asarray(self._rows(codes)[0] @ self.beta)
@@ -306,12 +309,23 @@ class Effects:
         left = max(float((1 - noise * _lengths(*self._half)).mean()), 1e-9)
         return self.y - self._residuals / left, np.sqrt(noise / left)
 
+    @cached_property
+    def _left(self) -> Floats:
+        """Of each training cell 1 − its leverage."""
+        return np.asarray((1 - self.sigma2 * self.noise * _lengths(*self._half)).clip(1e-9))
+
     def each_left_out(self) -> Floats:
         """What the fit without it says of every training cell."""
-        noise = self.sigma2 * self.noise
-        left = (1 - noise * _lengths(*self._half)).clip(1e-9)
-        off = (self.y - self.design @ self.beta).reshape(len(self.y), -1) / left[:, None]
+        off = (self.y - self.design @ self.beta).reshape(len(self.y), -1) / self._left[:, None]
         return np.asarray(self.y - off.reshape(self.y.shape))
+
+    def squares(self) -> Floats:
+        """Of each training cell the square of what is left over what is expected of it: 1 in the mean."""
+        return np.asarray(self._residuals**2 / (self.sigma2 * self.noise * self._left))
+
+    def score(self) -> float:
+        """Log likelihood of the training cells, each left out by itself."""
+        return -0.5 * float((self.squares() / self._left + np.log(self.sigma2 * self.noise / self._left)).sum())
 
 
 def _lengths(half: Floats, alone: csc_array) -> Floats:

@@ -16,8 +16,11 @@ from recombine.support.table import Target
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
     "substitution", "level", "wrong", "wrong_constant", "by_draw", "levels", "realised",
+    "error_many_rows",
 )  # fmt: skip
 CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
+LESS = 0.8
+"""Share of the error up to which the error against means of very many rows is worth saying."""
 NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing; of another error, that width over its upper end."""
 
@@ -57,6 +60,7 @@ class Forecast:
 
     rule: str
     error: float
+    """Of numbers against the mean of a combination, of as many rows as seen ones have: its noise is part of it."""
     low: float
     high: float
     metric: str
@@ -93,6 +97,9 @@ class Forecast:
     """Levels that are asked about and err more than others where they are seen (numbers)."""
     levels: float = 1.0
     """How many times larger errors are expected at the levels that are asked about than at those it was tried on."""
+    error_many_rows: float | None = None
+    """What is left of the error against means of very many rows (numbers, where repeated rows tell their noise):
+    without the noise that the means behind ``error`` have of their own."""
     aliased: bool = False
     """Whether an interaction may hide behind single effects: then nothing that is left out shows what is asked."""
 
@@ -154,6 +161,14 @@ class Forecast:
         )
 
     @property
+    def against_many(self) -> str:
+        """The error against means of very many rows, where that is clearly less."""
+        many = self.error_many_rows
+        if many is None or many > LESS * self.error:
+            return ""
+        return f"; against means of very many rows expect about {shown(many)}"
+
+    @property
     def drawn(self) -> str:
         """How much of the error is a matter of which combinations were drawn to be left out."""
         by = shown(self.by_draw, self.share)
@@ -202,11 +217,16 @@ class Forecast:
         """How the recommended rule was chosen: of classes not by the errors that are shown."""
         charged = [f"{r.rule} {shown(r.uncharged)}" for r in self.rules if r.uncharged != r.error]
         if self.metric == "rmse" or not charged:
-            apart = "by at most 0.5 % or a third of a standard error"
+            apart = f"by at most 0.5 % or a third of a standard error{self._few}"
             return f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}{self._on}"
         who = "they and their choice" if self.share else "they"
         added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
         return f"recommended is the rule whose error was smallest {added}, or a simpler one that was as good"
+
+    @property
+    def _few(self) -> str:
+        """What the means of few rows count in that choice."""
+        return "; there means of few rows count less" if isinstance(self._best, Adding) and self._best.weighed else ""
 
     @property
     def _on(self) -> str:
@@ -245,11 +265,11 @@ class Forecast:
             return Estimates(answers, None, None, covered=rule.covered(codes))
         if not isinstance(rule, Adding) or not self.ranged:
             return Estimates(answers, None, None)
-        wide = np.full(len(codes), self._deviations)
+        wide = self._deviations * rule.guessed(codes)
         for level in self.harder:  # the others' ranges stay: what makes these levels noisy widened them already
             share, (k, code) = level.seen / len(rule.cells.codes), level.at
             all_cells = np.sqrt(share * level.error**2 + (1 - share) * level.elsewhere**2)
-            wide[codes[:, k] == code] *= level.error / all_cells
+            wide[codes[:, k] == code] *= 1.0 if level.at in rule.noisy else level.error / all_cells
         ends = rule.interval(codes, wide)
         if target is None or target.scatter is None:
             return Estimates(answers, *ends)

@@ -22,7 +22,7 @@ from recombine.checks.expected import Forecast, RuleError
 from recombine.checks.harder import asked_over_tried
 from recombine.checks.learners import Learner, learners
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import Adding, Cells, Odds, Rule
+from recombine.checks.rules import LEAST_FREEDOM, Adding, Cells, Odds, Rule
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 from recombine.checks.surface import beats_constant, each_alone
@@ -94,7 +94,9 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
     rates = metric == "error rate"
     worth = [SURER if rates or (alone and rule.name != "surface") else WORTH for rule in entered]
-    best = _choose(losses if cells.numeric else seen, few, worth)
+    sure = _sure(entered[1], len(cells.codes))
+    proof = [loss * sure[firsts] for loss in proof]
+    best = _choose(proof if cells.numeric else seen, few, worth)
     wrong = same = None
     if rates:
         losses = _charged(losses, losses, best, np.array(firsts), truth, worth)
@@ -126,7 +128,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
             beats_constant(cells) if rule.name == "surface" else
-            _beyond_chance(rule, entered[0], cells, asked, _margin(told, proof[0], few, cells.numeric),
+            _beyond_chance(rule, entered[0], cells, asked, sure, _margin(told, proof[0], few, cells.numeric),
                            rule.name in judged),
             float(root(raw.mean())),
         )
@@ -135,7 +137,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     at = next((i for i, rule in enumerate(entered) if rule.name == ASSUMED.get(assumed)), best)
     sums = winner.name.startswith(("additive", "curved", "constant")) or at == best
     margin = 0.0 if sums else _margin(proof[best], proof[at], few)
-    clear = winner.name == "surface" or _beyond_chance(winner, entered[at], cells, asked, margin, not alone)
+    clear = winner.name == "surface" or _beyond_chance(winner, entered[at], cells, asked, sure, margin, not alone)
+    many = _many_rows(seen[best], winner, cells, firsts, asked, sure)
     return Forecast(
         winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
         named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
@@ -144,6 +147,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         float(np.ptp(cells.answers)) if cells.numeric else None,
         0.0 if alone else _by_draw(losses[best], metric),
         levels=float(np.sqrt(levels)),
+        error_many_rows=None if many is None else named[best].error * float(np.sqrt(many)),
     )  # fmt: skip
 
 
@@ -175,7 +179,9 @@ def _margin(loss: Floats, other: Floats, few: int, numbers: bool = False) -> flo
     return float(max(np.sqrt(spare * odds) / stdtrit(spare, CHANCE), signs))
 
 
-def _beyond_chance(rule: Rule, other: Rule, cells: Cells, asked: Ints, margin: float, judged: bool) -> bool:
+def _beyond_chance(
+    rule: Rule, other: Rule, cells: Cells, asked: Ints, sure: Floats, margin: float, judged: bool
+) -> bool:
     """Whether a rule beats another (the constant) beyond chance; of one that is judged by it, whatever the seed."""
     if not judged or isinstance(rule, Learner) or not 1 / BORDER < margin < BORDER:
         return margin > 1
@@ -185,12 +191,30 @@ def _beyond_chance(rule: Rule, other: Rule, cells: Cells, asked: Ints, margin: f
         firsts = [int(group[0]) for group in drawn]
         metric = "rmse" if cells.numeric else "log loss"
         one, two = (
-            losses_of(cells.answers[firsts], r.left_out(drawn), metric) * (_learnt(r, cells) if cells.numeric else 1.0)
+            losses_of(cells.answers[firsts], r.left_out(drawn), metric)
+            * sure[firsts]
+            * (_learnt(r, cells) if cells.numeric else 1.0)
             for r in (rule, other)
         )
         constant = cells.numeric and other.name == "constant"
         margins.append(_margin(one, two, len(set(firsts)), constant))
     return float(np.median(margins)) > 1
+
+
+def _sure(additive: Rule, cells: int) -> Floats:
+    """What a squared error of each seen cell counts where rules are compared: less where few rows make its mean."""
+    return additive.sure if isinstance(additive, Adding) else np.ones(cells)
+
+
+def _many_rows(losses: Floats, rule: Rule, cells: Cells, firsts: list[int], asked: Ints, sure: Floats) -> float | None:
+    """Share of a squared error that is left against means of very many rows: without the noise that stand-ins' own
+    means have, pure / rows. At least what the fit itself is unsure of."""
+    if not cells.pure or cells.rows.sum() - len(cells.rows) < LEAST_FREEDOM:
+        return None
+    own, weight = cells.pure / cells.rows[firsts], sure[firsts] ** 2
+    least = rule.unsure(asked) if isinstance(rule, Adding) else 0.0
+    left = max(float(np.average(losses - own, weights=weight)), least)
+    return left / (left + float(own.mean()))
 
 
 def _metric(cells: Cells) -> str:

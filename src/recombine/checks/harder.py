@@ -16,20 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.checks.modular import Floats, Ints
+from recombine.checks.noisy import WORTH, by_chance, excess, levels, some
 from recombine.checks.rules import Adding
 from recombine.space import FactorSpace, quoted
 
-FEWEST = 3
-"""Seen cells of a level that is judged."""
-MOST = 600
-"""Cells that are left out, drawn where there are more."""
 LEAST = 0.05
 """Share of the mean loss below which none is expected."""
-DEALT, CHANCE = 999, 0.01
 DUST = 1e-24
 """Share of the largest answer, squared, up to which a loss is rounding."""
-WORTH = 1.5
-"""Times the error elsewhere that is worth saying."""
 
 
 @dataclass(frozen=True)
@@ -48,28 +42,19 @@ class Harder:
 
 def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
     """Levels among the asked ones that err more than others beyond chance, the worst first."""
-    rng, cells = np.random.default_rng(0), rule.cells
+    cells = rule.cells
     kept, losses = _alone(rule)
-    codes, factors = cells.codes[kept], [k for k in range(len(cells.shape)) if k not in cells.curves]
-    places = [(k, int(level)) for k in factors for level in np.unique(codes[:, k])]
-    inside = np.array([codes[:, k] == level for k, level in places], dtype=np.float64).reshape(-1, len(kept))
-    counts = inside.sum(axis=1)
-    judged = (counts >= FEWEST) & (counts <= len(kept) - FEWEST)
-    if not judged.any() or losses.max() <= DUST * float(np.square(cells.answers).max()):
+    places, inside = levels(cells.codes[kept], cells.curves)
+    if not places or losses.max() <= DUST * float(np.square(cells.answers).max()):
         return ()
-    inside, counts = inside[judged], counts[judged]
-    here = np.argsort(rng.random((DEALT, len(kept))), axis=1)
-    by_chance = np.sort(_excess(losses[here], inside, counts).max(axis=1))[int((1 - CHANCE) * DEALT)]
+    chance = by_chance(losses, inside)
     found = []
-    for (k, level), excess, row in zip(
-        (place for place, ok in zip(places, judged, strict=True) if ok),
-        _excess(losses[None], inside, counts)[0], inside > 0, strict=True,
-    ):  # fmt: skip
+    for (k, level), beyond, row in zip(places, excess(losses[None], inside)[0], inside > 0, strict=True):
         error, elsewhere = float(np.sqrt(losses[row].mean())), float(np.sqrt(losses[~row].mean()))
         often, factor = int((asked[:, k] == level).sum()), space.factors[k]
-        if factor.levels and often and excess > by_chance and error > WORTH * elsewhere:
+        if factor.levels and often and beyond > chance and error > WORTH * elsewhere:
             name = quoted(factor.levels[level])
-            found.append((-excess, Harder(factor.name, name, error, elsewhere, int(row.sum()), often, (k, level))))
+            found.append((-beyond, Harder(factor.name, name, error, elsewhere, int(row.sum()), often, (k, level))))
     return tuple(told for _, told in sorted(found, key=lambda pair: pair[0]))
 
 
@@ -94,16 +79,7 @@ def asked_over_tried(rule: Adding, asked: Ints, tried: Ints) -> float:
 
 def _alone(rule: Adding) -> tuple[Ints, Floats]:
     """Seen cells, drawn where there are many, and their squared errors, each left out by itself."""
-    kept, surprise = np.arange(len(rule.cells.codes)), rule.surprise
-    if len(kept) > MOST:
-        kept = np.sort(np.random.default_rng(0).choice(kept, MOST, replace=False))
+    kept, surprise = some(len(rule.cells.codes)), rule.surprise
     losses = (rule.left_out([kept[[i]] for i in range(len(kept))])[:, 0] - rule.cells.answers[kept]) ** 2
     rule.surprise = surprise
     return kept, losses
-
-
-def _excess(losses: Floats, inside: Floats, counts: Floats) -> Floats:
-    """How many standard errors the mean loss of each level is above that of all (deals × levels)."""
-    means = losses @ inside.T / counts
-    spread = losses.std(axis=1, keepdims=True) / np.sqrt(counts) * np.sqrt(1 - counts / losses.shape[1])
-    return np.asarray((means - losses.mean(axis=1, keepdims=True)) / np.maximum(spread, 1e-300))

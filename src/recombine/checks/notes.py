@@ -17,8 +17,9 @@ from recombine.checks.modular import Floats
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
 from recombine.checks.reading import MOST_WRITTEN
+from recombine.checks.rules import Adding
 from recombine.checks.verdict import Query
-from recombine.space import about
+from recombine.space import about, quoted
 from recombine.support.table import Table, Target
 
 NEAR = 5
@@ -53,7 +54,7 @@ def few_rows(train: Table, known: Identifiability) -> list[str]:
     fewest, largest = int(counts[~few].min()), int(counts[few].max())
     others = f"{fewest:,}{' or more' if fewest < counts.max() else ''}"
     which = f"{few.sum():,} of {len(few):,} combinations have {'only' if largest == 1 else 'at most'} {largest:,} row"
-    noisier = f"{which}{'s' if largest > 1 else ''}, the others {others}: their means are noisier, and in the forecast"
+    noisier = f"{which}{'s' if largest > 1 else ''}, the others {others}: their means are noisier, and in the error"
     return [f"{noisier} all count alike; --min-support {most + 1} leaves them out of training."]
 
 
@@ -71,6 +72,7 @@ def notes_on(
         *_told(train, wanted, judged.forecast),
         *_rejected(judged),
         *_harder(judged.forecast),
+        *_noisy(judged.forecast, train),
         *_shortcut(prediction, judged.forecast),
         *_per_cent(train.target, judged.forecast),
         *_bits(train.target),
@@ -122,6 +124,20 @@ def _harder(expected: Forecast | None) -> list[str]:
     ]
     more = len(expected.harder) - len(named)
     return [*said, *([f"so it is with {more:,} more levels (JSON: forecast.harder)."] if more else [])]
+
+
+def _noisy(expected: Forecast | None, train: Table) -> list[str]:
+    """Levels whose answers scatter more than others', where they are not said to err more already."""
+    rule = None if expected is None else expected.recommended
+    if expected is None or not isinstance(rule, Adding):
+        return []
+    levels = [(train.space.factors[k], level, more) for (k, level), more in rule.noisy.items()
+              if (k, level) not in {h.at for h in expected.harder}]  # fmt: skip
+    return [
+        f"answers of {factor.name} {quoted((factor.levels or ())[level])} scatter about {shown(math.sqrt(more))} times "
+        "as much as others around the rule: they count less in its fit, and do not widen ranges elsewhere."
+        for factor, level, more in levels
+    ]
 
 
 def _instead(expected: Forecast) -> str:

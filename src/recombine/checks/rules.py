@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri, stdtrit
 
 from recombine.checks.curves import Curve
-from recombine.checks.effects import Effects
+from recombine.checks.effects import EXACT, Effects
 from recombine.checks.modular import Floats, Ints
+from recombine.checks.noisy import Noisy, own_noise, times
 from recombine.space import Codes
 from recombine.support.table import Target
 
@@ -28,8 +29,12 @@ REFITTED = 2_000_000
 """Cells × effects² × classes up to which a fit of log-odds is done again for every group left out."""
 LEAST_FREEDOM = 5
 """Rows beyond the effects from which the noise of one row is estimated."""
-EXACT = 1e-8
-"""Share of the answers' variance up to which what a fit leaves is no noise."""
+SEARCHED = 20_000_000
+"""Cells × effects² up to which levels that are noisier than others are looked for: that takes many fits."""
+STEPS = 100
+"""Newton's steps at most towards the variance between cells."""
+WEIGHED = 3
+"""Fits at most until the weights of cells with more and fewer rows settle."""
 PAIRS_FREEDOM = 5
 """Degrees of freedom below which effects of pairs are fitted wholly anew for every group left out: their variances, of
 which some subset fits anything, then do not know what is left out. Ranges held .2 to .7, not .9: none are given."""
@@ -162,18 +167,60 @@ class Adding:
         self.cells, self._y = cells, scale.forth(cells.answers)
         self.surprise = np.zeros(0)
         """Standard deviations by which each cell left out last was missed."""
-        noise = np.ones(len(self._y))
-        self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
-        if cells.pure is not None and scale is PLAIN and np.ptp(cells.rows) > 0:
-            left = self._y - self.effects.design @ self.effects.beta
-            between = max(float((left**2).mean()) - cells.pure * float((1 / cells.rows).mean()), 0.0)
-            noise = between + cells.pure / cells.rows
-            if noise.min() > 0:
-                self.effects = Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
 
+        def fit(noise: Floats) -> Effects:
+            return Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
+
+        self.effects, self.noisy = self._weighed(fit), Noisy()
+        self.sure = 1 / self.effects.noise
+        """What a squared error of each cell counts where rules are compared: less where few rows make its mean."""
+        small = len(cells.codes) * len(self.effects.beta) ** 2 <= SEARCHED
+        if cells.pure and order == 1 and scale is PLAIN and small:  # of single rows noise and misfit look alike
+            self.effects, self.noisy = own_noise(fit, self.effects, cells.curves)
         self._told: dict[tuple[int, frozenset[int]], tuple[float, float]] = {}
         self.saturated = order > 1 and not free and self.effects.freedom < PAIRS_FREEDOM
         """Whether pairs take up nearly all that the seen cells tell."""
+
+    def _weighed(self, fit: Callable[[Floats], Effects]) -> Effects:
+        """The fit by what the mean of n rows is worth, u = b + p / n, with p the variance of one row around its cell.
+        b, how far cells are off the rule, is set so that Σ left² / u is its degrees of freedom (Paule and Mandel
+        1982), or 0. Where all cells have as many rows, or no rows differ, every cell is worth the same."""
+        within, between = self._within(), 0.0
+        if within is None:
+            return fit(np.ones(len(self._y)))
+        for _ in range(WEIGHED):
+            found = fit(between + within)
+            before, between = between, _beyond(self._y - found.design @ found.beta, within, found.freedom)
+            if abs(between - before) <= 0.2 * (between + float(within.min())):
+                break
+        return found
+
+    @property
+    def weighed(self) -> bool:
+        """Whether cells count by their rows."""
+        return bool(np.ptp(self.sure) > 0)
+
+    def _own(self, codes: Ints) -> Floats:
+        """An answer's own noise over the mean of the training cells'."""
+        return times(self.noisy, codes) / float(times(self.noisy, self.cells.codes).mean())
+
+    def guessed(self, codes: Ints) -> Floats:
+        """How many times as wide ranges are because the noise of a level was learnt from few cells, as t has it."""
+        found = np.ones(len(codes))
+        for k, level in self.noisy:
+            few = int((self.cells.codes[:, k] == level).sum()) - 1
+            found[codes[:, k] == level] *= stdtrit(few, 0.95) / ndtri(0.95)
+        return found
+
+    def _within(self) -> Floats | None:
+        """The variance of each cell's mean around what very many rows would give, on the scale; None where all have the
+        same. One row's is taken to be the same everywhere on it."""
+        cells, y, near = self.cells, self._y, 0.1 * float(self._y.std())
+        if not cells.pure or np.ptp(cells.rows) == 0 or near == 0:
+            return None
+        slope = (self.scale.back(y + near) - self.scale.back(y - near)) / (2 * near)
+        steep = float(np.average(slope**2, weights=cells.rows - 1))
+        return cells.pure / steep / cells.rows if steep > 0 else None
 
     @property
     def variances(self) -> int:
@@ -185,7 +232,9 @@ class Adding:
         theirs."""
         place, sd = self.effects.evenly_left_out()
         self.surprise = np.abs(self._y - place) / np.maximum(sd, 1e-300)
-        nearer = float((self.effects.predict(asked)[1] ** 2).mean() / max(float((sd**2).mean()), 1e-300))
+        nearer = float(
+            (self.effects.predict(asked, self._own(asked))[1] ** 2).mean() / max(float((sd**2).mean()), 1e-300)
+        )
         return self._mean(place, sd, self.scale)[:, None], nearer
 
     @property
@@ -197,7 +246,7 @@ class Adding:
         return None if freedom < LEAST_FREEDOM or exact else float(np.sqrt(left / freedom))
 
     def answer(self, codes: Ints) -> Floats:
-        return self._mean(*self.effects.predict(codes), self.scale)
+        return self._mean(*self.effects.predict(codes, self._own(codes)), self.scale)
 
     def left_out(self, groups: Sequence[Ints]) -> Floats:
         place, sd = np.array([(self._anew if self.saturated else self.effects.left_out)(g) for g in groups]).T
@@ -220,9 +269,14 @@ class Adding:
 
     def interval(self, codes: Ints, deviations: float | Floats, besides: float = 0.0) -> tuple[Floats, Floats]:
         """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it."""
-        place, sd = self.effects.predict(codes)
+        place, sd = self.effects.predict(codes, self._own(codes))
         half = np.hypot(deviations * sd, besides)
         return self.scale.back(place - half), self.scale.back(place + half)
+
+    def unsure(self, codes: Ints) -> float:
+        """Mean squared standard error of answers, by the fit."""
+        place, sd = self.effects.predict(codes, noise=0.0)
+        return float(((self.scale.back(place + sd) - self.scale.back(place - sd)) ** 2 / 4).mean())
 
     def scatter_beyond(self, target: Target) -> float:
         """How far, nine times in ten, a row is off the mean of its cell: beyond what `interval` holds for such means.
@@ -232,9 +286,7 @@ class Adding:
         spare = int((rows - 1).sum())
         if not spare:
             return 0.0
-        weighed = bool(np.ptp(self.effects.noise) > 0)
-        held = float(np.median(1 / rows) if weighed else np.mean(1 / rows))
-        variance = float(there.spread[there.count > 0].sum()) / spare * (1 - held)
+        variance = float(there.spread[there.count > 0].sum()) / spare * (1 - float(np.mean(1 / rows)))
         return float(stdtrit(spare, 0.95)) * float(np.sqrt(max(variance, 0.0)))
 
     @staticmethod
@@ -242,6 +294,19 @@ class Adding:
         if scale is PLAIN:
             return place
         return np.asarray(scale.back(place[:, None] + sd[:, None] * NODES).mean(axis=1))
+
+
+def _beyond(left: Floats, within: Floats, freedom: float) -> float:
+    """The variance b with Σ left² / (b + within) = freedom, 0 where that is less without any: by Newton's steps, which
+    never go too far since the sum is convex."""
+    between = 0.0
+    for _ in range(STEPS):
+        worth = left / (between + within)
+        over = float(worth @ left) - freedom
+        if over <= 1e-6 * freedom:
+            break
+        between += over / float(worth @ worth)
+    return between
 
 
 class Odds:

@@ -20,10 +20,11 @@ from scipy.special import fdtrc, ndtri
 
 from recombine.checks.bystanders import MOST_COLUMNS
 from recombine.checks.curves import curves_of
+from recombine.checks.effects import EXACT
 from recombine.checks.expected import per_cent
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import EXACT, LEAST_FREEDOM, Scale
+from recombine.checks.rules import LEAST_FREEDOM, Scale
 from recombine.space import FactorSpace, quoted
 from recombine.support.scan import collect, scan
 from recombine.support.table import read_tables

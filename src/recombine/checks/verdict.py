@@ -286,7 +286,7 @@ class CheckResult(Result):
         said += " A seen answer may be a slip, a note names it: look at that first." if self.slips else ""
         if self.forecast is None:
             return said
-        of = f"This is of {self.of_means}. " if self.of_means else ""
+        of = f"This is of {self.of_means}{self.forecast.against_many}. " if self.of_means else ""
         of += f"{PER_ROW} {self._wrong()} " if self.forecast.metric == "log loss" else ""
         of += self._substituted() if self.rule == "substitution" else ""
         return f"{self.expected} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
