@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg.lapack import dpotri, dtrtri
 from scipy.sparse import csc_array, csr_array
 
 from recombine.checks.curves import Curve
@@ -203,10 +203,12 @@ class Effects:
         within, across, diagonal, right = normal
         precision, right = self.precision(), right / self.sigma2
         self._across, self._alone = across / self.sigma2, diagonal / self.sigma2 + precision[self._apart]
+        system = within / self.sigma2 + np.diag(precision[self._kept])
+        if not len(self._apart):
+            self.factor = cho_factor(system, lower=True)
+            return np.asarray(cho_solve(self.factor, right))
         share = self._shared()
-        self.factor = cho_factor(
-            within / self.sigma2 + np.diag(precision[self._kept]) - (share @ self._across.T).toarray(), lower=True
-        )
+        self.factor = cho_factor(system - (share @ self._across.T).toarray(), lower=True)
         beta = np.empty_like(right)
         beta[self._kept] = cho_solve(self.factor, right[self._kept] - share @ right[self._apart])
         rest = right[self._apart] - self._across.T @ beta[self._kept]
@@ -217,17 +219,22 @@ class Effects:
         """What the effects that are kept have in common with each of those set apart, over its precision."""
         return csr_array(self._across.multiply(1 / self._alone[None, :]))
 
+    def _variances(self) -> Floats:
+        """Of each effect, as the last fit has it: the diagonal of the inverse."""
+        if not len(self._apart):
+            return np.asarray(np.diagonal(dpotri(self.factor[0], lower=1)[0]))
+        inverse, found = np.tril(dtrtri(self.factor[0], lower=1)[0]), np.empty(len(self._kept) + len(self._apart))
+        found[self._kept] = (inverse**2).sum(axis=0)
+        found[self._apart] = 1 / self._alone + ((self._shared().T @ inverse.T) ** 2).sum(axis=1)
+        return found
+
     def _settle(self, rounds: int, known: bool) -> None:
         """MacKay's updates: θ_b = ‖β_b‖² / γ_b with γ_b the number of effects that the data settle."""
         normal = self._normal()
         least = LEAST * self.spread
         for _ in range(rounds):
             beta = self._solved(normal)
-            inverse = np.tril(dtrtri(self.factor[0], lower=1)[0])
-            variance = np.empty(len(beta))
-            variance[self._kept] = (inverse**2).sum(axis=0)
-            half = self._shared().T @ inverse.T
-            variance[self._apart] = 1 / self._alone + (half**2).sum(axis=1)
+            variance = self._variances()
             settled = self.size - self._sums(variance[1:]) / self.theta
             theta = np.maximum(self._sums(_squares(beta[1:])) / np.maximum(settled, 1e-6), least)
             theta = self.theta if self.free else theta
