@@ -14,7 +14,8 @@ table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them
 published figure in our interval); ``tables:locked`` how many real tables are in that half;
 ``benchmark:PAGE:ROW:COLUMN`` a figure of ``benchmarks/results/PAGE.md`` (column: its place). ``printed:STUDY`` is the
 table of every figure that the paper prints (``docs/printed/STUDY.csv``) beside ours, ``printed:STUDY:matched`` (or
-``missed``, ``left``, ``all``, ``same-sign`` …) how many there are. A mark that began a line
+``missed``, ``left``, ``no-test``, ``all``, ``same-sign`` …) how many there are, ``printed:STUDY:matched:Standard_dev``
+under headings that begin so, with a minus before these under all others. A mark that began a line
 would end its paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that
 nothing would change.
 """
@@ -26,6 +27,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -170,9 +172,10 @@ def _table_of(study: str, table: str) -> pl.DataFrame:
     return pl.read_parquet(ROOT / "results" / study / "tables" / f"{table}.parquet")
 
 
-def _printed(study: str, asked: str = "") -> str:
+def _printed(study: str, asked: str = "", under: str = "") -> str:
     """Every printed figure: ours, and whether they agree. One that is missed has the reason that was tried (after
-    ``missed::`` where ours cannot be shown), one that is left, or run far too short, what it costs (``left::``)."""
+    ``missed::`` where the rule cannot say so), one that is left, or run far too short, what it costs (``left::``), one
+    that could hardly differ why (``no test::``)."""
     with (ROOT / "docs" / "printed" / f"{study}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     counts, shown, group = Counter[str](), list[str](), ""
@@ -180,15 +183,18 @@ def _printed(study: str, asked: str = "") -> str:
         said, _, note = row["note"].rpartition("::")
         ours = _ours(study, row["ours"]) if row["ours"] else []
         verdict = said or _agree(row, ours)
-        if (verdict == "missed" and not note) or (verdict == "left") != ("GPU h" in note and bool(said)):
+        if (verdict in ("missed", "no test") and not note) or (verdict == "left") != ("GPU h" in note and bool(said)):
             raise KeyError(f"{study}: {row['what']} ({verdict}) has no reason, or no cost")
-        counts.update((verdict, "all"))
+        if row["where"].replace(" ", "_").startswith(under.lstrip("-")) != under.startswith("-"):
+            counts.update((verdict, "all"))
         if row["where"] != group:
             group = row["where"]
-            shown += ["", f"**{group}**", "", "| figure | printed | ours | |", "|---|---|---|---|"]
-        why = f": {note}" if note and verdict in ("missed", "left") else ""
+            shown += ["", f"**{group}**", "", "| figure | theirs | ours | |", "|---|---|---|---|"]
+        why = f": {note}" if note and verdict in ("missed", "left", "no test") else ""
         printed = re.sub(r"^(-?)0\.", r"\1.", row["printed"]).replace("-", "−")
         shown.append(f"| {row['what']} | {printed} | {_shown(row, ours) if ours else ''} | {verdict}{why} |")
+    if under and counts["all"] in (0, len(rows)):
+        raise KeyError(f"{study} has no heading, or no other, that begins with {under}")
     return str(counts[asked.replace("-", " ")]) if asked else "\n" + "\n".join(shown) + "\n\n"
 
 
@@ -213,8 +219,8 @@ def _ours(study: str, told: str) -> list[float]:
 
 
 def _agree(row: dict[str, str], ours: list[float]) -> str:
-    """By a difference or a factor (x1.1) from our mean, or the sign of its interval; what was printed for one network
-    lies among ours."""
+    """By a difference from our mean or a factor (x1.1; x6.3:3.3 from a 6.3rd to 3.3 times), or the sign of its
+    interval; what was printed for one network lies among ours."""
     printed, within, mean = float(row["printed"]), row["within"], sum(ours) / len(ours)
     if within == "sign":
         found = interval(ours)
@@ -222,10 +228,11 @@ def _agree(row: dict[str, str], ours: list[float]) -> str:
             return "not told"
         return "same sign" if mean * printed > 0 else "other sign"
     if within == "among":
-        low, high = min(ours), max(ours)
-        agree = low - 0.01 * abs(low) <= printed <= high + 0.01 * abs(high)
+        rounding = 0.5 * 10.0 ** int(Decimal(row["printed"]).as_tuple().exponent)  # of its last digit
+        agree = min(ours) - rounding <= printed <= max(ours) + rounding
     elif within.startswith("x"):
-        agree = 1 / float(within[1:]) <= mean / printed <= float(within[1:])
+        below, _, above = within[1:].partition(":")
+        agree = 1 / float(below) <= mean / printed <= float(above or below)
     else:
         agree = abs(mean - printed) <= float(within)
     return "matched" if agree else "missed"

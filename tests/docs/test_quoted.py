@@ -104,8 +104,12 @@ def test_every_printed_figure_stands_beside_ours_or_its_cost(quoted: ModuleType)
     _list(quoted, f"F,near,-.3,0.1,{ours},", f"F,far,-.5,0.1,{ours},tried", f"F,times,-.2,x1.3,{ours},",
           f"F,one of them,-.4,among,{ours},", f"G,half,.875,0.01,{ours.replace('gap', 'gap*0.5+1')},",
           f"G,signed,-.3,sign,{ours},", "G,not run,2,0.1,,left::3 GPU h",
-          "G,no figure,2,0.1,,missed::tried")  # fmt: skip
-    for verdict, count in {"matched": 4, "missed": 2, "left": 1, "not-told": 1, "all": 8}.items():
+          "G,no figure,2,0.1,,missed::tried", f"G,the same anyway,-.3,among,{ours},no test::why",
+          f"G h,as rounded,0.00,among,{ours},", f"G h,beyond rounding,0.000,among,{ours},tried",
+          f"G h,from a half to 1.1,-.5,x2:1.1,{ours},", f"G h,not to 1.3,-.2,x2:1.1,{ours},tried")  # fmt: skip
+    counts = {"matched": 6, "missed": 4, "left": 1, "not-told": 1, "no-test": 1, "all": 13, "all:F": 4, "all:-F": 9,
+              "matched:G_h": 2, "missed:G_h": 2, "missed:-G_h": 2}  # fmt: skip
+    for verdict, count in counts.items():
         mark = f"<!--= printed:one:{verdict} -->"
         assert quoted.filled(f"{mark}<!--/-->") == f"{mark}{count}<!--/-->"
     shown = quoted.filled("<!--= printed:one --><!--/-->")
@@ -113,9 +117,12 @@ def test_every_printed_figure_stands_beside_ours_or_its_cost(quoted: ModuleType)
     assert "| far | −.5 | −.250 [−.870, .369] | missed: tried |" in shown
     assert "| one of them | −.4 | −.500 to −.001 | matched |" in shown
     assert "| not run | 2 |  | left: 3 GPU h |" in shown
+    assert "| the same anyway | −.3 | −.500 to −.001 | no test: why |" in shown
+    with pytest.raises(KeyError, match="no heading"):
+        quoted.filled("<!--= printed:one:matched:Gone --><!--/-->")
 
 
-@pytest.mark.parametrize("row", ["F,far,-.5,0.1,masks:gap:run=a,", "F,left,2,0.1,,left::much", "F,x,2,0.1,,missed::"])
+@pytest.mark.parametrize("row", ["F,far,-.5,0.1,masks:gap:run=a,", "F,left,2,0.1,,left::much", "F,x,2,0.1,,no test::"])
 def test_a_printed_figure_without_a_reason_or_a_cost_is_an_error(quoted: ModuleType, row: str) -> None:
     _list(quoted, row)
     with pytest.raises(KeyError, match="no reason, or no cost"):
