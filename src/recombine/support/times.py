@@ -1,7 +1,7 @@
 """Texts that are times, in the order in which they pass.
 
 A text begins with a day (`2024-12-9`, `9.12.2024`, `12/9/24`, `Dec 9 2024`, `9 December 2024`) and may go on with a
-clock (`17:05`, `5:05:30 pm`, `17:05+01:00`). Which number of a day is the month is told by the whole column: those orders
+clock (`17:05`, `5:05:30 pm`, `17:05+01:00`). Which number of a day is the month is told by the whole column: the orders
 of day, month and year that give a day of the calendar in every row must agree on what comes first.
 Other texts are taken as they stand if they sort as they pass: all alike, such as `2024-W07` or `17:05`.
 """
