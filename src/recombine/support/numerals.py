@@ -11,7 +11,9 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from recombine.errors import InputError
 
@@ -21,6 +23,8 @@ DASHES = ("-", "–", "—", "?", ".")
 """What stands for nothing in a column of numbers, and may be a level elsewhere."""
 MOST_ALIKE = 10
 """Groups of texts that differ only in spaces or capitals and are named."""
+MOST_DIGITS = 7
+"""Decimals up to which numbers count as rounded."""
 LARGEST = 1e100
 """Numbers beyond it cannot be squared and added up."""
 
@@ -105,6 +109,15 @@ def read_numbers(name: str, texts: Iterable[str], commas_are_decimal: bool = Fal
     if dashes:
         notes.append(f"{dashes[0].strip()!r} in {name!r} is read as missing.")
     return Numbers(found, tuple(notes)) if found else None
+
+
+def step(answers: NDArray[np.float64]) -> float:
+    """What single answers are rounded to: 1, 0.1, …, or 0 where they have more digits than people write."""
+    for digits in range(MOST_DIGITS if len(answers) else 0):
+        # Of millions the first few tell that most digits are too few.
+        if all((np.abs(y - np.round(y, digits)) <= 1e-12 * np.abs(y)).all() for y in (answers[:1_000], answers)):
+            return float(10.0**-digits)
+    return 0.0
 
 
 def unit_of(texts: Iterable[str]) -> str | None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from recombine.errors import InputError, unknown
 from recombine.space import Codes, Factor, FactorSpace
 from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers
+from recombine.support.copies import without_copies
 from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.numerals import DASHES, read_numbers
 from recombine.support.scan import Said, collect, scan
@@ -78,7 +79,12 @@ def read_tables(
             if name not in schema:
                 raise unknown("column", name, schema.names())
         _guard_rows(frame, max_rows)
-    said.tables = frames
+    said.tables = [*frames]
+    if target:
+        frames[0], copied = without_copies(
+            frames[0], lambda: scan(tables[0], whats[0], max_bytes, max_rows), sorted(used), target
+        )
+        said.notes += copied
     if split:
         frames = _cut(frames[0], *split)
     frames, dropped, encoders = encode(frames, names, bins, missing, said, numbers, target)
