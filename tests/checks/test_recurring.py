@@ -1,5 +1,7 @@
 """Pairs of factors with very many pairs of levels: tested where they recur, fitted with the largest set apart."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
