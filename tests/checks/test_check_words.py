@@ -402,6 +402,19 @@ def test_notes_of_tables_that_people_bring():
     assert "With one factor there is nothing to recombine" in " ".join(one.notes)
 
 
+@pytest.mark.parametrize("kind", ["saturated", "floor", "normal", "rounded", "counts", "ratings", "flags"])
+def test_answers_piled_up_at_one_end_are_pointed_out(kind):
+    rng, cells = np.random.default_rng(0), np.repeat(grid(5, 5)[:-3], 6, axis=0)
+    x = cells.sum(axis=1) + rng.normal(size=len(cells))
+    y = {"saturated": np.minimum(x, 4.5), "floor": np.maximum(x.round(1), 3), "normal": x, "rounded": x.round(),
+         "counts": rng.poisson(0.7, len(x)), "ratings": np.clip(x.round(), 1, 5), "flags": x > 3}[kind]  # fmt: skip
+    piled = [n for n in check(table(cells, y.astype(float)), ["a", "b"], target="y").notes if "saturates" in n]
+    end = {"saturated": "4.5, the largest", "floor": "3, the smallest"}.get(kind)
+    assert bool(piled) == (end is not None)
+    if end:
+        assert f"{(y == float(end.split(',')[0])).sum()} of {len(y)} answers in 'y' are exactly {end}" in piled[0]
+
+
 def test_what_is_determined_is_answered_however_much_is_not():
     known = {"a": [0, 0, 1, *range(2, 302)], "b": [0, 1, 0, *range(2, 302)], "y": np.arange(303.0)}
     found = check(known, ["a", "b"], target="y", max_queries=500)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from recombine.errors import InputError, unknown
 from recombine.space import Codes, Factor, FactorSpace
-from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers
+from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers, piled_up
 from recombine.support.copies import without_copies
 from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.numerals import DASHES, read_numbers
@@ -40,7 +40,7 @@ class Table:
     """Rows left out because a factor was missing."""
     target: Target | None = None
     notes: tuple[str, ...] = ()
-    """What is worth saying about how the tables were read; the same for all that were read together."""
+    """What is worth saying about how the tables were read, for all that were read together; and about these answers."""
 
     @property
     def rows(self) -> int:
@@ -266,7 +266,9 @@ def _group(
     starts = np.flatnonzero(first[: len(rows)])
     codes = _unpack(rows[" key"].to_numpy()[starts], space) if packed else rows.select(names).to_numpy()[starts]
     counts = np.diff(np.append(starts, len(rows)))
-    target = told.target(rows[" y"].cast(pl.Float64).to_numpy(), starts) if told else None
+    y = rows[" y"].cast(pl.Float64).to_numpy() if told else np.zeros(0)
+    target = told.target(y, starts) if told else None
+    notes = (*notes, *piled_up(told.name, y)) if told and told.classes is None else notes
     return Table(space, codes, counts, dropped, target, notes)
 
 
