@@ -44,6 +44,13 @@ def test_two_classes_are_ranked_by_the_chance_of_one_and_more_have_no_best() -> 
     assert most["words"].startswith("by the chance of yes: a")
     assert most["first"][0]["chance"] > 0.5 > least["first"][0]["chance"]
     assert (least["first"][0]["a"], least["first"][0]["b"]) == ("a0", "b0")
+    for good, bad, said in (
+        ("pass", "fail", "pass: "),
+        ("OK", "faulty", "OK: "),
+        ("on", "off", "off, the rarer class: "),
+    ):
+        classes["y"] = [good if a > "a0" else bad for a in classes["a"]]
+        assert check(classes, ["a", "b"], target="y").best("max")["words"].startswith(f"by the chance of {said}")
     assert "give --target" in check(classes, ["a", "b"]).best("max")["words"]
 
 

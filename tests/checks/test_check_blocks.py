@@ -132,6 +132,8 @@ def test_shifts_that_cannot_be_told_from_a_factor_are_refused_in_one_sentence():
     with pytest.raises(InputError, match="cannot be told from effects of the factors") as caught:
         check({**plain, "day": plain["f0"]}, NAMES, target="y", blocks="day")
     assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="every answered row has a day of its own, so no shift can be told"):
+        check({**plain, "day": np.arange(len(plain["y"]))}, NAMES, target="y", blocks="day")
     with pytest.raises(InputError, match="too few for"):
         check({name: column[:14] for name, column in days.items()}, NAMES, target="y", blocks="day")
     with pytest.raises(InputError, match="answers that are numbers"):

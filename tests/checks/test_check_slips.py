@@ -149,6 +149,11 @@ def test_a_level_that_is_odd_is_left_out_for_the_others():
     alone = check({"a": [f"m{i}" for i in a[kept]], "b": b[kept], "y": y[kept]}, ["a", "b"], target="y")
     assert f"asked combinations of the others is {shown(alone.forecast.error)} (" in note
     assert alone.verdict == "determined"
+    plain = 3 * (a == 4) + 0.3 * rng.normal(size=6)[a] + rng.normal(size=10)[b] + 0.1 * rng.normal(size=90)
+    multiplied = check({**table, "y": np.exp(plain)}, ["a", "b"], target="y")
+    assert multiplied.additivity.odd is not None
+    assert multiplied.verdict == "determined on a log scale"
+    assert "alone in not adding up" not in " ".join(multiplied.notes)
 
 
 def test_a_code_for_missing_is_named_and_a_level_that_answers_one_number_or_a_rating_is_none():

@@ -394,8 +394,25 @@ def test_notes_of_tables_that_people_bring():
     said = " ".join(check(ids, ["a", "b", "id"], target="y").notes)
     assert "24 of the 24 levels of id occur in a single row" in said
     assert "--target-kind number forecasts the share of 1" in said
+    for same in (0.1, 5.0):
+        told = check(table(codes, [same] * 24), ["a", "b"], target="y")
+        assert told.sentence().startswith("Expect a root-mean-square error of 0 (all seen answers are the same")
+        assert {rule.error for rule in told.forecast.rules} == {0.0}
     one = check({"a": [1, 2, 1, 2], "y": [1.0, 2.0, 1.5, 2.5]}, ["a"], target="y")
     assert "With one factor there is nothing to recombine" in " ".join(one.notes)
+
+
+@pytest.mark.parametrize("kind", ["saturated", "floor", "normal", "rounded", "counts", "ratings", "flags"])
+def test_answers_piled_up_at_one_end_are_pointed_out(kind):
+    rng, cells = np.random.default_rng(0), np.repeat(grid(5, 5)[:-3], 6, axis=0)
+    x = cells.sum(axis=1) + rng.normal(size=len(cells))
+    y = {"saturated": np.minimum(x, 4.5), "floor": np.maximum(x.round(1), 3), "normal": x, "rounded": x.round(),
+         "counts": rng.poisson(0.7, len(x)), "ratings": np.clip(x.round(), 1, 5), "flags": x > 3}[kind]  # fmt: skip
+    piled = [n for n in check(table(cells, y.astype(float)), ["a", "b"], target="y").notes if "saturates" in n]
+    end = {"saturated": "4.5, the largest", "floor": "3, the smallest"}.get(kind)
+    assert bool(piled) == (end is not None)
+    if end:
+        assert f"{(y == float(end.split(',')[0])).sum()} of {len(y)} answers in 'y' are exactly {end}" in piled[0]
 
 
 def test_what_is_determined_is_answered_however_much_is_not():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +16,7 @@ import recombine as rc
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.splitting import CombinationSplit
 from recombine.errors import InputError
+from recombine.support.times import ranks
 
 
 def table(shape, rows, seed):
@@ -187,6 +190,39 @@ def test_training_comes_before_the_test():
     years = frame.with_columns(pl.when(pl.col("day") < 150).then(1931).otherwise(1932).alias("day"))
     (split,) = CombinationSplit(["a", "b"], n_splits=1, hold_out=0.3, time="day").split(years)
     assert set(years["day"].to_numpy()[split[1]]) == {1932}
+
+
+def _us(day):
+    return f"{day.month}/{day.day}/{day.year}"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y/%m/%dT%H:%M:%S", "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y", "%d %B %Y",
+        "%a, %d %b %Y %H:%M:%S +0100", "%m/%d/%Y %I:%M %p", "%Y%m%d", _us,
+        lambda day: f"{day.year}-{day.month}-{day.day}",
+    ],
+)  # fmt: skip
+def test_no_training_row_is_later_however_times_are_written(written):
+    rng = np.random.default_rng(3)
+    days = [datetime.datetime(2024, 11, 20) + datetime.timedelta(hours=14 * int(k)) for k in rng.permutation(150)]
+    texts = [day.strftime(written) if isinstance(written, str) else written(day) for day in days]
+    days = [day if ":" in text else day.date() for day, text in zip(days, texts, strict=True)]
+    frame = pl.DataFrame({"a": rng.integers(3, size=150), "b": rng.integers(3, size=150), "when": texts})
+    for train, test in CombinationSplit(["a", "b"], n_splits=3, time="when").split(frame):
+        assert max(days[i] for i in train) < min(days[i] for i in test)
+
+
+def test_times_that_could_be_two_days_or_none_are_refused():
+    with pytest.raises(InputError, match=r"day, month, year; month, day, year.*write them as ISO"):
+        ranks("when", pl.Series(["03/04/2024", "05/01/2024"]))
+    assert ranks("when", pl.Series(["03/04/2024", "03/05/2024"])).tolist() == [1, 2]  # both ways
+    for odd in (["noon", "dawn"], ["2024-02-30", "2024-03-01"], ["t1", "t2"], ["2024-12-09", "9.12.2024"]):
+        with pytest.raises(InputError, match="cannot be put in order as times"):
+            ranks("when", pl.Series(odd))
+    assert ranks("when", pl.Series(["2024-1-2 10:00+02:00", "2024-1-2 09:30Z"])).tolist() == [1, 2]
+    assert ranks("when", pl.Series(["2024-W10", "2024-W09"])).tolist() == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recombine.cli.printing import counted, print_facts, print_table, print_verdict, size
+from recombine.cli.printing import counted, level, print_facts, print_table, print_verdict, size
+from recombine.figures.data import label
 
 Output = pytest.CaptureFixture[str]
 
@@ -46,3 +47,8 @@ def test_counts_and_sizes() -> None:
     assert [counted(n, "row") for n in (0, 1, 2, 12345)] == ["0 rows", "1 row", "2 rows", "12,345 rows"]
     sizes = [size(n) for n in (0, 999, 999.7, 151_412, 2.5e6, 999_600, 3e9, 4.2e12)]
     assert sizes == ["0 B", "999 B", "1 kB", "151 kB", "2.5 MB", "1 MB", "3 GB", "4,200 GB"]
+
+
+def test_levels_that_end_in_a_space_are_told_apart():
+    assert [str(level(v)) for v in ("Oslo", "Oslo ", 3)] == ["Oslo", "“Oslo ”", "3"]
+    assert [label(v) for v in ("Oslo", "Oslo ", 3)] == ["Oslo", "“Oslo ”", "3"]

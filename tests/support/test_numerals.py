@@ -59,6 +59,8 @@ def test_levels_that_differ_in_nothing_one_sees_are_named():
     (note,) = alike("site", ["US", "US ", "EU", "eu", "Asia"])
     assert note.startswith("Column 'site' has levels that differ only in spaces or capitals: 'EU' and 'eu', 'US' and")
     assert alike("site", ["cafe\u0301", "caf\u00e9"])
-    assert alike("site", ["US", "EU"]) == []
+    assert alike("site", ["US", "EU", "-1", "1", "2.5", "2.05", "10", "100"]) == []
+    (note,) = alike("machine", ["1", "01", "2", "m-1", "m 1", "m_2"])
+    assert "differ only in dashes or leading zeros: '01' and '1', 'm 1' and 'm-1'; they count as different" in note
     assert alike("sign", ["+", "-", "0"]) == []
     assert "leave such cells blank" in alike("site", ["US", "-", "EU"])[0]

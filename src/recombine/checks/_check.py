@@ -196,7 +196,7 @@ def _suspects(
     """What is said of answers that may be slips, and of a level that responds unlike the others."""
     harder = () if judged.forecast is None else judged.forecast.harder
     slips = without_slips(*slips_in(train, known), train, known, asked, rules, seed, harder)
-    odd = judged.additivity.odd if judged.additivity and judged.additivity.rejected else None
+    odd = judged.additivity.odd if judged.additivity and judged.contradicted else None
     return slips, without_level(odd, train, known, asked, rules, seed)
 
 

@@ -35,6 +35,7 @@ from recombine.checks.recurring import f_test, recurring, repeated
 from recombine.checks.tables import showing_pairs
 from recombine.checks.unequal import Noise, unequal
 from recombine.space import Level
+from recombine.support.numerals import step
 from recombine.support.table import Target
 
 Mask = NDArray[np.bool_]
@@ -44,8 +45,6 @@ LEAST_LEFT = 0.05
 """Share of an answer that no fit takes away, at least: by it what is left is stretched to the noise that was there."""
 SMALLEST = 1e-300
 """Below it no p-value is told: it may be 0 because numbers end there."""
-MOST_DIGITS = 7
-"""Decimals up to which answers count as rounded."""
 LARGEST = 3_000_000
 """Cells × effects up to which a test is of matrices; above, it is of what recurs."""
 LOOKED_AT, MOST_RECURRING = 300_000, 1_500_000
@@ -125,7 +124,7 @@ def additivity(
     tiny = 1e-18 * max(1.0, float((count * mean**2).sum()))
     if copies := float(count.sum()) > cells and pure <= tiny:
         count = np.ones(cells)
-    rounding = _step(mean[seen.spread == 0]) ** 2 / 12
+    rounding = step(mean[seen.spread == 0]) ** 2 / 12
     sparse, most = [], MOST_RECURRING // (len(names) * max(len(left_over), 1))
     part = np.random.default_rng(0).choice(cells, LOOKED_AT, False) if cells > LOOKED_AT else np.arange(cells)
     some, of_each, rows_each = codes[part].astype(np.int64), mean[part], count[part]
@@ -263,15 +262,6 @@ def _new(basis: Floats, columns: Floats, root: Floats) -> Floats:
     """Orthonormal columns of what further ones have beyond a basis."""
     extra = columns * root[:, None]
     return np.asarray(orth(extra - basis @ (basis.T @ extra), rcond=1e-9))
-
-
-def _step(answers: Floats) -> float:
-    """What single answers are rounded to: 1, 0.1, …, or 0 where they have more digits than people write."""
-    for digits in range(MOST_DIGITS if len(answers) else 0):
-        # Of millions the first few tell that most digits are too few.
-        if all((np.abs(y - np.round(y, digits)) <= 1e-12 * np.abs(y)).all() for y in (answers[:1_000], answers)):
-            return float(10.0**-digits)
-    return 0.0
 
 
 def _stood(tests: list[_Found], basis: Floats, left: Floats, root: Floats, rounding: float) -> list[_Found]:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from recombine.checks.verdict import CheckResult, Query
 
 SHOWN = 3
-WANTED = ("yes", "1", "true")
-"""Of two classes the one whose chance is meant by “largest”; without one of these it is the rarer."""
+WANTED = ("yes", "1", "true", "pass", "passed", "ok", "success", "good")
+"""Of two classes the one whose chance is meant by “largest”; unless one of them alone is such, it is the rarer."""
 NOTHING = "the rule is “constant”: nothing tells the asked combinations apart"
 
 
@@ -58,7 +58,7 @@ def best(result: CheckResult, end: Literal["max", "min"]) -> dict[str, Any]:
 
 
 def _likeliest(result: CheckResult, end: Literal["max", "min"], classes: tuple[str, ...]) -> dict[str, Any]:
-    """Of two classes the asked combinations by the chance of “yes”, 1 or the like, else of the rarer one."""
+    """Of two classes the asked combinations by the chance of “yes”, “pass” or the like, else of the rarer one."""
     assert result.answers is not None
     told = [q for q in result.queries if q.probabilities and not q.rows]
     found: dict[str, Any] = {"end": end, "asked": len(told)}
@@ -68,7 +68,8 @@ def _likeliest(result: CheckResult, end: Literal["max", "min"], classes: tuple[s
     if result.rule == "constant":
         return found | {"words": NOTHING}
     shares = (result.answers.mean * result.answers.count[:, None]).sum(axis=0)
-    named = next((c for c in classes if c.strip().lower() in WANTED), classes[int(shares.argmin())])
+    wanted = [c for c in classes if c.strip().lower() in WANTED]
+    named, rarer = (wanted[0], "") if len(wanted) == 1 else (classes[int(shares.argmin())], ", the rarer class")
     sign = -1 if end == "max" else 1
     order = sorted(told, key=lambda q: sign * (q.probabilities or {})[named])[:SHOWN]
     first = [result.combination(q.codes) | {"chance": (q.probabilities or {})[named]} for q in order]
@@ -77,7 +78,11 @@ def _likeliest(result: CheckResult, end: Literal["max", "min"], classes: tuple[s
         for q in order
     )
     other = "the other end, min or max, is by that of the other class"
-    return found | {"class": named, "first": first, "words": f"by the chance of {quoted(named)}: {said}; {other}"}
+    return found | {
+        "class": named,
+        "first": first,
+        "words": f"by the chance of {quoted(named)}{rarer}: {said}; {other}",
+    }
 
 
 def _said(result: CheckResult, query: Query) -> str:

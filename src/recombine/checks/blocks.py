@@ -117,8 +117,9 @@ def without_shifts(
     target, space = train.target, FactorSpace(train.space.factors[:held])
     if target is None or not target.numeric:
         raise InputError("shifts of blocks are taken off answers that are numbers; name such a target.")
-    alone = _alone(train.codes[:, held:], target.count)
-    target = target.of(~alone)
+    alone, named = _alone(train.codes[:, held:], target.count), " and ".join(columns)
+    if (target := target.of(~alone)).count.sum() == 0:
+        raise InputError(f"every answered row has a {named} of its own, so no shift can be told; leave {named} out.")
     train, use = replace(train, codes=train.codes[~alone], counts=train.counts[~alone], target=target), target.count > 0
     codes, weight = train.codes[use].astype(np.int64), np.sqrt(target.count[use])
     blocks, levels = codes[:, held:], tables[0].space.shape[held:]
@@ -128,7 +129,6 @@ def without_shifts(
         raise InputError(f"the table is too large to estimate the shifts of {', '.join(columns)}.")
     both, rank = np.hstack([x, shift]), int(np.linalg.matrix_rank(np.hstack([x, shift])))
     lost = known.rank + int(np.linalg.matrix_rank(shift)) - 1 - rank
-    named = " and ".join(columns)
     if lost:
         raise InputError(
             f"the shifts of {named} cannot be told from effects of the factors ({lost:,} of their differences): the "

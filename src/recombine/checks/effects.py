@@ -165,7 +165,8 @@ class Effects:
         self.size = np.array([len(b) for b in self.blocks], dtype=np.int64)
         set_apart = np.repeat([False, *(b is apart for b in self.blocks)], [1, *self.size])
         self._apart, self._kept = np.flatnonzero(set_apart), np.flatnonzero(~set_apart)
-        self.spread = float(np.var(y, axis=0).mean()) or 1.0
+        spread = float(np.var(y, axis=0).mean())
+        self.spread = spread if spread > 1e-24 * float(np.square(y).mean()) else 1.0  # all alike, but for rounding
         self.noise = noise / noise.mean() if known is None else noise
         self.design = self._rows(codes)[0]
         share = self.spread / (1 + len(self.blocks))

@@ -82,6 +82,13 @@ def _forecast(
     found = forecast(cells, codes, assumed=known.order, more=rules, seed=seed)
     if isinstance(found, str):
         return None, [found]
+    if cells.numeric and not np.ptp(cells.answers):  # what is left is rounding
+        exact = tuple(replace(r, error=0.0, explained=None, beats=False, uncharged=0.0) for r in found.rules)
+        assumed = next((r for r in exact if found.assumed is not None and r.rule == found.assumed.rule), None)
+        found = replace(
+            found, error=0.0, low=0.0, high=0.0, constant=0.0, explained=None, rules=exact, assumed=assumed,
+            error_many_rows=None,
+        )  # fmt: skip
     hiding = Aliases() if known.curves or known.order > 1 else aliases(known.codes, known.shape)
     notes = hiding.words(train.space.names)
     if notes and found.by_pairs:

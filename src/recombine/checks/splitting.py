@@ -26,6 +26,7 @@ from recombine.errors import InputError
 from recombine.space import Level
 from recombine.support.rows import Rows, read_rows
 from recombine.support.table import Missing
+from recombine.support.times import ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ class CombinationSplit:
             groups = rows.frame[self.group].to_numpy()
         elif groups is not None:
             groups = np.asarray(groups)[rows.index]
-        later = None if self.time is None else _order(rows, self.time)
+        later = None if self.time is None else ranks(self.time, rows.frame[self.time])
         folds = []
         for number, (order, size) in enumerate(self._choices(rows)):
             best: Fold | None = None
@@ -271,12 +272,3 @@ def _difficulty(rows: Rows) -> Floats:
         raise InputError("there are too many levels to grade combinations by leverage.")
     left = 1 - rows.counts * own
     return np.where(left > 1e-9, np.round(own / np.maximum(left, 1e-9), 9), np.inf)
-
-
-def _order(rows: Rows, time: str) -> Ints:
-    """The rank of each row's time; times are numbers or dates, or texts that sort as they pass."""
-    if rows.frame[time].null_count():
-        raise InputError(f"the time column {time!r} has missing values; fill them in or leave those rows out.")
-    values = rows.frame[time]
-    numbers = values.cast(float, strict=False) if values.dtype == str else values
-    return np.asarray((values if numbers.null_count() else numbers).rank("dense").to_numpy(), dtype=np.int64)

@@ -284,6 +284,8 @@ class CheckResult(Result):
         """The verdict in a sentence or two, the forecast first."""
         said = self._verdict_words()
         said += " A seen answer may be a slip, a note names it: look at that first." if self.slips else ""
+        if self.asked.endswith("not asked about"):  # who left one cell blank may have meant all that is missing
+            said += f" Asked about are only {self.asked} (--grid)."
         if self.forecast is None:
             return said
         of = f"This is of {self.of_means}{self.forecast.against_many}. " if self.of_means else ""

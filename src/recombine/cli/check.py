@@ -30,7 +30,18 @@ from recombine.cli.options import (
     words,
 )
 from recombine.cli.plan import plan_from_levels, print_plan
-from recombine.cli.printing import console, counted, print_facts, print_json, print_verdict, say, shown, unread, wrapped
+from recombine.cli.printing import (
+    console,
+    counted,
+    level,
+    print_facts,
+    print_json,
+    print_verdict,
+    say,
+    shown,
+    unread,
+    wrapped,
+)
 from recombine.cli.progress import bar, waiting
 from recombine.errors import MAX_BYTES, MAX_ROWS, InputError
 from recombine.result import safe_csv
@@ -359,7 +370,7 @@ def _print_queries(result: CheckResult) -> None:
     def drawn(names: list[str]) -> Table:
         table = _of_combinations(result, names)
         for i, query in enumerate(listed):
-            levels = [shown(str(v)) for v in result.combination(query.codes).values()]
+            levels = [level(v) for v in result.combination(query.codes).values()]
             table.add_row(*levels, *(columns[name][i] for name in names))
         return table
 
@@ -447,7 +458,7 @@ def _print_suggestions(result: CheckResult) -> None:
     advice, where = result.advice, console()
     table = _of_combinations(result, [])
     for record in result.suggestions[:PLANNED]:
-        table.add_row(*[shown(str(v)) for v in record.values()])
+        table.add_row(*[level(v) for v in record.values()])
     where.print(shown(f"collect {counted(len(advice.cells), 'combination')} ({advice.method})", style="bold"))
     where.print(table)
     if result.doubt or advice.outside:

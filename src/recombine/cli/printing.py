@@ -97,6 +97,12 @@ def shown(text: object, style: str = "") -> Text:
     return Text(printable(whole if len(whole) <= LONGEST else whole[:LONGEST] + "…"), style=style)
 
 
+def level(value: object) -> Text:
+    """The same of a level: in quotation marks where it begins or ends with a space, which nobody would see."""
+    text = str(value)
+    return shown(text if text == text.strip() else f"“{text}”")
+
+
 def say(sentence: str) -> None:
     sys.stdout.write(printable(sentence) + "\n")
 

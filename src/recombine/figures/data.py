@@ -57,10 +57,11 @@ def levels(column: pl.Series) -> list[str]:
 
 
 def label(value: object) -> str:
-    """A level on one line; one too long to be drawn is cut, and kept apart from others that begin alike."""
+    """A level on one line, in quotation marks where a space begins or ends it; one too long to be drawn is cut, and
+    kept apart from others that begin alike."""
     if isinstance(value, float):
         return f"{value + 0.0:g}"  # of -0.0 too it is 0
-    text = str(value)
+    text = str(value) if str(value) == str(value).strip() else f"“{value}”"
     if len(text) <= LONGEST_LABEL:
         return plain(text)
     return f"{plain(text[:LONGEST_LABEL])}… {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:6]}"

@@ -32,6 +32,9 @@ SHARE = re.compile(
 )
 NO_SHARE = re.compile(r"(?<![a-z])(strength|stress|[kmg]?pa)(?![a-z])")
 """Words in the name of an answer that may be a share, and those beside which it is none: a yield strength."""
+PILED, ELSEWHERE, FEWEST_PILED = 0.25, 0.2, 10
+"""Share of the answers at one end from which they are piled up there, how often another answer recurs at most, as a
+share of the pile, and how many different others there are at least."""
 FEW_NUMBERS, MOSTLY = 5, 0.75
 """Different numbers, and their share of all answers, from which a text among them is a slip and not a class."""
 FEW_BROKEN, MOSTLY_BROKEN = 3, 0.5
@@ -121,6 +124,22 @@ class Answers:
                 np.stack([f.reduceat(y, starts) for f in (np.fmin, np.fmax)], axis=1), posinf=np.inf
             )
         return Target(self.name, None, count, mean, spread, self.percent, ends)
+
+
+def piled_up(name: str, y: NDArray[np.float64]) -> list[str]:
+    """A sentence on answers many of which are exactly the largest or smallest, while hardly any other recurs."""
+    y = y[~np.isnan(y)]
+    ends = [] if len(y) < FEWEST_PILED else [("largest", "above", y.max()), ("smallest", "below", y.min())]
+    said = []
+    for which, beyond, end in ends:
+        pile, others = int((y == end).sum()), y[y != end]
+        if pile < PILED * len(y) or len(others) < FEWEST_PILED:
+            continue
+        values, often = np.unique(others, return_counts=True)
+        if len(values) >= FEWEST_PILED and often.max() <= ELSEWHERE * pile:
+            exactly = f"{pile:,} of {len(y):,} answers in {name!r} are exactly {end:g}, the {which}"
+            said.append(f"{exactly}: if the readout saturates there, answers {beyond} it cannot be seen.")
+    return said
 
 
 def find_answers(

@@ -11,7 +11,9 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from recombine.errors import InputError
 
@@ -21,9 +23,12 @@ DASHES = ("-", "–", "—", "?", ".")
 """What stands for nothing in a column of numbers, and may be a level elsewhere."""
 MOST_ALIKE = 10
 """Groups of texts that differ only in spaces or capitals and are named."""
+MOST_DIGITS = 7
+"""Decimals up to which numbers count as rounded."""
 LARGEST = 1e100
 """Numbers beyond it cannot be squared and added up."""
 
+BETWEEN, ZEROS = re.compile(r"(?<=[^\W_])[-_–\s]+(?=[^\W_])"), re.compile(r"(?<![0-9.,])0+(?=[0-9])")
 SPACES = re.compile(r"(?<=[0-9])[\s\u00a0\u202f](?=[0-9]{3}(?![0-9]))")
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
 WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s*([^\s0-9.,].{0,15})")
@@ -107,6 +112,15 @@ def read_numbers(name: str, texts: Iterable[str], commas_are_decimal: bool = Fal
     return Numbers(found, tuple(notes)) if found else None
 
 
+def step(answers: NDArray[np.float64]) -> float:
+    """What single answers are rounded to: 1, 0.1, …, or 0 where they have more digits than people write."""
+    for digits in range(MOST_DIGITS if len(answers) else 0):
+        # Of millions the first few tell that most digits are too few.
+        if all((np.abs(y - np.round(y, digits)) <= 1e-12 * np.abs(y)).all() for y in (answers[:1_000], answers)):
+            return float(10.0**-digits)
+    return 0.0
+
+
 def unit_of(texts: Iterable[str]) -> str | None:
     """What stands behind the number in every one of these texts, if it is the same: C in 20 C and 25 C."""
     found = [WITH_UNIT.fullmatch(t.strip()) for t in texts]
@@ -127,8 +141,17 @@ def one_of_alike(texts: Iterable[str], rows: Mapping[str, int] | None = None) ->
     encoded: without spaces around it, if there is such a one, and of several the one in most ``rows``."""
     together: dict[str, list[str]] = {}
     for text in sorted(texts, key=lambda t: (t != t.strip(), -(rows or {}).get(t, 0), t)):
-        together.setdefault(" ".join(unicodedata.normalize("NFKC", text).casefold().split()), []).append(text)
+        together.setdefault(_bare(text), []).append(text)
     return {text: group[0] for group in together.values() for text in group}
+
+
+def _bare(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _listed(groups: list[list[str]]) -> str:
+    more = f" and {len(groups) - MOST_ALIKE:,} more" if len(groups) > MOST_ALIKE else ""
+    return ", ".join(" and ".join(repr(t[:40]) for t in group[:3]) for group in groups[:MOST_ALIKE]) + more
 
 
 def alike(
@@ -138,15 +161,13 @@ def alike(
     merged: bool | None = None,
     rows: Mapping[str, int] | None = None,
 ) -> list[str]:
-    """A sentence on texts that differ in spaces, capitals or the way a letter is encoded, if there are any. ``merged``:
-    whether they count as one; None where nobody can ask for it."""
+    """Sentences on texts that differ in spaces, capitals or the way a letter is encoded, and on those that differ in
+    dashes or leading zeros. ``merged``: whether the former count as one; None where nobody can ask for it."""
     texts = sorted(texts)
     together: dict[str, list[str]] = {}
     for text, one in one_of_alike(texts, rows).items():
         together.setdefault(one, []).append(text)
     same = [group for group in together.values() if len(group) > 1]
-    shown = ", ".join(" and ".join(repr(t[:40]) for t in group[:3]) for group in same[:MOST_ALIKE])
-    more = f" and {len(same) - MOST_ALIKE:,} more" if len(same) > MOST_ALIKE else ""
     fate = {
         True: "each counts as the first",
         False: "they count as different; if they are the same, --merge-alike (merge_alike=True) counts them as one",
@@ -154,7 +175,13 @@ def alike(
     }[merged]
     notes = []
     if same:
-        notes.append(f"Column {name!r} has {what} that differ only in spaces or capitals: {shown}{more}; {fate}.")
+        notes.append(f"Column {name!r} has {what} that differ only in spaces or capitals: {_listed(same)}; {fate}.")
+    nearly: dict[str, list[str]] = {}
+    for one in together:
+        nearly.setdefault(ZEROS.sub("", BETWEEN.sub(" ", _bare(one))), []).append(one)
+    if maybe := [group for group in nearly.values() if len(group) > 1]:
+        differ = f"differ only in dashes or leading zeros: {_listed(maybe)}; they count as different"
+        notes.append(f"Column {name!r} has {what} that {differ}, so clean them if they are the same.")
     dash = next((t for t in texts if t.strip() in DASHES), None)
     if dash is not None and len(texts) > 2 and "+" not in texts:
         notes.append(f"{dash!r} is one of the {what} of {name!r}; leave such cells blank if they mean missing.")

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from recombine.errors import InputError, unknown
 from recombine.space import Codes, Factor, FactorSpace
-from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers
+from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers, piled_up
+from recombine.support.copies import without_copies
 from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.numerals import DASHES, read_numbers
 from recombine.support.scan import Said, collect, scan
@@ -39,7 +40,7 @@ class Table:
     """Rows left out because a factor was missing."""
     target: Target | None = None
     notes: tuple[str, ...] = ()
-    """What is worth saying about how the tables were read; the same for all that were read together."""
+    """What is worth saying about how the tables were read, for all that were read together; and about these answers."""
 
     @property
     def rows(self) -> int:
@@ -78,7 +79,12 @@ def read_tables(
             if name not in schema:
                 raise unknown("column", name, schema.names())
         _guard_rows(frame, max_rows)
-    said.tables = frames
+    said.tables = [*frames]
+    if target:
+        frames[0], copied = without_copies(
+            frames[0], lambda: scan(tables[0], whats[0], max_bytes, max_rows), sorted(used), target
+        )
+        said.notes += copied
     if split:
         frames = _cut(frames[0], *split)
     frames, dropped, encoders = encode(frames, names, bins, missing, said, numbers, target)
@@ -260,7 +266,9 @@ def _group(
     starts = np.flatnonzero(first[: len(rows)])
     codes = _unpack(rows[" key"].to_numpy()[starts], space) if packed else rows.select(names).to_numpy()[starts]
     counts = np.diff(np.append(starts, len(rows)))
-    target = told.target(rows[" y"].cast(pl.Float64).to_numpy(), starts) if told else None
+    y = rows[" y"].cast(pl.Float64).to_numpy() if told else np.zeros(0)
+    target = told.target(y, starts) if told else None
+    notes = (*notes, *piled_up(told.name, y)) if told and told.classes is None else notes
     return Table(space, codes, counts, dropped, target, notes)
 
 
