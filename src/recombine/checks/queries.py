@@ -99,7 +99,7 @@ def _estimates(
 
 def _observed(known: Identifiability, asked: Asked, target: Target | None) -> dict[int, dict[str, Any]]:
     """What the rows of each seen cell answered, how many they are, and where a further row is expected nine times in
-    ten (as rows scatter in all cells alike, but for levels that are noisier; none where no cell has rows that differ)."""
+    ten (as rows scatter in all cells alike, or in a level that is noisier; none where no cell has rows that differ)."""
     seen = np.flatnonzero(asked.status == SEEN)
     if target is None or not len(seen):
         return {}
