@@ -125,6 +125,8 @@ def check(
         with suppress(InputError):  # what other columns hold is no reason to stop
             told += unnamed(table, space.names, nuisances, order, judged.scale, judged.contradicted, **how)
     slips, unlike = _suspects(train, known, asked, judged, rules, seed)
+    if slips and judged.forecast is not None:  # one slip among repeated rows passes for noise of all
+        judged = replace(judged, forecast=replace(judged.forecast, error_many_rows=None))
     plain = levels_only(train, curves)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)

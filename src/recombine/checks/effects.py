@@ -327,14 +327,6 @@ class Effects:
         off = (self.y - self.design @ self.beta).reshape(len(self.y), -1) / self._left[:, None]
         return np.asarray(self.y - off.reshape(self.y.shape))
 
-    def squares(self) -> Floats:
-        """Of each training cell the square of what is left over what is expected of it: 1 in the mean."""
-        return np.asarray(self._residuals**2 / (self.sigma2 * self.noise * self._left))
-
-    def score(self) -> float:
-        """Log likelihood of the training cells, each left out by itself."""
-        return -0.5 * float((self.squares() / self._left + np.log(self.sigma2 * self.noise / self._left)).sum())
-
 
 def _lengths(half: Floats, alone: csc_array) -> Floats:
     """Of each column, the squared length."""

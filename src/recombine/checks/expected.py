@@ -273,7 +273,7 @@ class Forecast:
         ends = rule.interval(codes, wide)
         if target is None or target.scatter is None:
             return Estimates(answers, *ends)
-        return Estimates(answers, *ends, *rule.interval(codes, wide, rule.scatter_beyond(target)))
+        return Estimates(answers, *ends, *rule.interval(codes, wide, rule.scatter_beyond(codes, target)))
 
 
 def per_cent(share: float, decimals: int = 0) -> str:

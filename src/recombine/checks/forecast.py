@@ -211,7 +211,8 @@ def _many_rows(losses: Floats, rule: Rule, cells: Cells, firsts: list[int], aske
     means have, pure / rows. At least what the fit itself is unsure of."""
     if not cells.pure or cells.rows.sum() - len(cells.rows) < LEAST_FREEDOM:
         return None
-    own, weight = cells.pure / cells.rows[firsts], sure[firsts] ** 2
+    one_row = rule.row_variance() if isinstance(rule, Adding) else np.full(len(cells.rows), cells.pure)
+    own, weight = (one_row / cells.rows)[firsts], sure[firsts] ** 2
     least = rule.unsure(asked) if isinstance(rule, Adding) else 0.0
     left = max(float(np.average(losses - own, weights=weight)), least)
     return left / (left + float(own.mean()))

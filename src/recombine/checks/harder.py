@@ -11,15 +11,21 @@ told by dealing the same losses out to the cells anew.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
 
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.noisy import WORTH, by_chance, excess, levels, some
+from recombine.checks.noisy import WORTH
 from recombine.checks.rules import Adding
 from recombine.space import FactorSpace, quoted
 
+FEWEST = 3
+"""Seen cells of a level that is judged."""
+MOST = 600
+"""Cells among which losses are dealt out anew, drawn where there are more."""
+DEALT, CHANCE = 999, 0.01
 LEAST = 0.05
 """Share of the mean loss below which none is expected."""
 DUST = 1e-24
@@ -44,12 +50,12 @@ def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
     """Levels among the asked ones that err more than others beyond chance, the worst first."""
     cells = rule.cells
     kept, losses = _alone(rule)
-    places, inside = levels(cells.codes[kept], cells.curves)
+    places, inside = _levels(cells.codes[kept], cells.curves)
     if not places or losses.max() <= DUST * float(np.square(cells.answers).max()):
         return ()
-    chance = by_chance(losses, inside)
+    chance = _by_chance(losses, inside)
     found = []
-    for (k, level), beyond, row in zip(places, excess(losses[None], inside)[0], inside > 0, strict=True):
+    for (k, level), beyond, row in zip(places, _excess(losses[None], inside)[0], inside > 0, strict=True):
         error, elsewhere = float(np.sqrt(losses[row].mean())), float(np.sqrt(losses[~row].mean()))
         often, factor = int((asked[:, k] == level).sum()), space.factors[k]
         if factor.levels and often and beyond > chance and error > WORTH * elsewhere:
@@ -79,7 +85,35 @@ def asked_over_tried(rule: Adding, asked: Ints, tried: Ints) -> float:
 
 def _alone(rule: Adding) -> tuple[Ints, Floats]:
     """Seen cells, drawn where there are many, and their squared errors, each left out by itself."""
-    kept, surprise = some(len(rule.cells.codes)), rule.surprise
+    kept, surprise = _some(len(rule.cells.codes)), rule.surprise
     losses = (rule.left_out([kept[[i]] for i in range(len(kept))])[:, 0] - rule.cells.answers[kept]) ** 2
     rule.surprise = surprise
     return kept, losses
+
+
+def _some(cells: int) -> Ints:
+    """Cells that are looked at: all, or some drawn."""
+    every = np.arange(cells)
+    return np.sort(np.random.default_rng(0).choice(every, MOST, replace=False)) if cells > MOST else every
+
+
+def _levels(codes: Ints, curves: Container[int]) -> tuple[list[tuple[int, int]], Floats]:
+    """Levels that enough cells have, and enough have not, and which cells have them (levels × cells)."""
+    places = [(k, int(level)) for k in range(codes.shape[1]) if k not in curves for level in np.unique(codes[:, k])]
+    inside = np.array([codes[:, k] == level for k, level in places], dtype=np.float64).reshape(-1, len(codes))
+    judged = (inside.sum(axis=1) >= FEWEST) & (inside.sum(axis=1) <= len(codes) - FEWEST)
+    return [place for place, ok in zip(places, judged, strict=True) if ok], inside[judged]
+
+
+def _by_chance(losses: Floats, inside: Floats) -> float:
+    """What the largest excess over all levels stays below if losses are dealt out to the cells anew."""
+    here = np.argsort(np.random.default_rng(0).random((DEALT, len(losses))), axis=1)
+    return float(np.sort(_excess(losses[here], inside).max(axis=1))[int((1 - CHANCE) * DEALT)])
+
+
+def _excess(losses: Floats, inside: Floats) -> Floats:
+    """How many standard errors the mean loss of each level is above that of all (deals × levels)."""
+    counts = inside.sum(axis=1)
+    means = losses @ inside.T / counts
+    spread = losses.std(axis=1, keepdims=True) / np.sqrt(counts) * np.sqrt(1 - counts / losses.shape[1])
+    return np.asarray((means - losses.mean(axis=1, keepdims=True)) / np.maximum(spread, 1e-300))

@@ -1,106 +1,135 @@
-"""A level whose answers scatter more than the others': it should not widen every range, nor steer the others' effects.
+"""Levels whose rows scatter more than the others': their means should count less, and only their ranges be wider.
 
-With z the squares of what a fit leaves over what it should leave (leverages allowed for), a level may be noisier if the
-mean of ∛z over its cells is beyond chance: how large the largest over all levels would be by chance is told by dealing
-the same z out to the cells anew. Taken is the one whose own noise lets the fit say most of cells left out one by one
-(Σ log p, which a level that merely takes part in an interaction of another raises less).
+Told by rows of one combination alone, so that no misfit of a rule passes for noise. With v the variance of the f + 1
+rows of a combination
+
+    y = ∛v / E ∛(χ² / f),   var y ≈ φ / w,   w = (E ∛(χ² / f))² / var ∛(χ² / f)
+
+is nearly normal (Wilson and Hilferty 1931). The mean y of a level is held against that of all others by t, φ from the
+combinations within levels (Levene 1960: long tails, which make all variances uncertain, make φ large), times the number
+of levels of all factors. (With var y ≈ φ y² / w more noisy levels were found on planted tables, but twice as many of
+equal noise with long tails.) Without its noisiest combination a level has to stand out too: one slip is no noisy level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Container
+from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.special import gammaln, stdtr, stdtrit
 
-from recombine.checks.effects import EXACT, Effects
 from recombine.checks.modular import Floats, Ints
 
-FEWEST = 3
-"""Seen cells of a level that is judged."""
-MOST = 600
-"""Cells among which losses are dealt out anew, drawn where there are more."""
-DEALT, CHANCE = 999, 0.01
+CHANCE, WITHOUT_ONE = 0.01, 0.05
+"""p-values below which a level is noisier, and below which it is without its noisiest combination."""
 WORTH = 1.5
 """Times the error elsewhere that is worth saying."""
-TRIED, LEVELS, ROUNDS = 4, 2, 3
-"""Levels that are tried, that are taken at most, and fits until the noise of one settles."""
-
-Noisy = dict[tuple[int, int], float]
-"""Variance at a level (place of the factor, code) over that elsewhere."""
+LEAST_FREEDOM = 3
+"""Combinations with several rows beyond the levels of a factor."""
 
 
-def own_noise(fit: Callable[[Floats], Effects], found: Effects, curves: Container[int]) -> tuple[Effects, Noisy]:
-    """A fit in which levels that are noisier than others have a noise of their own; the same where none is."""
-    noise, noisy = found.noise, Noisy()
-    for _ in range(LEVELS):
-        if found.sigma2 <= EXACT * found.spread:
-            break
-        tried = [_tried(fit, found, noise, noisy, place) for place in _noisier(found, curves) if place not in noisy]
-        best = max(tried, key=lambda one: one[0].score(), default=None)
-        if best is None or best[0].score() <= found.score():
-            break
-        found, noisy = best
-    return found, noisy
+@dataclass(frozen=True)
+class RowNoise:
+    """The variance of one row around the mean of its combination, and the degrees of freedom that tell it."""
+
+    variance: float
+    freedom: float
+    own: dict[tuple[int, int], tuple[float, float]] = field(default_factory=dict)
+    """The same of levels (place of the factor, code) that are noisier than the others."""
+
+    def of(self, codes: Ints) -> tuple[Floats, Floats]:
+        """Of each combination."""
+        variance, freedom = np.full(len(codes), self.variance), np.full(len(codes), self.freedom)
+        for (k, level), (more, told) in self.own.items():
+            here = codes[:, k] == level
+            variance[here], freedom[here] = more, told
+        return variance, freedom
+
+    def times(self, place: tuple[int, int]) -> float:
+        """How many times as far the rows of a level scatter as others."""
+        return float(np.sqrt(self.own[place][0] / self.variance))
 
 
-def times(noisy: Noisy, codes: Ints) -> Floats:
-    """How many times as large the variance of cells is as elsewhere."""
-    found = np.ones(len(codes))
-    for (k, level), more in noisy.items():
-        found[codes[:, k] == level] *= more
-    return found
+def row_noise(codes: Ints, rows: Floats | Ints, spread: Floats, curves: Container[int] = ()) -> RowNoise | None:
+    """By combinations, how many rows each has, and their sum of squares around its mean; None without repeated rows.
+    Levels of one factor at most have a noise of their own, and none of the factors that are numbers (``curves``)."""
+    told = rows > 1
+    codes, spread, freedom = codes[told], spread[told], rows[told] - 1.0
+    if not len(codes):
+        return None
+    alike = RowNoise(float(spread.sum() / freedom.sum()), float(freedom.sum()))
+    if alike.variance <= 0:
+        return alike
+    mean, square = (
+        np.exp(gammaln(freedom / 2 + power / 3) - gammaln(freedom / 2)) * (2 / freedom) ** (power / 3)
+        for power in (1, 2)
+    )
+    y, weight = np.cbrt(spread / freedom / alike.variance) / mean, mean**2 / (square - mean**2)
+    factors = [_Factor(level, y, weight) for k, level in enumerate(codes.T) if k not in curves]
+    places = [k for k in range(codes.shape[1]) if k not in curves]
+    tried = sum(len(factor.levels) for factor in factors)
+    chances = [factor.chance(tried) for factor in factors]
+    if not chances or min(chances) >= CHANCE:
+        return alike
+    best = int(np.argmin(chances))
+    k, own = places[best], dict[tuple[int, int], tuple[float, float]]()
+    for level in factors[best].noisier():
+        here = codes[:, k] == level
+        own[k, level] = float(spread[here].sum() / freedom[here].sum()), float(freedom[here].sum())
+    others = ~np.isin(codes[:, k], [level for _, level in own])
+    if not own or spread[others].sum() <= 0:
+        return alike
+    variance = float(spread[others].sum() / freedom[others].sum())
+    own = {place: told for place, told in own.items() if told[0] > WORTH**2 * variance}
+    return RowNoise(variance, float(freedom[others].sum()), own)
 
 
-def _tried(
-    fit: Callable[[Floats], Effects], found: Effects, noise: Floats, noisy: Noisy, place: tuple[int, int]
-) -> tuple[Effects, Noisy]:
-    here, more = found.codes[:, place[0]] == place[1], 1.0
-    for _ in range(ROUNDS):
-        squares = found.squares()
-        more *= float(squares[here].mean() / max(squares[~here].mean(), 1e-300))
-        found = fit(noise * times({**noisy, place: more}, found.codes))
-    return found, {**noisy, place: more}
+class _Factor:
+    """The levels of one factor, by what the rows of their combinations scatter."""
 
+    def __init__(self, level: Ints, y: Floats, weight: Floats) -> None:
+        self.levels, at = np.unique(level, return_inverse=True)
+        sums = (np.bincount(at, w).astype(np.float64) for w in (np.ones(len(y)), weight, weight * y))
+        self.cells, self.weight, total = sums
+        self.mean = total / self.weight
+        order = np.lexsort((y, at))
+        top = order[np.cumsum(self.cells).astype(np.int64) - 1]
+        self.rest: Floats = np.where(self.cells > 1, self.weight - weight[top], 0.0)
+        """Weight without the noisiest combination, and the mean of what is left."""
+        self.mean_rest = np.where(self.cells > 1, total - weight[top] * y[top], 0.0) / np.maximum(self.rest, 1e-300)
+        self.freedom = len(y) - len(self.levels)
+        self.left = float(weight @ (y - self.mean[at]) ** 2) / max(self.freedom, 1)
 
-def _noisier(found: Effects, curves: Container[int]) -> list[tuple[int, int]]:
-    """Levels beyond chance, those that stand out most first."""
-    kept = some(len(found.codes))
-    codes, squares = found.codes[kept], found.squares()[kept]
-    places, inside = levels(codes, curves)
-    if not places:
-        return []
-    even = np.cbrt(squares)  # as good as normal
-    here = excess(even[None], inside)[0]
-    means = [(squares[at > 0].mean(), squares[at == 0].mean()) for at in inside]
-    if here.max() <= by_chance(even, inside):
-        return []
-    order = [i for i in np.argsort(-here) if means[i][0] > WORTH**2 * means[i][1]]
-    return [places[i] for i in order[:TRIED]]
+    def _beyond(self, mean: Floats, weight: Floats, than: Floats, by: Floats) -> Floats:
+        """Standard errors by which levels are above others; their variance is at least that of normal rows."""
+        unit = np.sqrt(np.maximum(self.left, than**2) * (1 / np.maximum(weight, 1e-300) + 1 / np.maximum(by, 1e-300)))
+        return np.asarray((mean - than) / unit)
 
+    def chance(self, tried: int) -> float:
+        """p-value of the level that stands out most, times the levels ``tried``."""
+        if self.freedom < LEAST_FREEDOM or len(self.levels) < 2:
+            return 1.0
+        by = self.weight.sum() - self.weight
+        than = (self.weight @ self.mean - self.weight * self.mean) / by
+        each = stdtr(self.freedom, -self._beyond(self.mean, self.weight, than, by)) * tried
+        without = stdtr(self.freedom, -self._beyond(self.mean_rest, self.rest, than, by))
+        return float(np.where(without < WITHOUT_ONE, each, 1.0).min())
 
-def some(cells: int) -> Ints:
-    """Cells that are looked at: all, or some drawn."""
-    every = np.arange(cells)
-    return np.sort(np.random.default_rng(0).choice(every, MOST, replace=False)) if cells > MOST else every
-
-
-def levels(codes: Ints, curves: Container[int]) -> tuple[list[tuple[int, int]], Floats]:
-    """Levels that enough cells have, and enough have not, and which cells have them (levels × cells)."""
-    places = [(k, int(level)) for k in range(codes.shape[1]) if k not in curves for level in np.unique(codes[:, k])]
-    inside = np.array([codes[:, k] == level for k, level in places], dtype=np.float64).reshape(-1, len(codes))
-    judged = (inside.sum(axis=1) >= FEWEST) & (inside.sum(axis=1) <= len(codes) - FEWEST)
-    return [place for place, ok in zip(places, judged, strict=True) if ok], inside[judged]
-
-
-def by_chance(losses: Floats, inside: Floats) -> float:
-    """What the largest excess over all levels stays below if losses are dealt out to the cells anew."""
-    here = np.argsort(np.random.default_rng(0).random((DEALT, len(losses))), axis=1)
-    return float(np.sort(excess(losses[here], inside).max(axis=1))[int((1 - CHANCE) * DEALT)])
-
-
-def excess(losses: Floats, inside: Floats) -> Floats:
-    """How many standard errors the mean loss of each level is above that of all (deals × levels)."""
-    counts = inside.sum(axis=1)
-    means = losses @ inside.T / counts
-    spread = losses.std(axis=1, keepdims=True) / np.sqrt(counts) * np.sqrt(1 - counts / losses.shape[1])
-    return np.asarray((means - losses.mean(axis=1, keepdims=True)) / np.maximum(spread, 1e-300))
+    def noisier(self) -> list[int]:
+        """Levels that are above those that are not, which half of all are at least."""
+        order, found = np.argsort(self.mean), list[int]()
+        calm = list(order[: (len(order) + 1) // 2])
+        for i in order[len(calm) :]:
+            by = self.weight[calm].sum()
+            than = self.weight[calm] @ self.mean[calm] / by
+            each, without = (
+                float(self._beyond(mean[i], weight[i], than, by))
+                for mean, weight in ((self.mean, self.weight), (self.mean_rest, self.rest))
+            )
+            most = stdtrit(self.freedom, 1 - np.array([CHANCE, WITHOUT_ONE]))
+            if each > most[0] and without > most[1]:
+                found.append(int(self.levels[i]))
+            else:
+                calm.append(i)
+        return found

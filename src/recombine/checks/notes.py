@@ -134,9 +134,9 @@ def _noisy(expected: Forecast | None, train: Table) -> list[str]:
     levels = [(train.space.factors[k], level, more) for (k, level), more in rule.noisy.items()
               if (k, level) not in {h.at for h in expected.harder}]  # fmt: skip
     return [
-        f"answers of {factor.name} {quoted((factor.levels or ())[level])} scatter about {shown(math.sqrt(more))} times "
-        "as much as others around the rule: they count less in its fit, and do not widen ranges elsewhere."
-        for factor, level, more in levels
+        f"rows of {factor.name} {quoted((factor.levels or ())[level])} scatter about {shown(more)} times as far as "
+        "others around the mean of their combination: they count less in the fit, and ranges are wider there alone."
+        for factor, level, more in levels[:MOST_HARDER]
     ]
 
 

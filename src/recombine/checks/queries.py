@@ -12,6 +12,7 @@ from recombine.checks.expected import Forecast
 from recombine.checks.forecast import MOST_NUMBERS
 from recombine.checks.identifiability import DETERMINED, EXTRAPOLATION, SEEN, STATUSES, UNDETERMINED, Identifiability
 from recombine.checks.modular import Ints
+from recombine.checks.noisy import row_noise
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
 from recombine.checks.robustness import leverage, min_cuts
@@ -98,12 +99,14 @@ def _estimates(
 
 def _observed(known: Identifiability, asked: Asked, target: Target | None) -> dict[int, dict[str, Any]]:
     """What the rows of each seen cell answered, how many they are, and where a further row is expected nine times in
-    ten (as rows scatter in all cells alike; none where no cell has rows that differ)."""
+    ten (as rows scatter in all cells alike, or in a level that is noisier; none where no cell has rows that differ)."""
     seen = np.flatnonzero(asked.status == SEEN)
     if target is None or not len(seen):
         return {}
-    spare = int(np.maximum(target.count - 1, 0).sum()) if target.numeric and target.conflicts else 0
-    scatter = float(np.sqrt(target.spread.sum() / spare) * stdtrit(spare, 0.95)) if spare else 0.0
+    differ = target.numeric and target.conflicts
+    one_row = row_noise(known.codes, target.count, target.spread, known.curves) if differ else None
+    variance, freedom = (np.zeros(0),) * 2 if one_row is None else one_row.of(known.codes)
+    scatter = stdtrit(freedom, 0.95) * np.sqrt(variance)
     keys, found = known.members.keys(known.codes), dict[int, dict[str, Any]]()
     order = np.argsort(keys)
     at = order[np.searchsorted(keys, known.members.keys(asked.codes[seen]), sorter=order)]
@@ -115,8 +118,8 @@ def _observed(known: Identifiability, asked: Asked, target: Target | None) -> di
             "rows": rows,
             "prediction": float(mean) if target.classes is None else target.classes[int(mean.argmax())],
         }
-        if spare:  # a further row: its own scatter, and that of the mean of those seen
-            half = scatter * float(np.sqrt(1 + 1 / rows))
+        if differ:  # a further row: its own scatter, and that of the mean of those seen
+            half = float(scatter[place] * np.sqrt(1 + 1 / rows))
             found[i] |= {"row_low": float(mean) - half, "row_high": float(mean) + half}
         if target.classes is not None:
             found[i]["probabilities"] = dict(zip(target.classes, mean.tolist(), strict=True))

@@ -18,7 +18,7 @@ from scipy.special import expit, ndtri, stdtrit
 from recombine.checks.curves import Curve
 from recombine.checks.effects import EXACT, Effects
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.noisy import Noisy, own_noise, times
+from recombine.checks.noisy import RowNoise, row_noise
 from recombine.space import Codes
 from recombine.support.table import Target
 
@@ -29,8 +29,6 @@ REFITTED = 2_000_000
 """Cells × effects² × classes up to which a fit of log-odds is done again for every group left out."""
 LEAST_FREEDOM = 5
 """Rows beyond the effects from which the noise of one row is estimated."""
-SEARCHED = 20_000_000
-"""Cells × effects² up to which levels that are noisier than others are looked for: that takes many fits."""
 STEPS = 100
 """Newton's steps at most towards the variance between cells."""
 WEIGHED = 3
@@ -58,6 +56,8 @@ class Cells:
     """What the factors that are numbers may do."""
     share: bool = True
     """Whether answers between 0 and 100 may be per cents."""
+    spread: Floats | None = None
+    """Sum of squares of each cell's rows around their mean (numbers)."""
 
     @classmethod
     def of(
@@ -68,7 +68,8 @@ class Cells:
         rows = target.count[use].astype(np.float64)
         spare = float(rows.sum()) - len(rows)
         pure = float(target.spread[use].sum()) / spare if target.numeric and spare > 0 else None
-        return cls(codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {}, target.share)
+        spread = target.spread[use] if pure else None
+        return cls(codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {}, target.share, spread)
 
     @property
     def width(self) -> int:
@@ -82,7 +83,8 @@ class Cells:
         return replace(self, curves={**self.curves, **bent}) if new else None
 
     def take(self, kept: NDArray[Any]) -> Cells:
-        return replace(self, codes=self.codes[kept], rows=self.rows[kept], answers=self.answers[kept])
+        spread = None if self.spread is None else self.spread[kept]
+        return replace(self, codes=self.codes[kept], rows=self.rows[kept], answers=self.answers[kept], spread=spread)
 
     @property
     def numeric(self) -> bool:
@@ -171,12 +173,11 @@ class Adding:
         def fit(noise: Floats) -> Effects:
             return Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
 
-        self.effects, self.noisy = self._weighed(fit), Noisy()
+        self.one_row = self._one_row()
+        """The noise of one row on the scale, where rows of some levels scatter more than others'."""
+        self.effects = self._weighed(fit)
         self.sure = 1 / self.effects.noise
         """What a squared error of each cell counts where rules are compared: less where few rows make its mean."""
-        small = len(cells.codes) * len(self.effects.beta) ** 2 <= SEARCHED
-        if cells.pure and order == 1 and scale is PLAIN and small:  # of single rows noise and misfit look alike
-            self.effects, self.noisy = own_noise(fit, self.effects, cells.curves)
         self._told: dict[tuple[int, frozenset[int]], tuple[float, float]] = {}
         self.saturated = order > 1 and not free and self.effects.freedom < PAIRS_FREEDOM
         """Whether pairs take up nearly all that the seen cells tell."""
@@ -185,11 +186,12 @@ class Adding:
         """The fit by what the mean of n rows is worth, u = b + p / n, with p the variance of one row around its cell.
         b, how far cells are off the rule, is set so that Σ left² / u is its degrees of freedom (Paule and Mandel
         1982), or 0. Where all cells have as many rows, or no rows differ, every cell is worth the same."""
-        within, between = self._within(), 0.0
+        within, between, self._asked = self._within(), 0.0, (0.0, 1.0)
         if within is None:
             return fit(np.ones(len(self._y)))
         for _ in range(WEIGHED):
             found = fit(between + within)
+            self._asked = between, float((between + within).mean())
             before, between = between, _beyond(self._y - found.design @ found.beta, within, found.freedom)
             if abs(between - before) <= 0.2 * (between + float(within.min())):
                 break
@@ -201,24 +203,50 @@ class Adding:
         return bool(np.ptp(self.sure) > 0)
 
     def _own(self, codes: Ints) -> Floats:
-        """An answer's own noise over the mean of the training cells'."""
-        return times(self.noisy, codes) / float(times(self.noisy, self.cells.codes).mean())
+        """The noise of the mean of as many rows as seen cells have, over the mean of theirs."""
+        if self.one_row is None:
+            return np.ones(len(codes))
+        between, mean = self._asked
+        return np.asarray((between + self.one_row.of(codes)[0] * float((1 / self.cells.rows).mean())) / mean)
 
     def guessed(self, codes: Ints) -> Floats:
-        """How many times as wide ranges are because the noise of a level was learnt from few cells, as t has it."""
-        found = np.ones(len(codes))
-        for k, level in self.noisy:
-            few = int((self.cells.codes[:, k] == level).sum()) - 1
-            found[codes[:, k] == level] *= stdtrit(few, 0.95) / ndtri(0.95)
-        return found
+        """How many times as wide ranges are because the noise of a level was learnt from few rows, as t has it."""
+        if self.one_row is None:
+            return np.ones(len(codes))
+        return np.asarray(stdtrit(self.one_row.of(codes)[1], 0.95) / stdtrit(self.one_row.freedom, 0.95))
+
+    @property
+    def noisy(self) -> dict[tuple[int, int], float]:
+        """Levels (place of the factor, code) whose rows scatter more, and how many times as far."""
+        return {} if self.one_row is None else {at: self.one_row.times(at) for at in self.one_row.own}
+
+    def _slopes(self) -> Floats | None:
+        """How much the answer changes with its scale at each cell; None where all are the same."""
+        y, near = self._y, 0.1 * float(self._y.std())
+        return (self.scale.back(y + near) - self.scale.back(y - near)) / (2 * near) if near > 0 else None
+
+    def row_variance(self) -> Floats:
+        """The variance of one row of each cell in the answer's units, where repeated rows tell."""
+        slope = self._slopes()
+        if self.one_row is None or slope is None:
+            return np.full(len(self._y), self.cells.pure or 0.0)
+        return np.asarray(self.one_row.of(self.cells.codes)[0] * slope**2)
+
+    def _one_row(self) -> RowNoise | None:
+        cells, slope = self.cells, self._slopes()
+        if cells.spread is None or slope is None or not (slope > 0).all():
+            return None
+        found = row_noise(cells.codes, cells.rows, cells.spread / slope**2, cells.curves)
+        return found if found is not None and found.own else None
 
     def _within(self) -> Floats | None:
         """The variance of each cell's mean around what very many rows would give, on the scale; None where all have the
-        same. One row's is taken to be the same everywhere on it."""
-        cells, y, near = self.cells, self._y, 0.1 * float(self._y.std())
-        if not cells.pure or np.ptp(cells.rows) == 0 or near == 0:
+        same. One row's is taken to be the same everywhere on it, but for levels that are noisier."""
+        cells, slope = self.cells, self._slopes()
+        if self.one_row is not None:
+            return self.one_row.of(cells.codes)[0] / cells.rows
+        if not cells.pure or np.ptp(cells.rows) == 0 or slope is None:
             return None
-        slope = (self.scale.back(y + near) - self.scale.back(y - near)) / (2 * near)
         steep = float(np.average(slope**2, weights=cells.rows - 1))
         return cells.pure / steep / cells.rows if steep > 0 else None
 
@@ -267,7 +295,7 @@ class Adding:
             self._told[asked] = float(place[0]), float(sd[0])
         return self._told[asked]
 
-    def interval(self, codes: Ints, deviations: float | Floats, besides: float = 0.0) -> tuple[Floats, Floats]:
+    def interval(self, codes: Ints, deviations: float | Floats, besides: float | Floats = 0.0) -> tuple[Floats, Floats]:
         """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it."""
         place, sd = self.effects.predict(codes, self._own(codes))
         half = np.hypot(deviations * sd, besides)
@@ -278,9 +306,12 @@ class Adding:
         place, sd = self.effects.predict(codes, noise=0.0)
         return float(((self.scale.back(place + sd) - self.scale.back(place - sd)) ** 2 / 4).mean())
 
-    def scatter_beyond(self, target: Target) -> float:
+    def scatter_beyond(self, codes: Ints, target: Target) -> float | Floats:
         """How far, nine times in ten, a row is off the mean of its cell: beyond what `interval` holds for such means.
         0 where no combination has several rows."""
+        if self.one_row is not None:
+            each, freedom = self.one_row.of(codes)
+            return np.asarray(stdtrit(freedom, 0.95) * np.sqrt(each * (1 - float((1 / self.cells.rows).mean()))))
         there = target if self.scale is PLAIN else scaled(target, self.scale)
         rows = there.count[there.count > 0]
         spare = int((rows - 1).sum())
