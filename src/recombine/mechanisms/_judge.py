@@ -208,10 +208,10 @@ def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list
             reads = "It tells rows of one combination apart, and rightly: it reads more than the factors."
             notes.append(reads + may * (answers.bare is None))
     if answers.bare is not None:
-        names = ", ".join(map(brief, answers.besides))
+        names, one = ", ".join(map(brief, answers.besides)), len(answers.besides) == 1
         notes.append(
-            f"Rules are looked for, and what they explain is told, in answers without what {names} adds to them, "
-            "and in right ones without what it adds to these."
+            f"Rules are looked for, and what they explain is told, in answers without what {names} add{'s' * one} to "
+            f"them, and in right ones without what {'it adds' if one else 'they add'} to these."
         )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")

@@ -102,7 +102,7 @@ def _with_bare(
         return answers
     known = rest[0].lazy() if told else None if how.train is None else scan(how.train)
     bare = _read(first.lazy(), known, told, columns, how)[0]
-    return replace(answers, bare=replace(bare, doubt=doubt), besides=tuple(names))
+    return replace(answers, bare=replace(bare, doubt=doubt), besides=names)
 
 
 Parts = list[tuple[int, NDArray[np.bool_]]]
