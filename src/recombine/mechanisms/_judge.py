@@ -88,7 +88,8 @@ def judge(
             lambda: not any(e.id == MISREAD and e.speaks for e in found) and leaked(bare, beside, over, margin),
         )  # fmt: skip
     at, away, most = usable.compared, usable.unseen, 1.0 if usable.classes is not None else float("inf")
-    width = unsure(gap.width, usable, away, at).within(-most, most)
+    least = min(most, gap.seen.high) if gap.seen.bounded else most  # No error is below 0, and so no gap below −seen.
+    width = unsure(gap.width, usable, away, at).within(-least, most)
     found = list(named(found, verdict))
     if verdict == "composes" and width.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
