@@ -234,7 +234,9 @@ def test_training_rows_need_no_prediction_and_unseen_combinations_that_blanks_ta
     holes = table.with_columns(p=pl.when(~((pl.col("a") < 3) & pl.Series(hidden))).then("p"))
     left = measure_predictions(holes, ["a", "b"], split="part=test", missing="drop", **how)
     lost = int((hidden & (a < 3)).sum())
-    said = f"{lost} rows were left out: no target or no prediction; {lost} of them are test rows, and {lost // 4} unseen"
+    said = (
+        f"{lost} rows were left out: no target or no prediction; {lost} of them are test rows, and {lost // 4} unseen"
+    )
     assert left.notes[0].startswith(said)
 
 

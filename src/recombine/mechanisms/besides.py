@@ -72,7 +72,7 @@ def columns_taken_off(
     right, _ = _fitted(_within(cell, x[: len(p)]), _within(cell, y[: len(p), None])[:, 0])
     reads = _adds([sided[c] for c in chosen], effects)
     adds = _adds([designs[n] for n in names], right)
-    read, due = sum(reads), sum(adds)
+    read, due = np.sum(reads, axis=0), np.sum(adds, axis=0)
     off = {n: sum(r for r, c in zip(reads, chosen, strict=True) if c[0] == n) - own[: len(p)]
            for n, own in zip(names, adds, strict=True)}  # fmt: skip
     misread = {n: float(o[unseen].var() - o[~unseen].var()) if 0 < unseen.sum() < len(p) else 0.0

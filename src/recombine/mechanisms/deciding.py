@@ -170,7 +170,10 @@ def _as_the_rule(comparison: Comparison, noise: float) -> bool:
 def _across(gap: Gap, margin: float, answers: Answers, favoured: ByHeart | None) -> str:
     """That the gap reaches across the margin, and what would tell: intervals narrow with the root of what they are
     over."""
-    start, width = f"the gap reaches across the margin of {margin:g}, up to which it would count as composing", gap.width
+    start, width = (
+        f"the gap reaches across the margin of {margin:g}, up to which it would count as composing",
+        gap.width,
+    )
     if favoured is not None:
         return f"{start}, and training rows of seen combinations favour them: {favoured.advice}"
     away = width.low - width.mean if width.mean > margin else width.high - width.mean
@@ -200,7 +203,9 @@ def _instead(answers: Answers, error: FloatArray, times: float, exist: int) -> s
     held = np.arange(unseen + 1, exist // 2 + 1)
     left = spread[0] / held + spread[1] / ((exist - held) * seen / max(1, int(answers.seen.sum())))
     if whole > 0 and (left <= whole / times).any():
-        return f"holding out about {held[left <= whole / times][0]:,} of the {exist:,} combinations instead of {unseen:,}"
+        return (
+            f"holding out about {held[left <= whole / times][0]:,} of the {exist:,} combinations instead of {unseen:,}"
+        )
     noise, n = noise_within(answers), answers.counts
     if noise is None or not whole > 0:
         return ""

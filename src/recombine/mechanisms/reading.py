@@ -90,9 +90,10 @@ def _with_bare(
     names = scanned[0].collect_schema().names()
     kept = {*used, *[n for n in names if n not in used][:MOST_COLUMNS]}
     frames = [collect(f.select(n for n in f.collect_schema() if n in kept)) for f in scanned]
-    if how.split is not None and frames[0].filter(pl.col(how.split[0]).cast(pl.String) != how.split[1])[
-        columns[0]
-    ].null_count():
+    if (
+        how.split is not None
+        and frames[0].filter(pl.col(how.split[0]).cast(pl.String) != how.split[1])[columns[0]].null_count()
+    ):
         return answers  # How columns are read of these training rows is not known.
     frames = [f.drop_nulls([n for n in (how.target, columns[0]) if n in f.columns]) for f in frames]
     texts = pl.col(how.factors).cast(pl.String)
