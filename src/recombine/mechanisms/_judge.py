@@ -89,7 +89,7 @@ def judge(
         )  # fmt: skip
     at, away, most = usable.compared, usable.unseen, 1.0 if usable.classes is not None else float("inf")
     least = min(most, gap.seen.high) if gap.seen.bounded else most  # No error is below 0, and so no gap below −seen.
-    width = unsure(gap.width, usable, away, at).within(-least, most)
+    width = unsure(gap.width, usable, away, at).within(0.0 - least, most)
     found = list(named(found, verdict))
     if verdict == "composes" and width.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"

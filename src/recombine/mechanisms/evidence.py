@@ -54,8 +54,8 @@ def evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) ->
     asked = answers.at(rows)
     # Where rows do not tell the noise, errors on seen combinations do, unless these were known by heart.
     told = not few and (answers.like or noise_within(answers) is not None)
-    known = float(answers.error[:, answers.compared].mean()) if answers.compared.any() else 0.0
-    noise = answers.scale * max(known, comparison.floor.mean if np.isfinite(comparison.floor.mean) else 0.0)
+    erred = float(answers.error[:, answers.compared].mean()) if answers.compared.any() else 0.0
+    noise = answers.scale * max(erred, comparison.floor.mean if np.isfinite(comparison.floor.mean) else 0.0)
     noise *= float((1 / asked.counts).mean()) if not answers.varies else 1.0
     found: list[Finding] = [] if few else [fixed(asked, over)]
     if answers.trained is None:

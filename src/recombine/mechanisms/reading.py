@@ -102,12 +102,12 @@ def _with_bare(
     )  # fmt: skip
     shown = {*collect(trained).rows()}
     unseen = np.array([row not in shown for row in frames[0].select(texts).rows()], dtype=bool)
-    (first, *rest), names, doubt = columns_taken_off(frames, how.factors, how.target, columns[0], used, unseen)
-    if not names:
+    (first, *rest), besides, doubt = columns_taken_off(frames, how.factors, how.target, columns[0], used, unseen)
+    if not besides:
         return answers
     known = rest[0].lazy() if told else None if how.train is None else scan(how.train)
     bare = _read(first.lazy(), known, told, columns, how)[0]
-    return replace(answers, bare=replace(bare, doubt=doubt), besides=names)
+    return replace(answers, bare=replace(bare, doubt=doubt), besides=besides)
 
 
 Parts = list[tuple[int, NDArray[np.bool_]]]
@@ -315,8 +315,8 @@ def _complete(
     if lost:
         of_test = f"; {asked:,} of them {'is a test row' if asked == 1 else 'are test rows'}" * (how.split is not None)
         gone = _gone(frame, known, absent, test, how)
-        gone = f", and {gone:,} unseen combination{'s' * (gone != 1)} lost all rows by it" if gone else ""
-        notes.append(f"{rows_words(lost, 'was', 'were')} left out: no target or no prediction{of_test}{gone}.")
+        taken = f", and {gone:,} unseen combination{'s' * (gone != 1)} lost all rows by it" * (gone > 0)
+        notes.append(f"{rows_words(lost, 'was', 'were')} left out: no target or no prediction{of_test}{taken}.")
     if blank:
         have = f"{blank:,} training row{'s have' if blank > 1 else ' has'} no prediction"
         them = "them" if blank > 1 else "it"
