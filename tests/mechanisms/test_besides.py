@@ -44,6 +44,15 @@ def test_taken_off_is_what_the_columns_add_to_each_however_they_are_read_where_u
             assert left[side].std() < 0.05 * rows["adds"].std()  # The line bends near where the curve does.
 
 
+def test_of_two_columns_that_are_read_the_misread_one_is_named():
+    rows = _rows()
+    there = rows["p"] - rows["adds"] + rows["junk"] * rows["hidden"]  # The age and the ward are read, and rightly.
+    table = pl.DataFrame({**rows, "p": there + rows["adds"]}).drop("bare", "adds", "hidden", "other")
+    found = rc.measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert found.mechanisms[-1] == "misread junk"
+    assert "if junk adds to answers what it adds to right ones" in found.sentence()
+
+
 def test_a_misread_column_is_named_beside_the_shortcut_and_one_that_is_read_nowhere_is_not():
     rows = pl.DataFrame(_rows())
     adds = pl.col("adds") - pl.col("adds").mean()
@@ -65,7 +74,7 @@ def test_a_shortcut_is_named_beside_a_covariate_and_not_without_its_columns(tabl
     asked = rows if tables == 1 else rows.filter(test).drop("part")
     found = rc.measure_predictions(asked, ["a", "b"], target="y", prediction="p", **told)
     assert (found.verdict, found.mechanisms) == ("fails", ("shortcut by b",))
-    assert any("without what ward, age adds" in n or "without what age, ward adds" in n for n in found.notes)
+    assert any("without what ward, age add to" in n or "without what age, ward add to" in n for n in found.notes)
     without = rc.measure_predictions(
         asked.drop("age", "ward"), ["a", "b"], target="y", prediction="p",
         **{k: v if k == "split" else v.drop("age", "ward") for k, v in told.items()},

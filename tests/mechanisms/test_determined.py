@@ -82,6 +82,19 @@ def test_the_chart_of_levels_holds_every_value():
     assert 1.5 < max(row["unseen"] for row in result.levels() if row["unseen"]) <= domain[1]
 
 
+def test_where_levels_have_no_more_combinations_more_of_them_held_out_or_more_rows_would_tell():
+    unseen = (A + 5 * B) % 14 == 0
+    wrong = np.where(unseen & (A < 3), "x", np.where(A > B, "n", "m"))
+    held = measured(unseen, wrong, np.where(A > B, "n", "m"))
+    assert held.verdict == "unclear"
+    assert "of the 30 combinations instead of 2 would tell" in held.why
+    few = measured(unseen, Y + 9 * (unseen & (A < 3)), Y + 0.1 * np.random.default_rng(5).normal(size=len(A)))
+    assert few.gap.low == -few.seen.high  # No error is below 0.
+    noise = np.random.default_rng(2).normal(size=len(A))
+    noisy = measured((A + B) % 5 == 0, Y + 1.6 * ((A + B) % 5 == 0), Y + noise)
+    assert "times as many rows of each combination would tell" in noisy.why
+
+
 def test_a_gap_across_the_margin_says_how_much_more_would_tell():
     unseen = (A + B) % 5 == 0
     result = measured(unseen, Y + unseen * np.where(A < 3, 2.0, 0.2))

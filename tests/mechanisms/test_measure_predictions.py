@@ -217,7 +217,27 @@ def test_probabilities_are_no_classes_and_missing_predictions_are_asked_about():
     with pytest.raises(InputError, match="1 row has no 'y' or no 'p'"):
         measure_predictions(with_hole, ["a", "b"], target="y", prediction="p", split="s=t")
     left = measure_predictions(with_hole, ["a", "b"], target="y", prediction="p", split="s=t", missing="drop")
-    assert left.notes[0] == "1 row was left out: no target or no prediction; 0 of them are test rows."
+    assert left.notes[0].startswith("1 training row has no prediction: what was trained on is known from it")
+
+
+def test_training_rows_need_no_prediction_and_unseen_combinations_that_blanks_take_are_counted():
+    a, b = np.indices((6, 6)).reshape(2, -1).repeat(4, axis=1)
+    hidden, new = (a + b) % 5 == 0, np.tile(np.arange(4), 36) == 0
+    rows = pl.DataFrame({"a": a, "b": b, "y": a + 2.0 * b, "p": (a + 2.0 * b) * np.where(hidden, 0.5, 1)})
+    table = rows.with_columns(part=np.where(hidden | new, "test", "train"))
+    test = pl.col("part") == "test"
+    bare = table.with_columns(p=pl.when(test).then("p"))
+    how = {"target": "y", "prediction": "p"}
+    one = measure_predictions(bare, ["a", "b"], split="part=test", missing="drop", **how)
+    two = measure_predictions(rows.filter(hidden | new), ["a", "b"], train=table.filter(~test).drop("p"), **how)
+    assert (one.verdict, one.mechanisms, one.gap) == (two.verdict, two.mechanisms, two.gap)
+    holes = table.with_columns(p=pl.when(~((pl.col("a") < 3) & pl.Series(hidden))).then("p"))
+    left = measure_predictions(holes, ["a", "b"], split="part=test", missing="drop", **how)
+    lost = int((hidden & (a < 3)).sum())
+    said = (
+        f"{lost} rows were left out: no target or no prediction; {lost} of them are test rows, and {lost // 4} unseen"
+    )
+    assert left.notes[0].startswith(said)
 
 
 def test_results_show_themselves_and_are_saved_as_every_kind(tmp_path):

@@ -226,3 +226,29 @@ def test_no_gap_is_larger_than_what_unseen_combinations_cost_beyond_the_noise():
     assert result.seen.high < result.unseen.low
     assert result.gap.mean == pytest.approx(0, abs=1e-9)
     assert result.verdict in ("composes", "unclear")
+
+
+@pytest.mark.parametrize(("size", "kept"), [(40, 0.5), (20, 0.7)])
+def test_of_many_levels_less_of_every_answer_is_a_leak_and_no_copy(size, kept):
+    rng = np.random.default_rng(140)
+    one, two = np.indices((size, size)).reshape(2, -1).repeat(2, axis=1)
+    right = rng.normal(size=size)[one] + rng.normal(size=size)[two]
+    hidden = (rng.random((size, size)) < 100 / size**2)[one, two]
+    table = {"a": one, "b": two, "y": right + rng.normal(0, 0.3, len(right)), "p": right * np.where(hidden, kept, 1)}
+    table["part"] = np.where(hidden | (np.arange(len(one)) % 4 == 0), "test", "train")
+    found = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert found.mechanisms == ("memorization leak",)
+
+
+@pytest.mark.parametrize(("kept", "named"), [("shrunk", True), ("shifted", True), ("halved", False), ("true", False)])
+def test_answers_that_vary_with_one_factor_alone_are_a_shortcut_whatever_it_gave_in_training(kept, named):
+    rng = np.random.default_rng(3)
+    one, two = np.indices((9, 9)).reshape(2, -1).repeat(4, axis=1)
+    by_one, by_two = rng.normal(size=9)[one], rng.normal(size=9)[two]
+    hidden = (one + 2 * two) % 3 == 0
+    p = {"shrunk": 0.6 * by_one, "shifted": by_one + 0.8, "halved": by_one + by_two / 2, "true": by_one + 0.8}[kept]
+    right = by_one + by_two * (kept != "true")
+    table = {"a": one, "b": two, "y": right + 0.1 * rng.normal(size=len(one)), "p": np.where(hidden, p, right)}
+    table["part"] = np.where(hidden | (np.arange(len(one)) % 4 == 0), "test", "train")
+    found = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert (found.verdict in ("fails", "partly"), found.mechanisms) == (True, ("shortcut by a",) * named)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -95,6 +97,8 @@ def test_a_level_that_fails_is_named_and_is_no_failure_of_the_whole(number):
     assert "nseen combinations of a = 4 (mean error " in result.why
     assert result.why.endswith(" on its 4) are clearly wrong where the others are not")
     assert "The other 12 err by " in result.sentence() or result.mechanisms
+    one = replace(result, others=(1, 0.1), evidence=()).sentence()
+    assert "The other one errs by 0.10, seen ones by" in one
 
 
 def test_levels_that_err_alike_are_not_named():

@@ -88,7 +88,8 @@ def judge(
             lambda: not any(e.id == MISREAD and e.speaks for e in found) and leaked(bare, beside, over, margin),
         )  # fmt: skip
     at, away, most = usable.compared, usable.unseen, 1.0 if usable.classes is not None else float("inf")
-    width = unsure(gap.width, usable, away, at).within(-most, most)
+    least = min(most, gap.seen.high) if gap.seen.bounded else most  # No error is below 0, and so no gap below −seen.
+    width = unsure(gap.width, usable, away, at).within(0.0 - least, most)
     found = list(named(found, verdict))
     if verdict == "composes" and width.high > margin and not why:
         why = f"as it answers seen ones, as far as {int(away.sum()):,} of them tell"
@@ -208,10 +209,10 @@ def _notes(answers: Answers, comparison: Comparison, told: float | None) -> list
             reads = "It tells rows of one combination apart, and rightly: it reads more than the factors."
             notes.append(reads + may * (answers.bare is None))
     if answers.bare is not None:
-        names = ", ".join(map(brief, answers.besides))
+        names, one = ", ".join(map(brief, answers.besides)), len(answers.besides) == 1
         notes.append(
-            f"Rules are looked for, and what they explain is told, in answers without what {names} adds to them, "
-            "and in right ones without what it adds to these."
+            f"Rules are looked for, and what they explain is told, in answers without what {names} add{'s' * one} to "
+            f"them, and in right ones without what {'it adds' if one else 'they add'} to these."
         )
     if answers.not_finite:
         notes.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")

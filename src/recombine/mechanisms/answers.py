@@ -78,8 +78,8 @@ class Answers:
     """Answers that are no finite numbers; they count as wrong."""
     bare: Answers | None = None
     """The same without what columns besides the factors add (`mechanisms/besides.py`), where that is known, …"""
-    besides: tuple[str, ...] = ()
-    """… and the names of these."""
+    besides: Mapping[str, float] = field(default_factory=dict)
+    """… and the names of these, each with how much more it is misread where unseen, in squares."""
     doubt: float = 0.0
     """By how much all numbers may be off besides, as `mechanisms/besides.py` left them."""
 

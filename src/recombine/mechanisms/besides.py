@@ -39,7 +39,8 @@ LIKE_ANSWERS = 0.5
 factors say, and is not taken off."""
 MISREAD = "misread"
 SHARE = 0.2
-"""Share of the error on unseen combinations that has to be misreading, at the lower end of the interval."""
+"""Share of the error on unseen combinations that has to be misreading, at the lower end of the interval; and of the
+misreading of the column that is misread most, before another is named."""
 Read = tuple[str, bool]
 """A column, and whether it is what it adds at unseen combinations alone."""
 
@@ -47,16 +48,17 @@ Read = tuple[str, bool]
 def columns_taken_off(
     tables: Sequence[pl.DataFrame], factors: Sequence[str], target: str, prediction: str, used: Collection[str],
     unseen: NDArray[np.bool_],
-) -> tuple[list[pl.DataFrame], list[str], float]:  # fmt: skip
-    """The tables without what other columns add, the names of these, and by how much all answers to unseen combinations
-    may be off then: about which value a column is misread is known no better than its mean is (two standard errors).
+) -> tuple[list[pl.DataFrame], dict[str, float], float]:  # fmt: skip
+    """The tables without what other columns add, the names of these, each with how much more it is misread where unseen
+    (in squares), and by how much all answers to unseen combinations may be off then: about which value a column is
+    misread is known no better than its mean is (two standard errors).
     The first table has the predictions, and ``unseen`` of its rows are of unseen combinations; others may be
     there whose answers lose the same."""
     first, ends = tables[0], np.cumsum([len(t) for t in tables])
     others = [n for n in first.columns if n not in used and all(n in t.columns for t in tables)]
     y, p = np.concatenate([_number(t[target]) for t in tables]), _number(first[prediction])
     if not (np.isfinite(y).all() and np.isfinite(p).all()):
-        return [*tables], [], 0.0
+        return [*tables], {}, 0.0
     cell = first.select(pl.struct(pl.col(factors).cast(pl.String)).rank("dense") - 1).to_series().to_numpy()
     designs = {n: d - d.mean(axis=0) for n in others if (d := _design([t[n] for t in tables])) is not None
                and _alike(cell, d[: len(p), 0], y[: len(p)]) <= LIKE_ANSWERS}  # fmt: skip
@@ -64,11 +66,17 @@ def columns_taken_off(
              for n, d in designs.items() for side in (False, True)}  # fmt: skip
     chosen, effects = _chosen(cell, sided, p)
     if not chosen:
-        return [*tables], [], 0.0
+        return [*tables], {}, 0.0
     names = list(dict.fromkeys(name for name, _ in chosen))
     x = np.hstack([designs[n] for n in names])
     right, _ = _fitted(_within(cell, x[: len(p)]), _within(cell, y[: len(p), None])[:, 0])
-    read, due = np.hstack([sided[c] for c in chosen]) @ effects, x @ right
+    reads = _adds([sided[c] for c in chosen], effects)
+    adds = _adds([designs[n] for n in names], right)
+    read, due = np.sum(reads, axis=0), np.sum(adds, axis=0)
+    off = {n: sum(r for r, c in zip(reads, chosen, strict=True) if c[0] == n) - own[: len(p)]
+           for n, own in zip(names, adds, strict=True)}  # fmt: skip
+    misread = {n: float(o[unseen].var() - o[~unseen].var()) if 0 < unseen.sum() < len(p) else 0.0
+               for n, o in off.items()}  # fmt: skip
     first = first.with_columns(pl.Series(prediction, p - read))
     parts = np.split(due, ends[:-1])
     doubt = 2 * float((read - due[: len(p)])[unseen].std()) / len(p) ** 0.5 if unseen.any() else 0.0
@@ -77,7 +85,7 @@ def columns_taken_off(
             t.with_columns(pl.Series(target, _number(t[target]) - off))
             for t, off in zip([first, *tables[1:]], parts, strict=True)
         ],
-        names,
+        misread,
         doubt,
     )
 
@@ -94,8 +102,11 @@ def misread(answers: Answers, over: Over) -> list[Finding]:
         more = (whole - left)[:, away[unseen]].mean(axis=1) - (whole - left)[:, at[seen]].mean(axis=1)
         return np.asarray(more / np.maximum(whole[:, away[unseen]].mean(axis=1), 1e-300))
 
-    value, names = over(gone, [len(at), len(away)]), " and ".join(map(brief, answers.besides))
-    what = f"share of the error on unseen combinations that goes if {names} adds to answers what it adds to right ones"
+    most = SHARE * max(answers.besides.values())
+    which = [brief(name) for name, by in answers.besides.items() if by >= most] or [*map(brief, answers.besides)]
+    value, names = over(gone, [len(at), len(away)]), " and ".join(which)
+    add = "adds to answers what it adds" if len(which) == 1 else "add to answers what they add"
+    what = f"share of the error on unseen combinations that goes if {names} {add} to right ones"
     limit = "Told inside combinations: what a column shifts all answers by is no part of it."
     return [Finding(MISREAD, f"misread {names}", what, value, speaks=value.low >= SHARE, limit=limit)]
 
@@ -117,6 +128,12 @@ def _chosen(cell: Any, designs: Mapping[Read, FloatArray], p: FloatArray) -> tup
             break
         chosen, (effects, left) = [*chosen, best], tried[best]
     return chosen, effects
+
+
+def _adds(designs: Sequence[FloatArray], effects: FloatArray) -> list[FloatArray]:
+    """What each design adds with its own of the effects."""
+    ends = np.cumsum([d.shape[1] for d in designs])[:-1]
+    return [d @ own for d, own in zip(designs, np.split(effects, ends), strict=True)]
 
 
 def _number(column: pl.Series) -> FloatArray:

@@ -82,9 +82,12 @@ def shrunk(asked: Answers, over: Over, added: FloatArray | None = None) -> Findi
         return f"how much of the right answers' variation is shown cannot be told: {why}"
     explained = over(lambda rows: _explained(asked, (), rows), [len(asked.codes)]).within(0, 1)
     parts = {} if added is None else _parts(asked, added)
-    alone = {name: float(_explained(asked, [part]).mean()) for name, part in parts.items()}
+    # Noisy right answers explain some of the noise too: no share is above 1, nor what one factor for all explains above
+    # what the answers themselves, which have none of it, leave possible.
+    alone = {name: min(1.0, float(_explained(asked, [part]).mean())) for name, part in parts.items()}
     most = max(alone, key=lambda name: alone[name], default="")
-    whole, apart = (float(_explained(asked, of).mean()) for of in ([asked.target], [*parts.values()]))
+    whole, apart = (min(1.0, float(_explained(asked, of).mean())) for of in ([asked.target], [*parts.values()]))
+    whole = min(whole, explained.high)
     why = ""
     if not (explained.mean >= HALF and explained.low >= FOR_CERTAIN):
         why = (

@@ -9,7 +9,7 @@ from scipy.special import bdtrc
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.by_heart import ByHeart, by_heart
-from recombine.mechanisms.comparing import Comparison
+from recombine.mechanisms.comparing import Comparison, noise_within
 from recombine.mechanisms.finding import FEWEST
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.gap import Gap
@@ -148,7 +148,7 @@ def _past_the_margin(
 def _open(answers: Answers, gap: Gap, margin: float, favoured: ByHeart | None) -> str:
     """Why it is not clear whether a gap past the margin is a failure, in a clause."""
     if gap.width.low <= margin:
-        return _across(gap.width, margin, answers, favoured)
+        return _across(gap, margin, answers, favoured)
     if favoured is not None:
         return f"{favoured.bound}: {favoured.advice}"
     return (
@@ -167,26 +167,54 @@ def _as_the_rule(comparison: Comparison, noise: float) -> bool:
     return knows and best.difference.low <= 0 <= best.difference.high
 
 
-def _across(gap: Interval, margin: float, answers: Answers, favoured: ByHeart | None) -> str:
+def _across(gap: Gap, margin: float, answers: Answers, favoured: ByHeart | None) -> str:
     """That the gap reaches across the margin, and what would tell: intervals narrow with the root of what they are
     over."""
-    start = f"the gap reaches across the margin of {margin:g}, up to which it would count as composing"
+    start, width = (
+        f"the gap reaches across the margin of {margin:g}, up to which it would count as composing",
+        gap.width,
+    )
     if favoured is not None:
         return f"{start}, and training rows of seen combinations favour them: {favoured.advice}"
-    away = gap.low - gap.mean if gap.mean > margin else gap.high - gap.mean
-    times = np.square(away / (gap.mean - margin)) if gap.mean != margin else np.inf
+    away = width.low - width.mean if width.mean > margin else width.high - width.mean
+    times = float(np.square(away / (width.mean - margin))) if width.mean != margin else np.inf
     members = len(answers.members)
-    rows = gap.over == "examples"
+    rows = width.over == "examples"
     what = "rows (of seen and unseen combinations)" if rows else "combinations (seen and unseen)"
     what += " or members" * (members > 1)
     if times > MOST_TIMES:
         told = f"it would take more than {MOST_TIMES} times as many {what} to tell"
         return f"{start}: if it stays where it is, {told}; or name the gap that matters (margin)"
-    exist = prod(answers.space.shape) if answers.space.finite else np.inf
-    more = f", which is more than the {exist:,} that these levels have: it takes more levels"
-    more *= int(members == 1 and not rows and times * len(answers.codes) > exist)
+    exist, more = prod(answers.space.shape) if answers.space.finite else np.inf, ""
+    if members == 1 and not rows and times * len(answers.codes) > exist:
+        if instead := _instead(answers, gap.beyond.mean(axis=0), times, int(exist)):
+            return f"{start}: if it stays where it is, {instead} would tell"
+        more = f", which is more than the {exist:,} that these levels have: it takes more levels"
     times = max(1.1, np.ceil(10 * times) / 10)
     return f"{start}: if it stays where it is, {times:.2g} times as many {what} would tell{more}"
+
+
+def _instead(answers: Answers, error: FloatArray, times: float, exist: int) -> str:
+    """What narrows the gap as much as so many times as many combinations, more than exist, would: more of these held
+    out, or more rows of each where it is these that errors vary with. Nothing where neither does."""
+    sides = [np.flatnonzero(mask) for mask in (answers.unseen, answers.compared)]
+    spread = [float(error[at].var(ddof=1)) for at in sides]
+    (unseen, seen), whole = map(len, sides), sum(s / len(at) for s, at in zip(spread, sides, strict=True))
+    held = np.arange(unseen + 1, exist // 2 + 1)
+    left = spread[0] / held + spread[1] / ((exist - held) * seen / max(1, int(answers.seen.sum())))
+    if whole > 0 and (left <= whole / times).any():
+        return (
+            f"holding out about {held[left <= whole / times][0]:,} of the {exist:,} combinations instead of {unseen:,}"
+        )
+    noise, n = noise_within(answers), answers.counts
+    if noise is None or not whole > 0:
+        return ""
+    by_row = (4 * error.clip(0) * noise / n + 2 * np.square(noise / n)) if answers.classes is None else (
+        error.clip(0, 1) * (1 - error.clip(0, 1)) / np.maximum(n - 1, 1)
+    )  # fmt: skip
+    part = min(1.0, sum(float(by_row[at].mean()) / len(at) for at in sides) / whole)
+    need = part / (1 / times - 1 + part) if 1 / times - 1 + part > 0 else np.inf
+    return f"about {max(2.0, np.ceil(need)):.0f} times as many rows of each combination" * (need <= MOST_TIMES)
 
 
 def _failing(answers: Answers, errors: FloatArray, margin: float) -> str:

@@ -13,12 +13,13 @@ import numpy as np
 
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
-from recombine.mechanisms.comparing import Comparison
+from recombine.mechanisms.comparing import Comparison, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE
 from recombine.mechanisms.literal import LITERAL, literal
 from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
+from recombine.mechanisms.unmoved import unmoved
 from recombine.statistics import Over
 
 MOST_ASKED, MOST_TRAINED = 1_000, 4_000
@@ -51,6 +52,11 @@ def evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) ->
     if len(rows) > MOST_ASKED:
         rows = np.sort(rng.choice(rows, MOST_ASKED, replace=False))
     asked = answers.at(rows)
+    # Where rows do not tell the noise, errors on seen combinations do, unless these were known by heart.
+    told = not few and (answers.like or noise_within(answers) is not None)
+    erred = float(answers.error[:, answers.compared].mean()) if answers.compared.any() else 0.0
+    noise = answers.scale * max(erred, comparison.floor.mean if np.isfinite(comparison.floor.mean) else 0.0)
+    noise *= float((1 / asked.counts).mean()) if not answers.varies else 1.0
     found: list[Finding] = [] if few else [fixed(asked, over)]
     if answers.trained is None:
         silent["shortcut and copy"] = "the answers of the training combinations are not known; give the target there"
@@ -63,6 +69,8 @@ def evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) ->
                 why = outcome.why or "it may be the true rule, and what is left of the error the noise"
                 outcome = replace(outcome, speaks=False, why=why)
             _sort(rule.mechanism, outcome, found, silent)
+        also = [e for e in unmoved(asked, noise) if not any(f.id == e.id and f.speaks for f in found)] if told else []
+        found = [*(f for f in found if f.id not in {e.id for e in also}), *also]
         copied = literal(asked, over)
         if copied is not None and copied.speaks and not any(e.id == "copy" and e.speaks for e in found):
             found = [*(e for e in found if e.id != "copy"), copied]

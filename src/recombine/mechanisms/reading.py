@@ -90,6 +90,11 @@ def _with_bare(
     names = scanned[0].collect_schema().names()
     kept = {*used, *[n for n in names if n not in used][:MOST_COLUMNS]}
     frames = [collect(f.select(n for n in f.collect_schema() if n in kept)) for f in scanned]
+    if (
+        how.split is not None
+        and frames[0].filter(pl.col(how.split[0]).cast(pl.String) != how.split[1])[columns[0]].null_count()
+    ):
+        return answers  # How columns are read of these training rows is not known.
     frames = [f.drop_nulls([n for n in (how.target, columns[0]) if n in f.columns]) for f in frames]
     texts = pl.col(how.factors).cast(pl.String)
     trained = scan(how.train).select(texts) if how.split is None else (
@@ -97,12 +102,12 @@ def _with_bare(
     )  # fmt: skip
     shown = {*collect(trained).rows()}
     unseen = np.array([row not in shown for row in frames[0].select(texts).rows()], dtype=bool)
-    (first, *rest), names, doubt = columns_taken_off(frames, how.factors, how.target, columns[0], used, unseen)
-    if not names:
+    (first, *rest), besides, doubt = columns_taken_off(frames, how.factors, how.target, columns[0], used, unseen)
+    if not besides:
         return answers
     known = rest[0].lazy() if told else None if how.train is None else scan(how.train)
     bare = _read(first.lazy(), known, told, columns, how)[0]
-    return replace(answers, bare=replace(bare, doubt=doubt), besides=tuple(names))
+    return replace(answers, bare=replace(bare, doubt=doubt), besides=besides)
 
 
 Parts = list[tuple[int, NDArray[np.bool_]]]
@@ -119,7 +124,7 @@ def _read(
     scores = {"log loss": loss} if likely is not None else {}
     frame, column = (frame, prediction[0]) if likely is None else (likely, label)
     columns = answer_columns(frame, how.target, column, kind if likely is None else "class", known if told else None)
-    frame, lost, of_test = _complete(frame, columns, how)
+    frame, left = _complete(frame, known, columns, how)
     frame = _with_answers(frame, columns, error)
     if columns.kind == "number":
         frame = frame.with_columns((pl.col(column) - pl.col(how.target)).abs().alias(off))
@@ -136,12 +141,13 @@ def _read(
         frames.append(known.with_columns(columns.answer(how.target).alias(how.target)) if told else known)
     right, said = (_tables(frames, how, name, columns.kind) for name in (how.target, column))
     holds = known is not None and _holds_training(right, taught, frame, columns)
-    parts, seen, fresh = _asked(right, how.split is not None, holds)
+    answered = np.asarray([]) if said[0].target is None else said[0].target.count
+    parts, seen, fresh = _asked(right, how.split is not None, holds, answered > 0)
     trained, scale = _trained(columns, right, how.split is not None, told, parts)
     wrong = _tables(frames, how, error, "number")
     fit = None
-    if how.split is not None:
-        fit = np.array([float(np.average(_mean(wrong[0]), weights=right[0].counts)) / scale])
+    if how.split is not None and answered.any():
+        fit = np.array([float(np.average(_mean(wrong[0]), weights=answered)) / scale])
 
     def means(name: str) -> FloatArray:
         return _gather(_tables(frames, how, name, "number"), parts, _mean)
@@ -166,8 +172,7 @@ def _read(
         hits=_hits(frames, told, columns, how, parts),
         copied=None if flags is None else np.stack([means(name) for name in copies]),
     )
-    notes = [f"{rows_words(lost, 'was', 'were')} left out: no target or no prediction{of_test}."] if lost else []
-    dropped = sum(t.dropped for t in right)
+    notes, dropped = left, sum(t.dropped for t in right)
     notes += [f"{rows_words(dropped, 'was', 'were')} left out: factors are missing."] if dropped else []
     if known is not None and (holds or not told):
         notes.append(
@@ -203,14 +208,16 @@ def _hits(frames: list[pl.LazyFrame], told: bool, columns: Columns, how: Reading
     return _gather(_tables(rows, how, hit, "class"), parts, lambda t: _shares(both, t.target)[:, :-1])
 
 
-def _asked(right: list[Table], cut: bool, holds: bool) -> tuple[Parts, NDArray[np.bool_], NDArray[np.bool_]]:
+def _asked(
+    right: list[Table], cut: bool, holds: bool, answered: NDArray[np.bool_]
+) -> tuple[Parts, NDArray[np.bool_], NDArray[np.bool_]]:
     """Which combinations of which table are asked about, which of them were seen, and which on rows not trained on.
 
-    Of a table that is cut in two these are the test rows, and training rows of combinations without any. Of two tables
-    it is the first, all of it new rows unless it ``holds`` those of training."""
+    Of a table that is cut in two these are the test rows, and training rows of combinations without any, where these
+    are ``answered``. Of two tables it is the first, all of it new rows unless it ``holds`` those of training."""
     if cut:
         train, test = right
-        rest = ~_within(test, train)
+        rest = ~_within(test, train) & answered
         seen = np.concatenate([_within(train, test), np.ones(int(rest.sum()), dtype=bool)])
         fresh = np.concatenate([np.ones(len(test.codes), dtype=bool), np.zeros(int(rest.sum()), dtype=bool)])
         return [(1, np.ones(len(test.codes), dtype=bool)), (0, rest)], seen, fresh
@@ -284,23 +291,47 @@ def _placed(frame: pl.LazyFrame, how: Reading) -> tuple[pl.LazyFrame, list[str]]
     return (frame.filter(~blank), [left]) if lost else (frame, [])
 
 
-def _complete(frame: pl.LazyFrame, columns: Columns, how: Reading) -> tuple[pl.LazyFrame, int, str]:
-    """The rows that have an answer and a prediction, how many have not, and how many of these are test rows."""
+def _complete(
+    frame: pl.LazyFrame, known: pl.LazyFrame | None, columns: Columns, how: Reading
+) -> tuple[pl.LazyFrame, list[str]]:
+    """The rows that have an answer and a prediction, which training rows need not have; and what is worth saying of
+    the others."""
     schema = frame.collect_schema()
     for name in (columns.target, columns.prediction):
         if schema[name].is_float():
             frame = frame.with_columns(pl.col(name).fill_nan(None))
-    absent = pl.any_horizontal(pl.col(columns.target).is_null(), pl.col(columns.prediction).is_null())
-    lost = int(collect(frame.select(absent.sum()))[0, 0] or 0)
-    if lost and how.missing == "error":
+    right, said = pl.col(columns.target).is_null(), pl.col(columns.prediction).is_null()
+    test = pl.lit(True) if how.split is None else pl.col(how.split[0]).cast(pl.String) == how.split[1]
+    absent, untold = right | (said & test), said & ~right & ~test
+    lost, asked, blank = map(int, collect(frame.select(
+        lost=absent.sum(), asked=(absent & test).sum(), blank=untold.sum()
+    )).row(0))  # fmt: skip
+    if (lost or blank) and how.missing == "error":
         raise InputError(
-            f"{rows_words(lost, 'has', 'have')} no {columns.target!r} or no {columns.prediction!r}; leave out what is "
-            "missing with missing='drop' (--missing drop)."
+            f"{rows_words(lost + blank, 'has', 'have')} no {columns.target!r} or no {columns.prediction!r}; leave out "
+            "what is missing with missing='drop' (--missing drop)."
         )
-    if not lost or how.split is None:
-        return (frame.filter(~absent) if lost else frame), lost, ""
-    asked = int(collect(frame.select((absent & (pl.col(how.split[0]).cast(pl.String) == how.split[1])).sum()))[0, 0])
-    return frame.filter(~absent), lost, f"; {asked:,} of them {'is a test row' if asked == 1 else 'are test rows'}"
+    notes = []
+    if lost:
+        of_test = f"; {asked:,} of them {'is a test row' if asked == 1 else 'are test rows'}" * (how.split is not None)
+        gone = _gone(frame, known, absent, test, how)
+        taken = f", and {gone:,} unseen combination{'s' * (gone != 1)} lost all rows by it" * (gone > 0)
+        notes.append(f"{rows_words(lost, 'was', 'were')} left out: no target or no prediction{of_test}{taken}.")
+    if blank:
+        have = f"{blank:,} training row{'s have' if blank > 1 else ' has'} no prediction"
+        them = "them" if blank > 1 else "it"
+        notes.append(f"{have}: what was trained on is known from {them}, errors on training rows without {them}.")
+    return (frame.filter(~absent) if lost else frame), notes
+
+
+def _gone(frame: pl.LazyFrame, known: pl.LazyFrame | None, absent: pl.Expr, test: pl.Expr, how: Reading) -> int:
+    """How many unseen combinations have no row left; none where it is not the values that are their levels."""
+    names, schema = [*how.factors], frame.collect_schema()
+    shown = frame.filter(~test & ~absent) if known is None else known
+    if how.bins or any(shown.collect_schema().get(name) != schema[name] for name in names):
+        return 0
+    left = frame.filter(test).group_by(names).agg(gone=absent.all()).filter("gone")
+    return int(collect(left.join(shown, on=names, how="anti", nulls_equal=True).select(pl.len()))[0, 0])
 
 
 def _with_answers(frame: pl.LazyFrame, columns: Columns, error: str) -> pl.LazyFrame:

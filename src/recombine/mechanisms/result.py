@@ -145,7 +145,8 @@ class MeasureResult(Result):
             )
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
         how = f"Mechanism: {'; '.join(named)}." if named else (
-            f"The other {self.others[0]:,} err by {share(self.others[1])}, seen ones by {share(self.seen.mean)}."
+            f"The other {'one errs' if self.others[0] == 1 else f'{self.others[0]:,} err'} by {share(self.others[1])}, "
+            f"seen ones by {share(self.seen.mean)}."
             if self.others else _silent(self.evidence)
         )  # fmt: skip
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"

@@ -29,6 +29,9 @@ AS_GOOD = 0.8
 COPIED = 0.8
 """Copying allows any of many answers, near which numbers fall that were never copied: nearly all have to be such. So
 does a factor whose levels give several; …"""
+COPIED_NUMBERS = 0.75
+"""How far from chance to certainty numbers have to be copies: with many levels any number is near some neighbour's. Of
+planted copies it was .84 and more, of answers that lack something .66 and less."""
 HALF = 0.5
 """… if it lets more than this pass by chance, it is no rule."""
 OFTEN = 0.6
@@ -161,7 +164,7 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     several = rule.usual and asked.classes is not None and bool(np.median(allowed[at].sum(axis=1)) > 1)
     if explains < MOST_OF:
         why = f"it accounts for {explains:.0%} of the wrong answers; {MOST_OF:.0%} are needed"
-    elif lift < LIFT:
+    elif lift < (COPIED_NUMBERS if rule.id == "copy" and asked.classes is None else LIFT):
         why = f"it is followed little more often than chance gives ({value.mean:.2f} against {chance:.2f})"
     elif several and chance > HALF:
         why = f"its levels give so many answers that {chance:.2f} of any would follow it"
