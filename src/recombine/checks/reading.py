@@ -48,7 +48,9 @@ def read(
     """The training table, the table that is asked about (None: the grid), those of its rows that are training rows
     without an answer, what is worth saying about reading, and the shifts of ``blocks`` that were taken off the answers;
     ``how`` is what `read_tables` takes. A row without an answer is a question: asked about, not trained on."""
-    tables = read_tables([table] if test is None else [table, test], [*factor_names(factors), *blocks], **how)
+    tables = read_tables(
+        [table] if test is None else [table, test], [*factor_names(factors), *blocks], once=True, **how
+    )
     shifts = None
     if blocks:
         tables, shifts = without_shifts(tables, blocks, order, how.get("numbers") or {})

@@ -47,7 +47,7 @@ def unnamed(
     others = _recurring(table, used, how.get("max_bytes"))
     if not others or how["target"] is None:
         return []
-    read = read_tables([table], [*factors, *blocks, *others], **{**how, "missing": "drop"})[0]
+    read = read_tables([table], [*factors, *blocks, *others], once=True, **{**how, "missing": "drop"})[0]
     target, held = read.target, len(factors)
     if target is None or not target.numeric:
         return []

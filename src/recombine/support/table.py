@@ -63,10 +63,12 @@ def read_tables(
     merge_alike: bool | None = None,
     max_rows: int | None = None,
     max_bytes: int | None = None,
+    once: bool = False,
 ) -> list[Table]:
     """Read tables over one common space of levels; those of ``numbers`` are numbers, however many, and with
     ``merge_alike`` texts that differ only in spaces or capitals are one. ``split=(column, value)`` cuts a single table
-    in two: the rows where the column has another value, then those where it has this one."""
+    in two: the rows where the column has another value, then those where it has this one. With ``once`` copies of
+    rows of the first count once (`support/copies.py`)."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
     used = {*names, *bins, *([target] if target else []), *([split[0]] if split else [])}
@@ -80,7 +82,7 @@ def read_tables(
                 raise unknown("column", name, schema.names())
         _guard_rows(frame, max_rows)
     said.tables = [*frames]
-    if target:
+    if target and once:
         frames[0], copied = without_copies(
             frames[0], lambda: scan(tables[0], whats[0], max_bytes, max_rows), sorted(used), target
         )
