@@ -142,7 +142,7 @@ def test_copies_of_rows_tell_nothing_of_the_noise():
         found = check({"a": a[rows], "b": b[rows], "y": y[rows]}, ["a", "b"], target="y")
         assert found.verdict == once.verdict == "determined"
         assert found.additivity.p_value == pytest.approx(once.additivity.p_value)
-        assert "cop" in " ".join([found.additivity.words, *found.notes])
+        assert "count once" in " ".join([found.additivity.words, *found.notes])
     four = {"a": list("uuvv") * 3, "b": list("xyxy") * 3, "y": [1.1, 2.2, 3.3, 8.5] * 3}
     found = check(four, ["a", "b"], target="y")
     assert found.additivity.rejected is None

@@ -170,10 +170,8 @@ def _as_the_rule(comparison: Comparison, noise: float) -> bool:
 def _across(gap: Gap, margin: float, answers: Answers, favoured: ByHeart | None) -> str:
     """That the gap reaches across the margin, and what would tell: intervals narrow with the root of what they are
     over."""
-    start, width = (
-        f"the gap reaches across the margin of {margin:g}, up to which it would count as composing",
-        gap.width,
-    )
+    start = f"the gap reaches across the margin of {margin:g}, up to which it would count as composing"
+    width = gap.width
     if favoured is not None:
         return f"{start}, and training rows of seen combinations favour them: {favoured.advice}"
     away = width.low - width.mean if width.mean > margin else width.high - width.mean
