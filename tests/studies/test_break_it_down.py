@@ -20,7 +20,7 @@ from recombine.structure import Choice, MaskSettings, Protocol, accuracy
 from recombine.studies.break_it_down import STUDY, tables
 from recombine.studies.break_it_down.bases import STEPS
 from recombine.studies.break_it_down.claims import BASE, CHOSEN, LANGUAGE, PART, PASSED, _of, _rho
-from recombine.studies.break_it_down.dissection import DissectionRun, read_bases
+from recombine.studies.break_it_down.dissection import DissectionRun, Pretraining, read_bases
 from recombine.studies.break_it_down.settings import FILE, HASH, SMALL_RESNET, _encoder
 from recombine.tasks import Contours, OddOneOutTask
 from recombine.training import Adam, train
@@ -273,13 +273,17 @@ def test_of_a_pruned_base_only_what_a_mask_of_its_task_keeps_is_left(tmp_path: P
     )
     bases = small.trained(context := Context("cpu", tmp_path))
     before = [{name: tensor.clone() for name, tensor in base.named_parameters()} for base in bases]
-    small._prune(bases, context)
-    for base, old in zip(bases, before, strict=True):
+    left = small._prune(bases, strict, context)
+    for base, old, share in zip(bases, before, left, strict=True):
         emptied = {name for name, tensor in base.named_parameters() if old[name].any() and not tensor.any()}
         assert emptied, "under such a penalty nothing is kept"
         assert all("layers" in name for name in emptied)
         for name, tensor in base.named_parameters():
             assert name in emptied or torch.equal(tensor, old[name])
+        assert share == 0.0
+    unsearched = small.replace(protocol=small.protocol.replace(gate=1.0), untrained=1)
+    table = unsearched.dissected(Context("cpu", tmp_path / "again")).bases
+    assert table["left"].to_list() == [0.0, 0.0, None], "what is left is told, of trained bases"
 
 
 def test_what_is_compared_differs_in_one_thing() -> None:
@@ -288,6 +292,11 @@ def test_what_is_compared_differs_in_one_thing() -> None:
     assert longer.pretraining is not None
     assert (longer.pretraining.steps, longer.steps) == (8000, 4000)
     assert longer.replace(pretraining=longer.pretraining.replace(steps=800)).address == plain.address
+    masked, task = (cast(Pretraining, found[f"agreement-{what}-long"].pretraining) for what in ("pretrained", "task"))
+    assert (masked.steps, masked.optimizer, masked.batch_size) == (task.steps, task.optimizer, task.batch_size * 4)
+    assert task.task.address == found["agreement-task-long"].task.address, "its own task, for longer"
+    same = found["agreement-pretrained-long"].replace(pretraining=None).address
+    assert same == found["agreement-task-long"].replace(pretraining=None).address
     more, pretrained = found["agreement-plural-more"], found["agreement-plural-pretrained"]
     assert pretrained.pretraining is not None
     assert more.steps == pretrained.steps + pretrained.pretraining.steps

@@ -60,12 +60,15 @@ def unfailing(study: Study[Any], tables: Tables, tries: int = TRIES) -> list[Unf
 
 
 def dealt(tables: Tables, seed: int) -> dict[str, pl.DataFrame]:
-    """The tables with each measured column dealt anew among the rows; what names a row stays."""
+    """The tables with each measured column dealt anew among the rows; what names a row stays, and so does what is there
+    twice: ``val_x``, a number on problems to choose by, goes with ``x``, since that they agree is no finding."""
     rng = np.random.default_rng(seed)
     found = {}
     for name, table in tables.items():
         measured = [c for c in table.columns if table[c].dtype.is_float()]
-        found[name] = table.with_columns(pl.Series(c, table[c][rng.permutation(table.height)]) for c in measured)
+        order = {c: rng.permutation(table.height) for c in measured}
+        places = {c: order.get(c.removeprefix("val_"), order[c]) for c in measured}
+        found[name] = table.with_columns(pl.Series(c, table[c][places[c]]) for c in measured)
     return found
 
 

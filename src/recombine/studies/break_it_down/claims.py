@@ -29,9 +29,10 @@ SLOW = ENCODERS & (pl.col("rate") == 1e-4)
 PRETRAINED = pl.col("pretraining") == "masked words"
 """Encoders of all four rules at the paper's rate, with and without pretraining."""
 RANDOM = TASKS & (pl.col("random") > 0)
-WIDTHS = (pl.col("task") == "number–contact") & (pl.col("depth") == 18) & SCRATCH
-MIDDLE = (pl.col("depth") == 18) & (pl.col("width") == 16) & pl.col("task").is_in(["number–contact", "inside–contact"])
-OTHER_WIDTHS = (pl.col("depth") >= 18) & (pl.col("width") != 16)
+WIDTHS = (pl.col("task") == "number–contact") & (pl.col("depth") == 18) & SCRATCH & ~ASIDE
+WITH_CONTACT, PAIR = pl.col("task").str.ends_with("–contact") & RESNETS, (pl.col("task") == "inside–number") & RESNETS
+MIDDLE = (pl.col("depth") == 18) & (pl.col("width") == 16) & WITH_CONTACT
+OTHER_WIDTHS = (pl.col("depth") >= 18) & (pl.col("width") != 16) & WITH_CONTACT
 CHOSEN, PASSED, GAP = pl.col("chosen"), pl.col("passed"), -pl.col("d_abl")
 FRESH: dict[str, Any] = {"network": "untrained"}
 EMPTIED = (pl.col("kind") == "resnet") & (pl.col("pixels") == 64) & (pl.col("bases_of") != "resnet18-untrained")
@@ -249,6 +250,9 @@ NEW = (
     _ours("removable-above-elsewhere", "So it is in networks of other widths and of 50 layers.", _layers(OTHER_WIDTHS),
           "D_abl, all masks of the last stage less all over every layer",
           "judged by networks that were searched so after the claim was made"),
+    _ours("removable-above-inside-number", "So it is on inside–number.", _layers(PAIR),
+          "D_abl, all masks of the last stage less all over every layer",
+          "whether it is so beyond rules with contact; asked when the means had been seen"),
     # Alike, members would differ by what 512 images leave open: a standard deviation of .02. More than .05 is asked.
     _ours("unseen-varies", "Digit pairs: members that all do their own task differ on unseen combinations.",
           cells(SPREAD, "along", LAST, pl.col("gated"), asked=cells("unseen", "along", LAST))
@@ -359,11 +363,19 @@ LARGER = (
                  names=("800 steps of masked words, 4000 of the task", "4800 of the task")),
           "D_abl from scratch less that of pretrained bases",
           "the rival of pretraining-helps-agreement-plural: 800 more steps of 128 sentences; declared before its run"),
+    _ours("pretraining-longer-not-steps", "Agreement at 1e-4: parts of bases pretrained for 8000 steps are more "
+          "removable than those of bases that learnt the task itself in these steps, at the same rates.",
+          rising(_in("agreement-pretrained-long"), _in("agreement-task-long"),
+                 names=("8000 steps of masked words, 4000 of the task", "12 000 of the task")),
+          "D_abl of the task alone less that of pretrained bases",
+          "the rival of pretraining-longer-helps: more steps, most of them at 2e-4, and a higher rate makes parts from "
+          "scratch, too (rate-makes-parts); declared before its run"),
     _paper("removable-inside-number",
            "Inside–number: without the chosen part for either, that one suffers more than the other.",
            _chosen((pl.col("task") == "inside–number") & VISION).below(), "D_abl", -0.138,
            "ResNet-50 −.187 (inside) and −.119 (number), wide −.104 and −.143, contrastive −.161 and −.007"),
-    _paper("pruned-do-their-task", "Number–contact: a base pruned to a few percent of its weights still does its task.",
+    _paper("pruned-do-their-task",
+           "Number–contact: a base pruned to what a mask of its own task keeps still does its task.",
            cells("accuracy", "bases", run="resnet18-pruned", network="trained", unit=BASE).above(0.9, nothing=0.25),
            "accuracy", 0.949, "pruned ResNet-50: .928, .959, .959"),
     *(_paper(f"removable-pruned-{one}",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import polars as pl
 from pydantic import Field
 
 from recombine.description import Description
@@ -92,13 +94,15 @@ class DissectionRun(Run):
         search = self.protocol.settings[0]
         long = search.epochs * (self.learn // search.batch_size) >= LONG
         with rounding("tf32" if context.device.startswith("cuda") else "float32"):
-            if self.pruning is not None:
-                self._prune(bases, context)
-            return carry_out(
+            left = None if self.pruning is None else self._prune(bases, self.pruning, context)
+            found = carry_out(
                 self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
                 strategy=mask_strategy(context.device),
                 checkpoint=context.workspace / "masks" if long else None,
             )  # fmt: skip
+        if left is not None:
+            found = replace(found, bases=found.bases.with_columns(left=pl.Series(left + [None] * self.untrained)))
+        return found
 
     def trained(self, context: Context) -> list[nn.Module]:
         """The bases, on the device."""
@@ -119,16 +123,18 @@ class DissectionRun(Run):
             ensembles = [self._train(self, "bases", build, [i], context) for i, build in builds.items()]
         return [ensemble.member(m) for ensemble in ensembles for m in ensemble.members]
 
-    def _prune(self, bases: list[nn.Module], context: Context) -> None:
+    def _prune(self, bases: list[nn.Module], by: MaskSettings, context: Context) -> list[float]:
+        """Set to zero what a mask of the base's own task leaves out; the share of weights that is left, by base."""
         problems, how = self.task.split("train"), mask_strategy(context.device)
         found = find_masks(
-            bases, problems, self.pruning or MaskSettings(), strategy=how,
+            bases, problems, by, strategy=how,
             progress=lambda done, total: context.progress(done, total, "steps of pruning"),
         )  # fmt: skip
         for base, mask in zip(bases, found.masks, strict=True):
             own = dict(base.named_parameters())
             for name, kept in mask.keep.items():
                 own[name].data.mul_(kept.to(own[name].device))
+        return [mask.density for mask in found.masks]
 
     def _train(
         self, of: DissectionRun | Pretraining, what: str, build: Any, members: list[int], context: Context

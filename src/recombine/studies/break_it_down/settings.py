@@ -144,6 +144,9 @@ def _paper(members: int | None) -> dict[str, Setting]:
         **{f"{name}-pretrained-long": bert("4 × 512, low rate, pretrained for longer", searched, five,
                                            _words(LANGUAGES[name]).replace(steps=long), lr=1e-4, steps=4000, rule=name,
                                            precision="tf32") for name in ("agreement", "agreement-plural")},
+        # The same steps at the same rates, all of them of the task itself.
+        "agreement-task-long": bert("4 × 512, low rate, the task for longer", searched, five, _task(AGREEMENT, long),
+                                    lr=1e-4, steps=4000, precision="tf32"),
         "agreement-plural-more": bert("4 × 512, low rate, more steps", searched, five, lr=1e-4, steps=4800,
                                       rule="agreement-plural"),
         # One base per run: half an hour of an H200 in all, and a run that is cut short goes on from the masks it has.
@@ -342,6 +345,13 @@ def _contours(*beside: str) -> OddOneOutTask:
 def _words(source: Sentences) -> Pretraining:
     return Pretraining(task=MaskedWords(source=source), model=_encoder(512, 8, 4, source, masked_words=True), steps=800,
                        batch_size=128, optimizer=Adam(lr=2e-4))  # fmt: skip
+
+
+def _task(source: Sentences, steps: int) -> Pretraining:
+    """The odd one out at the rate of masked words, and as many sentences in a step."""
+    task = OddOneOutTask(source=source, family=Family(both_broken=False), problems=9500, held_out=1000)
+    return Pretraining(task=task, model=OddOneOutNet(encoder=_encoder(512, 8, 4, source)), steps=steps, batch_size=32,
+                       optimizer=Adam(lr=2e-4))  # fmt: skip
 
 
 def _encoder(
