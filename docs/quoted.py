@@ -45,8 +45,11 @@ ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
 STATUSES = ("holds", "fails", "not fitted", "not run yet")
 """The last: declared with its criterion, and a run that it needs is not committed."""
-APART = ("redundant-many", "uninformative-many", "map-equivalence")
-"""Runs whose members are no units of their own."""
+APART = (
+    "redundant-many", "uninformative-many", "map-equivalence", "bert-grid", "digit-pairs-when", "sums-alike-1",
+    "bumps-alike-1",
+)  # fmt: skip
+"""Runs whose members are no units of their own: most are those of another run, searched or looked at again."""
 PAPERS = {
     "gradient-toy": "Li et al., section 6",
     "gradient-descent": "Li et al.",
@@ -293,7 +296,8 @@ def _apart() -> str:
         "Members: networks; kernels or samples where nothing is trained. Not counted, asked for by few claims: "
         f"{runs('gradient-toy')[APART[0]]['members']} toy networks\nof each of two settings, the first "
         f"{runs('gradient-toy')['redundant']['members']} of which are counted, and a map of {starts} starts at "
-        f"{plane.select('rate', 'sigma').n_unique()} places each."
+        f"{plane.select('rate', 'sigma').n_unique()} places each;\nnor, the second time, networks of "
+        "`break-it-down` that were searched twice."
     )
 
 

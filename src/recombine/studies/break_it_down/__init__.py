@@ -19,8 +19,8 @@ from recombine.studies.study import Paper, Study
 STUDY = Study(
     name="break-it-down",
     says="In networks trained on a rule of two parts a search often finds a subnetwork for each part that does its "
-    "own; the best of several can often be removed without the other, but rarely in encoders from scratch at the "
-    "paper's rate, by searches of 1 to 2 % of its length.",
+    "own; the best of several can often be removed without the other, but rarely in encoders from scratch at "
+    "1e-4, by searches of 1 to 8 % of the paper's length.",
     lead="parts",
     in_short=lambda rows: rows.filter(pl.col("run").is_in(["agreement", "bert-slow", "bert-slow-pretrained"])),
     title="Break it down: can the part that computes a subroutine be found and removed?",
