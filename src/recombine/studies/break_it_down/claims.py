@@ -246,7 +246,8 @@ NEW = (
                  names=("400 steps", "160", "80"), pair="member"), "smallest difference of D_abl as a share",
           "the rival of the claim before, asked when its means had been seen"),
     _ours("removable-above", "Contours, contact one of two rules: parts of the last stage are more removable than "
-          "parts found over all layers.", _layers(MIDDLE), "D_abl, all masks of the last stage less all over every layer",
+          "parts found over all layers.", _layers(MIDDLE),
+          "D_abl, all masks of the last stage less all over every layer",
           "seen in the masks that it is judged by"),
     _ours("removable-above-elsewhere", "So it is in networks of half and twice the width.", _layers(OTHER_WIDTHS),
           "D_abl, all masks of the last stage less all over every layer",
@@ -332,8 +333,7 @@ LARGER = (
            "−.48 (subject) and −.51 (verb) pretrained, −.37 and −.13 from scratch"),
     _paper("pretraining-helps-slow",
            "Agreement: at 1e-4, the paper's rate from scratch, pretraining makes parts more removable: D_abl is lower "
-           "than from "
-           "scratch.",
+           "than from scratch.",
            rising(_in("bert-slow-pretrained"), _in("bert-slow"), names=("pretrained", "from scratch")),
            "D_abl from scratch less that of pretrained bases", 0.245,
            "−.48 (subject) and −.51 (verb) pretrained, −.37 and −.13 from scratch"),
