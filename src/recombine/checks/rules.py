@@ -7,6 +7,7 @@ which the rule adds up; classes by probabilities.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -117,6 +118,8 @@ class Scale:
     back: Callable[[Floats], Floats]
     learnt: bool = False
     """Whether the way back is learnt from the answers: it then has to forget those that are left out."""
+    ends: tuple[float, float] = (-math.inf, math.inf)
+    """What answers on it cannot leave."""
 
 
 PLAIN = Scale("", lambda y: y, lambda z: z)
@@ -145,6 +148,7 @@ def scales(y: Floats, share: bool = True) -> list[Scale]:
                 "log-odds",
                 lambda v: np.log((v + edge) / (top - v + edge)),
                 lambda z: (top + 2 * edge) * expit(z) - edge,
+                ends=(0.0, top),
             )
         )
     return [*found, ranks(y)] if len(np.unique(y)) > 8 else found
