@@ -12,8 +12,8 @@ from planted_tables import additive, grid, planted, seen_part
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
 from recombine.checks.expected import Forecast
-from recombine.checks.forecast import _independent, _range, forecast
-from recombine.checks.rules import Cells, Odds, scales
+from recombine.checks.forecast import _even, _independent, _likened, _range, forecast
+from recombine.checks.rules import Adding, Cells, Odds, scales
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 from recombine.errors import InputError
@@ -230,6 +230,48 @@ def test_where_effects_multiply_the_interval_holds_less_often_than_meant_and_is_
             assert found.to_dict()["level"] in found.words
     assert len(held) >= 10
     assert 0.6 < np.mean(held) < 0.97
+
+
+def test_what_multiplies_and_what_adds_up_are_told_apart_by_how_likely_single_noisy_rows_are():
+    chosen = {True: list[str](), False: list[str]()}
+    for seed in range(12):
+        seen, asked = seen_part((8, 6), seed)
+        noise = np.random.default_rng([seed, 1]).standard_normal(len(seen))
+        for multiply in chosen:
+            z = additive(seen, (8, 6), seed) + 0.6 * noise
+            y = np.exp(0.6 * z) if multiply else np.maximum(10 + 2 * z, 0.5)
+            chosen[multiply].append(forecast(Cells(seen, (8, 6), np.ones(len(seen)), y, None), asked).rule)
+    assert chosen[True].count("additive") + chosen[True].count("pairs") <= 1
+    assert chosen[True].count("additive on a log scale") >= 7
+    assert chosen[False].count("additive on a log scale") <= 2
+
+
+def test_the_density_of_an_answer_is_in_its_own_units_on_every_scale():
+    seen, _ = seen_part((6, 5), 0)
+    y = np.exp(additive(seen, (6, 5), 0) + 0.3 * np.random.default_rng(1).standard_normal(len(seen)))
+    cells = Cells(seen, (6, 5), np.ones(len(seen)), y, None)
+    groups = [np.array([i]) for i in range(len(seen))]
+    for rule in (Adding("additive", cells, 1), Adding("additive", cells, 1, scales(y)[0])):
+        rule.left_out(groups)
+        place, sd = np.array([rule.effects.left_out(g) for g in groups]).T
+        on_log = rule.scale.name == "log"
+        z = np.log(y) if on_log else y
+        expected = -(((z - place) / sd) ** 2) / 2 - np.log(sd) - (np.log(y) if on_log else 0)
+        assert rule.density == pytest.approx(expected, abs=0.01)
+        spread = y**0 * sd**2 if not on_log else (np.exp(sd**2) - 1) * np.exp(2 * place + sd**2)
+        assert rule.variance == pytest.approx(spread, rel=0.35)  # of 21 quantiles: less than of the whole tail
+    ranked = Adding("additive", cells, 1, scales(y)[-1])
+    ranked.left_out(groups)
+    assert ranked.scale.name == "rank"
+    assert ranked.density is None
+
+
+def test_errors_as_large_as_was_expected_of_each_are_forecast_as_large_as_is_expected_of_those_asked():
+    tried, asked = np.array([1.0, 4.0, 100.0]), np.array([400.0, 100.0])
+    assert _likened(tried, tried, asked).mean() == pytest.approx(asked.mean())
+    assert _likened(2 * tried, tried, asked).mean() == pytest.approx(2 * asked.mean())
+    assert _even(np.full(5, 3.0)) == pytest.approx(1.0)
+    assert _even(np.array([1e6, 0.0, 0.0, 0.0])) == pytest.approx(0.25)
 
 
 def test_of_few_combinations_no_level_is_claimed():

@@ -308,6 +308,36 @@ def test_ranges_below_zero_are_pointed_out_where_no_answer_is_and_not_cut():
         assert not any("below 0" in note for note in other.notes)
 
 
+@pytest.mark.parametrize(("name", "top"), [("accuracy", 1.0), ("passed %", 100.0), ("growth %", None), ("y", None)])
+def test_answers_and_ranges_of_a_share_end_where_it_does_and_those_of_others_where_they_end(name, top):
+    rng, codes = np.random.default_rng(3), grid(6, 5)
+    codes = codes[rng.permutation(len(codes))[:22]]
+    y = np.clip(0.12 * codes.sum(axis=1) - 0.05 + 0.1 * rng.normal(size=22), 0, 1) * (100 if "%" in name else 1)
+    told = check({"a": codes[:, 0], "b": codes[:, 1], name: y}, ["a", "b"], target=name, grid=True, draws=9)
+    ends = [end for q in told.queries for end in (q.low, q.high, q.prediction) if end is not None]
+    said = [n for n in told.notes if "ranges are cut at" in n]
+    if top is None:
+        assert told.forecast.rule == "additive"
+        assert min(ends) < 0 or max(ends) > y.max()
+        assert not said
+    else:
+        assert min(ends) >= 0
+        assert max(ends) == top
+        assert f"cut at 0 and {top:g}, which {name} is taken not to leave (its name or sign says" in said[0]
+
+
+def test_on_a_log_odds_scale_no_range_leaves_it():
+    rng, codes = np.random.default_rng(0), grid(6, 5)
+    codes = codes[rng.permutation(len(codes))[:22]]
+    logit = 1 + 1.3 * (rng.standard_normal(6)[codes[:, 0]] + rng.standard_normal(5)[codes[:, 1]])
+    y = 1 / (1 + np.exp(-(logit + 0.3 * rng.normal(size=len(codes)))))
+    told = check({"a": codes[:, 0], "b": codes[:, 1], "y": y}, ["a", "b"], target="y", grid=True, draws=9)
+    assert told.forecast.rule == "additive on a log-odds scale"
+    ends = [end for q in told.queries for end in (q.low, q.high) if end is not None]
+    assert 0 <= min(ends) <= max(ends) <= 1
+    assert any("(a log-odds scale has no others, and no seen answer does)" in n for n in told.notes)
+
+
 def test_a_note_tells_easy_from_hard_combinations_by_their_ranges():
     def ranged(*halves: float) -> list[Query]:
         return [

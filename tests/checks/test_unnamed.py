@@ -7,30 +7,53 @@ import pytest
 from planted_tables import grid
 
 from recombine.checks import check
-from recombine.checks.unnamed import explaining, unnamed
+from recombine.checks.unnamed import Beside, explaining, unnamed
 
 CODES = np.repeat(grid(5, 4), 2, axis=0)
 X = np.hstack([np.eye(5)[CODES[:, 0]], np.eye(4)[CODES[:, 1]]])
 ONCE = np.ones(len(X), dtype=np.int64)
 
 
-def beside(rng) -> np.ndarray:
-    """A day of five, an operator of three, a date of fourteen."""
-    return np.stack([rng.permutation(40) % 5, rng.choice(3, 40, p=[0.6, 0.3, 0.1]), rng.permutation(40) // 3], axis=1)
+def beside(rng) -> list[Beside]:
+    """A day of five, an operator of three, a date of fourteen, levels and in order, and a temperature."""
+    day, operator, date = rng.permutation(40) % 5, rng.choice(3, 40, p=[0.6, 0.3, 0.1]), rng.permutation(40) // 3
+    return [Beside(day), Beside(operator), Beside(date, date.astype(float)), Beside(order=rng.standard_normal(40))]
 
 
 def test_a_day_that_shifts_the_answer_is_found_and_what_it_explains_is_what_least_squares_says():
     rng = np.random.default_rng(0)
     columns, y = beside(rng), rng.standard_normal(40)
-    y += 3 * rng.standard_normal(5)[columns[:, 0]]
-    which, share, p_value, tried = explaining(X, y, ONCE, 0.0, columns)
-    assert (which, tried) == (0, 3)
+    day = columns[0].levels
+    assert day is not None
+    y += 3 * rng.standard_normal(5)[day]
+    found = explaining(X, y, ONCE, 0.0, columns)
+    assert found is not None
+    assert (found.place, found.tried, found.lined) == (0, 4, False)
+    assert found.share == pytest.approx(less(y, np.eye(5)[day]))
+    assert found.p_value < 1e-4
+
+
+def less(y, more) -> float:
+    """Share of the residual variance that further columns take away, by least squares."""
     left = []
-    for x in (X, np.hstack([X, np.eye(5)[columns[:, 0]]])):
+    for x in (X, np.hstack([X, more])):
         off = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
         left.append(off @ off / (40 - np.linalg.matrix_rank(x)))
-    assert share == pytest.approx(1 - left[1] / left[0])
-    assert p_value < 1e-4
+    return 1 - left[1] / left[0]
+
+
+@pytest.mark.parametrize("bend", [False, True])
+def test_a_temperature_that_moves_the_answer_is_found_by_a_line_or_a_bend_over_its_ranks(bend):
+    rng = np.random.default_rng(4)
+    columns = beside(rng)
+    warm = columns[3].order
+    assert warm is not None
+    y = rng.standard_normal(40) + (1.5 * warm**2 if bend else 1.5 * warm)
+    found = explaining(X, y, ONCE, 0.0, columns)
+    assert found is not None
+    assert (found.place, found.lined) == (3, True)
+    rank = warm.argsort().argsort()
+    assert found.share == pytest.approx(less(y, np.stack([rank, rank**2], axis=1)))
 
 
 @pytest.mark.parametrize("noise", [lambda rng: rng.standard_normal(40), lambda rng: np.exp(rng.standard_normal(40))])
@@ -43,8 +66,10 @@ def test_what_goes_with_a_factor_or_fits_exactly_is_not_judged():
     rng = np.random.default_rng(2)
     y = rng.standard_normal(40) + 9 * CODES[:, 0]
     nearly = np.where(np.arange(40) == 3, 4, CODES[:, 0])  # one row in forty tells them apart
-    assert explaining(X, y + 9 * (nearly != CODES[:, 0]), ONCE, 0.0, nearly[:, None]) is None
-    assert explaining(X, y, ONCE, 0.0, CODES[:, :1]) is None
+    assert explaining(X, y + 9 * (nearly != CODES[:, 0]), ONCE, 0.0, [Beside(nearly)]) is None
+    assert explaining(X, y, ONCE, 0.0, [Beside(CODES[:, 0])]) is None
+    oven = CODES[:, 0] + 0.01 * rng.standard_normal(40)  # it follows the factor
+    assert explaining(X, y + 900 * (oven - CODES[:, 0]), ONCE, 0.0, [Beside(order=oven)]) is None
     assert explaining(X, X.sum(axis=1), ONCE, 0.0, beside(rng)) is None
 
 
@@ -63,3 +88,41 @@ def test_check_names_the_column_until_it_is_named_and_never_one_with_a_value_for
     assert not said(blocks="test day")
     table["test day"] = [None, *day[1:]]  # with gaps it is not tried
     assert unnamed(table, ["a", "b"], (), 1, None, False, target="y") == []
+
+
+TIMES = np.array([f"2024-03-01 {8 + i // 10:02}:{i % 10 * 6:02}" for i in range(40)])
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "advice"),
+    [
+        ("oven temp", lambda warm: 20 + warm, "--bins 'oven temp=4' --block 'oven temp' (bins={'oven temp': 4}"),
+        ("temp", lambda warm: [f"{20 + w:.3f}".replace(".", ",") for w in warm], "--bins temp=4 --block temp"),
+        ("begun", lambda warm: TIMES[warm.argsort().argsort()], "write its day or week into a column of its own"),
+    ],
+)  # fmt: skip
+def test_check_points_out_a_number_or_time_with_a_value_for_each_row_and_what_it_advises_works(name, column, advice):
+    rng = np.random.default_rng(5)
+    warm = rng.standard_normal(40)
+    factors = {"a": CODES[:, 0].astype(str), "b": CODES[:, 1].astype(str), "gap": [None, *range(39)]}
+    table = factors | {name: column(warm), "y": 0.5 * rng.standard_normal(40) + 2 * warm}
+    notes = check(table, ["a", "b"], target="y", draws=9).notes
+    (note,) = [n for n in notes if "which is not named" in n]
+    assert "of the scatter that the factors leave, by a line or a bend along it (p below 0.0001" in note
+    assert advice in note
+    if "--bins" in advice:
+        after = check(table, ["a", "b"], target="y", draws=9, bins={name: 4}, blocks=name)
+        assert any("shifts of" in n for n in after.notes)
+        assert not any("which is not named" in n for n in after.notes)
+
+
+def test_a_large_table_is_tried_without_the_columns_that_keep_its_rows_apart(monkeypatch):
+    rng = np.random.default_rng(6)
+    codes = np.repeat(grid(5, 4), 20, axis=0)
+    day = np.tile([0, 1], 200)
+    y = rng.standard_normal(400) + 4 * day
+    factors = {"a": codes[:, 0].astype(str), "b": codes[:, 1].astype(str)}
+    table = factors | {"t": rng.standard_normal(400), "day": day, "y": y}
+    monkeypatch.setattr("recombine.checks.unnamed.LARGEST", 400)  # 40 means of a day × 10 effects, not 400 rows × 10
+    (note,) = unnamed(table, ["a", "b"], (), 1, None, False, target="y")
+    assert note.startswith("column day,")

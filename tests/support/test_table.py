@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -398,3 +399,51 @@ def test_counts_equal_a_plain_count(rows):
             for row in rows
         }
     )
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "values"),
+    [
+        (["<0.5", "1.5", "2", "7"], None, [0.5, 1.5, 2.0, 7.0]),
+        (["≤ 1", "3", "40", ">= 100", "99"], None, [1.0, 3.0, 40.0, 100.0, 99.0]),
+        (["<0,5", "1,5", "2,5", "3"], None, [0.5, 1.5, 2.5, 3.0]),
+        (["<5 %", "10 %", "20 %", "30 %"], None, [5.0, 10.0, 20.0, 30.0]),
+        (["<=50K", ">50K", "<=50K"], None, None),
+        (["<18", "18", "19", "> 19"], None, None),
+        (["<0.5", "1.5", "2", "7"], "class", None),
+        (["<0.5", "1.5", "2", "low"], None, None),
+    ],
+)
+def test_limits_among_numbers_are_read_as_numbers_and_said_to_be_limits(texts, kind, values):
+    read = read_tables([{"a": range(len(texts)), "y": texts}], ["a"], target="y", target_kind=kind)[0]
+    limits = [n for n in read.notes if "read as the limit itself" in n]
+    assert read.target.numeric == bool(limits) == (values is not None)
+    if values is not None:
+        assert read.target.mean.tolist() == values
+        many = sum(t[0] in "<>≤≥" for t in texts)
+        assert limits[0].startswith(f"{many} of {len(texts)} answer{'s' if many > 1 else ''} in 'y' ")
+
+
+@pytest.mark.parametrize(
+    ("name", "answers", "bounds"),
+    [
+        ("accuracy", [0.2, 0.9], (0.0, 1.0)),
+        ("testAccuracy", [0.2, 0.9], (0.0, 1.0)),
+        ("yield (%)", [20, 90], (0.0, 100.0)),
+        ("humidity_pct", [20, 90], (0.0, 100.0)),
+        ("y", ["20 %", "90 %"], (0.0, 100.0)),
+        ("accuracy", [20.0, 90.0], None),  # of what, nothing says
+        ("accuracy", [0.2, 1.1], None),
+        ("share", [0.001, 0.009], None),
+        ("share price", [0.2, 0.9], None),
+        ("growth %", [2.0, 40.0], None),
+        ("change", ["2 %", "40 %"], None),
+        ("percent", [-2.0, 40.0], None),
+        ("ratio", [0.2, 0.9], None),
+        ("yield strength", [0.2, 0.9], None),
+        ("y", [0.2, 0.9], None),
+    ],
+)
+def test_what_a_part_of_a_whole_cannot_leave(name, answers, bounds):
+    target = read_tables([{"a": [1, 2], name: answers}], ["a"], target=name)[0].target
+    assert target.bounds == (bounds or (-math.inf, math.inf))

@@ -131,7 +131,9 @@ def check(
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)
-    queries = queries if shifts is None else tuple(map(shifts.widened, queries))
+    if shifts is not None and train.target is not None:
+        ends = train.target.bounds if judged.forecast is None else judged.forecast.bounds
+        queries = tuple(shifts.widened(query, *ends) for query in queries)
     possible = existing(space, exclude) if exclude and wanted is None else wanted
     advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
     advice = advice if shifts is None else shifts.advised(advice)

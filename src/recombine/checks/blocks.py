@@ -98,14 +98,15 @@ class Shifts:
         """How far a row of a further block is off by its shift, that of an average of so many being known."""
         return self.spread * float(np.sqrt(1 + 1 / blocks))
 
-    def widened(self, query: Query) -> Query:
-        """With the range of a single row of a new block, which the shifts make wider."""
+    def widened(self, query: Query, least: float, most: float) -> Query:
+        """With the range of a single row of a new block, which the shifts make wider, as far as answers can go."""
         ends = (query.low, query.high) if query.row_low is None else (query.row_low, query.row_high)
         if not isinstance(query.prediction, float) or None in ends:
             return query
         far = float(stdtrit(self.blocks - 1, 0.95)) * self.new_row(self.blocks)
         low, high = (float(np.hypot(query.prediction - (end or 0.0), far)) for end in ends)
-        return replace(query, row_low=query.prediction - low, row_high=query.prediction + high)
+        row_low, row_high = max(query.prediction - low, least), min(query.prediction + high, most)
+        return replace(query, row_low=row_low, row_high=row_high)
 
 
 def without_shifts(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,13 @@ class Estimates:
     covered: np.ndarray[Any, Any] | None = None
     """Of substitution: which cells it covers; the others get the commonest class."""
 
+    def within(self, low: float, high: float) -> Estimates:
+        """Cut where answers cannot be."""
+        if low == -math.inf and high == math.inf:
+            return self
+        ends = ("answers", "low", "high", "row_low", "row_high")
+        return replace(self, **{n: np.clip(v, low, high) for n in ends if (v := getattr(self, n)) is not None})
+
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
@@ -102,6 +110,8 @@ class Forecast:
     without the noise that the means behind ``error`` have of their own."""
     aliased: bool = False
     """Whether an interaction may hide behind single effects: then nothing that is left out shows what is asked."""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    """What answers cannot leave, where the table tells: answers and ranges are cut there, and hold as often."""
 
     @property
     def recommended(self) -> Rule | None:
@@ -259,6 +269,9 @@ class Forecast:
 
     def estimate(self, codes: Ints, target: Target | None = None) -> Estimates:
         """With ``target``, the answers of the seen cells, also the range of a single new row."""
+        return self._estimate(codes, target).within(*self.bounds)
+
+    def _estimate(self, codes: Ints, target: Target | None) -> Estimates:
         assert self._best is not None
         answers, rule = self._best.answer(codes), self._best
         if isinstance(rule, Substitution):

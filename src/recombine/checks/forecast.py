@@ -11,7 +11,7 @@ one cell is as many standard deviations wide as 90 % of the stand-ins need.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 from scipy.special import betaincinv, betaln, ndtri, stdtrit
@@ -39,12 +39,13 @@ DRAWS = 2_000
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""
 SURER = 1.0
-"""The same of the few points of a design, and of shares wrong, of which by chance some rule always looks better; a
-surface had its test."""
+"""The same of the few points of a design, of shares wrong, of which by chance some rule always looks better, and of how
+likely answers are on another scale; a surface had its test."""
 HALVES = 20
 """Times that the cells are halved to see what choosing a rule by one half is worth on the other."""
 TIE = 0.01
-"""Share of the loss that is no difference: as much as rounding to three digits hides of an error."""
+"""Share of the loss that is no difference: as much as rounding to three digits hides of an error; and of log densities,
+in nats."""
 ONE_SIDED = 2.576
 """Standard errors by which a rule must beat another, in the mean or in count: one in a hundred by chance."""
 CHANCE, SHARED = 0.99, 1.5
@@ -87,7 +88,8 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         said, nearer = [one for one, _ in even], [factor for _, factor in even]
     else:
         said = [rule.left_out(groups) for rule in entered]
-    truth, places = cells.answers[firsts], cells.codes[firsts]
+    truth, places, densities = cells.answers[firsts], cells.codes[firsts], [_density(rule) for rule in entered]
+    sizes = [rule.variance if isinstance(rule, Adding) and _on_scale(rule) else None for rule in entered]
     seen = [losses_of(truth, answers, metric) for answers in said]
     substituted = _substitution(entered, seen, asked)  # now: it holds what it was last tried on
     losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
@@ -96,7 +98,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     worth = [SURER if rates or (alone and rule.name != "surface") else WORTH for rule in entered]
     sure = _sure(entered[1], len(cells.codes))
     proof = [loss * sure[firsts] for loss in proof]
-    best = _choose(proof if cells.numeric else seen, few, worth)
+    best = _choose(proof if cells.numeric else seen, few, worth, _off_scale(entered, densities, few))
     wrong = same = None
     if rates:
         losses = _charged(losses, losses, best, np.array(firsts), truth, worth)
@@ -106,13 +108,20 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         wrong, same = float(charged[best].mean()), float(charged[0].mean())
     losses = [loss * factor for loss, factor in zip(losses, nearer, strict=True)]
     told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
-    levels = asked_over_tried(rule, asked, places) if isinstance(rule := entered[best], Adding) and told else 1.0
-    losses = [loss * levels for loss in losses]
+    winner, uneven = entered[best], 1.0
+    levels = asked_over_tried(winner, asked, places) if isinstance(winner, Adding) and told else 1.0
+    if isinstance(winner, Adding) and not alone and (size := sizes[best]) is not None:
+        there = winner.varies(asked)
+        likened = _likened(losses[best], size, there)
+        levels, uneven = float(likened.mean() / max(losses[best].mean(), 1e-300)), _even(there)
+        losses = [likened if i == best else loss * levels for i, loss in enumerate(losses)]
+    else:
+        losses = [loss * levels for loss in losses]
     tried = losses[best], places, drawn.cluster
     together = _together(*(_once(*tried) if rates else tried))
     stood = _independent(places, asked, drawn.cluster, together, drawn.unseen)
     will = _independent(asked, places, drawn.asked, together, drawn.unseen)
-    winner = entered[best]
+    will = max(1, round(will * uneven))
     if isinstance(winner, Adding):  # of eight cells and six effects, two errors are independent
         stood = max(1, min(stood, round(winner.effects.freedom)))
     deviations = _deviations(winner, stood, cells)
@@ -243,11 +252,52 @@ def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:
     return np.asarray(-(truth * np.log(np.clip(said, 1e-6, 1))).sum(axis=1))
 
 
-def _choose(losses: list[Floats], few: int, worth: list[float]) -> int:
+def _on_scale(rule: Adding) -> bool:
+    """Whether the size of an error goes with that of the answer by a scale that is known beforehand."""
+    return rule.scale.name != "" and not rule.scale.learnt and not rule.saturated
+
+
+def _likened(losses: Floats, tried: Floats, asked: Floats) -> Floats:
+    """Squared errors as of cells as uncertain as the asked ones, by what the rule's scale says of each: where effects
+    multiply, one large answer errs more than all small ones. Errors of the large ones are few and those of the small
+    ones tell little of them, so they count by the root of what they are expected to be."""
+    root = np.sqrt(np.maximum(tried, 1e-12 * max(float(tried.max()), 1e-300)))
+    return np.asarray(losses / root * (float(asked.mean()) / float(root.mean())))
+
+
+def _even(asked: Floats) -> float:
+    """Share of the asked cells that tell as much as all of them, if equally uncertain."""
+    return float(np.sqrt(asked).mean() ** 2 / max(float(asked.mean()), 1e-300))
+
+
+def _density(rule: Rule) -> Floats | None:
+    """Of single effects that add up, on whatever scale: other rules differ in more than their scale."""
+    return rule.density if isinstance(rule, Adding) and rule.name.startswith("additive") else None
+
+
+def _off_scale(entered: list[Rule], densities: list[Floats | None], few: int) -> set[int]:
+    """Rules under whose forecasts the stand-ins are less likely than under those of a rule on another scale; a simpler
+    rule only where that is clear. A few large answers make nearly all of a squared error, so that by chance the wrong
+    scale often has the smaller one; how likely answers are, all of them tell alike (Box and Cox 1964, here of what was
+    left out)."""
+    told = [(i, rule.scale.name, d) for i, (rule, d) in enumerate(zip(entered, densities, strict=True))
+            if isinstance(rule, Adding) and d is not None]  # fmt: skip
+    lost = set[int]()
+    for i, scale, density in told:
+        for j, other, beside in told:
+            gain, sure = beside - density, SURER if i < j else WORTH
+            if scale != other and gain.mean() > max(sure * gain.std(ddof=1) / np.sqrt(few), TIE):
+                lost.add(i)
+    return lost
+
+
+def _choose(losses: list[Floats], few: int, worth: list[float], lost: Container[int] = ()) -> int:
     """The rule of the smallest loss; a simpler one where the difference is a small part of the loss, or of its standard
-    error. ``few`` of the stand-ins are distinct cells."""
+    error. ``few`` of the stand-ins are distinct cells; rules that are ``lost`` are not chosen."""
     best = 0
     for i, loss in enumerate(losses):
+        if i in lost:
+            continue
         gain = losses[best] - loss
         if gain.mean() > max(worth[i] * gain.std(ddof=1) / np.sqrt(few), TIE * float(losses[best].mean())):
             best = i

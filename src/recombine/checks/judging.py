@@ -93,7 +93,8 @@ def _forecast(
     notes = hiding.words(train.space.names)
     if notes and found.by_pairs:
         return None, [ALIASED, *notes]
-    found = replace(found, aliased=bool(hiding.hidden))
+    (low, high), on = target.bounds, found.scale.ends if found.scale is not None else target.bounds
+    found = replace(found, aliased=bool(hiding.hidden), bounds=(max(low, on[0]), min(high, on[1])))
     if found.rule == "surface" and (far := int(outside(cells, codes).sum())):
         notes.append(
             f"{far:,} of {len(codes):,} asked points lie beyond the seen ones, though each number lies between seen "

@@ -77,6 +77,7 @@ def notes_on(
         *_per_cent(train.target, judged.forecast),
         *_bits(train.target),
         *_outside(train.target, queries),
+        *_cut(train.target, judged.forecast, queries),
         *_uneven(queries),
         *_unranged(train.target, judged.forecast),
         *_bends(known, train.space.names, judged),
@@ -201,6 +202,21 @@ def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
         return [f"{which} {marks}: if there are no others, cut there; a range cut so holds as often."]
     below = f"{which} reach below 0, which no seen answer does"
     return [f"{below}: if answers cannot be negative, read 0 there; a range cut so holds as often."]
+
+
+def _cut(target: Target | None, expected: Forecast | None, queries: Sequence[Query]) -> list[str]:
+    """That ranges end where answers cannot go on, and how that is known."""
+    if target is None or expected is None:
+        return []
+    low, high = expected.bounds
+    cut = sum(q.low is not None and (q.low == low or q.high == high) for q in queries)
+    if not cut:
+        return []
+    ends = f"{low:g} and {high:g}" if high < math.inf else f"{low:g}"
+    by_name = target.bounds[0] > -math.inf
+    why = "its name or sign says that it is a part of a whole" if by_name else "a log-odds scale has no others"
+    which = f"{cut:,} of {sum(q.low is not None for q in queries):,} ranges are cut at {ends}"
+    return [f"{which}, which {target.name} is taken not to leave ({why}, and no seen answer does)."]
 
 
 def _shares(target: Target) -> bool:

@@ -120,7 +120,8 @@ def _observed(known: Identifiability, asked: Asked, target: Target | None) -> di
         }
         if differ:  # a further row: its own scatter, and that of the mean of those seen
             half = float(scatter[place] * np.sqrt(1 + 1 / rows))
-            found[i] |= {"row_low": float(mean) - half, "row_high": float(mean) + half}
+            low, high = target.bounds
+            found[i] |= {"row_low": max(float(mean) - half, low), "row_high": min(float(mean) + half, high)}
         if target.classes is not None:
             found[i]["probabilities"] = dict(zip(target.classes, mean.tolist(), strict=True))
     return found

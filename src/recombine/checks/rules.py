@@ -7,6 +7,7 @@ which the rule adds up; classes by probabilities.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -117,6 +118,8 @@ class Scale:
     back: Callable[[Floats], Floats]
     learnt: bool = False
     """Whether the way back is learnt from the answers: it then has to forget those that are left out."""
+    ends: tuple[float, float] = (-math.inf, math.inf)
+    """What answers on it cannot leave."""
 
 
 PLAIN = Scale("", lambda y: y, lambda z: z)
@@ -145,6 +148,7 @@ def scales(y: Floats, share: bool = True) -> list[Scale]:
                 "log-odds",
                 lambda v: np.log((v + edge) / (top - v + edge)),
                 lambda z: (top + 2 * edge) * expit(z) - edge,
+                ends=(0.0, top),
             )
         )
     return [*found, ranks(y)] if len(np.unique(y)) > 8 else found
@@ -169,6 +173,11 @@ class Adding:
         self.cells, self._y = cells, scale.forth(cells.answers)
         self.surprise = np.zeros(0)
         """Standard deviations by which each cell left out last was missed."""
+        self.density: Floats | None = None
+        """Log density, in the answer's units and up to a constant, of each of these by its forecast; None of ranks,
+        whose way back is learnt, and where pairs take up nearly all."""
+        self.variance = np.zeros(0)
+        """Of each of these, that of its forecast in the answer's units."""
 
         def fit(noise: Floats) -> Effects:
             return Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
@@ -259,7 +268,7 @@ class Adding:
         """The answer to every cell without it, as if all had the same leverage, and the variance of asked answers over
         theirs."""
         place, sd = self.effects.evenly_left_out()
-        self.surprise = np.abs(self._y - place) / np.maximum(sd, 1e-300)
+        self._held_against(np.arange(len(self._y)), place, sd)
         nearer = float(
             (self.effects.predict(asked, self._own(asked))[1] ** 2).mean() / max(float((sd**2).mean()), 1e-300)
         )
@@ -278,12 +287,19 @@ class Adding:
 
     def left_out(self, groups: Sequence[Ints]) -> Floats:
         place, sd = np.array([(self._anew if self.saturated else self.effects.left_out)(g) for g in groups]).T
-        first = self._y[[int(group[0]) for group in groups]]
-        self.surprise = np.abs(first - place) / np.maximum(sd, 1e-300)
+        self._held_against(np.array([int(group[0]) for group in groups]), place, sd)
         if not self.scale.learnt:
             return self._mean(place, sd, self.scale)[:, None]
         ways = [ranks(np.delete(self.cells.answers, group)) for group in groups]
         return np.array([self._mean(place[[i]], sd[[i]], way) for i, way in enumerate(ways)])
+
+    def _held_against(self, firsts: Ints, place: Floats, sd: Floats) -> None:
+        """Keep how well these cells were told."""
+        sd = np.maximum(sd, 1e-300)
+        self.surprise, self.variance = np.abs(self._y[firsts] - place) / sd, self._variance(place, sd)
+        slope = np.ones(len(self._y)) if self.scale is PLAIN else self._slopes()
+        told = not (self.scale.learnt or self.saturated or slope is None or not (slope > 0).all())
+        self.density = -(self.surprise**2) / 2 - np.log(sd * slope[firsts]) if told and slope is not None else None
 
     def _anew(self, group: Ints) -> tuple[float, float]:
         asked = int(group[0]), frozenset(group.tolist())
@@ -319,6 +335,15 @@ class Adding:
             return 0.0
         variance = float(there.spread[there.count > 0].sum()) / spare * (1 - float(np.mean(1 / rows)))
         return float(stdtrit(spare, 0.95)) * float(np.sqrt(max(variance, 0.0)))
+
+    def varies(self, codes: Ints) -> Floats:
+        """The variance of an answer around its forecast, in the answer's units."""
+        return self._variance(*self.effects.predict(codes, self._own(codes)))
+
+    def _variance(self, place: Floats, sd: Floats) -> Floats:
+        if self.scale is PLAIN:
+            return sd**2
+        return np.asarray(self.scale.back(place[:, None] + sd[:, None] * NODES).var(axis=1))
 
     @staticmethod
     def _mean(place: Floats, sd: Floats, scale: Scale) -> Floats:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -32,6 +34,18 @@ SHARE = re.compile(
 )
 NO_SHARE = re.compile(r"(?<![a-z])(strength|stress|[kmg]?pa)(?![a-z])")
 """Words in the name of an answer that may be a share, and those beside which it is none: a yield strength."""
+PART = re.compile(
+    r"(?<![a-z])(share|accuracy|acc|probability|prob|proportion|fraction|precision|recall|f1|auc|purity)s?(?![a-z])"
+)
+PER_CENT = re.compile(r"%|(?<![a-z])(percent|percentage|pct|per.?cent)s?(?![a-z])")
+NO_PART = re.compile(
+    r"(?<![a-z])(change|growth|increase|decrease|reduction|gain|loss|difference|diff|delta|deviation|error|bias|lift|"
+    r"improvement|relative|rel|vs|versus|control|return|margin|inhibition|recovery|strain|elongation|price)s?(?![a-z])"
+)
+"""Words of an answer that is a part of a whole, and so lies between 0 and 1 or 100 %; and those beside which it may
+not: a growth in per cent can be negative, a recovery more than all. (A ratio, rate or score may leave 0 to 1 too.)"""
+LIMIT = re.compile(r"\s*(?:<=|>=|=<|=>|<|>|≤|≥)\s*(\S.*)")
+"""An answer that is said to lie beyond what could be read: <0.5."""
 PILED, ELSEWHERE, FEWEST_PILED = 0.25, 0.2, 10
 """Share of the answers at one end from which they are piled up there, how often another answer recurs at most, as a
 share of the pile, and how many different others there are at least."""
@@ -62,8 +76,24 @@ class Target:
     @property
     def share(self) -> bool:
         """Whether its name or sign says that the answer is a share or per cent."""
-        name = re.sub("(?<=[a-z])(?=[A-Z])", " ", self.name).lower()
+        name = self._words
         return self.percent or bool(SHARE.search(name) and not NO_SHARE.search(name))
+
+    @property
+    def _words(self) -> str:
+        return re.sub("(?<=[a-z])(?=[A-Z])", " ", self.name).lower().replace("_", " ")
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """What no answer can leave, as its name or sign says that it is a part of a whole, 1 or 100 %, and every answer
+        may be one; infinite where nothing says so, or the largest is so small that its unit may be another."""
+        name, told = self._words, self.count > 0
+        per_cent = self.percent or bool(PER_CENT.search(name))
+        if not self.numeric or not (per_cent or PART.search(name)) or NO_PART.search(name) or not told.any():
+            return -math.inf, math.inf
+        answers, whole = (self.mean if self.ends is None else self.ends)[told], 100.0 if per_cent else 1.0
+        low, high = float(answers.min()), float(answers.max())
+        return (0.0, whole) if low >= 0 and 0.1 * whole < high <= whole else (-math.inf, math.inf)
 
     @property
     def numeric(self) -> bool:
@@ -165,7 +195,12 @@ def find_answers(
     texts = sorted(t for t in found.to_list() if not is_blank(t))
     if all(t.strip() in DASHES for t in texts):
         raise InputError(f"the target column {target!r} is empty.")
-    numbers = None if kind == "class" else read_numbers(target, texts, said.commas_are_decimal)
+    limits = {} if kind == "class" else limits_among(texts)
+    plainly = {t: limits.get(t, t) for t in texts}
+    numbers = None if kind == "class" else read_numbers(target, set(plainly.values()), said.commas_are_decimal)
+    if numbers is not None and limits:
+        numbers = replace(numbers, values={t: numbers.values[p] for t, p in plainly.items() if p in numbers.values})
+        said.notes.append(_beyond(target, {t: numbers.values[t] for t in limits}, rows_of(frames, text)))
     if numbers is not None and (kind == "number" or set(numbers.values.values()) != {0.0, 1.0}):
         said.notes += numbers.notes
         percent = any(t.strip().endswith("%") for t in numbers.values)
@@ -206,6 +241,26 @@ def find_answers(
     place = pl.Series([names.index(classes[t]) for t in texts], dtype=pl.Int32)
     column = text.replace_strict(pl.Series(texts, dtype=pl.String), place, default=None, return_dtype=pl.Int32)
     return Answers(target, tuple(names), column.alias(" y"))
+
+
+def limits_among(texts: Sequence[str]) -> dict[str, str]:
+    """Which of the texts are limits, such as <0.5, and the rest of each; none where there are hardly any other numbers:
+    <=50K and >50K are classes."""
+    found = {t: match[1] for t in texts if (match := LIMIT.fullmatch(t)) and t.strip() not in DASHES}
+    others = [t for t in texts if t not in found and t.strip() not in DASHES]
+    return found if len(others) >= FEW_BROKEN else {}
+
+
+def _beyond(name: str, limits: Mapping[str, float], rows: Mapping[str, int]) -> str:
+    """What was read of answers that are limits, and what that does."""
+    many, (text, value) = sum(rows[t] for t in limits), next(iter(limits.items()))
+    whole = sum(often for t, often in rows.items() if t is not None and not is_blank(t))
+    are = f"answer in {name!r} is a limit" if many == 1 else f"answers in {name!r} are limits"
+    first = f"{many:,} of {whole:,} {are}, such as {text.strip()}, read as the limit itself, {value:g}"
+    return (
+        f"{first}: answers beyond it cannot be seen, so effects there look smaller than they are, and errors and "
+        "ranges are those of what can be read."
+    )
 
 
 @dataclass(frozen=True)
