@@ -66,7 +66,10 @@ def likely_class(
         wrong = -pl.when(so).then(p.log()).otherwise((1 - p).log())
         return frame.with_columns(label.alias(named), wrong.alias(loss))
     if not inside:
-        raise InputError(f"the columns {', '.join(columns)} hold numbers outside 0 to 1; probabilities are expected.")
+        logits = " Of log-odds (logits), give exp(x) over its sum over the classes." * (low is not None and low < 0)
+        raise InputError(
+            f"the columns {', '.join(columns)} hold numbers outside 0 to 1; probabilities are expected.{logits}"
+        )
     of = {name: _class_of(name, classes) for name in columns}
     absent = sorted(set(classes) - set(of.values()))
     if absent or len(set(of.values())) < len(columns):
