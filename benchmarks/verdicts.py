@@ -22,6 +22,7 @@ import planted_columns  # noqa: F401
 import planted_factors  # noqa: F401
 import planted_kinds  # noqa: F401
 import planted_models  # noqa: F401
+import planted_sure  # noqa: F401
 import planted_written  # noqa: F401
 from planted_grid import LEARNERS, Planted
 
@@ -51,7 +52,8 @@ def main() -> int:
         named = sum(p.named for p in found)
         said = collections.Counter(p.result.verdict for p in found)
         verdicts = ", ".join(f"{v} {n}" for v, n in said.most_common())
-        planted = f"{named} of {len(found)}" if found[0].mechanisms or found[0].remark else "–"
+        due = sum(bool(p.mechanisms or p.remark) for p in found)
+        planted = f"{named} of {due}" if due else "–"
         print(f"| {name} | {right} of {len(found)} | {verdicts} | {false} | {planted} | {each:.2f} |", flush=True)
         total.update(right=right, false=false, all=len(found))
     print(f"\nRight verdict {total['right']} of {total['all']} ({total['right'] / total['all']:.1%}), wrong mechanism "

@@ -31,6 +31,7 @@ from recombine.mechanisms.losing import LEAK, LITTLE, leaked, nothing_left, unsu
 from recombine.mechanisms.names import brief, figure_words, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import StandingOut, stands_out
+from recombine.mechanisms.sure import surer
 from recombine.mechanisms.tails import heavy_tails
 from recombine.mechanisms.written import written
 from recombine.statistics import Interval, Over, interval
@@ -122,7 +123,7 @@ def judge(
         notes=(
             *notes,
             *_notes(usable, comparison, known),
-            *filter(None, [f"{told}." * bool(told), undetermined.note, tails]),
+            *filter(None, [f"{told}." * bool(told), surer(usable, over, margin), undetermined.note, tails]),
         ),
         left_open=undetermined,
         outliers=() if apart is None else tuple(apart.combinations.tolist()),
