@@ -12,8 +12,8 @@ import numpy as np
 import recombine as rc
 from recombine.mechanisms import MeasureResult
 
-REMARKS = ("Put right", "other names", "surer than right")
-"""What is said of how predictions are written, and of probabilities: words by which it is known."""
+REMARKS = ("Put right", "other names", "surer than right", "by its own rows")
+"""What is said of how predictions are written, of probabilities and of single combinations: words it is known by."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ import torch
 import planted_by_heart  # noqa: F401 - each kind that is defined adds itself to LEARNERS.
 import planted_columns  # noqa: F401
 import planted_factors  # noqa: F401
+import planted_few  # noqa: F401
 import planted_kinds  # noqa: F401
 import planted_models  # noqa: F401
 import planted_sure  # noqa: F401
