@@ -169,3 +169,14 @@ def test_one_of_few_is_named_with_the_interval_of_its_own_rows():
 def test_of_few_it_counts_where_seen_ones_are_rarely_as_wrong():
     assert [of_few(20, 3, 1).verdict, of_few(20, 3, 1, 6).verdict] == ["partly", "unclear"]
     assert "1 of 3 unseen combinations is clearly wrong: a = 0" in of_few(20, 3, 1, 6).sentence()
+
+
+def test_two_combinations_of_one_class_may_be_so_by_chance():
+    """The one that is right and the one that is wrong get the same class: not all is lost of what is known."""
+    a, b = np.indices((8, 8)).reshape(2, -1).repeat(20, axis=1)
+    unseen, row = ((a == 0) & (b == 0)) | ((a == 1) & (b == 5)), np.tile(np.arange(20), 64)
+    table = {"a": a, "b": b, "y": WORDS[a % 3], "p": np.where(unseen, "y", WORDS[a % 3])}
+    table["part"] = np.where(unseen | (row < 3), "test", "train")
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.verdict == "partly"
+    assert "1 of 2 unseen combinations is clearly wrong where the others are not: a = 0" in result.sentence()
