@@ -31,7 +31,11 @@ def chances(odds: Any) -> Any:
 
 
 def drawn(rng: np.random.Generator, share: Any) -> Any:
-    return (rng.random((len(share), 1)) > share.cumsum(axis=1)).sum(axis=1).clip(max=share.shape[1] - 1)
+    """A class for each row, and each class once at least, where it is likeliest."""
+    y = (rng.random((len(share), 1)) > share.cumsum(axis=1)).sum(axis=1).clip(max=share.shape[1] - 1)
+    for k in set(range(share.shape[1])) - {*y}:
+        y[share[:, k].argmax()] = k
+    return y
 
 
 def measured(grid: Grid, y: Any, given: Any) -> MeasureResult:
