@@ -149,4 +149,4 @@ def overfitting_by_least_squares_with_junk_columns(rng: np.random.Generator) -> 
 
 @learner
 def overfitting_by_a_network_without_held_out_rows(rng: np.random.Generator) -> Planted:
-    return Planted(overfitted_network(rng, held_out=0.0), NO_FAILURE)
+    return Planted(overfitted_network(rng, held_out=0.0), NO_FAILURE, remarks=("surer than right",))

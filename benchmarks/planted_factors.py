@@ -100,6 +100,46 @@ def one_factor_of_several_ignored_for_classes(rng: np.random.Generator) -> Plant
     return Planted(block.measured(y, p), (*FAILS, "unclear"), (f"{block.last} ignored",))
 
 
+def four(rng: np.random.Generator) -> tuple[Block, Any]:
+    """A block of four factors, and effects of all of them, added up (rows × numbers)."""
+    while len((block := Block.of(rng)).shape) < 4:
+        pass
+    return block, block.effects(rng, rng.uniform(1, 1.5), int(rng.integers(2, 5)))
+
+
+@learner
+def two_factors_of_four_ignored(rng: np.random.Generator) -> Planted:
+    """The last two where unseen: each answer is the mean of its other levels."""
+    block, effects = four(rng)
+    right = effects[:, 0]
+    y = right + 0.1 * right.std() * rng.normal(size=len(right))
+    result = block.measured(y, np.where(block.unseen, block.usual(y, slice(0, 2)), right))
+    return Planted(result, FAILS, ("c and d ignored",), ("c ignored", "d ignored"))
+
+
+@learner
+def two_factors_of_four_ignored_for_classes(rng: np.random.Generator) -> Planted:
+    block, effects = four(rng)
+    right = np.array(["x", "y", "z", "w"])[effects.argmax(1)]
+    y = with_errors(rng, right, rng.choice([0, 0.03]))
+    result = block.measured(y, np.where(block.unseen, block.usual(y, slice(0, 2)), right))
+    return Planted(result, (*FAILS, "unclear"), ("c and d ignored",), ("c ignored", "d ignored"))
+
+
+@learner
+def random_errors_of_four_factors(rng: np.random.Generator) -> Planted:
+    """Where unseen: another class at half of the combinations, or a number that is off at each."""
+    block, effects = four(rng)
+    at = tuple(block.codes.T)
+    if rng.integers(2):
+        right = np.array(["x", "y", "z", "w"])[effects.argmax(1)]
+        moved = block.unseen & (rng.random(block.shape) < 0.5)[at]
+        return Planted(block.measured(right, with_errors(rng, right, 1.0 * moved)), (*FAILS, "unclear"))
+    right = effects[:, 0]
+    off = rng.normal(size=block.shape)[at] * right.std() * rng.uniform(0.6, 1.5)
+    return Planted(block.measured(right, right + np.where(block.unseen, off, 0.0)), FAILS)
+
+
 @learner
 def a_factor_that_does_not_matter(rng: np.random.Generator) -> Planted:
     """It is ignored, and rightly."""

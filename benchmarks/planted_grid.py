@@ -12,6 +12,9 @@ import numpy as np
 import recombine as rc
 from recombine.mechanisms import MeasureResult
 
+REMARKS = ("Put right", "other names", "surer than right", "by its own rows")
+"""What is said of how predictions are written, of probabilities and of single combinations: words it is known by."""
+
 
 @dataclass(frozen=True)
 class Planted:
@@ -22,11 +25,28 @@ class Planted:
     verdicts: tuple[str, ...]
     mechanisms: tuple[str, ...] = ()
     besides: tuple[str, ...] = ()
+    remark: str = ""
+    """What is to be said besides, one of `REMARKS`; no other may be, …"""
+    remarks: tuple[str, ...] = ()
+    """… but for these."""
 
     @property
     def wrong(self) -> bool:
-        """Whether a mechanism is named that is not there."""
-        return not {*self.result.mechanisms} <= {*self.mechanisms, *self.besides}
+        """Whether a mechanism is named, or something remarked, that is not there."""
+        text = " ".join([self.result.sentence(), *self.result.notes])
+        said = {remark for remark in REMARKS if remark in text}
+        return not ({*self.result.mechanisms} <= {*self.mechanisms, *self.besides} and said <= {*self.said})
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        return (self.remark, *self.remarks)
+
+    @property
+    def named(self) -> bool:
+        """Whether what was planted is named, or remarked."""
+        if self.remark:
+            return self.remark in " ".join([self.result.sentence(), *self.result.notes])
+        return any(m in self.mechanisms for m in self.result.mechanisms)
 
 
 LEARNERS: dict[str, Callable[[np.random.Generator], Planted]] = {}

@@ -206,7 +206,8 @@ def overconfident_where_unseen(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, 40)
     share = np.where(grid.a % 2, rng.uniform(0.6, 0.75), rng.uniform(0.25, 0.4))
     y = (rng.random(len(share)) < share).astype(int)
-    return Planted(grid.measured(y, np.where(grid.unseen, np.where(share > 0.5, 0.999, 0.001), share)), FAILS)
+    p = np.where(grid.unseen, np.where(share > 0.5, 0.999, 0.001), share)
+    return Planted(grid.measured(y, p), FAILS, remark="surer than right")
 
 
 @learner

@@ -36,7 +36,7 @@ def overfitted_network(rng: np.random.Generator, **more: Any) -> MeasureResult:
 
 @learner
 def overfits_only_network(rng: np.random.Generator) -> Planted:
-    return Planted(overfitted_network(rng), ("overfits",))
+    return Planted(overfitted_network(rng), ("overfits",), remarks=("surer than right",))
 
 
 @learner
@@ -71,7 +71,8 @@ def redundant_influence(rng: np.random.Generator) -> Planted:
         weight[place, 6 + place] = weight[(place - 1) % 6, 6 + place] = float(rng.uniform(1.2, 2.0))
     return Planted(
         rc.measure(lambda x: x @ weight.T, task), FAILS, ("redundant influence of place", "shortcut by place",
-                                                         "memorization: a copied answer")
+                                                         "memorization: a copied answer"),
+        remarks=("surer than right",),
     )  # fmt: skip
 
 

@@ -142,3 +142,41 @@ def test_models_of_several_classes_are_compared_by_their_probabilities_and_the_w
     assert same.comparison.others[-1].difference.high < 0
     assert "Recall of z, the worst class on unseen ones: 1.00 on seen, 0.00 on unseen" in other.sentence()
     assert "Recall" not in same.sentence()
+
+
+def of_few(rows: int, unseen: int, wrong: int, elsewhere: int = 0) -> MeasureResult:
+    """Some of a grid's combinations unseen, the first of them wholly wrong, and some of the seen ones."""
+    a, b = np.indices((8, 8)).reshape(2, -1).repeat(rows, axis=1)
+    place, row = (3 * (8 * a + b)) % 64, np.tile(np.arange(rows), 64)
+    off = (place < wrong) | ((place >= unseen) & (place < unseen + elsewhere))
+    table = {"a": a, "b": b, "y": WORDS[a % 3], "p": WORDS[(a + off) % 3]}
+    table["part"] = np.where((place < unseen) | (row < max(1, rows // 6)), "test", "train")
+    return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+
+
+def test_one_of_few_is_named_with_the_interval_of_its_own_rows():
+    result = of_few(20, 5, 1)
+    assert result.verdict == "unclear"
+    assert (
+        "1 of 5 unseen combinations is clearly wrong: a = 0, b = 0 (error 1.00 [0.83, 1.00] by its own rows, 20)"
+        in (result.sentence())
+    )
+    assert "by its own rows" not in of_few(20, 5, 0).sentence()
+    assert "by its own rows" not in of_few(2, 5, 1).sentence()  # Two rows do not tell.
+    assert "by its own rows" not in of_few(20, 16, 1).sentence()  # Of many it is held against the others.
+
+
+def test_of_few_it_counts_where_seen_ones_are_rarely_as_wrong():
+    assert [of_few(20, 3, 1).verdict, of_few(20, 3, 1, 6).verdict] == ["partly", "unclear"]
+    assert "1 of 3 unseen combinations is clearly wrong: a = 0" in of_few(20, 3, 1, 6).sentence()
+
+
+def test_two_combinations_of_one_class_may_be_so_by_chance():
+    """The one that is right and the one that is wrong get the same class: not all is lost of what is known."""
+    a, b = np.indices((8, 8)).reshape(2, -1).repeat(20, axis=1)
+    unseen, row = ((a == 0) & (b == 0)) | ((a == 1) & (b == 5)), np.tile(np.arange(20), 64)
+    table = {"a": a, "b": b, "y": WORDS[a % 3], "p": np.where(unseen, "y", WORDS[a % 3])}
+    table["part"] = np.where(unseen | (row < 3), "test", "train")
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.verdict == "partly"
+    assert "1 of 2 unseen combinations is clearly wrong where the others are not: a = 0" in result.sentence()

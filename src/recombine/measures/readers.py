@@ -14,6 +14,7 @@ from torch import Tensor
 from recombine.errors import InputError
 from recombine.measures.shapes import Alike, alike
 from recombine.mechanisms import Answers, Trained
+from recombine.mechanisms.sure import CONFIDENCE
 from recombine.statistics import FloatArray
 from recombine.tasks import Task
 from recombine.training import Ensemble
@@ -185,6 +186,7 @@ class _Classes(Reader):
         self.said: list[Tensor] = []
         self.right: list[Tensor] = []
         self.loss: list[NDArray[Any]] = []
+        self.sure: list[NDArray[Any]] = []
 
     def another(self) -> _Classes:
         return _Classes(self.task, self.size, self.form)
@@ -203,6 +205,7 @@ class _Classes(Reader):
             place = targets.long().clamp(0, outputs.shape[-1] - 1).expand(len(outputs), -1)[..., None]
             own = scores.gather(-1, place)[..., 0].where(finite & inside, -torch.inf)
             self.loss.append(-own.clamp(min=-50.0).cpu().numpy())
+            self.sure.append(scores.amax(-1).exp().cpu().numpy())
 
     def wrong(self) -> NDArray[Any]:
         said, right = torch.cat(self.said, 1), torch.cat(self.right)
@@ -225,7 +228,8 @@ class _Classes(Reader):
         rights = torch.cat(self.right if trained is None else [*self.right, *trained.right])
         found = torch.unique(rights, dim=0)
         size = len(found) + 1
-        scores = {"log loss": self.mean(np.concatenate(self.loss, axis=1))} if self.loss else {}
+        each = {"log loss": self.loss, CONFIDENCE: self.sure}
+        scores = {name: self.mean(np.concatenate(parts, axis=1)) for name, parts in each.items() if parts}
         if size > MOST_CLASSES or size * len(wrong) * len(asked.points) > NUMBERS_KEPT:
             blank = np.zeros((len(asked.points), 1))
             reason = f"there are {len(found):,} different answers, more than the {MOST_CLASSES} that are told apart"

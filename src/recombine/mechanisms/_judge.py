@@ -31,7 +31,9 @@ from recombine.mechanisms.losing import LEAK, LITTLE, leaked, nothing_left, unsu
 from recombine.mechanisms.names import brief, figure_words, share
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import StandingOut, stands_out
+from recombine.mechanisms.sure import surer
 from recombine.mechanisms.tails import heavy_tails
+from recombine.mechanisms.written import written
 from recombine.statistics import Interval, Over, interval
 
 FITTED = 0.1
@@ -98,6 +100,9 @@ def judge(
         why = ". ".join(filter(None, [why, shift[:1].upper() + shift[1:] if why else shift]))
         why = "; ".join(filter(None, [why, undetermined.short * (undetermined.count > 0)]))
     tails = "" if apart and apart.said else heavy_tails(usable, over)
+    told = written(usable, fitted)
+    if told and verdict == "not fitted":
+        why, told = f"{why}. {told}", ""
     comparison = replace(comparison, others=tuple(
         c if c.rule else replace(c, verdict=judged[c.name]) for c in comparison.others
     ))  # fmt: skip
@@ -115,7 +120,11 @@ def judge(
         left_out=missing,
         diverged=int((~finite).sum()),
         unfitted=int((finite & ~keep).sum()),
-        notes=(*notes, *_notes(usable, comparison, known), *filter(None, [undetermined.note, tails])),
+        notes=(
+            *notes,
+            *_notes(usable, comparison, known),
+            *filter(None, [f"{told}." * bool(told), surer(usable, over, margin), undetermined.note, tails]),
+        ),
         left_open=undetermined,
         outliers=() if apart is None else tuple(apart.combinations.tolist()),
         bad_levels=() if apart is None else apart.levels,

@@ -66,7 +66,8 @@ class Answers:
     scale: float = 1.0
     """What an error of 1 is in units of the answer, squared."""
     scores: Mapping[str, FloatArray] = field(default_factory=dict)
-    """More errors, each members × combinations: "mae" in units of the answer, "log loss" of probabilities."""
+    """More figures, each members × combinations: "mae" in units of the answer, "log loss" of probabilities and the
+    "confidence" that they have in the class that is given."""
     shown: Points | None = None
     """All combinations that training showed, where they are known, whether asked about or not."""
     copied: FloatArray | None = None

@@ -122,12 +122,12 @@ def answer_columns(
         other = _one_each(known) if told == "class" else "say that answers are numbers (--target-kind number)"
         raise InputError(
             f"the prediction {prediction!r} holds {odd!r}, which is none of the classes of {target!r}; give the "
-            f"predicted class, or {other}."
+            f"predicted class, or {other}{_no_chances(given)}."
         )
     if not known & given:
         raise InputError(
             f"none of the predictions in {prediction!r} ({_some(given)}) is a class of {target!r} ({_some(known)}); "
-            f"give the predicted class, or {_one_each(known)}."
+            f"give the predicted class, or {_one_each(known)}{_no_chances(given)}."
         )
     if len(known | given) > TARGET_CLASSES:
         raise InputError(
@@ -169,6 +169,17 @@ def _classes(texts: set[str], numeric: bool) -> set[str]:
 
 def _some(names: set[str], most: int = 3) -> str:
     return ", ".join(repr(brief(name, 12)) for name in sorted(names)[:most]) + ", …" * (len(names) > most)
+
+
+def _no_chances(given: set[str]) -> str:
+    """What makes probabilities of numbers that are none, in a clause: of log-odds, or of per cent."""
+    numbers = [as_number(v) for v in given]
+    found = [v for v in numbers if v is not None]
+    if len(found) < max(len(numbers), 3):  # A few numbers may be labels.
+        return ""
+    if min(found) < 0 < max(found):
+        return "; log-odds (logits) become probabilities by 1/(1 + exp(−x))"
+    return "; per cent become probabilities by dividing by 100" * (min(found) >= 0 and 1 < max(found) <= 100)
 
 
 def _one_each(classes: set[str]) -> str:

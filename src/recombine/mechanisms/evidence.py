@@ -1,7 +1,7 @@
 """What the answers themselves speak for, and which mechanism that names.
 
-Among rules that account for the same answers the simplest is named: one fixed answer, one factor, all but one of them,
-a sum over factors, a copied answer, the right answers made smaller.
+Among rules that account for the same answers the simplest is named: one fixed answer, one factor, all but one or two of
+them, a sum over factors, a copied answer, the right answers made smaller.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from recombine.mechanisms.constant import fixed, shrunk
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE
 from recombine.mechanisms.literal import LITERAL, literal
-from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules
+from recombine.mechanisms.rules import AS_GOOD, MANY_ROWS, follow, rules, two_ignored
 from recombine.mechanisms.unmoved import unmoved
 from recombine.statistics import Over
 
 MOST_ASKED, MOST_TRAINED = 1_000, 4_000
 """Rules are looked for among this many unseen and trained combinations at most, drawn at random beyond."""
 RULES = ("fixed", "factor", "ignored", "copy", "additive", "leak")
+ONE_ANSWER = ("fixed", "factor", "ignored")
+"""Rules that are simpler than that two factors are ignored."""
 FAILING = ("fails", "partly")
 
 
@@ -71,6 +73,9 @@ def evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) ->
             _sort(rule.mechanism, outcome, found, silent)
         also = [e for e in unmoved(asked, noise) if not any(f.id == e.id and f.speaks for f in found)] if told else []
         found = [*(f for f in found if f.id not in {e.id for e in also}), *also]
+        if not few and not any(f.speaks and f.id.split()[0] in ONE_ANSWER for f in found):
+            pairs = follow(asked, two_ignored(asked, trained), over, seed)
+            found += [f for f in pairs if not isinstance(f, str) and f.speaks]
         copied = literal(asked, over)
         if copied is not None and copied.speaks and not any(e.id == "copy" and e.speaks for e in found):
             found = [*(e for e in found if e.id != "copy"), copied]

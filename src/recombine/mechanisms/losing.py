@@ -95,8 +95,10 @@ def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:
 
 
 def nothing_left(answers: Answers) -> bool:
-    """Whether all unseen combinations get one and the same answer where seen ones do not."""
-    return one_answer(answers, answers.unseen) and not one_answer(answers, answers.compared)
+    """Whether all unseen combinations get one and the same answer where seen ones do not; a few classes may be alike by
+    chance."""
+    few = answers.classes is not None and int(answers.unseen.sum()) < FEW
+    return not few and one_answer(answers, answers.unseen) and not one_answer(answers, answers.compared)
 
 
 def _shares_cost(answers: Answers) -> FloatArray:

@@ -19,10 +19,10 @@ PAIRS = ({0.0, 1.0}, {1.0, 2.0}, {-1.0, 1.0})
 
 
 def likely_class(
-    frame: pl.LazyFrame, target: str, columns: Sequence[str], named: str, loss: str, told: bool = False
+    frame: pl.LazyFrame, target: str, columns: Sequence[str], named: str, loss: str, sure: str, told: bool = False
 ) -> pl.LazyFrame | None:
-    """The frame with the most probable class as the column ``named`` and −log of the right one's probability as
-    ``loss``; None where the columns are no probabilities.
+    """The frame with the most probable class as the column ``named``, its probability as ``sure`` and −log of the right
+    one's as ``loss``; None where the columns are no probabilities.
 
     One column is the probability of one of two classes (`chance_of`); numbers are these if they are usual names of two
     classes, or if that is ``told``. Of several, one belongs to each class: it is called like the class, or ends so
@@ -64,9 +64,13 @@ def likely_class(
         )
         so = right.cast(pl.Float64, strict=False) == float(meant) if len(numbers) == 2 else right == meant
         wrong = -pl.when(so).then(p.log()).otherwise((1 - p).log())
-        return frame.with_columns(label.alias(named), wrong.alias(loss))
+        likely = pl.max_horizontal(values[0], 1 - values[0])
+        return frame.with_columns(label.alias(named), wrong.alias(loss), likely.alias(sure))
     if not inside:
-        raise InputError(f"the columns {', '.join(columns)} hold numbers outside 0 to 1; probabilities are expected.")
+        logits = " Of log-odds (logits), give exp(x) over its sum over the classes." * (low is not None and low < 0)
+        raise InputError(
+            f"the columns {', '.join(columns)} hold numbers outside 0 to 1; probabilities are expected.{logits}"
+        )
     of = {name: _class_of(name, classes) for name in columns}
     absent = sorted(set(classes) - set(of.values()))
     if absent or len(set(of.values())) < len(columns):
@@ -78,7 +82,8 @@ def likely_class(
     label = pl.coalesce(pl.when(v == top).then(pl.lit(of[name])) for name, v in zip(columns, values, strict=True))
     mine = pl.coalesce(pl.when(right == of[name]).then(v) for name, v in zip(columns, values, strict=True))
     sums = pl.sum_horizontal(values)
-    return frame.with_columns(label.alias(named), (-(mine / sums).clip(SMALLEST).log()).alias(loss))
+    wrong = -(mine / sums).clip(SMALLEST).log()
+    return frame.with_columns(label.alias(named), wrong.alias(loss), (top / sums).alias(sure))
 
 
 def chance_of(column: str, classes: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from recombine.mechanisms.columns import Columns, Kind, answer_columns, check_ro
 from recombine.mechanisms.literal import among
 from recombine.mechanisms.probabilities import likely_class
 from recombine.mechanisms.remarks import remarks, rows_words
+from recombine.mechanisms.sure import CONFIDENCE
 from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan
 from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
@@ -118,10 +119,14 @@ def _read(
     frame: pl.LazyFrame, known: pl.LazyFrame | None, told: bool, prediction: tuple[str, ...], how: Reading
 ) -> tuple[Answers, list[str]]:
     names = frame.collect_schema().names()
-    label, loss, error, off = (_unused(name, names) for name in ("prediction", "log loss", "error", "off"))
+    label, loss, sure, error, off = (
+        _unused(name, names) for name in ("prediction", "log loss", CONFIDENCE, "error", "off")
+    )
     kind = how.target_kind
-    likely = None if kind == "number" else likely_class(frame, how.target, prediction, label, loss, kind == "class")
-    scores = {"log loss": loss} if likely is not None else {}
+    likely = None if kind == "number" else likely_class(
+        frame, how.target, prediction, label, loss, sure, kind == "class"
+    )  # fmt: skip
+    scores = {"log loss": loss, CONFIDENCE: sure} if likely is not None else {}
     frame, column = (frame, prediction[0]) if likely is None else (likely, label)
     columns = answer_columns(frame, how.target, column, kind if likely is None else "class", known if told else None)
     frame, left = _complete(frame, known, columns, how)

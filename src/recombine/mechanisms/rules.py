@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,8 @@ OFTEN = 0.6
 ones: a few rows that were labelled amiss make no wrong answer right."""
 MANY_ROWS = 20
 """Examples from which one factor's rule can be told from guessing at combinations too few to be shuffled."""
+MOST_FACTORS = 6
+"""Factors up to which it is looked whether two of them are ignored."""
 
 BEHAVIOUR = "It says which rule the answers agree with, not how they are computed."
 
@@ -70,7 +73,7 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
         what = f"answers that {name} alone gives in training, where they are wrong"
         found.append(Rule(f"factor {j + 1}", f"shortcut by {name}", what, mask, means))
     if len(asked.space) > 2:  # Of two factors, it is the other one's answer.
-        found += [_ignoring(asked, trained, j) for j in range(len(asked.space))]
+        found += [_ignoring(asked, trained, [j]) for j in range(len(asked.space))]
     if summed and len(asked.space) > 1:
         said = np.concatenate(summed)
         if asked.classes is not None:
@@ -87,18 +90,27 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
     return found
 
 
-def _ignoring(asked: Answers, trained: Trained, j: int) -> Rule:
+def two_ignored(asked: Answers, trained: Trained) -> list[Rule]:
+    """What all factors but two give, of four to six: of three, it is one factor's answer."""
+    k = len(asked.space)
+    return [_ignoring(asked, trained, pair) for pair in combinations(range(k), 2)] if 4 <= k <= MOST_FACTORS else []
+
+
+def _ignoring(asked: Answers, trained: Trained, left: Sequence[int]) -> Rule:
     """What training combinations with the same other levels have; where there are none, and of numbers beside it, what
-    adding up the other factors says, fitted without this one or with its effect averaged."""
-    name, added = brief(asked.space.names[j]), []
-    levels = [np.eye(size) for size in asked.space.shape]
+    adding up the other factors says, fitted without those that are ``left`` out or with their effects averaged."""
+    name, added = " and ".join(brief(asked.space.names[j]) for j in left), []
+    levels, starts = [np.eye(size) for size in asked.space.shape], np.cumsum([0, *asked.space.shape])
     root = np.sqrt(trained.weights)[:, None]
-    for own in (np.average(levels[j][trained.codes[:, j]], axis=0, weights=trained.weights), np.zeros(len(levels[j]))):
+    for averaged in (True, False):
         x, z = (np.hstack([eye[codes[:, i]] for i, eye in enumerate(levels)]) for codes in (trained.codes, asked.codes))
-        at = slice(start := sum(asked.space.shape[:j]), start + len(own))
-        z[:, at], x[:, at] = own, x[:, at] * own.any()
+        for j in left:
+            at, own = slice(starts[j], starts[j + 1]), levels[j][trained.codes[:, j]]
+            z[:, at] = averaged * np.average(own, axis=0, weights=trained.weights)
+            x[:, at] *= averaged
         added.append(z @ np.linalg.lstsq(root * x, root * trained.answers, rcond=None)[0])
-    same = (np.delete(asked.codes, j, 1)[:, None] == np.delete(trained.codes, j, 1)[None]).all(axis=2)
+    kept = [j for j in range(len(levels)) if j not in left]
+    same = (asked.codes[:, kept][:, None] == trained.codes[:, kept][None]).all(axis=2)
     shown = same.any(axis=1)
     usual = np.stack([_usual(asked, trained, rows) if rows.any() else added[0][u] for u, rows in enumerate(same)])
     if asked.classes is not None:
@@ -106,7 +118,8 @@ def _ignoring(asked: Answers, trained: Trained, j: int) -> Rule:
     beside = np.diag(~shown | (asked.classes is None))
     what = f"answers that do not depend on {name}, but on the other factors as in training, where they are wrong"
     mask = np.hstack([np.diag(shown), beside, beside])
-    return Rule(f"ignored {j + 1}", f"{name} ignored", what, mask, np.concatenate([usual, *added]))
+    id_ = " ".join(["ignored", *(str(j + 1) for j in left)])
+    return Rule(id_, f"{name} ignored", what, mask, np.concatenate([usual, *added]))
 
 
 def follow(asked: Answers, rules: Sequence[Rule], over: Over, seed: int = 0) -> list[Finding | str]:

@@ -2,12 +2,15 @@
 
 Each is tested against the noise of its own rows or, where these are few, against the others, at a level of .05 shared
 among all that are looked at. It has to be wrong by itself: another answer would be better there than the one given.
+Of few unseen combinations of classes it is named with the interval of its own rows, and stands out only where seen ones
+are rarely as wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,7 @@ from recombine.mechanisms.comparing import Comparison, unread
 from recombine.mechanisms.losing import HALF, LITTLE, QUARTER, nothing_left
 from recombine.mechanisms.names import NOTHING, brief, share
 from recombine.statistics import FEW, FloatArray
+from recombine.statistics.shares import share_ends
 
 LEVEL = 0.05
 MOST = 0.2
@@ -55,6 +59,9 @@ class StandingOut:
 def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, margin: float, seed: int) -> StandingOut:
     """What stands out. ``beyond``: errors beyond the noise (members × combinations)."""
     found, levels = standing_out(answers, comparison), levels_standing_out(answers, comparison, seed)
+    weigh = _weighing(answers, beyond)
+    if _few(answers) and len(found) and not _rarer_where_seen(answers, len(found)):
+        weigh, found = words(answers, found, False), found[:0]
     of_levels = np.any([answers.codes[:, j] == code for j, code in levels], axis=0) & answers.unseen
     found = found[~of_levels[found]] if levels else found
     rest = answers.unseen & ~of_levels & ~np.isin(np.arange(len(answers.codes)), found)
@@ -68,17 +75,31 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
     )
     said = [level_words(answers, levels, alone)] if levels else []
     said += [words(answers, found, alone)] if len(found) else []
-    return StandingOut(found, tuple(levels), rest, alone, knows, most, tuple(said), _weighing(answers, beyond))
+    return StandingOut(found, tuple(levels), rest, alone, knows, most, tuple(said), weigh)
 
 
 def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
     """The unseen combinations that stand out, the worst first."""
     rows = np.flatnonzero(answers.unseen)
-    few = len(rows) < (FEW if answers.classes else 1)
-    if few or not np.isfinite(answers.error).all() or answers.classes == ("",):
+    if len(rows) < (2 if answers.classes else 1) or not np.isfinite(answers.error).all() or answers.classes == ("",):
         return rows[:0]
     found = _numbers(answers, comparison, rows) if answers.classes is None else _classes(answers, rows)
     return rows[found][np.argsort(-answers.error[:, rows[found]].mean(axis=0), kind="stable")]
+
+
+def _few(answers: Answers) -> bool:
+    """Whether unseen combinations are so few classes that they do not stand for others."""
+    return answers.classes is not None and int(answers.unseen.sum()) < FEW
+
+
+def _rarer_where_seen(answers: Answers, count: int) -> bool:
+    """Whether so many of few unseen combinations would rarely be wrong in most rows if seen ones, of which some may be
+    as wrong, were no better (Fisher, one-sided at .05). Rows of one combination are wrong together."""
+    wrong, seen, unseen = answers.error.mean(axis=0) > HALF, int(answers.compared.sum()), int(answers.unseen.sum())
+    whole = count + int(wrong[answers.compared].sum())
+    rest = seen + unseen - whole
+    ways = [comb(whole, k) * comb(rest, unseen - k) for k in range(count, min(whole, unseen) + 1)]
+    return sum(ways) <= LEVEL * comb(seen + unseen, unseen)
 
 
 def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0) -> list[Level]:
@@ -149,16 +170,26 @@ def level_words(answers: Answers, levels: Sequence[Level], alone: bool) -> str:
 def words(answers: Answers, rows: NDArray[np.int64], alone: bool) -> str:
     """Which they are, in a clause; ``alone``: whether the others are right."""
     wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong{' where the others are not' * alone}"
-    return f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations {wrong}: {_named(answers, rows)}"
+    return f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations {wrong}: {_named(answers, rows, True)}"
 
 
-def _named(answers: Answers, rows: NDArray[np.int64]) -> str:
-    """The first of them, each with its error."""
+def _named(answers: Answers, rows: NDArray[np.int64], by_rows: bool = False) -> str:
+    """The first of them, each with its error; ``by_rows``: and, of few, with the interval of its rows."""
     error = answers.error.mean(axis=0)
     records = answers.space.decode(answers.codes[rows[:NAMED]])
     levels = [", ".join(f"{brief(k, 20)} = {brief(v, 20)}" for k, v in record.items()) for record in records]
-    named = [f"{what} (error {share(float(error[row]))})" for row, what in zip(rows, levels, strict=False)]
+    named = [f"{what} (error {share(float(error[row]))}{_by_rows(answers, int(row)) * by_rows})"
+             for row, what in zip(rows, levels, strict=False)]  # fmt: skip
     return "; ".join(named) + f"; and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)
+
+
+def _by_rows(answers: Answers, row: int) -> str:
+    """The interval of an error over the rows of its combination, where combinations are too few to vary over."""
+    if not _few(answers):
+        return ""
+    error, count = float(answers.error[:, row].mean()), int(answers.counts[row])
+    low, high = share_ends(error * count, count)
+    return f" [{share(low)}, {share(high)}] by its own rows, {count:,}"
 
 
 def _weighing(answers: Answers, beyond: FloatArray) -> str:

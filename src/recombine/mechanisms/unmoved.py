@@ -11,6 +11,7 @@ No rest where the right answers have one, beyond the noise, is a rule that does 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from scipy.special import fdtrc
@@ -18,7 +19,7 @@ from scipy.special import fdtrc
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.finding import FEWEST, LEVEL, MOST_OF, Finding
 from recombine.mechanisms.names import brief
-from recombine.mechanisms.rules import BEHAVIOUR
+from recombine.mechanisms.rules import BEHAVIOUR, MOST_FACTORS
 from recombine.statistics import FloatArray, Interval
 
 REST = 0.01
@@ -35,6 +36,11 @@ def unmoved(asked: Answers, noise: float) -> list[Finding]:
     if k > 2:  # Of two factors, it is the other one's shortcut.
         used |= {f"ignored {j + 1}": (f"{name} ignored", [i for i in range(k) if i != j], f"with all but {name}")
                  for j, name in enumerate(names)}  # fmt: skip
+    if 4 <= k <= MOST_FACTORS:
+        for i, j in combinations(range(k), 2):
+            both = f"{names[i]} and {names[j]}"
+            rest = [at for at in range(k) if at not in (i, j)]
+            used[f"ignored {i + 1} {j + 1}"] = (f"{both} ignored", rest, f"with all but {both}")
     found = [_unmoved(asked, noise, id_, *how) for id_, how in used.items()]
     return [e for e in found if e is not None and e.p is not None and e.p <= LEVEL / len(used)]
 

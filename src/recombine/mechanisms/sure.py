@@ -1,0 +1,55 @@
+"""Are probabilities surer than they are right, on unseen combinations and on seen ones?
+
+    the mean probability of the answer that is given − the share of right answers,
+
+over combinations that count alike. A class is right as often whether it was given 0.7 or 0.99, so errors do not show
+it; and a learner that is rightly sure of seen combinations need not be of unseen ones (Guo et al. 2017, Ovadia et al.
+2019 under shift).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.comparing import average
+from recombine.mechanisms.losing import TIMES
+from recombine.mechanisms.names import ranged, share
+from recombine.statistics import Interval, Over
+
+CONFIDENCE = "confidence"
+LEAST = 0.01
+"""By how much they have to be surer than right, however rare errors are said to be."""
+
+
+def surer(answers: Answers, over: Over, margin: float) -> str:
+    """That probabilities are clearly surer than right on unseen combinations, in a note, and how they are on seen ones:
+    by more than the margin, or where answers are wrong more than twice as often as they say."""
+    sure, at, away = answers.scores.get(CONFIDENCE), answers.compared, answers.unseen
+    if sure is None or not away.any() or not np.isfinite(sure[:, away]).all():
+        return ""
+    there = too_sure(answers, over, away)
+    doubt, wrong = 1 - float(sure[:, away].mean()), float(answers.error[:, away].mean())
+    if not (there.bounded and there.low > 0 and (there.mean > margin or (wrong > TIMES * doubt and wrong > LEAST))):
+        return ""
+    said = (
+        f"Probabilities are surer than right: on unseen combinations the class that is given has {share(1 - doubt)} on "
+        f"average and is right in {share(1 - wrong)}, {ranged(there)} less"
+    )
+    if not at.any() or not np.isfinite(sure[:, at]).all():
+        return f"{said}."
+    here = too_sure(answers, over, at)
+    rows = "seen ones" if answers.like else "training rows of seen ones"
+    more = "" if not here.bounded or here.high >= there.low else (
+        ": what calibrates them there would not do so on unseen ones"
+    )  # fmt: skip
+    return f"{said}; on {rows} {ranged(here)}{more}."
+
+
+def too_sure(answers: Answers, over: Over, at: NDArray[np.bool_]) -> Interval:
+    """By how much probabilities are surer than right at these combinations."""
+    both = average(answers, over, (1.0, answers.scores[CONFIDENCE], at), (1.0, answers.error, at))
+    return replace(both, mean=both.mean - 1, low=both.low - 1, high=both.high - 1).within(-1, 1)

@@ -1,0 +1,64 @@
+"""Two of four factors that answers leave out are named together; of one, or of none, no pair is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.mechanisms import MeasureResult, measure_predictions
+from recombine.mechanisms.rules import two_ignored
+
+SHAPE = (4, 3, 4, 3)
+CODES = np.indices(SHAPE).reshape(4, -1).T.repeat(6, axis=0)
+UNSEEN = (np.random.default_rng(0).random(SHAPE) < 0.3).ravel().repeat(6)
+FRESH = ~UNSEEN & (np.tile(np.arange(6), int(np.prod(SHAPE))) == 0)
+EFFECTS = [np.random.default_rng(j + 1).normal(size=(n, 3)) for j, n in enumerate(SHAPE)]
+SUMS = [effect[CODES[:, j]] for j, effect in enumerate(EFFECTS)]
+WORDS = np.array(["x", "y", "z"])
+
+
+def usual(y: np.ndarray, without: tuple[int, ...]) -> np.ndarray:
+    """The class that training gives most often for the other levels."""
+    kept = [j for j in range(4) if j not in without]
+    of = np.ravel_multi_index(CODES[:, kept].T, [SHAPE[j] for j in kept])
+    known = ~UNSEEN & ~FRESH
+    said = {k: max(WORDS, key=[*y[known & (of == k)]].count) for k in np.unique(of)}
+    return np.array([said[k] for k in of])
+
+
+def measured(number: bool, without: tuple[int, ...], off: float = 0.0) -> MeasureResult:
+    """The sum of all effects, or the class with the largest; where unseen, without what some factors add, or off."""
+    moved = sum(SUMS) + off * np.random.default_rng(9).normal(size=(*SHAPE, 3))[tuple(CODES.T)]
+    if number:
+        y, p = sum(SUMS)[:, 0], moved[:, 0] - sum(SUMS[j][:, 0] - SUMS[j][:, 0].mean() for j in without)
+    else:
+        y = WORDS[sum(SUMS).argmax(1)]
+        p = usual(y, without) if without else WORDS[moved.argmax(1)]
+    table = {name: CODES[:, j] for j, name in enumerate("abcd")}
+    table |= {"y": y, "p": np.where(UNSEEN, p, y), "part": np.where(UNSEEN | FRESH, "test", "train")}
+    return measure_predictions(table, [*"abcd"], target="y", prediction="p", split="part=test")
+
+
+def test_two_factors_that_are_ignored_are_named_together():
+    result = measured(True, (1, 3))
+    assert (result.verdict, result.mechanisms) == ("fails", ("b and d ignored",))
+
+
+def test_the_rule_of_a_pair_gives_what_training_gives_for_the_other_levels():
+    answers = measured(False, (1, 3)).answers
+    asked, trained = answers.at(answers.unseen), answers.trained
+    assert trained is not None
+    found = {rule.mechanism: rule for rule in two_ignored(asked, trained)}
+    assert len(found) == 6
+    followed = {name: float(((r.mask @ r.options > 0) * asked.predicted[0]).sum(axis=1).mean())
+                for name, r in found.items()}  # fmt: skip
+    assert followed["b and d ignored"] == 1.0
+    assert followed["a and c ignored"] < 0.8
+
+
+@pytest.mark.parametrize(("without", "off"), [((1,), 0.0), ((), 2.0)], ids=["one", "none"])
+@pytest.mark.parametrize("number", [True, False], ids=["numbers", "classes"])
+def test_of_one_or_of_none_no_pair_is_named(number, without, off):
+    found = measured(number, without, off).mechanisms
+    assert not any(" and " in name for name in found)
+    assert not number or found == (("b ignored",) if without else ())

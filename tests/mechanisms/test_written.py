@@ -1,0 +1,115 @@
+"""Answers that are right but for how they are written are told apart from answers that are wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.errors import InputError
+from recombine.mechanisms import MeasureResult, measure_predictions
+
+A, B = np.indices((7, 7)).reshape(2, -1).repeat(4, axis=1)
+UNSEEN = (A + 2 * B) % 5 == 0
+FRESH = ~UNSEEN & (np.tile(np.arange(4), 49) == 0)
+ONE, TWO, *_ = np.random.default_rng(3).normal(size=(4, 7))
+SUM = 3 + ONE[A] + TWO[B]
+NOISE = np.random.default_rng(4).normal(size=len(A))
+Y = SUM + 0.1 * NOISE
+WORDS = np.array(["ash", "birch", "cedar"])
+
+
+def measured(y: object, p: object, prediction: object = "p", **more: object) -> MeasureResult:
+    table = {"a": A, "b": B, "y": y, "part": np.where(UNSEEN | FRESH, "test", "train")}
+    table |= p if isinstance(p, dict) else {"p": p}
+    return measure_predictions(table, ["a", "b"], target="y", prediction=prediction, split="part=test", **more)
+
+
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [
+        (SUM + 10, "Predictions of seen combinations, too, lie above the answers, by 10"),
+        (SUM - 10, "Predictions of seen combinations, too, lie below the answers, by 10"),
+        (-SUM, "Predictions are about the answers with the other sign. Put right"),
+        (6 - SUM, "less the predictions. Put right"),
+        (100 * SUM, "Predictions are about 100 [99"),
+        (SUM / 1000, "times the predictions. Put right"),
+        (32 + 1.8 * SUM, "times the predictions. Put right"),
+    ],
+    ids=["high", "low", "sign", "turned", "per cent", "thousands", "Fahrenheit"],
+)
+def test_numbers_in_other_units_are_said_to_be(p, said):
+    result = measured(Y, p)
+    assert result.verdict == "not fitted"
+    assert said in result.sentence()
+    assert "check units, signs, and how answers were scaled or centred for training, and measure" in result.sentence()
+    assert not any("Put right" in note for note in result.notes)  # Once.
+
+
+def test_what_is_put_right_is_told_of_either_side():
+    off = 2 * SUM.std() * np.random.default_rng(5).normal(size=(7, 7))[A, B] * UNSEEN
+    (error,) = [part for part in measured(Y, SUM + 10 + off).sentence().split(". ") if "Put right" in part]
+    seen, unseen = (float(error.split(f" on {side}")[0].split()[-1]) for side in ("seen", "unseen"))
+    assert seen < 0.01
+    assert unseen == pytest.approx(np.square(off[UNSEEN]).mean() / Y[~UNSEEN & ~FRESH].var(), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("undone", "name"),
+    [
+        (np.log, "natural logarithms of the"),
+        (np.log1p, "natural logarithms of 1 more than the"),
+        (np.log10, "logarithms to base 10 of the"),
+    ],
+)
+def test_logarithms_that_were_never_undone_are_said_to_be(undone, name):
+    right = np.exp(ONE[A] + TWO[B])
+    text = measured(right * np.exp(0.05 * NOISE), undone(right)).sentence()
+    assert f"Predictions are about {name}" in text
+
+
+def test_log_odds_are_told_from_probabilities():
+    odds = 2 * (ONE[A] + TWO[B])
+    y = (np.random.default_rng(0).random(len(A)) < 1 / (1 + np.exp(-odds))).astype(int)
+    assert "Predictions are about log-odds of the answers" in measured(y, odds, target_kind="number").sentence()
+    with pytest.raises(InputError, match=r"become probabilities by 1/\(1 \+ exp"):
+        measured(y, odds)
+    with pytest.raises(InputError, match="dividing by 100"):
+        measured(y, 100 / (1 + np.exp(-odds)))
+    both = {"p_no": -odds, "p_yes": odds}
+    with pytest.raises(InputError, match="give exp\\(x\\) over its sum"):
+        measured(np.array(["no", "yes"])[y], both, [*both])
+
+
+def test_classes_under_other_names_are_told_which():
+    right = (A + B) % 3
+    text = measured(WORDS[right], WORDS[(right + 1) % 3]).sentence()
+    assert "ash is called birch, birch is called cedar, cedar is called ash. Named back, the error would fall" in text
+    assert "from 1.00 to 0.00 on seen combinations and from 1.00 to 0.00 on unseen ones" in text
+    swapped = measured(WORDS[right], WORDS[np.array([1, 0, 2])[right]]).sentence()
+    assert "other names: ash is called birch, birch is called ash. Named back" in swapped
+
+
+def test_an_offset_that_counts_as_fitted_is_a_note():
+    result = measured(10 * Y + 50 * np.random.default_rng(1).normal(size=(7, 7))[A, B], 0 * Y, fitted=0.1)
+    assert not any("Put right" in text for text in (result.sentence(), *result.notes))
+    rest = 3 * np.random.default_rng(1).normal(size=(7, 7))[A, B]
+    result = measured(Y + rest, SUM + rest + 0.45 * (SUM + rest).std())
+    assert result.verdict == "composes"
+    assert sum("lie above the answers" in note for note in result.notes) == 1
+
+
+@pytest.mark.parametrize("kind", ["constant", "far", "noise", "echo", "guess", "few"])
+def test_answers_that_follow_nothing_are_not_said_to_be_written_otherwise(kind):
+    rng, level = np.random.default_rng(7), Y.mean()
+    p = {
+        "constant": np.full(len(Y), level), "far": np.full(len(Y), level + 20), "noise": rng.normal(size=len(Y)),
+        "echo": (Y.sum() - Y) / (len(Y) - 1), "guess": WORDS[rng.integers(3, size=len(Y))], "few": SUM + 10,
+    }[kind]  # fmt: skip
+    y = WORDS[(A + B) % 3] if kind == "guess" else Y
+    if kind == "few":  # Five seen combinations do not tell.
+        at = (A == 0) & (B < 7)
+        table = {"a": A[at], "b": B[at], "y": y[at], "p": p[at], "part": np.where(UNSEEN | FRESH, "test", "train")[at]}
+        result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    else:
+        result = measured(y, p)
+    assert not any(word in text for text in (result.sentence(), *result.notes) for word in ("Put right", "other names"))
