@@ -127,6 +127,22 @@ def test_answers_of_known_days_are_compared_without_their_shift_and_of_new_ones_
     assert result.shifts.new == held.sum()
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_test_table_need_not_name_the_day(whole):
+    """Its answers are those of an average day; a day written as a number is no different."""
+    _, days, _ = shifted(1)
+    days = {**days, "day": [int(d[1:]) for d in days["day"]] if whole else days["day"]}
+    asked = {name: ["0", "1", "2"] for name in NAMES[:2]} | {NAMES[2]: ["0", "1", "1"]}
+    told = check(days, NAMES, target="y", draws=9, blocks="day", test=asked)
+    with_day = check(days, NAMES, target="y", draws=9, blocks="day", test={**asked, "day": [days["day"][0]] * 3})
+    assert [q.prediction for q in told.queries] == pytest.approx([q.prediction for q in with_day.queries])
+    assert told.shifts.blocks == with_day.shifts.blocks == 5
+    answered = check(days, NAMES, target="y", draws=9, blocks="day", test={**asked, "y": [0.0, 1.0, 2.0]})
+    assert answered.shifts.new == 3
+    with pytest.raises(InputError, match="in the test table: unknown column 'f2'"):
+        check(days, NAMES, target="y", blocks="day", test={name: ["0"] for name in NAMES[:2]})
+
+
 def test_shifts_that_cannot_be_told_from_a_factor_are_refused_in_one_sentence():
     plain, days, _ = shifted(2)
     with pytest.raises(InputError, match="cannot be told from effects of the factors") as caught:

@@ -162,7 +162,10 @@ def test_a_code_for_missing_is_named_and_a_level_that_answers_one_number_or_a_ra
     table = {"a": codes[:, 0], "b": codes[:, 1], "y": (20 + codes @ [2, 3] + rng.normal(size=27)).round(1)}
     assert not named(table)
     seen, coded = table["y"][3:], np.where(np.arange(27) < 3, -999, table["y"])
-    (note,) = check({**table, "y": coded}, ["a", "b"], target="y").notes[:1]
+    result = check({**table, "y": coded}, ["a", "b"], target="y")
+    (note,) = result.notes[:1]
+    assert result.doubt
+    assert result.fails(["assumption"])
     others = f"{shown(seen.min())} to {shown(seen.max())}"
     assert note.startswith(f"in 3 combinations an answer is -999, far from all others ({others}): a code for missing?")
     assert "Without these combinations the forecast is" in note
@@ -170,3 +173,20 @@ def test_a_code_for_missing_is_named_and_a_level_that_answers_one_number_or_a_ra
     level = np.where(codes[:, 0] == 2, -999, table["y"])
     rated = np.where(np.arange(27) < 3, 1, rng.integers(4, 6, 27))
     assert not any("code for missing" in n for y in (level, rated) for n in named({**table, "y": y}))
+
+
+def test_what_holds_codes_for_missing_is_not_determined():
+    """Ratings with -99 here and there: nothing contradicts sums beside such noise, and nothing is shown."""
+    shown_as, clean = [], []
+    for seed in range(6):
+        rng, codes = np.random.default_rng(seed), np.array([(a, b) for a in range(8) for b in range(6)])
+        codes = np.repeat(codes[rng.permutation(48)[:34]], 8, axis=0)
+        y = np.clip(np.round(3 + 0.3 * (codes @ [1, -1]) + rng.normal(0, 0.8, len(codes))), 1, 5)
+        table = {"a": codes[:, 0], "b": codes[:, 1]}
+        told = check({**table, "y": np.where(rng.random(len(y)) < 0.04, -99, y)}, ["a", "b"], target="y", draws=9)
+        assert told.coded
+        assert not told.verdict.startswith("determined")
+        shown_as.append("may be codes for missing" in told.sentence())
+        clean.append(check({**table, "y": y}, ["a", "b"], target="y", draws=9).verdict.startswith("determined"))
+    assert any(shown_as)
+    assert sum(clean) >= 5

@@ -308,6 +308,18 @@ def test_ranges_below_zero_are_pointed_out_where_no_answer_is_and_not_cut():
         assert not any("below 0" in note for note in other.notes)
 
 
+def test_ranges_of_one_row_beyond_the_ends_of_a_rating_are_pointed_out():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.array([(a, b) for a in range(8) for b in range(6)])[rng.permutation(48)[:34]], 8, axis=0)
+    y = 3.3 + rng.normal(0, 0.3, 8)[codes[:, 0]] + rng.normal(0, 0.3, 6)[codes[:, 1]] + rng.normal(size=len(codes))
+    table = {"a": codes[:, 0], "b": codes[:, 1], "y": np.clip(np.round(y), 1, 5)}
+    result = check(table, ["a", "b"], target="y", draws=9)
+    beyond = [n for n in result.notes if "of one row leave 1 to 5, the whole numbers" in n]
+    rows = sum(q.row_low < 1 or q.row_high > 5 for q in result.queries)
+    assert rows
+    assert beyond[0].startswith(f"{rows} of {len(result.queries)} ranges of one row")
+
+
 @pytest.mark.parametrize(("name", "top"), [("accuracy", 1.0), ("passed %", 100.0), ("growth %", None), ("y", None)])
 def test_answers_and_ranges_of_a_share_end_where_it_does_and_those_of_others_where_they_end(name, top):
     rng, codes = np.random.default_rng(3), grid(6, 5)

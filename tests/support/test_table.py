@@ -284,6 +284,41 @@ def test_bad_requests_are_one_sentence(table, factors, options, word):
     assert "\n" not in str(caught.value)
 
 
+def test_an_error_of_two_files_names_its_own(tmp_path):
+    paths = [tmp_path / "train.csv", tmp_path / "asked.csv"]
+    for path, header in zip(paths, ("a,b", "a"), strict=True):
+        path.write_text(f"{header}\n{','.join('1' for _ in header.split(','))}\n")
+    with pytest.raises(InputError, match=r"in the test table '.*asked\.csv': unknown column 'b'"):
+        read_tables(paths, ["a", "b"])
+    with pytest.raises(InputError, match=r"in the table '.*train\.csv': unknown column 'c'"):
+        read_tables(paths, ["a", "c"])
+
+
+def test_of_a_wide_table_it_is_said_how_to_make_rows():
+    wide = {"model": ["m", "n"]} | {f"task{i}": [1.0, 2.0] for i in range(4)}
+    with pytest.raises(InputError) as caught:
+        read_tables([wide], ["model", "task"], target="score")
+    line = "frame.unpivot(index=['model'], variable_name='task', value_name='score')"
+    assert line in str(caught.value)
+    assert "task0, task1, task2, …" in str(caught.value)
+    frame = pl.DataFrame(wide)
+    long = eval(line, {"frame": frame})
+    assert long.shape == (8, 3)
+    assert read_tables([long], ["model", "task"], target="score")[0].rows == 8
+    with pytest.raises(InputError, match="did you mean 'task0'"):
+        read_tables([wide], ["model", "tsak0"])
+    with pytest.raises(InputError, match="unknown column 'modle'; did you mean 'model'"):
+        read_tables([{**wide, "score": [1, 2]}], ["modle", "task1"], target="scoer")
+
+
+def test_numbers_of_several_units_are_no_classes():
+    texts = [f"{5 + i / 10} g" for i in range(6)] + [f"{5100 + i} mg" for i in range(4)]
+    with pytest.raises(InputError, match=r"bring them to one unit \(here g, mg\)"):
+        read_tables([{"a": list(range(10)), "y": texts}], ["a"], target="y")
+    places = ["1st", "2nd", "3rd", "4th", "5th", "6th"]
+    assert not read_tables([{"a": list(range(6)), "y": places}], ["a"], target="y")[0].target.numeric
+
+
 def test_files_that_are_not_there(tmp_path):
     (tmp_path / "train.csv").write_text("a\n1\n")
     with pytest.raises(InputError, match=r"did you mean .*train.csv"):
@@ -422,6 +457,8 @@ def test_limits_among_numbers_are_read_as_numbers_and_said_to_be_limits(texts, k
         assert read.target.mean.tolist() == values
         many = sum(t[0] in "<>≤≥" for t in texts)
         assert limits[0].startswith(f"{many} of {len(texts)} answer{'s' if many > 1 else ''} in 'y' ")
+        assert "Do not leave such cells blank" in limits[0]
+        assert ("half the limit" in limits[0]) == (">= 100" not in texts) == ("too low" not in limits[0])
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from recombine.checks.reading import (
     texts_in,
     with_grid,
 )
-from recombine.checks.slips import slips_in
+from recombine.checks.slips import coded, slips_in
 from recombine.checks.tables import Pairs, pair_tables
 from recombine.checks.unnamed import MOST_ROWS, unnamed
 from recombine.checks.verdict import CheckResult
@@ -153,7 +153,7 @@ def check(
         confounding=_confounding(train, plain, pairs, draws, seed),
         additivity=judged.additivity, rescaled=judged.rescaled, answers=train.target, prediction=prediction,
         forecast=judged.forecast, shifts=shifts, unseen_levels=levels_never_seen(known, space),
-        slips=len(slips), texts=texts_in(table, space.names),
+        slips=len(slips), coded=coded(train) is not None, texts=texts_in(table, space.names),
         notes=(
             *slips, *unasked, *told, *unlike, *numbers_unseen(known, space, wanted), *why_not, *judged.why_not,
             *notes_on(train, known, asked, asked_table, queries, judged, prediction),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from recombine.checks.apart import Apart
 from recombine.checks.harder import Harder
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import PLAIN, Adding, Rule, Scale
@@ -17,13 +18,15 @@ from recombine.support.table import Target
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
     "substitution", "level", "wrong", "wrong_constant", "by_draw", "levels", "realised",
-    "error_many_rows",
+    "error_many_rows", "worst_error", "worst_high",
 )  # fmt: skip
 CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
 LESS = 0.8
 """Share of the error up to which the error against means of very many rows is worth saying."""
 NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing; of another error, that width over its upper end."""
+MOST_APART = 3
+"""Levels apart that are named."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,8 @@ class Forecast:
     ("cells"), the error there, and that of the same answer for all ("constant")."""
     harder: tuple[Harder, ...] = ()
     """Levels that are asked about and err more than others where they are seen (numbers)."""
+    apart: tuple[Apart, ...] = ()
+    """Levels that are asked about and err or scatter so much more that the forecast is not for them."""
     levels: float = 1.0
     """How many times larger errors are expected at the levels that are asked about than at those it was tried on."""
     error_many_rows: float | None = None
@@ -167,8 +172,32 @@ class Forecast:
         return (
             f"Expect {what[self.metric]} {error} ({within}) on the "
             f"{self.cells:,} unseen combination{'s' if self.cells != 1 else ''} that {which}, by the "
-            f"{by}; {gain}."
+            f"{by}; {gain}.{self._elsewise()}"
         )
+
+    def _elsewise(self) -> str:
+        """What to expect instead on asked combinations of levels that are far harder than the others."""
+        said = [
+            f" On the {a.asked if a.asked > 1 else 'one'} of them with {a.factor} {a.level} expect about "
+            f"{shown(a.error)} instead ({shown(a.low)} to {shown(a.high)}); others err by about {shown(a.elsewhere)}."
+            for a in self.apart[:MOST_APART]
+        ]
+        more = len(self.apart) - len(said)
+        return "".join(said) + (f" So it is with {more:,} more levels (JSON: forecast.apart)." if more else "")
+
+    @property
+    def worst_error(self) -> float:
+        """The error to expect where it is largest: of all asked combinations, or of a level apart."""
+        return max(self.error, *(a.error for a in self.apart), 0.0)
+
+    @property
+    def worst_high(self) -> float:
+        return max(self.high, *(a.high for a in self.apart), 0.0)
+
+    @property
+    def tells(self) -> bool:
+        """Whether the interval ends before all that seen answers differ by."""
+        return self.span is None or self.high <= self.span
 
     @property
     def against_many(self) -> str:
@@ -264,6 +293,7 @@ class Forecast:
         listed = {
             "rules": [vars(rule) for rule in self.rules],
             "harder": [{k: v for k, v in vars(h).items() if k != "at"} for h in self.harder],
+            "apart": [vars(level) for level in self.apart],
         }
         return {**shown, **listed, "choice": self.choice}
 

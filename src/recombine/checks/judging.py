@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.checks.additivity import MOST_FACTORS, MOST_LISTED, Additivity, additivity
 from recombine.checks.aliases import Aliases, aliases
+from recombine.checks.apart import apart
 from recombine.checks.contestants import untried
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast, losses_of
@@ -109,7 +110,10 @@ def _forecast(
     if cells.numeric and found.by_pairs and not found.ranged:
         notes.append(SATURATED)
     if cells.numeric and isinstance(rule := found.recommended, Adding):
-        found = replace(found, harder=harder(rule, codes, train.space))
+        levels = harder(rule, codes, train.space)
+        found = replace(found, harder=levels, apart=apart(rule, levels, codes, train.space))
+        if rule.scale.learnt and rule.noisy:  # that noise is of ranks, steep where answers lie close
+            found = replace(found, error_many_rows=None)
     # Of very many asked cells a part was passed on, which stands for all of them.
     return found if asked.counts is None else replace(found, cells=asked.counts["determined"]), notes
 

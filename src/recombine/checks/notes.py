@@ -116,11 +116,13 @@ def _harder(expected: Forecast | None) -> list[str]:
     """Levels for which one forecast for all asked combinations is too small."""
     if expected is None or not expected.harder:
         return []
-    named = expected.harder[:MOST_HARDER]
+    named, apart = expected.harder[:MOST_HARDER], {(a.factor, a.level) for a in expected.apart}
     said = [
         f"{h.factor} {h.level} errs by {shown(h.error)} where its {h.seen:,} seen combinations are left out one by "
         f"one, the others by {shown(h.elsewhere)}, beyond chance; of the asked ones {h.asked:,} "
-        f"{'have' if h.asked != 1 else 'has'} it: expect as much there, not the forecast; ranges there are wider."
+        f"{'have' if h.asked != 1 else 'has'} it: "
+        + ("see the first lines" if (h.factor, h.level) in apart else "expect as much there, not the forecast")
+        + "; ranges there are wider."
         for h in named
     ]
     more = len(expected.harder) - len(named)
@@ -186,14 +188,20 @@ def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
     numbers from 0 on, so only a person knows; and the ranges were tried as they are."""
     if target is None or not target.numeric:
         return []
-    low, high = _marks(target) or (0.0, 1.0 if _shares(target) else math.inf)
+    rating = _marks(target)
+    low, high = rating or (0.0, 1.0 if _shares(target) else math.inf)
     ranged = [(q.low, q.high, q.prediction) for q in queries if q.low is not None and q.high is not None]
-    out = sum(a < low or b > high for a, b, _ in ranged)
+    out, one_row = sum(a < low or b > high for a, b, _ in ranged), ""
+    if rating and not out:  # what one person answers is a mark, though means of several are not
+        ranged = [
+            (q.row_low, q.row_high, q.prediction) for q in queries if q.row_low is not None and q.row_high is not None
+        ]
+        out, one_row = sum(a < low or b > high for a, b, _ in ranged), " of one row"
     if not out or target.mean[target.count > 0].min() < low:
         return []
     wrong = sum(isinstance(said, float) and not low <= said <= high for *_, said in ranged)
     answers = f" and {wrong:,} answer{'s' if wrong != 1 else ''}" if wrong else ""
-    which = f"{out:,} of {len(ranged):,} ranges{answers}"
+    which = f"{out:,} of {len(ranged):,} ranges{one_row}{answers}"
     if high < math.inf:
         kind = (
             "between which all seen answers lie" if _shares(target) else "the whole numbers that all seen answers are"

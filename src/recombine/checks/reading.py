@@ -49,7 +49,7 @@ def read(
     without an answer, what is worth saying about reading, and the shifts of ``blocks`` that were taken off the answers;
     ``how`` is what `read_tables` takes. A row without an answer is a question: asked about, not trained on."""
     tables = read_tables(
-        [table] if test is None else [table, test], [*factor_names(factors), *blocks], once=True, **how
+        [table] if test is None else [table, test], [*factor_names(factors), *blocks], once=True, beside=blocks, **how
     )
     shifts = None
     if blocks:

@@ -3,8 +3,9 @@
 status   seen < determined < extrapolation < undetermined < unseen level, exact under effects that add up
 verdict  the worst status of all asked combinations; where that is "determined" and the table has answers, it stays so
          only if the seen answers do not contradict adding up ("assumption rejected") and adding up explains something
-         of combinations that are left out ("assumption unsupported"); if they contradict it in the answer's own units
-         and both hold on the scale of the recommended rule, it is "determined on a log scale"
+         of combinations that are left out, the forecast's interval does not reach beyond all that seen answers differ
+         by, and none of these looks like a code for missing ("assumption unsupported"); if they contradict it in the
+         answer's own units and both hold on the scale of the recommended rule, it is "determined on a log scale"
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
 from recombine.checks.best import best
 from recombine.checks.confounding import Confounding
+from recombine.checks.corner import supposed
 from recombine.checks.elsewhere import elsewhere
 from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import STATUSES, Identifiability
@@ -45,7 +47,6 @@ THEORY = {
     "undetermined": "effects can shift so that it changes and no seen answer does (additive identifiability)",
     "unseen level": "one of its levels never occurs in training (compositional support)",
 }
-LIKE_THE_SEEN = " The forecast supposes that the asked combinations behave like the seen ones."
 WORDS = {
     "seen": "seen in training",
     "extrapolation": "determined only if the curve goes on outside the seen range",
@@ -55,6 +56,7 @@ WORDS = {
 REPLACED = "levels that answered alike wherever both were seen replace each other, whether or not effects add up"
 PER_ROW = "This log loss is that of one row, averaged over combinations that count alike."
 DOUBT = {"rejected": "which the seen combinations contradict", "unsupported": "which is not shown"}
+UNTOLD = "by the forecast the answers may err by more than all seen answers differ"
 BESIDE = {"rejected": ", and effects do not simply add up", "unsupported": ", and that effects add up is not shown"}
 
 
@@ -131,6 +133,8 @@ class CheckResult(Result):
     notes: tuple[str, ...] = ()
     slips: int = 0
     """How many of the notes, the first ones, are of answers that may be slips."""
+    coded: bool = False
+    """Whether one number among the answers may stand for missing ones: then nothing that is said holds."""
     texts: frozenset[str] = frozenset()
     """Factors whose column, of a frame, holds texts: also where these are written as whole numbers."""
     plan: Plan | None = field(default=None, repr=False)
@@ -153,7 +157,8 @@ class CheckResult(Result):
         if self.additivity is None or self.worst == "seen":
             return None
         if self.scale is not None:
-            return None if self.forecast is None or self.forecast.beats else "unsupported"
+            shown = self.forecast is None or (self.forecast.beats and self.forecast.tells and not self.coded)
+            return None if shown else "unsupported"
         if self.additivity.rejected:
             return "rejected"
         return "unsupported" if self._not_shown() else None
@@ -217,8 +222,8 @@ class CheckResult(Result):
 
     def fails(self, conditions: Sequence[str]) -> list[str]:
         """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up, also
-        where there are no answers to show it), "error=X" (the forecast error is above X, or there is no forecast),
-        "high=X" (the upper end of its interval is)."""
+        where there are no answers to show it), "error=X" (the forecast error, or that of a level far harder than the
+        others, is above X, or there is no forecast), "high=X" (the upper end of such an interval is)."""
         return [text for text in conditions if self._fails(text)]
 
     def _fails(self, condition: str) -> bool:
@@ -236,7 +241,7 @@ class CheckResult(Result):
             raise unknown("condition to fail on", condition, known)
         if not most >= 0:
             raise InputError(f"cannot fail on {condition!r}; write {name}=NUMBER, in the units of the forecast.")
-        return self.worst != "seen" and (self.forecast is None or getattr(self.forecast, name) > most)
+        return self.worst != "seen" and (self.forecast is None or getattr(self.forecast, f"worst_{name}") > most)
 
     def best(self, end: Literal["max", "min"]) -> dict[str, Any]:
         """The asked combinations with the largest or smallest answers, and how many cannot be told from the first."""
@@ -291,7 +296,7 @@ class CheckResult(Result):
         of = f"This is of {self.of_means}{self.forecast.against_many}. " if self.of_means else ""
         of += f"{PER_ROW} {self._wrong()} " if self.forecast.metric == "log loss" else ""
         of += self._substituted() if self.rule == "substitution" else ""
-        return f"{self.expected} {of}{said}" + (LIKE_THE_SEEN if self.doubt else "")
+        return f"{self.expected} {of}{said} {supposed(self)}"
 
     def _substituted(self) -> str:
         """What substitution is, and what it covers."""
@@ -398,10 +403,14 @@ class CheckResult(Result):
             return "it could not be tried on combinations left out, a note says why"
         if found.aliased:
             return "interactions may hide behind single effects (aliased), a note names them"
+        if self.coded:
+            return "some answers may be codes for missing, a note names them"
         tried, same = found.assumed, "the same answer for all"
         if self.scale is not None and not found.beats:
             less = self._less(found.error, found.constant, same)
             return f"on combinations left out the rule “{found.rule}” errs {less}"
+        if self.scale is not None and not found.tells:
+            return UNTOLD
         if tried is not None and (tried.error >= found.constant or found.rule == "constant"):
             return f"on combinations left out it is not clearly better than {same}"
         if tried is not None and not tried.beats:
@@ -416,6 +425,8 @@ class CheckResult(Result):
         if tried is not None and found.outdone:
             rule, sums = apart(found.error, tried.error, found.share)
             return f"on combinations left out the rule “{found.rule}” errs clearly less ({rule} against {sums})"
+        if not found.tells:
+            return UNTOLD
         return ""
 
     def _less(self, error: float, than: float, same: str) -> str:

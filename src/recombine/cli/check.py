@@ -148,8 +148,9 @@ def check(
         list[str] | None,
         Parameter(
             help="Exit with 1 if anything asked is undetermined, extrapolated or has an unseen level (undetermined), "
-            "if effects are not shown to add up (assumption), if the forecast error is above X (error=X), or the "
-            "upper end of its interval (high=X); repeat it for several.",
+            "if effects are not shown to add up (assumption), if the forecast error, or that of a level far "
+            "harder than the others, is above X (error=X), or the upper end of its interval (high=X); repeat it for "
+            "several.",
             negative=(),
         ),
     ] = None,
@@ -246,11 +247,12 @@ def _conditions(result: CheckResult, asked: list[str], failed: list[str]) -> Non
     """What is near to failing, and what failed."""
     for text in asked:
         told = result.forecast if text.startswith("error=") else None
-        if told is not None and abs(told.error - float(text.partition("=")[2])) < 2 * told.by_draw:
+        if told is not None and not told.apart and abs(told.error - float(text.partition("=")[2])) < 2 * told.by_draw:
             sys.stderr.write(f"{text} is near the forecast, {told.error:.3g}: {told.drawn}; high=X leaves a margin\n")
     for text in failed:
         found, name = result.forecast, text.partition("=")[0]
-        expected = ": there is no forecast" if found is None else f": {getattr(found, name, 0.0):.3g} is expected"
+        worst = None if found is None else getattr(found, f"worst_{name}", 0.0)
+        expected = ": there is no forecast" if worst is None else f": {worst:.3g} is expected"
         sys.stderr.write(f"failed on {text}{expected if '=' in text else ''}\n")
 
 

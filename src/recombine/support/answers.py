@@ -24,6 +24,7 @@ from recombine.support.numerals import (
     read_numbers,
     refuse_enormous,
     unit_of,
+    units_of,
 )
 from recombine.support.scan import Said, collect, rows_of
 
@@ -46,6 +47,7 @@ NO_PART = re.compile(
 not: a growth in per cent can be negative, a recovery more than all. (A ratio, rate or score may leave 0 to 1 too.)"""
 LIMIT = re.compile(r"\s*(?:<=|>=|=<|=>|<|>|≤|≥)\s*(\S.*)")
 """An answer that is said to lie beyond what could be read: <0.5."""
+BLANK = "leave such cells blank where nothing was measured (what lies below a limit of 0.5 write as <0.5)"
 PILED, ELSEWHERE, FEWEST_PILED = 0.25, 0.2, 10
 """Share of the answers at one end from which they are piled up there, how often another answer recurs at most, as a
 share of the pile, and how many different others there are at least."""
@@ -211,15 +213,13 @@ def find_answers(
     others = [t for t in texts if as_number(t) is None]
     odd, plain = others[0] if others else None, len(texts) - len(others)
     if kind == "number":
-        raise InputError(
-            f"the target {target!r} holds {said.no_numbers(target, others or texts, 'leave such cells blank')}."
-        )
+        raise InputError(f"the target {target!r} holds {said.no_numbers(target, others or texts, BLANK)}.")
     mixed = kind is None and odd is not None and plain > 1
-    measured = plain + (len(others) if kind is None and unit_of(others) else 0)
+    measured = plain + (len(others) if kind is None and (unit_of(others) or units_of(others)) else 0)
     broken = any(not (as_number(t) or 0.0).is_integer() for t in texts)
     few, mostly = (FEW_BROKEN, MOSTLY_BROKEN) if broken else (FEW_NUMBERS, MOSTLY)
     if kind is None and others and measured >= max(few, mostly * len(texts)):
-        what = said.no_numbers(target, others, "leave such cells blank")
+        what = said.no_numbers(target, others, BLANK)
         raise InputError(
             f"the target {target!r} holds {'numbers and ' if plain else ''}{what}, or say that answers are classes "
             "(target_kind='class', --target-kind class)."
@@ -257,9 +257,13 @@ def _beyond(name: str, limits: Mapping[str, float], rows: Mapping[str, int]) -> 
     whole = sum(often for t, often in rows.items() if t is not None and not is_blank(t))
     are = f"answer in {name!r} is a limit" if many == 1 else f"answers in {name!r} are limits"
     first = f"{many:,} of {whole:,} {are}, such as {text.strip()}, read as the limit itself, {value:g}"
+    below = {"<" in t or "≤" in t for t in limits}
+    biased = " or ".join("too high" if under else "too low" for under in sorted(below, reverse=True))
+    half = "; half the limit is a common choice too, so try it" if below == {True} and value > 0 else ""
     return (
-        f"{first}: answers beyond it cannot be seen, so effects there look smaller than they are, and errors and "
-        "ranges are those of what can be read."
+        f"{first}: answers beyond it cannot be seen, so effects there look smaller than they are, answers near it are "
+        f"{biased}, and errors and ranges are those of what can be read{half}. Do not leave such cells blank: they "
+        "would be asked about, and all other answers learnt without them."
     )
 
 

@@ -25,6 +25,8 @@ MOST_ALIKE = 10
 """Groups of texts that differ only in spaces or capitals and are named."""
 MOST_DIGITS = 7
 """Decimals up to which numbers count as rounded."""
+FEWEST_OF_UNIT = 3
+"""Different numbers of a unit, on average, where there are several units."""
 LARGEST = 1e100
 """Numbers beyond it cannot be squared and added up."""
 
@@ -126,6 +128,17 @@ def unit_of(texts: Iterable[str]) -> str | None:
     found = [WITH_UNIT.fullmatch(t.strip()) for t in texts]
     units = {m[1] if m else None for m in found}
     return units.pop() if len(units) == 1 else None
+
+
+def units_of(texts: Iterable[str]) -> list[str]:
+    """The few units of texts that are all numbers with one, such as 5.1 g and 5100 mg, some with decimals; none where
+    they may be names: each unit stands in several."""
+    texts = list(texts)
+    found = [WITH_UNIT.fullmatch(t.strip()) for t in texts]
+    units = sorted({m[1] for m in found if m})
+    named = all(m and (m[1][0].isalpha() or m[1][0] in "°%") for m in found)
+    broken = any("." in t or "," in t for t in texts)
+    return units if named and broken and 1 < len(units) <= len(texts) / FEWEST_OF_UNIT else []
 
 
 def refuse_enormous(name: str, values: Iterable[float], where: Callable[[], str] = lambda: "") -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import reduce
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +29,10 @@ from recombine.support.support import Explicit
 
 Missing = Literal["error", "drop", "level"]
 MISSING = ("error", "drop", "level")
+NOT_TOLD = "(not told)"
+"""The level of rows of a table that lacks a column which it need not have."""
+FEWEST_WIDE = 3
+"""Columns that may be the levels of one factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,23 +70,29 @@ def read_tables(
     max_rows: int | None = None,
     max_bytes: int | None = None,
     once: bool = False,
+    beside: Collection[str] = (),
 ) -> list[Table]:
     """Read tables over one common space of levels; those of ``numbers`` are numbers, however many, and with
     ``merge_alike`` texts that differ only in spaces or capitals are one. ``split=(column, value)`` cuts a single table
     in two: the rows where the column has another value, then those where it has this one. With ``once`` copies of
-    rows of the first count once (`support/copies.py`)."""
+    rows of the first count once (`support/copies.py`). Factors ``beside`` the others only the first table must have:
+    rows of another without them have a level of their own there."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
     used = {*names, *bins, *([target] if target else []), *([split[0]] if split else [])}
-    whats = ["the table", *["the test table"] * len(tables)]
+    whats = [_called("the test table" if i else "the table", t) for i, t in enumerate(tables)]
     said = Said(merge_alike=merge_alike)
     frames = [scan(t, what, max_bytes, max_rows, used, said) for t, what in zip(tables, whats, strict=False)]
     for i, frame in enumerate(frames):
         schema = frame.collect_schema()
+        lacking = [n for n in names if i and n in beside and n not in (*schema, *bins, *numbers)]
         for name in (*names, *bins, *([target] if target and i == 0 else []), *([split[0]] if split else [])):
-            if name not in schema:
-                raise unknown("column", name, schema.names())
-        _guard_rows(frame, max_rows)
+            if name not in schema and name not in lacking:
+                where = f"in {whats[i]}: " if len(tables) > 1 else ""
+                wide = _melted(names, target, schema.names()) if not i else ""
+                raise InputError(wide or f"{where}{unknown('column', name, schema.names())}")
+        _guard_rows(frame, max_rows, whats[i])
+        frames[i] = frame.with_columns(pl.lit(NOT_TOLD).alias(n) for n in lacking)
     said.tables = [*frames]
     if target and once:
         frames[0], copied = without_copies(
@@ -186,14 +198,35 @@ def factor_names(factors: Sequence[str], target: str | None = None) -> list[str]
     return names
 
 
-def _guard_rows(frame: pl.LazyFrame, max_rows: int | None) -> None:
+def _called(what: str, table: Any) -> str:
+    """What a table is called, with its file where it is one."""
+    return f"{what} {str(table)!r}" if isinstance(table, (str, Path)) else what
+
+
+def _melted(names: list[str], target: str | None, columns: list[str]) -> str:
+    """What to do where the table seems to have one column for each level of a factor; nothing where it does not: one
+    factor and the target are no columns, three others or more are, and none is nearly called as the target is."""
+    missing = [n for n in names if n not in columns]
+    others = [c for c in columns if c not in names]
+    if target is None or target in columns or len(missing) != 1 or len(others) < FEWEST_WIDE:
+        return ""
+    if get_close_matches(target, others, n=1, cutoff=0.5):
+        return ""
+    (factor,), index = missing, [n for n in names if n in columns]
+    some = ", ".join(others[:FEWEST_WIDE]) + (", …" if len(others) > FEWEST_WIDE else "")
+    return (
+        f"there is no column {factor!r} and none {target!r}; if each of {some} is one {factor} and holds its "
+        f"{target}, make rows of them first: frame.melt({index!r}, var_name={factor!r}, value_name={target!r}) in "
+        f"pandas, frame.unpivot(index={index!r}, variable_name={factor!r}, value_name={target!r}) in polars."
+    )
+
+
+def _guard_rows(frame: pl.LazyFrame, max_rows: int | None, what: str) -> None:
     rows = int(collect(frame.select(pl.len()))[0, 0])
     if not rows:
-        raise InputError("the table has a header but no rows.")
+        raise InputError(f"{what} has a header but no rows.")
     if max_rows is not None and rows > max_rows:
-        raise InputError(
-            f"the table has {rows:,} rows, more than the {max_rows:,} allowed; raise max_rows (--max-rows)."
-        )
+        raise InputError(f"{what} has {rows:,} rows, more than the {max_rows:,} allowed; raise max_rows (--max-rows).")
 
 
 def _cut(frame: pl.LazyFrame, column: str, value: str) -> list[pl.LazyFrame]:

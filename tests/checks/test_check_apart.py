@@ -1,0 +1,106 @@
+"""Levels far harder than the others stand beside the forecast and count in the gates; where all are alike none does."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+import recombine as rc
+from recombine.cli.check import check as show
+
+
+def table(seed: int, times: float, rows: int = 2) -> pl.DataFrame:
+    """Nine soils and six labs that add up, a quarter of the combinations missing; rows of lab l2 scatter more."""
+    rng = np.random.default_rng(seed)
+    soil, lab = rng.normal(0, 1, 9), rng.normal(0, 1, 6)
+    seen = np.ones((9, 6), dtype=bool)
+    seen[rng.permutation(9)[:8], np.array([0, 1, 2, 2, 3, 4, 5, 5])] = False
+    return pl.DataFrame(
+        [
+            {"soil": f"s{i}", "lab": f"l{j}", "P": 5 + soil[i] + lab[j] + 0.1 * (times if j == 2 else 1) * rng.normal()}
+            for i in range(9)
+            for j in range(6)
+            for _ in range(rows)
+            if seen[i, j]
+        ]
+    )
+
+
+def test_a_level_far_noisier_is_in_the_headline_and_fails_the_gates() -> None:
+    named, alike = 0, 0
+    for seed in range(10):
+        result = rc.check(table(seed, 1_000.0), factors=["soil", "lab"], target="P", draws=9)
+        told = result.forecast
+        assert told is not None
+        if [(a.factor, a.level, a.asked) for a in told.apart] == [("lab", "l2", 2)]:
+            named += 1
+            assert "On the 2 of them with lab l2 expect about" in result.sentence()
+            assert 10 < told.apart[0].error < 1_000
+            assert told.apart[0].elsewhere < 1
+            assert told.apart[0].low < told.apart[0].error < told.apart[0].high
+            assert result.fails(["error=5", "high=5"]) == ["error=5", "high=5"]
+            assert result.to_dict()["forecast"]["worst_error"] == max(told.error, told.apart[0].error)
+        plain = rc.check(table(seed, 1.0), factors=["soil", "lab"], target="P", draws=9)
+        assert plain.forecast is not None
+        alike += bool(plain.forecast.apart)
+        assert plain.forecast.apart or plain.forecast.worst_high == plain.forecast.high
+    assert named >= 8
+    assert alike <= 1
+
+
+def test_what_a_level_apart_errs_by_lies_in_its_interval() -> None:
+    """Meant for nine of ten, of errors that are normal: the mean of two new rows of both asked combinations."""
+    held, tried = 0, 0
+    for seed in range(30, 50):
+        result = rc.check(table(seed, 50.0), factors=["soil", "lab"], target="P", draws=9)
+        apart = [] if result.forecast is None else [a for a in result.forecast.apart if a.level == "l2"]
+        rng = np.random.default_rng(seed)
+        soil, lab = rng.normal(0, 1, 9), rng.normal(0, 1, 6)
+        new = np.random.default_rng(seed + 1_000)
+        asked = [(c, q) for q in result.queries if (c := result.combination(q.codes))["lab"] == "l2"]
+        truth = [5 + soil[int(str(c["soil"])[1])] + lab[2] + 5 * new.normal() / np.sqrt(2) for c, _ in asked]
+        error = np.sqrt(np.mean([(t - float(q.prediction or 0)) ** 2 for t, (_, q) in zip(truth, asked, strict=True)]))
+        held, tried = held + sum(a.low <= error <= a.high for a in apart), tried + len(apart)
+    assert tried >= 12
+    assert held >= 0.7 * tried
+
+
+def test_the_command_says_what_failed(tmp_path, capsys) -> None:
+    table(0, 1_000.0).write_csv(tmp_path / "t.csv")
+    assert show(tmp_path / "t.csv", factors="soil,lab", target="P", fail_on=["error=5"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("failed on error=5: ")
+    assert "is near" not in said
+
+
+def test_a_forecast_that_may_err_by_more_than_all_answers_differ_supports_nothing() -> None:
+    found = [rc.check(table(seed, 1_000.0), factors=["soil", "lab"], target="P", draws=9) for seed in range(10)]
+    wide = [r for r in found if r.forecast is not None and r.forecast.span and r.forecast.high > r.forecast.span]
+    assert wide
+    assert all(r.doubt for r in wide)
+    assert any("err by more than all seen answers differ" in r.sentence() for r in wide)
+    plain = [rc.check(table(seed, 1.0), factors=["soil", "lab"], target="P", draws=9) for seed in range(10)]
+    assert sum(r.verdict == "determined" for r in plain) >= 9
+
+
+def test_on_ranks_whose_levels_seem_noisy_nothing_is_said_of_very_many_rows() -> None:
+    """Doses from none to all: ranks are steep where answers lie close, and their noise is no noise of rows."""
+    said = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        drug, line, dose = rng.normal(0, 0.8, 8), rng.normal(0, 0.5, 5), np.arange(-2, 3)
+        cells = [(i, j, k) for i in range(8) for j in range(5) for k in range(5) if rng.random() < 0.7]
+        frame = pl.DataFrame(
+            [
+                {"drug": f"d{i}", "dose": f"{j}", "line": f"l{k}",
+                 "y": 100 / (1 + 10.0 ** (dose[j] - drug[i] - line[k])) + rng.normal(0, 4)}
+                for i, j, k in cells for _ in range(2)
+            ]
+        )  # fmt: skip
+        told = rc.check(frame, factors=["drug", "dose", "line"], target="y", draws=9).forecast
+        assert told is not None
+        if told.scale is not None and told.scale.learnt and getattr(told.recommended, "noisy", {}):
+            said += 1
+            assert told.error_many_rows is None
+            assert told.against_many == ""
+    assert said
