@@ -12,7 +12,7 @@ from planted_tables import additive, grid, planted, seen_part
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
 from recombine.checks.expected import Forecast
-from recombine.checks.forecast import _even, _independent, _likened, _range, forecast
+from recombine.checks.forecast import _as_learnt, _even, _independent, _likened, _range, forecast
 from recombine.checks.rules import Adding, Cells, Odds, scales
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
@@ -400,6 +400,38 @@ def test_the_range_of_one_new_row_holds_single_rows_where_that_of_the_mean_does_
     assert "row_low" in rows.to_frame().columns
     alone = check({"a": seen[:, 0], "b": seen[:, 1], "y": y[::4]}, ["a", "b"], target="y")
     assert "row_low" not in alone.to_frame().columns  # its range is that of single rows
+
+
+def visitors(seed: int, rows: int, effect: float) -> tuple[Cells, np.ndarray]:
+    """Who of so many bought, about one in eight: effects add up on log-odds, of 25 of 36 combinations."""
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(grid(6, 6))
+    chance = 1 / (1 + np.exp(2 - rng.normal(0, effect, 6)[codes[:, 0]] - rng.normal(0, effect, 6)[codes[:, 1]]))
+    share = rng.binomial(rows, chance) / rows
+    cells = Cells(codes, (6, 6), np.full(36, float(rows)), np.stack([1 - share, share], axis=1), None)
+    return cells.take(np.arange(25)), codes[25:]
+
+
+def test_of_a_log_loss_only_what_a_rule_could_take_away_is_charged_so_that_many_rows_show_a_small_effect():
+    cells, asked = visitors(1, 1000, 0.25)
+    told = forecast(cells, asked)
+    assert isinstance(told, Forecast)
+    constant, additive_ = told.rules[:2]
+    assert told.rule == "additive"
+    assert told.explains
+    assert additive_.uncharged < additive_.error < constant.error
+    assert additive_.error - additive_.uncharged < 0.1 * (constant.error - additive_.error)
+    rule = Odds("additive", cells, 1)  # two variances are learnt from 25 cells
+    many, few = (_as_learnt(np.full(25, 0.4), np.full(25, least), rule, cells) for least in (0.38, 0.0))
+    assert many == pytest.approx(0.38 + 0.02 * 25 / 22)
+    assert few == pytest.approx(0.4 * (25 / 22) ** 0.25)
+
+
+def test_no_rule_of_classes_is_recommended_whose_error_is_said_to_be_larger_than_that_of_the_same_answer_for_all():
+    for seed in range(12):
+        told = forecast(*visitors(seed, (40, 120)[seed % 2], 0.25))
+        assert isinstance(told, Forecast)
+        assert told.error <= told.constant
 
 
 def test_beside_a_log_loss_stands_how_often_the_likeliest_class_was_wrong():

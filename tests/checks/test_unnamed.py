@@ -7,6 +7,7 @@ import pytest
 from planted_tables import grid
 
 from recombine.checks import check
+from recombine.checks.between import by_dealing
 from recombine.checks.unnamed import Beside, explaining, unnamed
 
 CODES = np.repeat(grid(5, 4), 2, axis=0)
@@ -126,3 +127,61 @@ def test_a_large_table_is_tried_without_the_columns_that_keep_its_rows_apart(mon
     monkeypatch.setattr("recombine.checks.unnamed.LARGEST", 400)  # 40 means of a day × 10 effects, not 400 rows × 10
     (note,) = unnamed(table, ["a", "b"], (), 1, None, False, target="y")
     assert note.startswith("column day,")
+
+
+def plates(seed: int, act: float, shift: float, plate=lambda n, rng: rng.permutation(n) % 5) -> dict[str, object]:
+    """Every combination on one plate, three times: pairs act so much, plates shift so much, repeats differ by 0.2."""
+    rng = np.random.default_rng(seed)
+    codes = grid(7, 6)[rng.random(42) < 0.8]
+    on, each = plate(len(codes), rng), np.repeat(np.arange(len(codes)), 3)
+    y = (
+        rng.normal(0, 5, 7)[codes[:, 0]]
+        + rng.normal(0, 5, 6)[codes[:, 1]]
+        + shift * rng.standard_normal(len(codes))[on]
+    )
+    y = (y + act * rng.standard_normal(len(codes)))[each] + rng.normal(0, 0.2, len(each))
+    return {
+        "a": codes[each, 0].astype(str),
+        "b": codes[each, 1].astype(str),
+        "plate": [f"p{k}" for k in on[each]],
+        "y": y,
+    }
+
+
+def test_a_plate_with_all_repeats_of_a_combination_is_found_between_combinations_and_naming_it_mends_the_verdict():
+    table = plates(0, act=0.0, shift=3.0)
+    before = check(table, ["a", "b"], target="y", draws=9)
+    assert before.verdict == "assumption rejected"
+    (note,) = [n for n in before.notes if "which is not named" in n]
+    assert note.startswith("column plate, which is not named, explains ")
+    assert "of what adding up leaves between combinations (p below 0.0001); what contradicts" in note
+    assert check(table, ["a", "b"], target="y", draws=9, blocks="plate").verdict == "determined"
+
+
+def test_interactions_are_not_blamed_on_plates_that_do_nothing():
+    said = [unnamed(plates(seed, 1.0, 0.0), ["a", "b"], (), 1, None, True, target="y") for seed in range(40)]
+    assert sum(map(bool, said)) <= 4
+
+
+def test_rare_values_beside_one_large_interaction_have_to_stand_when_they_are_dealt_anew():
+    into = np.linalg.qr(np.stack([np.ones(20), np.arange(20) < 1], axis=1).astype(float))[0].T
+    q, scores = np.full((20, 1), 20**-0.5), np.where(np.arange(20) < 2, 1.9, -0.2)
+    scores -= scores.mean()
+    found = float(((into @ scores) ** 2).sum())
+    assert by_dealing(into, q, scores, found, 0.1) == pytest.approx(0.1, abs=0.03)  # one of two in twenty
+    assert by_dealing(into, q, scores, 2 * found, 0.1) == 0
+
+
+def test_one_plate_for_each_combination_is_said_to_leave_only_means_and_what_they_tell():
+    def own(n, rng):
+        return np.arange(n)
+
+    (note,) = [n for n in check(plates(1, 0.0, 2.0, own), ["a", "b"], target="y", draws=9).notes if "all rows" in n]
+    assert note.startswith("all rows of each combination have one and the same plate: ")
+    assert "each taken for one row, do not contradict it (p = " in note
+    bent = plates(1, 0.0, 0.2, own)
+    bent["y"] = np.exp(np.asarray(bent["y"]) / 4)  # here means alone contradict it
+    assert unnamed(bent, ["a", "b"], (), 1, None, True, target="y") == []
+    by_factor = plates(1, 1.0, 0.0, own)
+    by_factor["plate"] = by_factor["a"]
+    assert unnamed(by_factor, ["a", "b"], (), 1, None, True, target="y") == []

@@ -260,7 +260,8 @@ class Forecast:
             return f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}{self._on}"
         who = "they and their choice" if self.share else "they"
         added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
-        return f"recommended is the rule whose error was smallest {added}, or a simpler one that was as good"
+        gains = " and that still errs less than the same answer for all" if self.metric == "log loss" else ""
+        return f"recommended is the rule whose error was smallest {added}{gains}, or a simpler one that was as good"
 
     @property
     def _few(self) -> str:

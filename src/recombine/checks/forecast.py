@@ -92,19 +92,21 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     sizes = [rule.variance if isinstance(rule, Adding) and _on_scale(rule) else None for rule in entered]
     seen = [losses_of(truth, answers, metric) for answers in said]
     substituted = _substitution(entered, seen, asked)  # now: it holds what it was last tried on
-    losses = [loss * _learnt(rule, cells) for rule, loss in zip(entered, seen, strict=True)]
-    proof = losses if cells.numeric else [losses_of(truth, answers, "log loss") for answers in said]
+    least = losses_of(truth, truth, "log loss") if metric == "log loss" else np.zeros(len(truth))
+    losses = [_as_learnt(loss, least, rule, cells) for rule, loss in zip(entered, seen, strict=True)]
     rates = metric == "error rate"
     worth = [SURER if rates or (alone and rule.name != "surface") else WORTH for rule in entered]
     sure = _sure(entered[1], len(cells.codes))
-    proof = [loss * sure[firsts] for loss in proof]
-    best = _choose(proof if cells.numeric else seen, few, worth, _off_scale(entered, densities, few))
+    proof = [_proof(rule, answers, firsts, cells, sure) for rule, answers in zip(entered, said, strict=True)]
+    told_apart = proof if cells.numeric else [loss - least for loss in seen]
+    worse = [i for i, loss in enumerate(losses) if metric == "log loss" and loss.mean() >= losses[0].mean()]
+    best = _choose(told_apart, few, worth, _off_scale(entered, densities, few).union(worse))
     wrong = same = None
     if rates:
         losses = _charged(losses, losses, best, np.array(firsts), truth, worth)
     elif metric == "log loss":  # beside it stands the share wrong
         beside = [losses_of(truth, answers, "error rate") for answers in said]
-        charged = _charged(beside, seen, best, np.array(firsts), truth, worth)
+        charged = _charged(beside, told_apart, best, np.array(firsts), truth, worth)
         wrong, same = float(charged[best].mean()), float(charged[0].mean())
     losses = [loss * factor for loss, factor in zip(losses, nearer, strict=True)]
     told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
@@ -137,7 +139,7 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
         RuleError(
             rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
             beats_constant(cells) if rule.name == "surface" else
-            _beyond_chance(rule, entered[0], cells, asked, sure, _margin(told, proof[0], few, cells.numeric),
+            _beyond_chance(rule, entered[0], cells, asked, sure, _margin(told, proof[0], few, cells.quadratic),
                            rule.name in judged),
             float(root(raw.mean())),
         )
@@ -198,14 +200,8 @@ def _beyond_chance(
     for again in range(AGAIN):
         drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, np.random.default_rng(again), cells.curves).groups
         firsts = [int(group[0]) for group in drawn]
-        metric = "rmse" if cells.numeric else "log loss"
-        one, two = (
-            losses_of(cells.answers[firsts], r.left_out(drawn), metric)
-            * sure[firsts]
-            * (_learnt(r, cells) if cells.numeric else 1.0)
-            for r in (rule, other)
-        )
-        constant = cells.numeric and other.name == "constant"
+        one, two = (_proof(r, r.left_out(drawn), firsts, cells, sure) for r in (rule, other))
+        constant = cells.quadratic and other.name == "constant"
         margins.append(_margin(one, two, len(set(firsts)), constant))
     return float(np.median(margins)) > 1
 
@@ -234,13 +230,31 @@ def _metric(cells: Cells) -> str:
 
 
 def _learnt(rule: Rule, cells: Cells) -> float:
-    """What the variances of a rule's blocks make its loss look too small: they are learnt with the stand-ins. A squared
-    error or a share wrong is charged as by degrees of freedom, a log loss, which no rule takes away whole, by the
-    fourth root."""
+    """What the variances of a rule's blocks make its loss look too small: they are learnt with the stand-ins. Charged
+    as by degrees of freedom."""
     if not isinstance(rule, (Adding, Odds)):
         return 1.0
-    cost = len(cells.codes) / max(len(cells.codes) - 1 - rule.variances, 1)
-    return float(cost if cells.numeric or cells.certain else cost**0.25)
+    return float(len(cells.codes) / max(len(cells.codes) - 1 - rule.variances, 1))
+
+
+def _as_learnt(losses: Floats, least: Floats, rule: Rule, cells: Cells) -> Floats:
+    """Losses charged for what the rule learnt with the stand-ins. Of a log loss only what is more than ``least``, the
+    entropy of the cells' own rows, is any rule's doing; of a few rows, whose entropy is too small, the fourth root of
+    the whole is charged, if that is less."""
+    cost, whole = _learnt(rule, cells), max(float(losses.mean()), 1e-300)
+    if cells.numeric or cells.certain:
+        return np.asarray(losses * cost)
+    return np.asarray(losses * min(1 + (cost - 1) * (1 - float(least.mean()) / whole), cost**0.25))
+
+
+def _proof(rule: Rule, said: Floats, firsts: Sequence[int], cells: Cells, sure: Floats) -> Floats:
+    """Losses of stand-ins by which rules are held against each other: squared errors, or how far the shares of classes
+    are off what was said, Σ t log t / p, which of several rows is a squared error in units of their noise."""
+    truth, weight = cells.answers[list(firsts)], sure[list(firsts)]
+    if cells.numeric:
+        return np.asarray(losses_of(truth, said, "rmse") * _learnt(rule, cells) * weight)
+    off = losses_of(truth, said, "log loss") - losses_of(truth, truth, "log loss")
+    return np.asarray(off * weight * (_learnt(rule, cells) if cells.quadratic else 1.0))
 
 
 def losses_of(truth: Floats, said: Floats, metric: str) -> Floats:

@@ -30,6 +30,9 @@ REFITTED = 2_000_000
 """Cells × effects² × classes up to which a fit of log-odds is done again for every group left out."""
 LEAST_FREEDOM = 5
 """Rows beyond the effects from which the noise of one row is estimated."""
+SEVERAL = 5
+"""Rows of another than the commonest class, for each cell, from which shares differ from chances as means of numbers
+do."""
 STEPS = 100
 """Newton's steps at most towards the variance between cells."""
 WEIGHED = 3
@@ -95,6 +98,14 @@ class Cells:
     def certain(self) -> bool:
         """Whether every cell has a single class."""
         return not self.numeric and bool((self.answers.max(axis=1) == 1).all())
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether losses are squared errors, or nearly so, as log losses are where several rows of a cell have another
+        class than most."""
+        if self.numeric or self.certain:
+            return self.numeric
+        return float(self.rows.mean()) * (1 - float(self.answers.mean(axis=0).max())) >= SEVERAL
 
 
 class Rule(Protocol):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.special import fdtrc, ndtri
 
+from recombine.checks.between import Means, Way, by_dealing, kept_to, one_each
 from recombine.checks.bystanders import MOST_COLUMNS
 from recombine.checks.curves import curves_of
 from recombine.checks.effects import EXACT
@@ -58,17 +59,18 @@ class Beside:
     order: Floats | None = None
     """A number for each row that says what is more, where it is a number or a time."""
 
-    def ways(self, root: Floats) -> list[Any]:
+    def ways(self, root: Floats) -> list[Way]:
         """Directions, orthonormal where row i has the weight rootᵢ², the first of them (together) the constant."""
-        found = list[Any]()
+        found = list[Way]()
         if self.levels is not None:
             _, level = np.unique(self.levels, return_inverse=True)
             size = np.sqrt(np.bincount(level, root**2))
-            found.append(coo_array((root / size[level], (level, np.arange(len(root))))).tocsr())
+            found.append(Way(coo_array((root / size[level], (level, np.arange(len(root))))).tocsr()))
         if self.order is not None:
             _, at, many = np.unique(self.order, return_inverse=True, return_counts=True)
             place = ((np.cumsum(many) - many / 2) / len(root) * 2 - 1)[at]
-            found.append(np.linalg.qr(np.stack([place**0, place, place**2], axis=1) * root[:, None])[0].T)
+            bend = np.linalg.qr(np.stack([place**0, place, place**2], axis=1) * root[:, None])[0].T
+            found.append(Way(bend, lined=True))
         return found
 
 
@@ -80,53 +82,73 @@ class Explaining:
     share: float
     p_value: float
     tried: int
-    """Columns tried."""
+    """Columns tried; one that was tried twice, within and between combinations, counts twice."""
     lined: bool
     """Whether a line and a bend explain more than a shift of each value."""
+    between: bool = False
+    """Whether it is of what adding up leaves between combinations."""
 
 
 def unnamed(
     table: Any, factors: Sequence[str], blocks: Sequence[str], order: int, scale: Scale | None, alone: bool, **how: Any
 ) -> list[str]:
     """A sentence on the column that explains most of what the factors leave, where that is no chance; ``alone``: of
-    what is left of each combination by itself, where effects do not add up. ``how`` is what `read_tables` takes."""
+    what is left of each combination by itself, or between them, where effects do not add up. ``how`` is what
+    `read_tables` takes."""
     split = how.get("split")
     used = {*factors, *blocks, how["target"], *(split[:1] if split else ())}
     recurring, kinds = _others(table, used, how.get("max_bytes"))
     if how["target"] is None:
         return []
+    lines = how.get("numbers") or {}
     for others in (dict.fromkeys([*recurring, *kinds]), dict.fromkeys(recurring)):
         if not others:
             return []
-        numbers = {**(how.get("numbers") or {}), **{n: "linear" for n in others if kinds.get(n) == "number"}}
+        numbers = {**lines, **{n: "linear" for n in others if kinds.get(n) == "number"}}
         how_here = {**how, "missing": "drop", "numbers": numbers}
         read = read_tables([table], [*factors, *blocks, *others], once=True, **how_here)[0]
         if read.target is None or not read.target.numeric:
             return []
-        x = _effects(read, len(factors), len(blocks), order, alone, how.get("numbers") or {})
+        known, at = _combinations(read, len(factors), order, lines)
+        x = _effects(read, known, at, len(blocks), alone)
         if x is not None:  # else without the columns that keep rows of a combination apart
             break
     else:
         return []
-    told, target = read.target.count > 0, read.target
+    told, target, names = read.target.count > 0, read.target, [*others]
     columns = [
         Beside(
             read.codes[told, k].astype(np.int64) if name in recurring else None,
             _ordered(name, kinds.get(name, ""), read.space[name].levels or ())[read.codes[told, k]]
             if name in kinds else None,
         )
-        for k, name in enumerate(others, len(factors) + len(blocks))
+        for k, name in enumerate(names, len(factors) + len(blocks))
     ]  # fmt: skip
-    y = target.mean[told] if scale is None else scale.forth(target.mean[told])
-    found = explaining(x, y, target.count[told], float(target.spread.sum()), columns)
-    return [] if found is None else [_words([*others][found.place], found, kinds)]
+    y, count = target.mean[told] if scale is None else scale.forth(target.mean[told]), target.count[told]
+    ways = [column.ways(np.sqrt(count)) for column in columns]
+    found, apart = each(x, y, count, float(target.spread.sum()), ways), list[Explaining]()
+    means, sums = Means(at, count), _effects(read, known, at, len(blocks), False) if alone else None
+    if sums is not None:
+        there, once = [[means.way(way) for way in of_one] for of_one in ways], np.ones(len(known.codes), dtype=np.int64)
+        apart = [replace(one, between=True) for one in each(means.of(sums), means.of(y)[:, 0], once, 0.0, there, True)]
+    if (best := likeliest([*found, *apart])) is not None:
+        return [_words(names[best.place], best, kinds)]
+    told_of = {one.place for one in apart}
+    for place, column in enumerate(columns if sums is not None and count.sum() > len(known.codes) else []):
+        if place in told_of or column.levels is None or _measured(column):
+            continue
+        if kept_to(known, at, column.levels):
+            return one_each(names[place], known, tuple(factors), means.of(y)[:, 0])
+    return []
 
 
 def _words(name: str, found: Explaining, kinds: Mapping[str, Kind]) -> str:
     beside = f", corrected for the {found.tried} columns looked at" if found.tried > 1 else ""
     chance = f"p = {found.p_value:.1g}" if found.p_value >= 1e-4 else "p below 0.0001"
-    first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of the scatter that the "
-    first += f"factors leave{', by a line or a bend along it' if found.lined else ''} ({chance}{beside}): if it was "
+    what = "what adding up leaves between combinations" if found.between else "the scatter that the factors leave"
+    first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {what}"
+    first += f"{', by a line or a bend along it' if found.lined else ''} ({chance}{beside})"
+    first += "; what contradicts that effects add up may be that. If it was " if found.between else ": if it was "
     block = f"--block {shlex.quote(name)} (blocks={name!r})"
     if not found.lined:
         return (
@@ -183,38 +205,66 @@ def _ordered(name: str, kind: Kind, levels: Sequence[Level]) -> Floats:
     return times.ranks(name, pl.Series([str(v) for v in levels])).astype(np.float64)
 
 
-def _effects(read: Table, held: int, blocks: int, order: int, alone: bool, numbers: Mapping[str, str]) -> Floats | None:
-    """What the factors (and named blocks) may add to each answer; None where it is too much to try."""
+def _combinations(read: Table, held: int, order: int, lines: Mapping[str, str]) -> tuple[Identifiability, Ints]:
+    """The combinations of factors that have an answer, and which of them each answer is of."""
     assert read.target is not None
     codes = read.codes[read.target.count > 0].astype(np.int64)
     space = FactorSpace(read.space.factors[:held])
     cells, at = np.unique(codes[:, :held], axis=0, return_inverse=True)
-    known = Identifiability(cells, space.shape, order, curves_of(space, codes, numbers))
+    return Identifiability(cells, space.shape, order, curves_of(space, codes, lines)), at.ravel()
+
+
+def _effects(read: Table, known: Identifiability, at: Ints, blocks: int, alone: bool) -> Floats | None:
+    """What the factors (and named blocks) may add to each answer; None where it is too much to try."""
+    assert read.target is not None
+    codes, cells, held = read.codes[read.target.count > 0].astype(np.int64), known.codes, len(known.shape)
     effects = len(cells) if alone else known.rows.rows(cells[:1]).shape[1]
     sizes = [len(f) for f in read.space.factors[held : held + blocks]]
     if len(codes) * (effects + sum(sizes)) > LARGEST:
         return None
     shifts = [np.eye(n)[codes[:, held + k]] for k, n in enumerate(sizes)]
-    return np.hstack([(np.eye(len(cells)) if alone else known.rows.floats(cells))[at.ravel()], *shifts])
+    return np.hstack([(np.eye(len(cells)) if alone else known.rows.floats(cells))[at], *shifts])
+
+
+def _measured(column: Beside) -> bool:
+    """Whether a column is of numbers with fractions, which name no plate."""
+    return column.order is not None and bool((column.order % 1 != 0).any())
 
 
 def explaining(x: Floats, y: Floats, count: Ints, within: float, columns: Sequence[Beside]) -> Explaining | None:
     """Which of the columns explains most of what x leaves of the answers, each the mean of ``count`` rows that differ
     by ``within`` in all. None where it may be chance, or is little."""
+    return likeliest(each(x, y, count, within, [column.ways(np.sqrt(count)) for column in columns]))
+
+
+def likeliest(found: Sequence[Explaining]) -> Explaining | None:
+    """The one that is least a matter of chance, all counted that were tried. None where it may be, or is little."""
+    if not found:
+        return None
+    best = min(found, key=lambda one: one.p_value)
+    best = replace(best, p_value=best.p_value * len(found), tried=len(found))
+    return best if best.p_value < BY_CHANCE and best.share >= MUCH else None
+
+
+def each(
+    x: Floats, y: Floats, count: Ints, within: float, columns: Sequence[Sequence[Way]], dealt: bool = False
+) -> list[Explaining]:
+    """What each column that can be tried explains, by the best of its ways; ``dealt``: which has to stand when the
+    column is dealt anew."""
     root = np.sqrt(count)
     u, sizes, _ = np.linalg.svd(x * root[:, None], full_matrices=False)
     q = u[:, sizes > 1e-9 * sizes[0]]
     left = y * root - q @ (q.T @ (y * root))
     if float(left @ left) <= EXACT * float(np.square((y - np.average(y, weights=count)) * root).sum()):
-        return None
+        return []
     _, at, many = np.unique(left, return_inverse=True, return_counts=True)
     scores = ndtri((np.cumsum(many) - many / 2)[at] / len(left))
     scores -= q @ (q.T @ scores)
-    whole, rows, found = float(left @ left) + within, int(count.sum()) - q.shape[1], list[tuple[float, Explaining]]()
+    whole, rows, found = float(left @ left) + within, int(count.sum()) - q.shape[1], list[Explaining]()
     for place, column in enumerate(columns):
         tried = list[tuple[float, float, bool]]()
-        for into in column.ways(root):
-            more = into.shape[0] - 1
+        for way in column:
+            into, more = way.into, way.into.shape[0] - 1
             free = len(left) - q.shape[1] - more
             apart, axes = np.linalg.eigh(np.eye(more + 1) - (into @ q) @ (into @ q).T)
             if not more or free < LEAST_FREEDOM or apart[1] < SEPARATE:
@@ -222,12 +272,10 @@ def explaining(x: Floats, y: Floats, count: Ints, within: float, columns: Sequen
             own, scored = (float(((axes[:, 1:].T @ (into @ e)) ** 2 / apart[1:]).sum()) for e in (left, scores))
             rest = max(float(scores @ scores) - scored, 1e-300)
             p_value = float(fdtrc(more, free, scored / more * free / rest))
-            tried.append((p_value, 1 - (whole - own) / (rows - more) / (whole / rows), isinstance(into, np.ndarray)))
+            if dealt and p_value < BY_CHANCE:
+                p_value = max(p_value, by_dealing(into, q, scores, scored, SEPARATE))
+            tried.append((p_value, 1 - (whole - own) / (rows - more) / (whole / rows), way.lined))
         if tried:
             p_value, share, lined = min(tried)
-            found.append((p_value * len(tried), Explaining(place, share, p_value * len(tried), 0, lined)))
-    if not found:
-        return None
-    p_value, best = min(found, key=lambda one: one[0])
-    best = Explaining(best.place, best.share, p_value * len(found), len(found), best.lined)
-    return best if best.p_value < BY_CHANCE and best.share >= MUCH else None
+            found.append(Explaining(place, share, p_value * len(tried), 1, lined))
+    return found
