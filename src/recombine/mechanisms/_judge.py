@@ -21,23 +21,26 @@ from recombine.mechanisms.by_heart import SHRINKING
 from recombine.mechanisms.comparing import Comparison, compare, noise as noise_of_rows, unread, unsure
 from recombine.mechanisms.constant import shifted
 from recombine.mechanisms.deciding import decide
-from recombine.mechanisms.determined import LeftOpen, left_open
+from recombine.mechanisms.determined import LeftOpen, at_new_levels, left_open
 from recombine.mechanisms.evidence import FAILING, evidence, named
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.fitting import fails_though_unfitted, fitted_members
 from recombine.mechanisms.gap import Gap
+from recombine.mechanisms.ignored import ignored, ignored_words
 from recombine.mechanisms.literal import LITERAL
 from recombine.mechanisms.losing import LEAK, LITTLE, leaked, nothing_left, unsure_probabilities
 from recombine.mechanisms.names import brief, figure_words, share
+from recombine.mechanisms.one_level import level_first, one_level, without
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import StandingOut, stands_out
 from recombine.mechanisms.sure import surer
 from recombine.mechanisms.tails import heavy_tails
-from recombine.mechanisms.written import written
+from recombine.mechanisms.written import PULLED, written
 from recombine.statistics import Interval, Over, interval
 
 FITTED = 0.1
 MARGIN = 0.05
+WRITTEN = "training rows are answered right, and new rows of seen combinations right but for how they are written"
 
 
 def judge(
@@ -89,6 +92,22 @@ def judge(
             verdict, why, usable, over, apart, undetermined, speaks,
             lambda: not any(e.id == MISREAD and e.speaks for e in found) and leaked(bare, beside, over, margin),
         )  # fmt: skip
+    told, look = written(usable, fitted), ""
+    if told and PULLED not in told and fits and usable.fit is not None and gap.seen.low > _learnt(usable) + margin:
+        # What was learnt answers training rows right: new rows were written otherwise, and nothing was overfitted.
+        if verdict in (*FAILING, "overfits", "unclear"):
+            verdict, why = "unclear", WRITTEN
+        look, told = f"{told}.", ""
+    level = one_level(usable, comparison.trained_constant, seed)
+    if verdict == "not fitted" and (unused := ignored(bare, seed)):
+        why = f"{why}. {ignored_words(bare, unused)}"
+    if level is not None and level[0] in ignored(bare, seed, surely=False):
+        level = None  # Of a factor that is ignored, the level that is farthest from the others errs most.
+    if level is not None:
+        rest = judge(without(usable, level), **same).verdict  # type: ignore[arg-type]
+        look = " ".join(filter(None, [look, f"{level_first(usable, level, rest)}."]))
+        if verdict in FAILING and rest not in (*FAILING, "not fitted"):
+            verdict, why = "unclear", "one level is as wrong where it was seen"
     at, away, most = usable.compared, usable.unseen, 1.0 if usable.classes is not None else float("inf")
     least = min(most, gap.seen.high) if gap.seen.bounded else most  # No error is below 0, and so no gap below −seen.
     width = unsure(gap.width, usable, away, at).within(0.0 - least, most)
@@ -98,9 +117,9 @@ def judge(
     elif verdict in FAILING:
         shift = "" if any(e.named for e in found) else shifted(bare.at(bare.unseen), over)
         why = ". ".join(filter(None, [why, shift[:1].upper() + shift[1:] if why else shift]))
-        why = "; ".join(filter(None, [why, undetermined.short * (undetermined.count > 0)]))
+        open_ = undetermined.short * (undetermined.count > 0)
+        why = "; ".join(filter(None, [why, open_, at_new_levels(usable, undetermined) if usable.seen.any() else ""]))
     tails = "" if apart and apart.said else heavy_tails(usable, over)
-    told = written(usable, fitted)
     if told and verdict == "not fitted":
         why, told = f"{why}. {told}", ""
     comparison = replace(comparison, others=tuple(
@@ -110,6 +129,8 @@ def judge(
         answers=usable,
         verdict=verdict,
         why=why,
+        look=look,
+        level=level,
         seen=gap.seen,
         unseen=gap.unseen,
         gap=width,
@@ -188,9 +209,13 @@ def _reconsidered(
         verdict, why = "fails", ". ".join(filter(None, [left, why[:1].upper() + why[1:]]))
     if verdict in FAILING and not (apart.alone or apart.most) and leak():
         verdict, why = "unclear", LEAK
-    if verdict in ("composes", "partly") and 0 < undetermined.of == undetermined.levels:
+    if verdict in ("composes", *FAILING) and 0 < undetermined.of == undetermined.levels:
         verdict, why = "unclear", "all of these hold a level that training never shows, of which nothing can be known"
     return verdict, why
+
+
+def _learnt(answers: Answers) -> float:
+    return float(np.nanmean(answers.training_error))
 
 
 def _training(answers: Answers, seed: int) -> Interval:

@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from recombine.checks.identifiability import DETERMINED, UNSEEN, Identifiability
 from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.names import brief, share
 
 MOST_EFFECTS, MOST_COMBINATIONS = 300, 100_000
 """Levels beyond those of the two largest factors, and combinations, up to which it is looked at."""
+NAMED = 3
+"""New levels that are named in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,27 @@ def left_open(answers: Answers) -> LeftOpen:
     """How many of the unseen combinations are left open."""
     status = standing(answers.at(answers.unseen))
     return LeftOpen(int((status > DETERMINED).sum()), int((status == UNSEEN).sum()), len(status))
+
+
+def at_new_levels(answers: Answers, opened: LeftOpen) -> str:
+    """How unseen combinations that hold a level training never shows err beside those of known levels, in a clause;
+    nothing where all or none of them do."""
+    if not 0 < opened.levels < opened.of:
+        return ""
+    new = np.zeros(len(answers.codes), dtype=bool)
+    new[answers.unseen] = standing(answers.at(answers.unseen)) == UNSEEN
+    shown, named = answers.shown, list[str]()
+    assert shown is not None
+    for j, factor in enumerate(answers.space.factors):
+        for code in np.setdiff1d(answers.codes[new, j], shown[:, j]):
+            named.append(f"{brief(factor.name, 20)} = {brief((factor.levels or ())[int(code)], 20)}")
+    error = answers.error.mean(axis=0)
+    more = f" and {len(named) - NAMED:,} more" * (len(named) > NAMED)
+    err, known, seen = (share(float(error[at].mean())) for at in (new, answers.unseen & ~new, answers.compared))
+    return (
+        f"those of levels that training never shows ({', '.join(named[:NAMED])}{more}) err by {err}, the other "
+        f"{int((answers.unseen & ~new).sum()):,}, of known levels, by {known}, seen ones by {seen}"
+    )
 
 
 def standing(answers: Answers) -> NDArray[np.int64]:

@@ -11,10 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from recombine.checks.identifiability import UNSEEN
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.baselines import ADDING
 from recombine.mechanisms.comparing import Comparison, noise_within
 from recombine.mechanisms.constant import fixed, shrunk
+from recombine.mechanisms.determined import standing
 from recombine.mechanisms.finding import FEWEST, Finding
 from recombine.mechanisms.fitting import KNOWS_MORE
 from recombine.mechanisms.literal import LITERAL, literal
@@ -45,6 +47,13 @@ def evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) ->
                 "so that any rule would be wrong there; they are not looked at"
             )
         rows = rows[known]
+    new = standing(answers.at(rows)) == UNSEEN
+    if new.any() and not new.all():
+        silent["levels that training never showed"] = (
+            f"{int(new.sum())} of {len(rows)} unseen combinations hold one, of which nothing can be known; they are "
+            "not looked at"
+        )
+        rows = rows[~new]
     few = len(rows) < FEWEST
     if few and len(rows) and answers.like:  # That one factor is followed may show on new rows of seen ones, too.
         rows = np.union1d(rows, np.flatnonzero(answers.compared))

@@ -65,6 +65,10 @@ class MeasureResult(Result):
     """Measures that were not taken, and why."""
     why: str = ""
     """In a clause, what the verdict hangs on where the other numbers do not say."""
+    look: str = ""
+    """What to look at before unseen combinations, in sentences: one level, or how answers are written."""
+    level: tuple[int, int] | None = None
+    """The level that makes most of the error on seen combinations, as factor and code; None where no one does."""
     left_open: LeftOpen = field(default_factory=LeftOpen)
     """Unseen combinations that training does not determine, even if effects add up."""
     outliers: tuple[int, ...] = ()
@@ -109,9 +113,16 @@ class MeasureResult(Result):
         ]
 
     def sentence(self) -> str:
-        """The verdict in one or two sentences, each mechanism with its number."""
+        """The verdict in one or two sentences, each mechanism with its number; and what to look at first."""
+        return f"{self._verdict()} {self.look}".rstrip()
+
+    def _verdict(self) -> str:
         if self.verdict == "not fitted":
-            after = self._cut or " What it does elsewhere says little about how it composes."
+            after = (
+                self._cut or ""
+                if self.look
+                else self._cut or " What it does elsewhere says little about how it composes."
+            )
             return f"On its training data it does not count as fitted: {self.why}.{self._aside()}{after}"
         if self.verdict == "nothing unseen":
             told = f"Every combination asked about was seen in training; the error on them is {ranged(self.seen)}."
@@ -127,7 +138,8 @@ class MeasureResult(Result):
             f"{ranged(self.seen)} on {rows}, " + self.beyond(f"a gap of {ranged(self.gap)}")
         )
         learnt = share(self.training.mean)
-        besides = f" It overfits besides: the error on training rows is {learnt}." * self._better_on_training_rows
+        besides = f" It overfits besides: the error on training rows is {learnt}."
+        besides *= self._better_on_training_rows and not self.look
         if self.verdict == "composes":
             how = self.why or f"as it answers seen ones, to within the margin of {self.settings['margin']:g}"
             return f"It answers unseen combinations {how}: {numbers}.{self._tested()}{besides}{self._beside()}"
@@ -214,13 +226,17 @@ class MeasureResult(Result):
     @property
     def worst_level(self) -> dict[str, Any] | None:
         """The level whose unseen combinations have the largest mean error, with its counts; of levels with one such
-        combination only where there are no others. One that training never shows does not count against the levels it
-        is asked about with."""
+        combination only where there are no others. The level that makes most of the error on seen ones comes before
+        all. One that training never shows does not count against the levels it is asked about with."""
         new = np.zeros(len(self.answers.codes), dtype=bool)
         for j, known in enumerate(self._levels_shown):
             new |= ~known[self.answers.codes[:, j]]
         rows = [row for row in self.levels() if row["new"] and row["unseen"] is not None]
         rows += [row for row in self.levels(~new) if row["unseen"] is not None]
+        if self.level is not None:
+            factor = self.answers.space.factors[self.level[0]]
+            which = (factor.name, (factor.levels or ())[self.level[1]])
+            rows = [row for row in rows if (row["factor"], row["level"]) == which] or rows
         return max(rows, key=lambda row: (row["unseen_count"] > 1, row["unseen"], row["unseen_count"]), default=None)
 
     def worst_level_words(self) -> tuple[str, str] | None:
@@ -372,6 +388,7 @@ class MeasureResult(Result):
             "verdict": self.verdict,
             "sentence": self.sentence(),
             "why": self.why,
+            "look": self.look,
             "mechanisms": list(self.mechanisms),
             "answers": self.answers.kind,
             "error": {

@@ -33,6 +33,9 @@ TIMES = 1.5
 """How many times as much it may leave as the best one."""
 UNITS = "check units, signs, and how answers were scaled or centred for training"
 LOGS = "check whether answers were transformed for training, and predictions never back"
+PULLED = ", or whether a penalty or early stopping pulls them towards their mean"
+MOST_PULLED = 10
+"""How many times as far from their mean answers may lie as predictions that a penalty pulls there."""
 Fit = Callable[[FloatArray, FloatArray], FloatArray]
 """The numbers a and b of y = a + b·p."""
 
@@ -165,6 +168,7 @@ def _words(way: _Way, p: FloatArray, y: FloatArray, a: float, b: float) -> tuple
     x, n = way.undo(p), len(p)
     left = float(np.square(y - a - b * x).sum()) / max(1, n - way.numbers)
     half = t_quantile(0.95, max(1, n - way.numbers)) * np.sqrt(left)
+    pulled = 1 < b < MOST_PULLED and abs(p.mean() - y.mean()) < QUARTER * y.std()
     if way.name == "turned":
         return "Predictions are about the answers with the other sign", UNITS
     if way.name == "shift":
@@ -176,14 +180,12 @@ def _words(way: _Way, p: FloatArray, y: FloatArray, a: float, b: float) -> tuple
         half = half / np.sqrt(x @ x)
         if b < 1:
             return f"Predictions are about {_ranged(1 / b, half / b**2)} times the answers", UNITS
-        return f"Answers are about {_ranged(b, half)} times the predictions", UNITS
+        return f"Answers are about {_ranged(b, half)} times the predictions", UNITS + PULLED * bool(pulled)
     if way.name == "line":
         slope = _ranged(abs(b), half / np.sqrt(np.square(x - x.mean()).sum()))
-        pulled = b > 1 and abs(p.mean() - y.mean()) < QUARTER * y.std()
-        also = ", or whether a penalty or early stopping pulls them towards their mean"
         return (
             f"Answers are about {score('', a)} {'less' if b < 0 else 'plus'} {slope} times the predictions",
-            UNITS + also * bool(pulled),
+            UNITS + PULLED * bool(pulled),
         )
     return f"Predictions are about {way.name} the answers", LOGS
 

@@ -1,0 +1,102 @@
+"""What goes wrong in one level, on test rows alone, at new levels or for want of a factor is no failure to compose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.mechanisms import MeasureResult, measure_predictions
+
+A, B = np.indices((8, 7)).reshape(2, -1).repeat(6, axis=1)
+PLACE = np.tile(np.arange(6), 56)
+UNSEEN = (A + 2 * B) % 5 == 0
+FRESH = ~UNSEEN & (PLACE < 2)
+WORDS = np.array(["ash", "birch", "cedar"])
+
+
+def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sums that are known, and the same with noise."""
+    rng = np.random.default_rng(seed)
+    right = 20 + 2 * rng.normal(size=8)[A] + 2 * rng.normal(size=7)[B]
+    return right, right + 0.5 * rng.normal(size=len(A))
+
+
+def measured(y: object, p: object, train: object = None) -> MeasureResult:
+    test = UNSEEN | FRESH if train is None else ~np.asarray(train)
+    table = {"a": A, "b": B, "y": y, "p": p, "part": np.where(test, "test", "train")}
+    return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+
+
+@pytest.mark.parametrize("how", ["units", "bias"])
+def test_one_level_that_is_wrong_seen_or_unseen_is_what_to_look_at_first(how):
+    right, y = drawn(1)
+    result = measured(y, np.where(A == 3, 32 + 1.8 * right if how == "units" else right + 3, right))
+    assert "Look first at a = 3 (labels, units, data): its seen combinations err by" in result.sentence()
+    assert result.sentence().endswith("Without this level the verdict would be 'composes'.")
+    assert result.verdict not in ("fails", "partly")
+    assert (result.worst_level or {})["level"] == 3
+
+
+def test_a_level_whose_labels_are_swapped_is_no_failure_to_compose():
+    y = (A + B) % 3
+    result = measured(WORDS[y], WORDS[np.where(A == 2, np.array([1, 2, 0])[y], y)])
+    first = "Look first at a = 2 (labels, units, data): its seen combinations err by 1.00, all other seen ones by 0.00"
+    assert first in result.sentence()
+
+
+def test_a_true_failure_beside_a_wrong_level_stays_one():
+    right, y = drawn(2)
+    off = 6 * np.random.default_rng(0).normal(size=(8, 7))[A, B] * UNSEEN
+    result = measured(y, np.where(A == 3, right + 2, right + off))
+    assert result.verdict == "fails"
+    assert result.sentence().endswith("Without this level the verdict would be 'fails'.")
+
+
+@pytest.mark.parametrize("kind", ["right", "noisy level", "bad", "shortcut", "unseen alone"])
+def test_no_level_is_blamed_where_none_is_wrong_by_itself(kind):
+    said = 0
+    for seed in range(10, 16):
+        rng, (right, y) = np.random.default_rng(seed), drawn(seed)
+        p = {
+            "right": right, "noisy level": right, "bad": right + 3 * rng.normal(size=(8, 7))[A, B],
+            "shortcut": np.array([right[a == A].mean() for a in range(8)])[A],
+            "unseen alone": right + 4 * (UNSEEN & (A == 3)),
+        }[kind]  # fmt: skip
+        y = y + 2 * rng.normal(size=len(y)) * (A == 3) if kind == "noisy level" else y
+        said += bool(measured(y, p).look)
+    assert said == 0
+
+
+def test_test_rows_in_other_units_are_not_overfitting():
+    right, y = drawn(3)
+    result = measured(y, np.where(UNSEEN | FRESH, right / 1000, right))
+    assert result.verdict == "unclear"
+    assert "times the predictions. Put right" in result.sentence()
+    assert "overfits" not in result.sentence()
+    assert not any("Put right" in note for note in result.notes)  # Once.
+
+
+def test_new_rows_that_are_pulled_towards_the_mean_still_are_overfitting():
+    right, y = drawn(4)
+    pulled = y[~UNSEEN & ~FRESH].mean() + 0.4 * (right - y[~UNSEEN & ~FRESH].mean())
+    assert measured(y, np.where(UNSEEN | FRESH, pulled, y)).verdict == "overfits"
+
+
+def test_a_factor_that_is_ignored_where_seen_is_told():
+    right, y = drawn(5)
+    shortcut = np.array([right[a == A].mean() for a in range(8)])[A]
+    assert "Answers to seen combinations, too, hardly vary with b (" in measured(y, shortcut).sentence()
+    assert "hardly vary" not in measured(y, 32 + 1.8 * right).sentence()
+
+
+def test_a_level_that_training_never_shows_is_told_from_known_ones():
+    right, y = drawn(6)
+    new = B == 6
+    by_one = np.array([right[(a == A) & ~new].mean() for a in range(8)])[A]
+    result = measured(y, np.where(new, by_one - 5, right), train=~(UNSEEN | FRESH | new))
+    assert result.verdict in ("fails", "partly")
+    assert "those of levels that training never shows (b = 6) err by" in result.sentence()
+    assert not result.mechanisms
+    result = measured(y, np.where(new, by_one - 5, right), train=~FRESH & ~new)
+    assert result.verdict == "unclear"
+    assert "all of these hold a level that training never shows" in result.sentence()
