@@ -57,3 +57,11 @@ def test_a_gap_at_equal_levels_is_what_effects_of_levels_leave():
         said = error[:, None]
         answers = Answers(space, space.grid(), seen, np.ones(30, dtype=np.int64), error[None], said[None], said, None)
         assert _least_gap_at_equal_levels(answers, error) == pytest.approx(gap)
+
+
+def test_what_was_never_fitted_is_not_said_to_be_in_part():
+    right = (ANIMAL + PLACE) % 2
+    wrong = UNSEEN | (np.random.default_rng(0).random(len(right)) < 0.53)
+    found = measured(right ^ wrong, y=right)
+    assert found.training.mean > found.comparison.trained_constant
+    assert (found.verdict, "in part" in found.sentence()) == ("not fitted", False)

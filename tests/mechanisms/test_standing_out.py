@@ -16,9 +16,9 @@ WRONG = ((A == 0) & (B == 0)) | ((A == 4) & (B == 2))
 WORDS = np.array(["x", "y", "z"])
 
 
-def measured(y: object, p: object, **more: object) -> MeasureResult:
+def measured(y: object, p: object, margin: float = 0.05, **more: object) -> MeasureResult:
     table = {"a": A, "b": B, "y": y, "p": p, "part": np.where(UNSEEN | (ROW < 3), "test", "train"), **more}
-    return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test", margin=margin)
 
 
 def answered(number: bool, share: float, wrong: object, seed: int) -> MeasureResult:
@@ -180,3 +180,43 @@ def test_two_combinations_of_one_class_may_be_so_by_chance():
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert result.verdict == "partly"
     assert "1 of 2 unseen combinations is clearly wrong where the others are not: a = 0" in result.sentence()
+
+
+def best_answers(seed: int, wrong: bool = False) -> MeasureResult:
+    """The better of two classes, many of them near a coin flip; but where it is wholly wrong, at the first and last."""
+    rng, shape = np.random.default_rng(seed), (5, 6, 4)
+    levels = np.indices(shape).reshape(3, -1)
+    odds = 0.5 * sum(rng.normal(size=n)[codes] for n, codes in zip(shape, levels, strict=True))
+    unseen = rng.permutation(120) < 30
+    off = wrong & unseen & np.isin(np.cumsum(unseen), [1, 30])
+    y = rng.random((120, 25)) < np.where(off, 1.0, 1 / (1 + np.exp(-odds)))[:, None]
+    test = unseen[:, None] | (rng.random((120, 25)) < 0.2)
+    table = {name: codes.repeat(25) for name, codes in zip("abc", levels, strict=True)}
+    table |= {"y": np.where(y, "yes", "no").ravel(), "p": np.where((odds > 0) & ~off, "yes", "no").repeat(25)}
+    table |= {"part": np.where(test, "test", "train").ravel()}
+    return measure_predictions(table, ["a", "b", "c"], target="y", prediction="p", split="part=test")
+
+
+def test_the_best_answer_to_a_coin_flip_is_not_wrong():
+    found = [best_answers(seed) for seed in range(24)]
+    assert sum(bool(result.outliers or result.bad_levels) for result in found) <= 1
+    assert [len(best_answers(seed, True).outliers) for seed in range(3)] == [2, 2, 2]
+
+
+@pytest.mark.parametrize(("others", "says"), [(0.0, "are clearly wrong where the others are not: "),
+                                              (0.9, "are clearly wrong by themselves: ")])  # fmt: skip
+def test_what_is_said_of_the_others_is_so(others, says):
+    rng = np.random.default_rng(0)
+    off = UNSEEN * others * np.sign(rng.normal(size=(8, 8)))[A, B] + 8.0 * WRONG
+    result = measured(1.0 * A + B + 0.5 * rng.normal(size=len(A)), A + B + off, margin=0.1)
+    assert result.verdict == "partly"
+    assert f"2 of 16 unseen combinations {says}" in result.why
+    assert "The other 14 err by " in result.sentence()
+
+
+def test_where_the_others_are_off_too_and_most_is_lost_it_fails():
+    rng = np.random.default_rng(0)
+    off = UNSEEN * 1.3 * rng.normal(size=(8, 8))[A, B] + 12.0 * WRONG
+    result = measured(1.0 * A + B + 0.5 * rng.normal(size=len(A)), A + B + off)
+    assert (result.verdict, result.gap.low < 0.05) == ("fails", True)
+    assert "more than half is lost, all unseen ones taken together" in result.why

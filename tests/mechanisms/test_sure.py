@@ -78,3 +78,10 @@ def test_a_network_is_held_to_the_softmax_of_its_outputs():
 
     assert "has 0.98 on average" in note(rc.measure(lambda x: model(x, float(np.log(0.98 / 0.02))), task))
     assert note(rc.measure(lambda x: model(x, float(np.log(3))), task)) == ""
+
+
+def test_probabilities_worse_than_shares_do_not_compose_however_right_the_classes_are():
+    result = measured(pushed(UNSEEN))
+    assert result.verdict == "partly"
+    assert "where always giving training's shares costs 0." in result.why
+    assert measured(SHARE).verdict == "composes"

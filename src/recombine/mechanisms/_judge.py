@@ -24,7 +24,7 @@ from recombine.mechanisms.deciding import decide
 from recombine.mechanisms.determined import LeftOpen, at_new_levels, left_open
 from recombine.mechanisms.evidence import FAILING, evidence, named
 from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.fitting import fails_though_unfitted, fitted_members
+from recombine.mechanisms.fitting import fails_though_unfitted, fitted_members, in_part
 from recombine.mechanisms.gap import Gap
 from recombine.mechanisms.ignored import ignored, ignored_words
 from recombine.mechanisms.literal import LITERAL
@@ -33,7 +33,7 @@ from recombine.mechanisms.names import brief, figure_words, share
 from recombine.mechanisms.one_level import level_first, one_level, without
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import StandingOut, stands_out
-from recombine.mechanisms.sure import surer
+from recombine.mechanisms.sure import surer, worse_than_shares
 from recombine.mechanisms.tails import heavy_tails
 from recombine.mechanisms.written import PULLED, written
 from recombine.statistics import Interval, Over, interval
@@ -76,7 +76,7 @@ def judge(
     gap = Gap.of(usable, comparison, over)
     verdict, why = "not fitted", unfit
     if not fits and finite.any() and fails_though_unfitted(usable, comparison, gap.width, gap.beyond, margin):
-        verdict, keep, why = "fails", finite, f"it fitted its training data in part alone: {unfit}"
+        verdict, keep, why = "fails", finite, in_part(usable, comparison, unfit)
         if usable.classes is None:
             no_rules = no_rules or "numbers that were fitted in part alone lie near those of any rule"
     found, missing = _evidence(usable, beside, over, seed, no_rules, fits or verdict == "fails")
@@ -89,7 +89,7 @@ def judge(
         verdict, why = decide(usable, gap, comparison, over, margin, fitted, speaks)
         apart = stands_out(usable, comparison, gap.beyond, margin, seed)
         verdict, why = _reconsidered(
-            verdict, why, usable, over, apart, undetermined, speaks,
+            verdict, why, usable, over, margin, apart, undetermined, speaks,
             lambda: not any(e.id == MISREAD and e.speaks for e in found) and leaked(bare, beside, over, margin),
         )  # fmt: skip
     told, look = written(usable, fitted), ""
@@ -186,6 +186,7 @@ def _reconsidered(
     why: str,
     answers: Answers,
     over: Over,
+    margin: float,
     apart: StandingOut,
     undetermined: LeftOpen,
     speaks: bool,
@@ -199,11 +200,13 @@ def _reconsidered(
         first, *further = filter(None, [why * (verdict in FAILING), *apart.said])
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
         if tells or (apart.alone and not speaks):
-            verdict = "fails" if apart.most else "partly"
+            verdict = "fails" if apart.most or apart.lost else "partly"
     elif verdict == "unclear" and (clause := next(iter(apart.said), apart.weigh)):
         why = f"{why}. {clause[:1].upper()}{clause[1:]}"
-    if verdict == "composes" and (worse := unsure_probabilities(answers, over)):
+    if verdict in ("composes", "unclear") and (worse := unsure_probabilities(answers, over)):
         verdict, why = "partly", worse
+    elif verdict == "composes" and (found := worse_than_shares(answers, over, margin))[0]:
+        verdict, why = found
     if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
         left = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
         verdict, why = "fails", ". ".join(filter(None, [left, why[:1].upper() + why[1:]]))

@@ -54,6 +54,13 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     return keep, why + (f"and {nothing}" if nothing else f"where always giving the same answer costs {share(constant)}")
 
 
+def in_part(answers: Answers, comparison: Comparison, unfit: str) -> str:
+    """How far it fitted its training data, in a clause with what keeps it from counting as fitted."""
+    if float(np.nanmean(answers.training_error)) < comparison.trained_constant * (1 - 1e-12):
+        return f"it fitted its training data in part alone: {unfit}"
+    return f"on its training data it is no better than always giving the same answer: {unfit}"
+
+
 def _noise_of_training(answers: Answers) -> float:
     """How far training answers differ within combinations, in units of the error; 0 where single rows do not tell.
     Rows asked about may be less noisy, as of rare events some combinations have more than others."""
@@ -86,10 +93,12 @@ def fails_though_unfitted(
     """Whether a learner that fitted in part alone fails on unseen combinations all the same: on new rows of seen ones
     it knows more than always giving the same answer does, on unseen ones it does not; and that is no matter of levels,
     so that one that is too weak for some of them, seen and unseen alike, does not count. Also where there is hardly
-    anything to know, if unseen ones are answered clearly worse than by always giving the same answer. ``beyond``:
-    errors beyond the noise."""
+    anything to know, if unseen ones are answered clearly worse than by always giving the same answer. Never where
+    training rows are: nothing was fitted then that could be lost. ``beyond``: errors beyond the noise."""
     constant = comparison.constant
     if constant is None or not (answers.like and gap.bounded and gap.low > margin):
+        return False
+    if float(np.nanmean(answers.training_error)) > comparison.trained_constant + NOTHING:
         return False
     if below_constant(answers, comparison, gap):
         return _least_gap_at_equal_levels(answers, beyond.mean(axis=0)) > 0

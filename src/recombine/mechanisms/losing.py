@@ -91,7 +91,7 @@ def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:
         return False
     if answers.classes is not None and said.max() < 1 - NOTHING:
         return False  # Alike on average alone.
-    return loss is None or answers.trained is None or loss[:, at].mean() > _shares_cost(answers)[at].mean() - NOTHING
+    return loss is None or answers.trained is None or loss[:, at].mean() > shares_cost(answers)[at].mean() - NOTHING
 
 
 def nothing_left(answers: Answers) -> bool:
@@ -101,7 +101,7 @@ def nothing_left(answers: Answers) -> bool:
     return not few and one_answer(answers, answers.unseen) and not one_answer(answers, answers.compared)
 
 
-def _shares_cost(answers: Answers) -> FloatArray:
+def shares_cost(answers: Answers) -> FloatArray:
     """The log loss (combinations) of always giving the shares of training."""
     assert answers.trained is not None
     usual = np.average(answers.trained.answers, axis=0, weights=answers.trained.weights)
@@ -118,7 +118,7 @@ def unsure_probabilities(answers: Answers, over: Over) -> str:
     at, away = answers.compared, answers.unseen
     if min(at.sum(), away.sum()) < FEW:
         return ""
-    constant = _shares_cost(answers)[None]
+    constant = shares_cost(answers)[None]
     # What the classes of each combination leave open, and what few rows hide of it (Miller and Madow).
     shares = np.maximum(answers.target, SMALLEST)
     left = -(answers.target * np.log(shares)).sum(axis=1)

@@ -177,8 +177,9 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     several = rule.usual and asked.classes is not None and bool(np.median(allowed[at].sum(axis=1)) > 1)
     if explains < MOST_OF:
         why = f"it accounts for {explains:.0%} of the wrong answers; {MOST_OF:.0%} are needed"
-    elif lift < (COPIED_NUMBERS if rule.id == "copy" and asked.classes is None else LIFT):
-        why = f"it is followed little more often than chance gives ({value.mean:.2f} against {chance:.2f})"
+    elif lift < (needed := COPIED_NUMBERS if rule.id == "copy" and asked.classes is None else LIFT):
+        why = f"that is {lift:.0%} of the way from chance to always, and {needed:.0%} is needed"
+        why = why if lift > 0 else "it is followed no more often than chance gives"
     elif several and chance > HALF:
         why = f"its levels give so many answers that {chance:.2f} of any would follow it"
     elif rule.id != "copy" and (kept := _kept(asked, rule, allowed, open_)) < HALF:

@@ -14,13 +14,14 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, stdtrit
+from scipy.special import stdtrit
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import Comparison, unread
+from recombine.mechanisms.comparing import Comparison, average, unread
 from recombine.mechanisms.losing import HALF, LITTLE, QUARTER, nothing_left
+from recombine.mechanisms.luck import at_least, by_luck, level_by_luck
 from recombine.mechanisms.names import NOTHING, brief, share
-from recombine.statistics import FEW, FloatArray
+from recombine.statistics import FEW, FloatArray, Over
 from recombine.statistics.shares import share_ends
 
 LEVEL = 0.05
@@ -32,6 +33,10 @@ NAMED = 3
 """Combinations that are named in a sentence."""
 PERMUTED, MOST_PERMUTED = 2_000, 20_000_000
 """How often errors are dealt anew among combinations; less often where there are very many."""
+TOGETHER = (
+    ": of what it knows of seen ones, beyond always giving the same answer, more than half is lost, all unseen ones "
+    "taken together"
+)
 Level = tuple[int, int]
 """The place of a factor, and the code of its level."""
 
@@ -50,6 +55,9 @@ class StandingOut:
     """… and whether it is anything at all, beside always giving the same answer."""
     most: bool
     """Whether more than half of all are clearly wrong: these do not stand out, they are the rule."""
+    lost: bool
+    """Whether the rest is wrong too, and of all unseen ones together more than half is lost of what is
+    known of seen ones, beyond always giving the same answer."""
     said: tuple[str, ...]
     """In a clause each."""
     weigh: str
@@ -61,21 +69,49 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
     found, levels = standing_out(answers, comparison), levels_standing_out(answers, comparison, seed)
     weigh = _weighing(answers, beyond)
     if _few(answers) and len(found) and not _rarer_where_seen(answers, len(found)):
-        weigh, found = words(answers, found, False), found[:0]
+        weigh, found = words(answers, found), found[:0]
     of_levels = np.any([answers.codes[:, j] == code for j, code in levels], axis=0) & answers.unseen
     found = found[~of_levels[found]] if levels else found
     rest = answers.unseen & ~of_levels & ~np.isin(np.arange(len(answers.codes)), found)
     most = bool(2 * rest.sum() < answers.unseen.sum())
     alone = (len(found) > 0 or len(levels) > 0) and not most and not nothing_left(answers)
     # Seen ones that err by less than their noise were lucky, or leaked.
-    alone = alone and float(beyond[:, rest].mean() - max(0.0, beyond[:, answers.compared].mean())) <= margin
+    seen = max(0.0, float(beyond[:, answers.compared].mean())) if answers.compared.any() else 0.0
+    alone = alone and float(beyond[:, rest].mean()) - seen <= margin
+    alike = alone and not _clearly_above(answers, beyond, rest, seed)
     constant = comparison.constant
+    lost = constant is not None and not alone and _more_than_half(answers, beyond, constant.error.mean, seen)
     knows = constant is None or (
         bool(rest.any()) and float(answers.error[:, rest].mean()) < LITTLE * constant.error.mean
     )
-    said = [level_words(answers, levels, alone)] if levels else []
-    said += [words(answers, found, alone)] if len(found) else []
-    return StandingOut(found, tuple(levels), rest, alone, knows, most, tuple(said), weigh)
+    said = [level_words(answers, levels, alike)] if levels else []
+    others = " where the others are not" if alike else " by themselves" * alone
+    said += [words(answers, found, others)] if len(found) else []
+    if said and not alone and not most and rest.any() and answers.compared.any():
+        own = (share(float(answers.error[:, at].mean())) for at in (rest, answers.compared))
+        count = "one errs" if rest.sum() == 1 else f"{int(rest.sum()):,} err"
+        said.append(f"the other {count} by {', seen ones by '.join(own)}" + TOGETHER * lost)
+    return StandingOut(found, tuple(levels), rest, alone, knows, most, lost, tuple(said), weigh)
+
+
+def _clearly_above(answers: Answers, beyond: FloatArray, rest: NDArray[np.bool_], seed: int) -> bool:
+    """Whether the others err clearly more than seen combinations do, however little."""
+    if min(rest.sum(), answers.compared.sum()) < 2:
+        return False
+    over = Over(len(answers.members), seed)
+    apart = average(answers, over, (1.0, beyond, rest), (-1.0, beyond, answers.compared))
+    return apart.bounded and apart.low > 0
+
+
+def _more_than_half(answers: Answers, beyond: FloatArray, constant: float, seen: float) -> bool:
+    """Whether more than half is lost of what is known of ``seen`` ones beyond a constant, by the mean
+    without the worst, however far that is off."""
+    if answers.unseen.sum() < 2:
+        return False
+    each = np.sort(beyond[:, answers.unseen].mean(axis=0))
+    noise = float(answers.error[:, answers.unseen].mean() - each.mean())
+    own = float(each[:-1].mean())
+    return own - seen > HALF * (constant - noise - seen) > 0
 
 
 def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
@@ -110,7 +146,8 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
     tables at most. One combination that is wholly wrong is then no reason to blame its levels. What is compared is the
     root of the error beyond that of the best answer to each combination, as squares hide all but the largest. And this
     error, and the whole of it, have to exceed those at seen combinations of the level by a quarter of what always
-    giving the same answer costs. The next level is looked for among what is left, which is more than half of all."""
+    giving the same answer costs, and be more than bad luck with the rows (`luck`). The next level is looked for among
+    what is left, which is more than half of all."""
     constant, space, found = comparison.constant, answers.space, list[Level]()
     if (
         constant is None
@@ -142,6 +179,8 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
         worse &= bool(answers.error[:, rest].mean() < LITTLE * constant.error.mean)  # Else the others are no better.
         if (chance >= apart.max() - NOTHING).mean() > LEVEL or not worse or 2 * rest.sum() <= answers.unseen.sum():
             return found
+        if answers.classes is not None and level_by_luck(answers, left & here, known, rng) > LEVEL / len(own):
+            return found
         found.append((j, code))
         left = rest
 
@@ -156,20 +195,20 @@ def _beyond_the_best(answers: Answers) -> FloatArray:
     return np.asarray(off - unread(answers) * inside)
 
 
-def level_words(answers: Answers, levels: Sequence[Level], alone: bool) -> str:
-    """Which they are and how they fare, in a clause; ``alone``: whether the others are right."""
+def level_words(answers: Answers, levels: Sequence[Level], alike: bool) -> str:
+    """Which they are and how they fare, in a clause; ``alike``: whether the others are as right as seen ones."""
     error, named = answers.error.mean(axis=0), []
     for j, code in levels:
         here, factor = answers.unseen & (answers.codes[:, j] == code), answers.space.factors[j]
         level = f"{brief(factor.name, 20)} = {brief((factor.levels or ())[code], 20)}"
         named.append(f"{level} (mean error {share(float(error[here].mean()))} on its {int(here.sum()):,})")
-    what = "clearly wrong where the others are not" if alone else "clearly worse than the others"
+    what = "clearly wrong where the others are not" if alike else "clearly worse than the others"
     return f"unseen combinations of {' and of '.join(named)} are {what}"
 
 
-def words(answers: Answers, rows: NDArray[np.int64], alone: bool) -> str:
-    """Which they are, in a clause; ``alone``: whether the others are right."""
-    wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong{' where the others are not' * alone}"
+def words(answers: Answers, rows: NDArray[np.int64], others: str = "") -> str:
+    """Which they are, in a clause; ``others``: what of the others may be said."""
+    wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong{others}"
     return f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations {wrong}: {_named(answers, rows, True)}"
 
 
@@ -207,23 +246,18 @@ def _weighing(answers: Answers, beyond: FloatArray) -> str:
 
 
 def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """More wrong rows than the others' share of wrong ones gives by chance, and than right ones; and one class would be
-    right more often."""
+    """More wrong rows than the others' share of wrong ones gives by chance, and than right ones; and by more than the
+    best answer there has bad luck (`luck`)."""
     n = answers.counts[rows].astype(np.float64)
     right = np.rint((1 - answers.error[:, rows].mean(axis=0)) * n)
     wrong = n - right
     at = answers.compared
     known = float(np.average(answers.error.mean(axis=0)[at], weights=answers.counts[at])) if answers.like else 0.0
     others = np.maximum((wrong.sum() - wrong + 1) / (n.sum() - n + 2), known)  # None wrong of few is not never wrong.
-    usual = np.rint(answers.target[rows].max(axis=1) * n)
-    more = _at_least(wrong, n, others) <= LEVEL / len(rows)
-    better = _at_least(usual, usual + right, np.full(len(n), 0.5)) <= LEVEL
-    return np.asarray(more & (wrong > right) & better)
-
-
-def _at_least(count: FloatArray, of: FloatArray, chance: FloatArray) -> FloatArray:
-    """The chance of so many or more."""
-    return np.where(count > 0, betainc(np.maximum(count, 1), np.maximum(of - count, 0) + 1, chance), 1.0)
+    found = np.asarray((at_least(wrong, n, others) <= LEVEL / len(rows)) & (wrong > right))
+    told = answers.unseen | (at & answers.like)
+    found[found] = by_luck(answers, told, rows[found]) <= LEVEL / len(rows)
+    return found
 
 
 def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import average
-from recombine.mechanisms.losing import TIMES
+from recombine.mechanisms.losing import TIMES, shares_cost
 from recombine.mechanisms.names import ranged, share
-from recombine.statistics import Interval, Over
+from recombine.statistics import FEW, Interval, Over
 
 CONFIDENCE = "confidence"
 LEAST = 0.01
@@ -47,6 +47,33 @@ def surer(answers: Answers, over: Over, margin: float) -> str:
         ": what calibrates them there would not do so on unseen ones"
     )  # fmt: skip
     return f"{said}; on {rows} {ranged(here)}{more}."
+
+
+def worse_than_shares(answers: Answers, over: Over, margin: float) -> tuple[str, str]:
+    """The verdict, and why, of probabilities that are surer than right on unseen combinations, by more than the margin,
+    and cost more there than always giving the shares of training, where those of seen ones clearly cost less: in part,
+    if they are surer than right by clearly more than on seen ones, else unclear. A few that are wholly sure of a wrong
+    class make an interval of the log loss itself that reaches anywhere. Nothing where they are not."""
+    loss, sure = answers.scores.get("log loss"), answers.scores.get(CONFIDENCE)
+    at, away = answers.compared, answers.unseen
+    if loss is None or sure is None or answers.trained is None or not answers.like:
+        return "", ""
+    if min(at.sum(), away.sum()) < FEW or not np.isfinite(sure[:, at | away]).all():
+        return "", ""
+    there, shares = too_sure(answers, over, away), shares_cost(answers)[None]
+    known = average(answers, over, (1.0, loss, at), (-1.0, shares, at), shares=False)
+    seen, unseen, always = (float(x.mean()) for x in (loss[:, at], loss[:, away], shares[:, away]))
+    if not (there.bounded and there.low > 0 and there.mean > margin and known.high < 0 and unseen > always):
+        return "", ""
+    both = sure + answers.error
+    more = average(answers, over, (1.0, both, away), (-1.0, both, at), shares=False)
+    said = (
+        f"log loss {share(unseen)} on unseen against {share(seen)} on seen ones, where always giving training's shares "
+        f"costs {share(always)}"
+    )
+    if more.bounded and more.low > 0:
+        return "partly", f"its probabilities are worse: {said}, as they are surer than right by {ranged(more)} more"
+    return "unclear", f"classes are as right as of seen ones, but probabilities may be worse: {said}"
 
 
 def too_sure(answers: Answers, over: Over, at: NDArray[np.bool_]) -> Interval:
