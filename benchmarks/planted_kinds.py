@@ -148,9 +148,12 @@ def some_of_nine_combinations_wholly_wrong(rng: np.random.Generator) -> Planted:
 @learner
 def a_level_that_fails(rng: np.random.Generator) -> Planted:
     """One level of twelve, at all of its unseen combinations, of which there are four or more."""
-    grid = Grid.of(rng, 6, (12, 8))
-    cells = np.unique(np.stack([grid.a, grid.b], 1)[grid.unseen], axis=0)[:, 0]
-    wrong = grid.unseen & (grid.a == rng.choice(np.flatnonzero(np.bincount(cells) >= 4)))
+    levels = np.zeros(0, int)
+    while not levels.size:
+        grid = Grid.of(rng, 6, (12, 8))
+        cells = np.unique(np.stack([grid.a, grid.b], 1)[grid.unseen], axis=0)[:, 0]
+        levels = np.flatnonzero(np.bincount(cells) >= 4)
+    wrong = grid.unseen & (grid.a == rng.choice(levels))
     if rng.integers(2):
         y = classes(rng, grid)
         return Planted(grid.measured(y, with_errors(rng, y, np.where(wrong, 0.8, 0.02))), ("partly",))
