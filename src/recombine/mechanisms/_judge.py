@@ -30,7 +30,7 @@ from recombine.mechanisms.ignored import ignored, ignored_words
 from recombine.mechanisms.literal import LITERAL
 from recombine.mechanisms.losing import LEAK, LITTLE, leaked, nothing_left, unsure_probabilities
 from recombine.mechanisms.names import brief, figure_words, share
-from recombine.mechanisms.one_level import level_first, one_level, without
+from recombine.mechanisms.one_level import Level, level_first, one_level, without
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import StandingOut, stands_out
 from recombine.mechanisms.sure import surer, worse_than_shares
@@ -98,11 +98,9 @@ def judge(
         if verdict in (*FAILING, "overfits", "unclear"):
             verdict, why = "unclear", WRITTEN
         look, told = f"{told}.", ""
-    level = one_level(usable, comparison.trained_constant, seed)
     if verdict == "not fitted" and (unused := ignored(bare, seed)):
         why = f"{why}. {ignored_words(bare, unused)}"
-    if level is not None and level[0] in ignored(bare, seed, surely=False):
-        level = None  # Of a factor that is ignored, the level that is farthest from the others errs most.
+    level = _level_apart(usable, bare, comparison, seed)
     if level is not None:
         rest = judge(without(usable, level), **same).verdict  # type: ignore[arg-type]
         look = " ".join(filter(None, [look, f"{level_first(usable, level, rest)}."]))
@@ -217,7 +215,15 @@ def _reconsidered(
     return verdict, why
 
 
+def _level_apart(usable: Answers, bare: Answers, comparison: Comparison, seed: int) -> Level | None:
+    """The one level that errs where it was seen, too, by factor and place. Of a factor that is ignored none is: there
+    the level that is farthest from the others errs most."""
+    level = one_level(usable, comparison.trained_constant, seed)
+    return None if level is None or level[0] in ignored(bare, seed, surely=False) else level
+
+
 def _learnt(answers: Answers) -> float:
+    """The error on training rows."""
     return float(np.nanmean(answers.training_error))
 
 
