@@ -97,7 +97,7 @@ class DissectionRun(Run):
             left = None if self.pruning is None else self._prune(bases, self.pruning, context)
             found = carry_out(
                 self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
-                strategy=mask_strategy(context.device),
+                strategy=mask_strategy(context.device, long),
                 checkpoint=context.workspace / "masks" if long else None,
             )  # fmt: skip
         if left is not None:
@@ -150,9 +150,9 @@ class DissectionRun(Run):
         return self.model()  # type: ignore[operator,no-any-return]
 
 
-def mask_strategy(device: str) -> str:
-    """On a GPU a search is over before a compiled step would have paid for itself."""
-    return "captured" if device.startswith("cuda") else "auto"
+def mask_strategy(device: str, long: bool = False) -> str:
+    """On a GPU a search is over before a compiled step would have paid for itself, unless it is a long one."""
+    return "auto" if long or not device.startswith("cuda") else "captured"
 
 
 def read_bases(path: str, expected: str | None, build: Any) -> Ensemble:
