@@ -14,7 +14,7 @@ import numpy as np
 
 from recombine.checks.modular import Floats, Ints
 
-MOST_CELLS, MOST_COLUMNS = 300, 400
+MOST_CELLS, MOST_COLUMNS, MOST_PAIRS = 300, 400, 2_000
 """Beyond these nobody runs a fraction, and looking takes seconds."""
 SAME = 1e-8
 
@@ -51,7 +51,8 @@ class Aliases:
 def aliases(cells: Ints, shape: tuple[int, ...]) -> Aliases:
     """Of the distinct cells that were seen. Where there are as many effects as cells nothing is called an alias: there
     it is cells that lack."""
-    if len(shape) < 3 or len(cells) > MOST_CELLS or sum(shape) > MOST_COLUMNS:
+    pairs = len(shape) * (len(shape) - 1) // 2
+    if len(shape) < 3 or len(cells) > MOST_CELLS or sum(shape) > MOST_COLUMNS or pairs > MOST_PAIRS:
         return Aliases()
     single = [np.eye(n)[cells[:, k]] for k, n in enumerate(shape)]
     main = _basis(np.concatenate(single, axis=1))
@@ -67,12 +68,17 @@ def aliases(cells: Ints, shape: tuple[int, ...]) -> Aliases:
         elif left.shape[1] and main.shape[1] + left.shape[1] < len(cells):
             spaces[a, b] = left
     groups: list[list[Pair]] = []
+    marks, anything = np.full(len(spaces), np.nan), np.random.default_rng(0).normal(size=len(cells))
     for pair, space in spaces.items():
-        same = next((group for group in groups if _equal(spaces[group[0]], space)), None)
+        # Where spaces are one, so is what they keep of anything: only such groups are looked at.
+        mark = float(np.square(anything @ space).sum())
+        near = np.flatnonzero(np.abs(marks - mark) < 1e-6)
+        same = next((g for g in near if _equal(spaces[groups[g][0]], space)), None)
         if same is None:
+            marks[len(groups)] = mark
             groups.append([pair])
         else:
-            same.append(pair)
+            groups[same].append(pair)
     return Aliases(tuple(hidden), tuple(tuple(group) for group in groups if len(group) > 1))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recombine.checks.effects import Subset, affordable, blocks_of
+from recombine.checks.effects import WIDE, Subset, affordable, blocks_of
 from recombine.checks.rules import Adding, Cells, Mean, Odds, Rule, scales
 from recombine.checks.substitution import Substitution
 from recombine.checks.surface import designed, surface_of
@@ -46,6 +46,8 @@ def _pairs(cells: Cells) -> tuple[list[Subset], list[Subset]]:
     codes = cells.codes if cells.curves else showing_pairs(cells.codes, cells.shape)
     every = blocks_of(codes, cells.shape, 2, cells.curves)
     blocks, apart = affordable(every, len(cells.codes))
+    if len(blocks) < len(every) and sum(map(len, blocks)) > WIDE * len(cells.codes):
+        blocks = []  # some of the pairs, by no choice, and hardly a cell for two of their effects
     if apart is not None and len(cells.codes) * sum(len(b) for b in blocks if b is not apart) > MOST_NUMBERS:
         blocks = []
     fitted = [b.subset for b in blocks if len(b.subset) > 1]

@@ -8,7 +8,8 @@ a factor that does nothing is shrunk away and a table that adds up exactly is me
 group H of cells that is left out has the prediction errors (C⁻¹_HH)⁻¹ (C⁻¹ y)_H: no refit, whatever the group.
 
 Of very many pairs of levels the largest block is set apart: its columns do not overlap, so it is eliminated from the
-system exactly, without a matrix of its own. Other pairs take part as far as the rest stays small.
+system exactly, without a matrix of its own. Other pairs take part as far as the rest stays small. Where cells are far
+fewer than effects all of it is solved for the cells instead (`by_cells`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +28,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotri, dtrtri
 from scipy.sparse import csc_array, csr_array
 
+from recombine.checks.by_cells import ByCells
 from recombine.checks.curves import Curve
 from recombine.checks.modular import Floats, Ints
 
@@ -41,6 +44,8 @@ FILLED = 0.02
 DENSE = 2_500
 """Effects up to which the system is solved as a dense matrix."""
 
+WIDE = 2
+"""Effects for each cell from which the cells are solved for."""
 MOST_PAIRS = 2_000
 """Seen pairs of levels up to which all are solved for together."""
 MOST_KEPT = 1_000
@@ -160,20 +165,24 @@ class Effects:
     ) -> None:
         """``known``: variances of the blocks to start from, where ``noise`` is the noise itself and σ² = 1 is kept.
         ``free``: effects are not shrunk, as by least squares."""
-        self.codes, self.y = codes, y
+        self.codes = codes
         self.blocks, apart = affordable(blocks_of(codes, shape, order, curves or {}), len(codes))
         self.size = np.array([len(b) for b in self.blocks], dtype=np.int64)
-        set_apart = np.repeat([False, *(b is apart for b in self.blocks)], [1, *self.size])
+        wide = not free and len(self.blocks) > 0 and int(self.size.sum()) > WIDE * len(codes)
+        set_apart = np.repeat([False, *(b is apart and not wide for b in self.blocks)], [1, *self.size])
         self._apart, self._kept = np.flatnonzero(set_apart), np.flatnonzero(~set_apart)
+        self.free, self.design = free, self._rows(codes)[0]
+        self._learn(y, noise, known, wide)
+
+    def _learn(self, y: Floats, noise: Floats, known: Floats | None, wide: bool) -> None:
         spread = float(np.var(y, axis=0).mean())
         self.spread = spread if spread > 1e-24 * float(np.square(y).mean()) else 1.0  # all alike, but for rounding
-        self.noise = noise / noise.mean() if known is None else noise
-        self.design = self._rows(codes)[0]
+        self.y, self.noise = y, noise / noise.mean() if known is None else noise
+        self._by_cells = ByCells(self.design, self.noise, self.size) if wide else None
         share = self.spread / (1 + len(self.blocks))
         self.theta = np.full(len(self.blocks), share) if known is None else np.resize(known, len(self.blocks))
         self.sigma2 = share if known is None else 1.0
-        self.theta = np.full(len(self.blocks), FREE * self.spread) if free else self.theta
-        self.free = free
+        self.theta = np.full(len(self.blocks), FREE * self.spread) if self.free else self.theta
         self._settle(ROUNDS if known is None else 1, known is not None)
 
     def _rows(self, codes: Ints) -> tuple[csr_array, Floats]:
@@ -199,8 +208,11 @@ class Effects:
         within = (kept.T @ self.design[:, self._kept]).toarray()
         return within, csr_array(kept.T @ apart), diagonal, weighted.T @ self.y
 
-    def _solved(self, normal: tuple[Floats, csr_array, Floats, Floats]) -> Floats:
+    def _solved(self, normal: tuple[Floats, csr_array, Floats, Floats] | None) -> Floats:
         """The effects; and the factor of their precision, those set apart eliminated."""
+        if self._by_cells is not None:
+            return self._by_cells.fit(self.y, self.theta, self.sigma2)
+        assert normal is not None
         within, across, diagonal, right = normal
         precision, right = self.precision(), right / self.sigma2
         self._across, self._alone = across / self.sigma2, diagonal / self.sigma2 + precision[self._apart]
@@ -231,12 +243,11 @@ class Effects:
 
     def _settle(self, rounds: int, known: bool) -> None:
         """MacKay's updates: θ_b = ‖β_b‖² / γ_b with γ_b the number of effects that the data settle."""
-        normal = self._normal()
+        normal = self._normal() if self._by_cells is None else None
         least = LEAST * self.spread
         for _ in range(rounds):
             beta = self._solved(normal)
-            variance = self._variances()
-            settled = self.size - self._sums(variance[1:]) / self.theta
+            settled = self._settled()
             theta = np.maximum(self._sums(_squares(beta[1:])) / np.maximum(settled, 1e-6), least)
             theta = self.theta if self.free else theta
             left = _squares(self.y - self.design @ beta)
@@ -249,6 +260,12 @@ class Effects:
         self.freedom = freedom
         """Cells beyond the effects that the data settle."""
         self.beta: NDArray[np.floating[Any]] = self._solved(normal)
+
+    def _settled(self) -> Floats:
+        """Of each block, how many of its effects the data settle."""
+        if self._by_cells is not None:
+            return self._by_cells.settled()
+        return np.asarray(self.size - self._sums(self._variances()[1:]) / self.theta)
 
     def _halves(self, rows: csr_array) -> tuple[Floats, csc_array]:
         """L⁻¹ of rows: the part of the effects that are kept, and of those set apart."""
@@ -271,8 +288,9 @@ class Effects:
         """Answers of cells and their standard deviations, an answer's own noise included: so many times the mean of the
         training cells'."""
         rows, known = self._rows(codes)
-        halves = [self._halves(rows[at : at + CHUNK]) for at in range(0, len(codes), CHUNK)]
-        own = np.concatenate([np.zeros(0), *(_lengths(*half) for half in halves)])
+        parts = [rows[at : at + CHUNK] for at in range(0, len(codes), CHUNK)]
+        vary = self._by_cells.varies if self._by_cells is not None else lambda part: _lengths(*self._halves(part))
+        own = np.concatenate([np.zeros(0), *(vary(part) for part in parts)])
         unseen = (1 - known) @ self.theta
         return rows @ self.beta, np.sqrt(own + unseen + self.sigma2 * noise)
 
@@ -301,26 +319,52 @@ class Effects:
 
     def left_out(self, group: Ints) -> tuple[float, float]:
         """What the fit without these training cells says of the first of them, with its standard deviation."""
-        half, noise = self._half[0][:, group], self.sigma2 * self.noise[group]
-        inverse = np.diag(1 / noise) - half.T @ half
+        right = np.zeros((len(group), 2))
+        right[:, 0], right[0, 1] = self._residuals[group] / (self.sigma2 * self.noise[group]), 1
+        solved = np.linalg.solve(self._inverse(group), right)
+        return float(self.y[group[0]] - solved[0, 0]), float(np.sqrt(max(solved[0, 1], 0.0)))
+
+    def learnt_without(self, group: Ints) -> tuple[float, float] | None:
+        """As `left_out`, with the variances learnt without these cells as well; None where effects are solved for, and
+        it takes a fit of its own."""
+        if self._by_cells is None:
+            return None
+        kept, found = np.delete(np.arange(len(self.y)), group), copy(self)
+        found.design = self.design[kept]
+        found._learn(self.y[kept], self.noise[kept], None, wide=True)
+        row = self.design[group[:1]]
+        assert found._by_cells is not None
+        return float((row @ found.beta)[0]), float(np.sqrt(found._by_cells.varies(row)[0] + found.sigma2))
+
+    def _inverse(self, group: Ints) -> Floats:
+        """C⁻¹ of some training cells."""
+        if self._by_cells is not None:
+            return np.asarray(self._by_cells.inverse[np.ix_(group, group)])
+        half = self._half[0][:, group]
+        inverse = -half.T @ half
+        inverse[np.diag_indices_from(inverse)] += 1 / (self.sigma2 * self.noise[group])
         if len(self._apart):
             alone = self._half[1][:, group]
             inverse -= (alone.T @ alone).toarray()
-        weights = self._residuals[group] / noise
-        solved = np.linalg.solve(inverse, np.stack([weights, np.eye(len(group))[0]], axis=1))
-        return float(self.y[group[0]] - solved[0, 0]), float(np.sqrt(max(solved[0, 1], 0.0)))
+        return np.asarray(inverse)
 
     def evenly_left_out(self) -> tuple[Floats, Floats]:
         """What the fit without it would say of every training cell, with its standard deviation, if all had the mean
         leverage (generalised cross-validation)."""
+        left = max(float(self._unheld.mean()), 1e-9)
+        return self.y - self._residuals / left, np.sqrt(self.sigma2 * self.noise / left)
+
+    @property
+    def _unheld(self) -> Floats:
+        """Of each training cell 1 − its leverage, which rounding may take below zero."""
         noise = self.sigma2 * self.noise
-        left = max(float((1 - noise * _lengths(*self._half)).mean()), 1e-9)
-        return self.y - self._residuals / left, np.sqrt(noise / left)
+        if self._by_cells is not None:
+            return np.asarray(noise * np.diagonal(self._by_cells.inverse))
+        return np.asarray(1 - noise * _lengths(*self._half))
 
     @cached_property
     def _left(self) -> Floats:
-        """Of each training cell 1 − its leverage."""
-        return np.asarray((1 - self.sigma2 * self.noise * _lengths(*self._half)).clip(1e-9))
+        return np.asarray(self._unheld.clip(1e-9))
 
     def each_left_out(self) -> Floats:
         """What the fit without it says of every training cell."""

@@ -315,12 +315,14 @@ class Adding:
     def _anew(self, group: Ints) -> tuple[float, float]:
         asked = int(group[0]), frozenset(group.tolist())
         if asked not in self._told:  # of a design the same few are left out again and again
-            kept, c = np.setdiff1d(np.arange(len(self._y)), group), self.cells
-            noise = self.effects.noise[kept]
-            fitted = Effects(c.codes[kept], c.shape, self._y[kept], noise, 2, curves=c.curves)
-            place, sd = fitted.predict(c.codes[group[:1]])
-            self._told[asked] = float(place[0]), float(sd[0])
+            self._told[asked] = self.effects.learnt_without(group) or self._fitted_without(group)
         return self._told[asked]
+
+    def _fitted_without(self, group: Ints) -> tuple[float, float]:
+        kept, c = np.setdiff1d(np.arange(len(self._y)), group), self.cells
+        fitted = Effects(c.codes[kept], c.shape, self._y[kept], self.effects.noise[kept], 2, curves=c.curves)
+        place, sd = fitted.predict(c.codes[group[:1]])
+        return float(place[0]), float(sd[0])
 
     def interval(self, codes: Ints, deviations: float | Floats, besides: float | Floats = 0.0) -> tuple[Floats, Floats]:
         """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it."""
