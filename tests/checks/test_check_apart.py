@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 
 import recombine as rc
+from recombine.checks import CheckResult
 from recombine.cli.check import check as show
 
 
@@ -26,10 +29,15 @@ def table(seed: int, times: float, rows: int = 2) -> pl.DataFrame:
     )
 
 
+@cache
+def checked(seed: int, times: float) -> CheckResult:
+    return rc.check(table(seed, times), factors=["soil", "lab"], target="P", draws=9)
+
+
 def test_a_level_far_noisier_is_in_the_headline_and_fails_the_gates() -> None:
     named, alike = 0, 0
     for seed in range(10):
-        result = rc.check(table(seed, 1_000.0), factors=["soil", "lab"], target="P", draws=9)
+        result = checked(seed, 1_000.0)
         told = result.forecast
         assert told is not None
         if [(a.factor, a.level, a.asked) for a in told.apart] == [("lab", "l2", 2)]:
@@ -40,7 +48,7 @@ def test_a_level_far_noisier_is_in_the_headline_and_fails_the_gates() -> None:
             assert told.apart[0].low < told.apart[0].error < told.apart[0].high
             assert result.fails(["error=5", "high=5"]) == ["error=5", "high=5"]
             assert result.to_dict()["forecast"]["worst_error"] == max(told.error, told.apart[0].error)
-        plain = rc.check(table(seed, 1.0), factors=["soil", "lab"], target="P", draws=9)
+        plain = checked(seed, 1.0)
         assert plain.forecast is not None
         alike += bool(plain.forecast.apart)
         assert plain.forecast.apart or plain.forecast.worst_high == plain.forecast.high
@@ -52,7 +60,7 @@ def test_what_a_level_apart_errs_by_lies_in_its_interval() -> None:
     """Meant for nine of ten, of errors that are normal: the mean of two new rows of both asked combinations."""
     held, tried = 0, 0
     for seed in range(30, 50):
-        result = rc.check(table(seed, 50.0), factors=["soil", "lab"], target="P", draws=9)
+        result = checked(seed, 50.0)
         apart = [] if result.forecast is None else [a for a in result.forecast.apart if a.level == "l2"]
         rng = np.random.default_rng(seed)
         soil, lab = rng.normal(0, 1, 9), rng.normal(0, 1, 6)
@@ -74,12 +82,12 @@ def test_the_command_says_what_failed(tmp_path, capsys) -> None:
 
 
 def test_a_forecast_that_may_err_by_more_than_all_answers_differ_supports_nothing() -> None:
-    found = [rc.check(table(seed, 1_000.0), factors=["soil", "lab"], target="P", draws=9) for seed in range(10)]
+    found = [checked(seed, 1_000.0) for seed in range(10)]
     wide = [r for r in found if r.forecast is not None and r.forecast.span and r.forecast.high > r.forecast.span]
     assert wide
     assert all(r.doubt for r in wide)
     assert any("err by more than all seen answers differ" in r.sentence() for r in wide)
-    plain = [rc.check(table(seed, 1.0), factors=["soil", "lab"], target="P", draws=9) for seed in range(10)]
+    plain = [checked(seed, 1.0) for seed in range(10)]
     assert sum(r.verdict == "determined" for r in plain) >= 9
 
 

@@ -52,9 +52,9 @@ def test_views_are_white_where_nothing_is_drawn_and_differ() -> None:
 
 
 def test_contrastive_pretraining_finds_the_other_view() -> None:
-    ensemble = pretrain(PANELS, VIEWS, steps=40, batch_size=32, optimizer=Adam(lr=3e-3), progress=quiet)
+    ensemble = pretrain(PANELS, VIEWS, steps=40, batch_size=16, optimizer=Adam(lr=3e-3), progress=quiet)
     inputs, targets = VIEWS.examples(torch.zeros(64, 1, dtype=torch.int64), Draws.single(3))
-    untrained = pretrain(PANELS, VIEWS, steps=0, batch_size=32, progress=quiet)
+    untrained = pretrain(PANELS, VIEWS, steps=0, batch_size=16, progress=quiet)
     before, after = (VIEWS.losses(e.predict(inputs)[0], targets).mean().item() for e in (untrained, ensemble))
     assert after < before - 0.3
     model = starting_from(OddOneOutNet(encoder=PANELS), ensemble, 0)()

@@ -8,7 +8,7 @@ are left out or drawn again apart from each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,8 @@ FEW = 6
 RESAMPLES = 1000
 MOST_DRAWN = 20_000_000
 """Fewer resamples are drawn of very many combinations, whose figures hardly vary."""
+AT_ONCE = 50
+"""Resamples drawn at once."""
 
 
 def over_combinations(statistic: Statistic, sizes: Sequence[int], level: float = 0.95, seed: int = 0) -> Interval:
@@ -39,7 +41,7 @@ def over_combinations(statistic: Statistic, sizes: Sequence[int], level: float =
         return Interval(mean, mean - half, mean + half, over="combinations", count=count)
     rng = np.random.default_rng(seed)
     resamples = max(100, min(RESAMPLES, MOST_DRAWN // count))
-    drawn = [_value(statistic, [rng.integers(size, size=size) for size in sizes]) for _ in range(resamples)]
+    drawn = [_value(statistic, groups) for groups in _drawn(rng, sizes, resamples)]
     low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return Interval(mean, float(low), float(high), over="combinations", count=count)
 
@@ -145,8 +147,21 @@ def over_examples(shares: Sequence[FloatArray], counts: Sequence[NDArray[np.int6
     return Interval(mean, mean - half, mean + half, over="examples", count=int(sum(count.sum() for count in counts)))
 
 
+def _drawn(rng: np.random.Generator, sizes: Sequence[int], times: int) -> Iterator[list[NDArray[np.int64]]]:
+    """Combinations drawn again. One group many times at once: the same numbers, and a call for each takes longer than
+    most statistics."""
+    if len(sizes) > 1:
+        yield from ([rng.integers(size, size=size) for size in sizes] for _ in range(times))
+        return
+    for begun in range(0, times, AT_ONCE):
+        for drawn in rng.integers(sizes[0], size=(min(AT_ONCE, times - begun), sizes[0])):
+            yield [drawn]
+
+
 def _value(statistic: Statistic, groups: Sequence[NDArray[np.int64]]) -> float:
     values = statistic(*groups)
+    if values.size == 1:  # as below, and sooner: of one model this is asked thousands of times
+        return value if math.isfinite(value := float(values.item())) else math.nan
     return float(values.mean()) if np.isfinite(values).all() else math.nan
 
 

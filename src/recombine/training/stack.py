@@ -91,12 +91,16 @@ class Stack:
         }
 
 
+def sow(seed: int) -> None:
+    """Seed what modules draw from. Where there is no other device, asking each kind to seed itself takes longer than
+    drawing the weights of a small model, or than its step: each writes down who asked."""
+    (torch.manual_seed if torch.accelerator.is_available() else torch.default_generator.manual_seed)(seed)
+
+
 def initial(model: Model, member: int, seed: int, dtype: torch.dtype | None = None, fresh: bool = True) -> nn.Module:
     """Member ``member`` as initialised by its own seed, whatever was drawn before or beside it; of a module that is
     given, a copy: drawn anew if ``fresh``, else with its weights."""
     with torch.random.fork_rng(devices=[]):
-        # Where there is no other device, asking each kind to seed itself takes longer than drawing the weights.
-        sow = torch.manual_seed if torch.cuda.is_available() else torch.default_generator.manual_seed
         sow(_seed(seed, member))
         if isinstance(model, nn.Module):
             module = _fresh(model) if fresh else copy.deepcopy(model).cpu()

@@ -18,7 +18,7 @@ from recombine.errors import InputError
 from recombine.models import ByName
 from recombine.training.failures import in_short
 from recombine.training.settings import Training
-from recombine.training.stack import initial, is_ours, python_state, undisturbed
+from recombine.training.stack import initial, is_ours, python_state, sow, undisturbed
 from recombine.training.strategies import draws_inside
 
 Batch = tuple[tuple[Tensor, ...], Tensor]
@@ -94,7 +94,7 @@ def _call(module: nn.Module, tensors: dict[str, Tensor], inputs: tuple[Tensor, .
     """What the module answers with these parameters and buffers, and what becomes of them; from one seed."""
     values = {name: tensor.clone() for name, tensor in tensors.items()}
     with torch.random.fork_rng():
-        torch.manual_seed(0)
+        sow(0)
         try:
             return functional_call(module, values, inputs), values
         except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, AttributeError) as error:

@@ -206,8 +206,8 @@ class ScanTask(Keeping, Description, Task):
 
     def _templates(self) -> tuple[Tensor, Tensor]:
         """Words (frames × longest command) and answers (frames × longest answer + 1); −1 and −2 are open places."""
-        words = torch.zeros(len(self._frames), max(len(f.split()) for f in self._frames), dtype=torch.int64)
-        answers = torch.full((len(self._frames), self.longest + 1), END, dtype=torch.int64)
+        words = np.zeros((len(self._frames), max(len(f.split()) for f in self._frames)), dtype=np.int64)
+        answers = np.full((len(self._frames), self.longest + 1), END, dtype=np.int64)
         for i, frame in enumerate(self._frames):
             spoken = frame.split()
             places = [j for j, word in enumerate(spoken) if word == OPEN]
@@ -217,7 +217,7 @@ class ScanTask(Keeping, Description, Task):
             marked = interpret(_marked(frame))
             for j, action in enumerate(marked):
                 answers[i, j] = {"I_WALK": -1, "I_LOOK": -2}.get(action, OUTPUTS.index(action))
-        return words, answers
+        return torch.as_tensor(words), torch.as_tensor(answers)
 
     def _points(self, part: Literal["train", "test"], device: torch.device) -> Tensor:
         """The commands of a part as points, with their repetitions."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from recombine.tasks.draws import key
-from recombine.training.stack import Objective, Stack
+from recombine.training.stack import Objective, Stack, sow
 from recombine.training.threads import in_lanes, side_by_side
 
 RANDOM_LAYERS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
@@ -68,7 +68,7 @@ class Loop:
             for i in range(len(self.stack)):
                 losses = []
                 for s, (x, y) in enumerate(self._batches(inputs, targets, i, len(numbers))):
-                    torch.manual_seed(key(self.stack.seed, self.stack.members[i], first + s, "inside") >> 1)
+                    sow(key(self.stack.seed, self.stack.members[i], first + s, "inside") >> 1)
                     before = None if self.probed else self._random_state()
                     losses.append(self.lanes[0].step(i, x, y, numbers[s]))
                     if before is not None:
