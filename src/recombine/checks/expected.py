@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,6 +51,7 @@ class Estimates:
     answers: Floats
     """Numbers, or probabilities (cells × classes)."""
     low: Floats | None
+    """Infinite where the range is open: of a rank scale, which ends with the smallest and largest seen answer."""
     high: Floats | None
     row_low: Floats | None = None
     """Of a single new row, where ``low`` and ``high`` are those of the mean of several."""
@@ -330,6 +332,14 @@ def shown(value: float, share: bool = False) -> str:
     if share:
         return f"{shown(100 * value)} %"
     return f"{value:,.0f}" if 1_000 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
+def range_of(low: float, high: float, say: Callable[[float], str] = shown) -> str:
+    """A range as people say it, also one that is open at an end."""
+    if math.isinf(low) or math.isinf(high):
+        ends = [f"{say(end)} or {which}" for end, which in ((low, "more"), (high, "less")) if math.isfinite(end)]
+        return ends[0] if ends else "any number"
+    return f"{say(low)} to {say(high)}"
 
 
 def apart(one: float, two: float, share: bool = False) -> tuple[str, str]:

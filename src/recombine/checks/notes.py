@@ -78,6 +78,7 @@ def notes_on(
         *_bits(train.target),
         *_outside(train.target, queries),
         *_cut(train.target, judged.forecast, queries),
+        *_open(judged.forecast, queries),
         *_uneven(queries),
         *_unranged(train.target, judged.forecast),
         *_bends(known, train.space.names, judged),
@@ -217,7 +218,7 @@ def _cut(target: Target | None, expected: Forecast | None, queries: Sequence[Que
     if target is None or expected is None:
         return []
     low, high = expected.bounds
-    cut = sum(q.low is not None and (q.low == low or q.high == high) for q in queries)
+    cut = sum(q.low is not None and (q.low == low > -math.inf or q.high == high < math.inf) for q in queries)
     if not cut:
         return []
     ends = f"{low:g} and {high:g}" if high < math.inf else f"{low:g}"
@@ -225,6 +226,18 @@ def _cut(target: Target | None, expected: Forecast | None, queries: Sequence[Que
     why = "its name or sign says that it is a part of a whole" if by_name else "a log-odds scale has no others"
     which = f"{cut:,} of {sum(q.low is not None for q in queries):,} ranges are cut at {ends}"
     return [f"{which}, which {target.name} is taken not to leave ({why}, and no seen answer does)."]
+
+
+def _open(expected: Forecast | None, queries: Sequence[Query]) -> list[str]:
+    """Ranges that a rank scale leaves open at an end: there is no telling how far beyond it an answer lies."""
+    ranged = [(q.low, q.high) for q in queries if q.low is not None and q.high is not None]
+    wide = sum(math.isinf(low) or math.isinf(high) for low, high in ranged)
+    if not wide or expected is None or not isinstance(expected.recommended, Adding):
+        return []
+    seen = expected.recommended.cells.answers
+    ends = f"the smallest and largest seen answer ({shown(float(seen.min()))} and {shown(float(seen.max()))})"
+    which = f"{wide:,} of {len(ranged):,} ranges {'are' if wide > 1 else 'is'} open at an end"
+    return [f"{which}: a rank scale goes as far as {ends}; an answer there may lie far beyond, which nothing tells."]
 
 
 def _shares(target: Target) -> bool:
@@ -257,6 +270,7 @@ def _unranged(target: Target | None, expected: Forecast | None) -> list[str]:
 def _uneven(queries: Sequence[Query]) -> list[str]:
     """Where one forecast is of answers that are easy and of some that are hopeless."""
     widths = [(q.high - q.low) / 2 for q in queries if q.low is not None and q.high is not None]
+    widths = [width for width in widths if math.isfinite(width)]
     middle = median(widths) if widths else 0.0
     wide = sum(width > UNEVEN * middle for width in widths)
     if not wide:

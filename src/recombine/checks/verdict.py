@@ -74,6 +74,8 @@ class Query:
     """What was observed, of a seen combination; else by the rule that the forecast recommends, None where nothing
     determines it."""
     low: float | None = None
+    """Nine of ten numbers lie from ``low`` to ``high``; infinite where the range is open: a rank scale does not tell
+    how far beyond the smallest or largest seen answer one lies."""
     high: float | None = None
     row_low: float | None = None
     """Ends of the range of a single new row, where ``low`` and ``high`` are those of the mean of several."""
@@ -458,14 +460,16 @@ class CheckResult(Result):
             "min_cut": query.min_cut,
             "shrinkage": query.shrinkage,
             "prediction": query.prediction,
-            "low": query.low,
-            "high": query.high,
+            "low": finite(query.low),
+            "high": finite(query.high),
             "rule": self.rule_of(query),
             "network": query.network,
             "witness": None,
         }
         if query.row_low is not None:
-            record |= {"row_low": query.row_low, "row_high": query.row_high}
+            record |= {"row_low": finite(query.row_low), "row_high": finite(query.row_high)}
+        if sides := [s for s, end in (("below", query.low), ("above", query.high)) if end is not finite(end)]:
+            record["open"] = sides
         if query.rows is not None:
             record |= {"rows": query.rows, "smoothed": query.smoothed}
         if query.probabilities is not None:
@@ -494,6 +498,11 @@ class CheckResult(Result):
             [{names[k]: (self.space.factors[k].levels or ())[level] for k, level in levels}, value]
             for levels, value in effects.items()
         ]
+
+
+def finite(end: float | None) -> float | None:
+    """An end as JSON can write it: none where the range is open."""
+    return None if end is None or math.isinf(end) else end
 
 
 def scale_of(rescaled: Additivity | None) -> str | None:
