@@ -265,6 +265,21 @@ class Forecast:
         gains = " and that still errs less than the same answer for all" if self.metric == "log loss" else ""
         return f"recommended is the rule whose error was smallest {added}{gains}, or a simpler one that was as good"
 
+    def less_than_sums(self) -> str:
+        """That the rule errs less than the assumed one, in numbers: those that are shown, or else those that it was
+        chosen by, before something was added for what it learnt; none where neither are less."""
+        own = next((r for r in self.rules if r.rule == self.rule), None)
+        if own is None or self.assumed is None:
+            return ""
+        for one, two, how in (
+            (self.error, self.assumed.error, ""),
+            (own.uncharged, self.assumed.uncharged, ", before something is added for what each learnt"),
+        ):
+            rule, sums = apart(one, two, self.share)
+            if one < two and rule != sums:
+                return f"{rule} against {sums} of sums{how}"
+        return ""
+
     @property
     def _few(self) -> str:
         """What the means of few rows count in that choice."""

@@ -385,8 +385,9 @@ class CheckResult(Result):
         sums = ("additive", "constant", "pairs" if self.order > 1 else "additive")
         if found is None or found.assumed is None or found.rule.startswith(sums):
             return ""
-        rule, plain = apart(found.error, found.assumed.error, found.share)
-        less = f"it erred less on combinations left out ({rule} against {plain} of sums), though that may be chance"
+        if not (less := found.less_than_sums()):
+            return f"; the answers given are of the rule “{found.rule}”, which errs about as much as sums"
+        less = f"it erred less on combinations left out ({less}), though that may be chance"
         return f"; take the answers given, of the rule “{found.rule}”: {less}"
 
     def reached(self, everything: str) -> str:
@@ -417,6 +418,8 @@ class CheckResult(Result):
             return f"on combinations left out it is not clearly better than {same}"
         if tried is not None and not tried.beats:
             return f"on combinations left out it errs {self._less(tried.error, found.constant, same)}"
+        if self.additivity is not None and self.additivity.repeats:
+            return self.additivity.words.rstrip(".")
         if self.additivity is not None and self.additivity.rejected is None:
             return f"nothing here tests it, {self.additivity.words.rstrip('.')}"
         if self.additivity is not None and self.additivity.untested:
@@ -425,8 +428,9 @@ class CheckResult(Result):
             less = self._less(found.error, found.constant, same)
             return f"on combinations left out the rule “{found.rule}” errs {less}"
         if tried is not None and found.outdone:
-            rule, sums = apart(found.error, tried.error, found.share)
-            return f"on combinations left out the rule “{found.rule}” errs clearly less ({rule} against {sums})"
+            less = found.less_than_sums()
+            by = f" ({less})" if less else ", where each counts by its rows"
+            return f"on combinations left out the rule “{found.rule}” errs less beyond chance{by}"
         if not found.tells:
             return UNTOLD
         return ""
