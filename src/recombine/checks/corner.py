@@ -69,9 +69,7 @@ def staircase(known: Identifiability, asked: Ints, space: FactorSpace) -> Stairc
     pairs = list(combinations(range(len(space)), 2)) if len(asked) else []
     for k, m in pairs:
         shape = known.shape[k], known.shape[m]
-        if math.prod(shape) > min(
-            MOST_PAIRS, len(known.codes) ** 2 / 2
-        ):  # of numbers, nearly each row has its own
+        if math.prod(shape) > min(MOST_PAIRS, len(known.codes) ** 2 / 2):  # of numbers, nearly each row has its own
             continue
         seen = np.zeros(shape, dtype=bool)
         seen[known.codes[:, k], known.codes[:, m]] = True
