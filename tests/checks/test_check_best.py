@@ -63,3 +63,27 @@ def test_the_command_says_it(tmp_path, capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         main(["check", str(path), "--factors", "a,b", "--target", "y", "--best", "min", "--json"])
     assert json.loads(capsys.readouterr().out)["best"]["first"][0]["a"] == "a0"
+
+
+def test_beyond_what_was_seen_a_rank_scale_leaves_ranges_open() -> None:
+    cells = [(a, b) for a in range(7) for b in range(7) if (a, b) != (6, 6) and (3 * a + b) % 5]
+    rng = np.random.default_rng(1)
+    y = [float(np.sinh(a + b - 6) + 0.1 * rng.normal()) for a, b in cells]
+    rows = {"a": [f"a{a}" for a, _ in cells], "b": [f"b{b}" for _, b in cells], "y": y}
+    result = check(rows, ["a", "b"], target="y")
+    assert result.rule == "additive on a rank scale"
+    (top,) = [q for q in result.queries if result.combination(q.codes) == {"a": "a6", "b": "b6"}]
+    assert top.low is not None
+    assert top.low < np.sinh(6) < top.high == float("inf")
+    said = result.words_of(top)
+    assert (said["low"], said["high"], said["open"]) == (top.low, None, ["above"])
+    inside = next(q for q in result.queries if q.low is not None and np.isfinite([q.low, q.high]).all())
+    assert "open" not in result.words_of(inside)
+    words = result.best("max")["words"]
+    assert words.startswith("a6, b6: ")
+    assert " or more)" in words
+    assert "by how much a rank scale does not tell" in words
+    assert "less good than it looks" not in words
+    assert any("open at an end" in note for note in result.notes)
+    assert not any("cut at" in note for note in result.notes)
+    json.dumps(result.to_dict(), allow_nan=False)

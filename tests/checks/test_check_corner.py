@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+from math import comb
+
 import numpy as np
 import polars as pl
 
 import recombine as rc
 from recombine.checks import CheckResult
-from recombine.checks.corner import corner
+from recombine.checks.corner import _by_chance, corner, staircase
 from recombine.checks.identifiability import Identifiability
 from recombine.space import FactorSpace
 
@@ -49,3 +52,62 @@ def test_of_three_factors_two_make_the_corner() -> None:
     assert [(k, levels.tolist()) for k, levels in corner(known, codes[asked], space)] == [(0, [1, 2]), (1, [1, 2])]
     assert corner(Identifiability(codes[~asked], space.shape, 1), codes[asked], space) == ()
     assert corner(known, codes[:0], space) == ()
+
+
+def grid(side: int, numbers: bool) -> tuple[FactorSpace, np.ndarray]:
+    levels = [[10.0 * 2**i if numbers else f"{name}{i}" for i in range(side)] for name in "ab"]
+    space = FactorSpace.of(a=levels[0], b=levels[1])
+    return space, np.stack(np.unravel_index(np.arange(side**2), space.shape), axis=1)
+
+
+def found(holes: np.ndarray, numbers: bool) -> bool:
+    space, codes = grid(len(holes), numbers)
+    there = holes[codes[:, 0], codes[:, 1]]
+    return staircase(Identifiability(codes[~there], space.shape, 1), codes[there], space) is not None
+
+
+def test_a_staircase_is_told_of_numbers_and_of_names_in_any_order() -> None:
+    i, j = np.indices((6, 6))
+    rng = np.random.default_rng(0)
+    for holes in (i + j >= 6, i + j <= 3, i - j >= 2, (i > 2) & (j > 2) & (i + j > 6)):
+        assert found(holes, numbers=True)
+        assert found(holes[rng.permutation(6)][:, rng.permutation(6)], numbers=False)
+    few = (i + j >= 9) & (i > 3) & (j > 3)
+    assert found(few, numbers=True)
+    assert not found(few, numbers=False)  # three holes of names lie so in one table of eight
+
+
+def test_scattered_holes_are_behind_a_staircase_as_seldom_as_meant() -> None:
+    for numbers in (True, False):
+        fired = 0
+        for seed in range(200):
+            rng = np.random.default_rng(50_000 + seed)
+            side, share = int(rng.integers(4, 8)), rng.uniform(0.1, 0.4)
+            holes = np.zeros(side**2, dtype=bool)
+            holes[rng.permutation(side**2)[: max(3, round(share * side**2))]] = True
+            fired += found(holes.reshape(side, side), numbers)
+        assert fired <= 0.05 * 200
+
+
+def test_the_chance_of_a_staircase_is_counted() -> None:
+    codes = np.stack(np.unravel_index(np.arange(12), (4, 3)), axis=1)
+
+    def nested(chosen: tuple[int, ...]) -> bool:
+        rows = [{int(b) for a, b in codes[list(chosen)] if a == row} for row in range(4)]
+        several = len(set(codes[list(chosen), 0])) > 1 and len(set(codes[list(chosen), 1])) > 1
+        return several and all(one <= two or two <= one for one, two in combinations(rows, 2))
+
+    for holes in (3, 4, 5):
+        share = sum(map(nested, combinations(range(12), holes))) / comb(12, holes)
+        assert np.isclose(_by_chance(holes, holes, (4, 3), ordered=False), share)
+
+
+def test_a_staircase_is_said() -> None:
+    rng = np.random.default_rng(0)
+    rows = [(2.0**i, 2.0**j, i + j + 0.3 * rng.normal()) for i in range(6) for j in range(6) if i + j < 7]
+    table = pl.DataFrame(rows, schema=["one", "two", "y"], orient="row")
+    said = "all 10 that are forecast are of high one with high two, and no seen one is as far out in both"
+    assert said in rc.check(table, factors=["one", "two"], target="y", draws=9).sentence()
+    named = table.with_columns(pl.col(name).map_elements("dose {}".format, pl.String) for name in ("one", "two"))
+    said = "that one and two leave empty if ordered by how many of each other they were seen with"
+    assert said in rc.check(named, factors=["one", "two"], target="y", draws=9).sentence()

@@ -190,7 +190,7 @@ def test_a_pair_of_levels_that_was_seen_is_drawn_as_seen():
 def test_what_is_determined_looks_doubtful_where_the_table_contradicts_adding_up(contradicted):
     cells = [(a, b) for a in range(6) for b in range(6) if (a + 2 * b) % 5]
     table = {"a": [a for a, _ in cells] * 2, "b": [b for _, b in cells] * 2}
-    wrong = np.array([(a * b) % 3 for a, b in cells]) if contradicted else np.zeros(len(cells))
+    wrong = np.array([-2 * b * (a == 2) for a, b in cells]) if contradicted else np.zeros(len(cells))
     noise = np.random.default_rng(0).normal(size=2 * len(cells)) / 20
     y = np.tile(np.array([a + b for a, b in cells]) + wrong, 2) + noise
     result = check({**table, "y": y}, ["a", "b"], target="y")

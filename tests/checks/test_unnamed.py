@@ -151,7 +151,7 @@ def plates(seed: int, act: float, shift: float, plate=lambda n, rng: rng.permuta
 def test_a_plate_with_all_repeats_of_a_combination_is_found_between_combinations_and_naming_it_mends_the_verdict():
     table = plates(0, act=0.0, shift=3.0)
     before = check(table, ["a", "b"], target="y", draws=9)
-    assert before.verdict == "assumption rejected"
+    assert before.verdict == "assumption unsupported"
     (note,) = [n for n in before.notes if "which is not named" in n]
     assert note.startswith("column plate, which is not named, explains ")
     assert "of what adding up leaves between combinations (p below 0.0001); what contradicts" in note

@@ -54,6 +54,18 @@ def test_rows_of_seen_combinations_are_held_out_for_measure(capsys, grid, tmp_pa
     assert (told["compared_on"], told["combinations"]) == ("new rows", {"seen": 16, "unseen": 4})
 
 
+def test_rows_that_a_group_keeps_out_of_both_are_said_to_be_left_out(capsys, grid, tmp_path):
+    out, table = tmp_path / "split.csv", pl.read_csv(grid)
+    table.with_columns(who=pl.Series([i % 7 for i in range(len(table))])).write_csv(grid)
+    words = ("split", grid, "--factors", "site,device", "--hold-out", "4", "--out", out)
+    _, said = run(capsys, *words, "--group", "who")
+    left_out = len(table) - len(pl.read_csv(out))
+    assert left_out > 0
+    assert f", without the {left_out} rows in neither" in said.out
+    _, said = run(capsys, *words)
+    assert "in neither\n" not in said.out.split("written to")[1]
+
+
 def test_blank_answers_are_no_training(capsys, tmp_path):
     path, out = tmp_path / "half.csv", tmp_path / "split.csv"
     path.write_text("a,b,y\nx,u,1\nx,v,2\nx,w,3\ny,u,4\ny,v,5\ny,w,\nz,u,7\nz,v,\nz,w,9\n Z,u,7\n")

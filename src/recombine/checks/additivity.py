@@ -82,6 +82,8 @@ class Additivity:
     """The scale on which effects were to add up; none: the answer's own."""
     odd: Odd | None = None
     """Of a rejection by one level: that level, and what it responds to unlike the others."""
+    repeats: bool = False
+    """Whether nothing but the scatter of repeated rows speaks against it: whether that is the noise, nothing tells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,12 +203,18 @@ def _untested(why: str) -> Additivity:
 def _verdict(tests: list[_Found], what: str = "additivity") -> Additivity:
     best = min(tests, key=lambda t: t.p_value)
     p = min(1.0, best.p_value * len(tests))
-    value = f"p = {p:.2g}" if p > SMALLEST else f"p < {SMALLEST:g}"
+    value = f"p = {_as_near(p)}" if p > SMALLEST else f"p < {SMALLEST:g}"
     said = f"{value}, {best.words}" + (f", the smallest of {len(tests)} tests" if len(tests) > 1 else "")
     words = (
         f"{what} is {'' if p < LEVEL else 'not '}rejected on the seen combinations ({said}; rejected below {LEVEL:g})."
     )
     return Additivity(best.test, p < LEVEL, p, None, words, said, odd=best.odd if p < LEVEL else None)
+
+
+def _as_near(p: float) -> str:
+    """Two digits, or as many as tell on which side of the level it lies."""
+    texts = [f"{p:.{digits}g}" for digits in range(2, 18)]
+    return next((t for t in texts if np.sign(float(t) - LEVEL) == np.sign(p - LEVEL)), texts[0])
 
 
 def _pairs(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from recombine.checks.expected import per_cent, shown
+from recombine.checks.expected import per_cent, range_of, shown
 from recombine.space import quoted
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def best(result: CheckResult, end: Literal["max", "min"]) -> dict[str, Any]:
         if alike else "no other asked one has a range that reaches it"
     )  # fmt: skip
     luck = "; the first of many is likely to turn out less good than it looks" if len(told) > 1 else ""
+    if math.isinf((order[0].high if end == "max" else order[0].low) or 0.0):
+        luck = "; it may be better than all that was seen, by how much a rank scale does not tell"
     found["words"] = f"{said}; {told_apart}{luck}; the best seen one is {named}, {shown(float(mean[top]))}"
     if result.forecast is not None and result.answers.count[use][top] == 1:
         smoothed = float(result.forecast.estimate(codes.astype(np.int64)).answers[0])
@@ -87,5 +90,5 @@ def _likeliest(result: CheckResult, end: Literal["max", "min"], classes: tuple[s
 
 def _said(result: CheckResult, query: Query) -> str:
     named = ", ".join(map(str, result.combination(query.codes).values()))
-    ends = "" if query.low is None or query.high is None else f" ({shown(query.low)} to {shown(query.high)})"
+    ends = "" if query.low is None or query.high is None else f" ({range_of(query.low, query.high)})"
     return f"{named}: {shown(float(query.prediction or 0.0))}{ends}"

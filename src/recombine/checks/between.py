@@ -12,17 +12,18 @@ plates differ by: a rejection by the scatter of repeats is then one of both toge
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from recombine.checks.additivity import additivity
+from recombine.checks.additivity import Additivity, additivity
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import LEAST_FREEDOM
-from recombine.space import quoted
+from recombine.space import Level, quoted
 from recombine.support.answers import Target
 
 DEALS, MOST_DEALT = 999, 1_000_000_000
@@ -92,11 +93,38 @@ def kept_to(known: Identifiability, at: Ints, level: Ints) -> bool:
     return True
 
 
+def of_means(
+    known: Identifiability, means: Floats, names: tuple[str, ...], levels: Sequence[Sequence[Level]] = ()
+) -> Additivity:
+    """The test of whether effects add up on means of combinations, each taken for one row."""
+    once, none = np.ones(len(means), dtype=np.int64), np.zeros(len(means))
+    return additivity(known, Target("", None, once, means, none), names, levels)
+
+
+def repeats_alone(
+    found: Additivity, known: Identifiability, target: Target, names: tuple[str, ...], on: str = ""
+) -> Additivity | None:
+    """A rejection that rests on the scatter of repeated rows alone, as one of which nobody knows: rows of a combination
+    that are readings of one run scatter less than runs do, and every difference between runs then looks like an
+    interaction. None where means of combinations contradict that effects add up, too."""
+    if not found.rejected or not target.numeric or not target.conflicts or not (target.count > 0).all():
+        return None
+    alone = of_means(known, target.mean, names)
+    if alone.rejected:
+        return None
+    left = "leave nothing to test it with" if alone.p_value is None else f"do not (p = {alone.p_value:.2g})"
+    words = (
+        f"{on}the scatter of repeated rows contradicts it ({found.evidence}), but means of combinations, each taken "
+        f"for one row, {left}: either effects do not simply add up, or rows of a combination are not independent, as "
+        "readings of one run are not. Whole combinations run anew would tell; such readings are better averaged first."
+    )
+    return replace(found, rejected=None, words=words, odd=None, repeats=True)
+
+
 def one_each(column: str, known: Identifiability, names: tuple[str, ...], means: Floats) -> list[str]:
     """A sentence on a column of which every combination has one value, where the means of combinations, each taken for
     one row, do not contradict that effects add up: then nothing but the scatter of repeats does."""
-    once, none = np.ones(len(means), dtype=np.int64), np.zeros(len(means))
-    alone = additivity(known, Target("", None, once, means, none), names)
+    alone = of_means(known, means, names)
     if alone.rejected:
         return []
     left = "they leave nothing to test it with" if alone.p_value is None else f"p = {alone.p_value:.2g}"
@@ -107,4 +135,4 @@ def one_each(column: str, known: Identifiability, names: tuple[str, ...], means:
     ]
 
 
-__all__ = ["Means", "Way", "by_dealing", "kept_to", "one_each"]
+__all__ = ["Means", "Way", "by_dealing", "kept_to", "of_means", "one_each", "repeats_alone"]

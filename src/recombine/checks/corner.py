@@ -1,14 +1,20 @@
-"""A corner of the grid that nothing seen reaches: the asked combinations are all of A′ × B′, and no seen one is.
+"""A corner of the grid that nothing seen reaches: the asked combinations are all of A′ × B′, and no seen one is; or
+they lie behind a staircase, where no seen one is as far out in both factors at once.
 
 Every cell that can be left out to try a forecast then lies outside of it, so that no seen row tells whether levels that
 never met act together where they meet: all high doses of two drugs."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Ints
@@ -20,6 +26,25 @@ if TYPE_CHECKING:
 LIKE_THE_SEEN = "The forecast supposes that the asked combinations behave like the seen ones"
 MOST_NAMED = 6
 """Levels of a factor that are named."""
+CHANCE = 0.04
+"""How often as many holes, placed at random, may leave a staircase as large by chance, over all pairs of factors."""
+BEHIND = 0.5
+"""Share of what is forecast that lies behind a staircase, at least."""
+MOST_STEPS = 30
+"""Cells behind a staircase up to which its shapes are counted one by one."""
+MOST_PAIRS = 1_000_000
+"""Pairs of levels of two factors up to which a staircase is looked for."""
+
+
+@dataclass(frozen=True)
+class Staircase:
+    """Where no seen cell is as far out in both factors."""
+
+    factors: tuple[int, int]
+    ends: tuple[str, str] | None
+    """Of numbers, which of them are far out: "high" or "low"; None: of names, far out are those seen with fewest."""
+    forecast: int
+    """Asked cells behind it."""
 
 
 def corner(known: Identifiability, asked: Ints, space: FactorSpace) -> tuple[tuple[int, Ints], ...]:
@@ -37,17 +62,123 @@ def corner(known: Identifiability, asked: Ints, space: FactorSpace) -> tuple[tup
     return ()
 
 
+def staircase(known: Identifiability, asked: Ints, space: FactorSpace) -> Staircase | None:
+    """Two factors whose unseen pairs of levels begin at a staircase, further out than chance would put as many holes,
+    if most asked cells lie behind it. Of two factors that are numbers the order is that of the numbers, up or down; of
+    others there is one only if every unseen pair lies behind it."""
+    pairs = list(combinations(range(len(space)), 2)) if len(asked) else []
+    for k, m in pairs:
+        shape = known.shape[k], known.shape[m]
+        if math.prod(shape) > min(MOST_PAIRS, len(known.codes) ** 2 / 2):  # of numbers, nearly each row has its own
+            continue
+        seen = np.zeros(shape, dtype=bool)
+        seen[known.codes[:, k], known.codes[:, m]] = True
+        values = [_numbers(space, factor) for factor in (k, m)]
+        for ends, orders in _orders(seen, values):
+            behind = _unreached(seen, *orders)
+            there = int(behind[asked[:, k], asked[:, m]].sum())
+            several = min(behind.any(axis=0).sum(), behind.any(axis=1).sum()) > 1
+            if not several or there < BEHIND * len(asked) or (ends is None and (behind | seen).sum() < seen.size):
+                continue
+            if _by_chance(int(behind.sum()), int((~seen).sum()), shape, ends is not None) < CHANCE / len(pairs):
+                return Staircase((k, m), ends, there)
+    return None
+
+
+def _numbers(space: FactorSpace, k: int) -> NDArray[Any] | None:
+    levels = space.factors[k].levels or ()
+    told = all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels)
+    return np.array(levels, dtype=np.float64) if told else None
+
+
+def _orders(
+    seen: NDArray[np.bool_], values: list[NDArray[Any] | None]
+) -> Iterator[tuple[tuple[str, str] | None, tuple[Ints, Ints]]]:
+    """Levels of both factors from the nearest to the furthest out."""
+    first, second = values
+    if first is None or second is None:
+        yield None, (np.argsort(-seen.sum(axis=1), kind="stable"), np.argsort(-seen.sum(axis=0), kind="stable"))
+        return
+    for up in (1, -1):
+        for also in (1, -1):
+            ends = "high" if up > 0 else "low", "high" if also > 0 else "low"
+            yield ends, (np.argsort(up * first), np.argsort(also * second))
+
+
+def _unreached(seen: NDArray[np.bool_], rows: Ints, columns: Ints) -> NDArray[np.bool_]:
+    """Pairs of levels that no seen pair is as far out as, in both."""
+    ordered = seen[np.ix_(rows, columns)][::-1, ::-1]
+    reached = np.logical_or.accumulate(np.logical_or.accumulate(ordered, axis=0), axis=1)[::-1, ::-1]
+    found = np.zeros_like(seen)
+    found[np.ix_(rows, columns)] = ~reached
+    return found
+
+
+def _by_chance(behind: int, holes: int, shape: tuple[int, int], ordered: bool) -> float:
+    """At most how often so many holes, placed at random, leave so many pairs behind some staircase: the number of these
+    times the chance that one is all holes."""
+    ways = math.log(4.0) if ordered else sum(math.lgamma(n + 1) for n in shape)
+    if behind > MOST_STEPS:  # there are no more shapes than this (Hardy and Ramanujan 1918)
+        ways += math.pi * math.sqrt(2 * behind / 3)
+    elif ordered:
+        ways += math.log(max(sum(1 for _ in _steps(behind, *shape)), 1))
+    else:
+        ways = math.log(max(sum(_placed(steps, *shape) for steps in _steps(behind, *shape)), 1))
+    cells = math.prod(shape)
+    one = _log_choose(cells - behind, holes - behind) - _log_choose(cells, holes)
+    return math.exp(min(ways + one, 0.0))
+
+
+def _steps(cells: int, rows: int, most: int, least: int = 2) -> Iterator[tuple[int, ...]]:
+    """Staircases of so many cells: the lengths of their rows, none longer than the one before, at least ``least`` rows
+    and, of the first of two or more, columns."""
+    if cells == 0:
+        if least <= 0:
+            yield ()
+        return
+    for first in range(min(cells, most), 0 if least < 2 else 1, -1):
+        if first * rows >= cells:
+            for rest in _steps(cells - first, rows - 1, first, least - 1):
+                yield (first, *rest)
+
+
+def _placed(steps: tuple[int, ...], rows: int, columns: int) -> int:
+    """In how many ways named levels make it: nothing tells apart those in rows, or columns, of the same length."""
+    across = [sum(length > j for length in steps) for j in range(columns)]
+    down = [*steps, *[0] * (rows - len(steps))]
+    return math.prod(
+        math.factorial(len(of)) // math.prod(math.factorial(n) for n in Counter(of).values()) for of in (down, across)
+    )
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
 def supposed(result: CheckResult) -> str:
     """What every forecast rests on, and where nothing seen can bear it out; where only a part of what is asked is
     listed, no corner is told."""
     codes = [q.codes for q in result.queries if q.status == "determined"] if len(result.queries) == result.total else []
     asked, space = np.array(codes, dtype=np.int64).reshape(-1, len(result.space)), result.space
     held = corner(result.known, asked, space)
-    if not held:
+    if held:
+        named = " with ".join(f"{space.factors[k].name} in {{{_some(space, k, levels)}}}" for k, levels in held)
+        them = f"all {len(asked):,} that are forecast are of {named}, of which none was seen"
+    elif found := staircase(result.known, asked, space):
+        them = _behind(found, len(asked), space)
+    else:
         return f"{LIKE_THE_SEEN}."
-    named = " with ".join(f"{space.factors[k].name} in {{{_some(space, k, levels)}}}" for k, levels in held)
-    them = f"all {len(asked):,} that are forecast are of {named}, of which none was seen"
     return f"{LIKE_THE_SEEN}, but {them}: whether effects add up there no seen row can tell."
+
+
+def _behind(found: Staircase, asked: int, space: FactorSpace) -> str:
+    many = f"all {asked:,}" if found.forecast == asked else f"{found.forecast:,} of the {asked:,}"
+    one, two = (space.factors[k].name for k in found.factors)
+    if found.ends is None:
+        order = f"{one} and {two} leave empty if ordered by how many of each other they were seen with"
+        return f"{many} that are forecast are in the one corner that {order}"
+    both = f"{found.ends[0]} {one} with {found.ends[1]} {two}"
+    return f"{many} that are forecast are of {both}, and no seen one is as far out in both"
 
 
 def _some(space: FactorSpace, k: int, codes: Ints) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,6 +51,7 @@ class Estimates:
     answers: Floats
     """Numbers, or probabilities (cells × classes)."""
     low: Floats | None
+    """Infinite where the range is open: of a rank scale, which ends with the smallest and largest seen answer."""
     high: Floats | None
     row_low: Floats | None = None
     """Of a single new row, where ``low`` and ``high`` are those of the mean of several."""
@@ -263,6 +265,21 @@ class Forecast:
         gains = " and that still errs less than the same answer for all" if self.metric == "log loss" else ""
         return f"recommended is the rule whose error was smallest {added}{gains}, or a simpler one that was as good"
 
+    def less_than_sums(self) -> str:
+        """That the rule errs less than the assumed one, in numbers: those that are shown, or else those that it was
+        chosen by, before something was added for what it learnt; none where neither are less."""
+        own = next((r for r in self.rules if r.rule == self.rule), None)
+        if own is None or self.assumed is None:
+            return ""
+        for one, two, how in (
+            (self.error, self.assumed.error, ""),
+            (own.uncharged, self.assumed.uncharged, ", before something is added for what each learnt"),
+        ):
+            rule, sums = apart(one, two, self.share)
+            if one < two and rule != sums:
+                return f"{rule} against {sums} of sums{how}"
+        return ""
+
     @property
     def _few(self) -> str:
         """What the means of few rows count in that choice."""
@@ -330,6 +347,14 @@ def shown(value: float, share: bool = False) -> str:
     if share:
         return f"{shown(100 * value)} %"
     return f"{value:,.0f}" if 1_000 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
+def range_of(low: float, high: float, say: Callable[[float], str] = shown) -> str:
+    """A range as people say it, also one that is open at an end."""
+    if math.isinf(low) or math.isinf(high):
+        ends = [f"{say(end)} or {which}" for end, which in ((low, "more"), (high, "less")) if math.isfinite(end)]
+        return ends[0] if ends else "any number"
+    return f"{say(low)} to {say(high)}"
 
 
 def apart(one: float, two: float, share: bool = False) -> tuple[str, str]:

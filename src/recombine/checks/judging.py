@@ -10,6 +10,7 @@ import numpy as np
 from recombine.checks.additivity import MOST_FACTORS, MOST_LISTED, Additivity, additivity
 from recombine.checks.aliases import Aliases, aliases
 from recombine.checks.apart import apart
+from recombine.checks.between import repeats_alone
 from recombine.checks.contestants import untried
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast, losses_of
@@ -50,7 +51,8 @@ class Judged:
     @property
     def contradicted(self) -> bool:
         """Whether the seen combinations speak against sums, on their scale too."""
-        return self.additivity is not None and self.additivity.rejected is True and self.scale is None
+        found = self.additivity
+        return found is not None and (found.rejected is True or found.repeats) and self.scale is None
 
     def adds_up(self, order: int) -> bool:
         """Whether nothing speaks against sums: they are not rejected, or not on their scale, and the recommended rule
@@ -68,7 +70,8 @@ def judge(
     if expected is not None and wanted is not None:
         expected = replace(expected, realised=_realised(expected, known, train, wanted))
     fit = _additivity(known, train, expected)
-    return Judged(expected, fit, _rescaled(known, train, fit, expected), tuple(why_not))
+    fit, rescaled = _by_repeats(known, train, fit, _rescaled(known, train, fit, expected), expected)
+    return Judged(expected, fit, rescaled, tuple(why_not))
 
 
 def _forecast(
@@ -154,6 +157,22 @@ def _rescaled(
         return None
     again = additivity(known, scaled(train.target, scale), train.space.names, _levels(train))
     return replace(again, scale=scale.name)
+
+
+def _by_repeats(
+    known: Identifiability, train: Table, fit: Additivity | None, rescaled: Additivity | None, expected: Forecast | None
+) -> tuple[Additivity | None, Additivity | None]:
+    """The same where more than repeated rows speaks against sums, or sums explain nothing of combinations left out;
+    else one of which nobody knows, in the answer's own units or else on the other scale."""
+    if fit is None or train.target is None or expected is None or scale_of(rescaled) is not None:
+        return fit, rescaled
+    if expected.explains and (found := repeats_alone(fit, known, train.target, train.space.names)):
+        return found, None
+    if rescaled is not None and (scale := expected.scale) is not None and expected.beats:
+        there, on = scaled(train.target, scale), f"on the {scale.name} scale "
+        if found := repeats_alone(rescaled, known, there, train.space.names, on):
+            return replace(found, explained=fit.explained), None
+    return fit, rescaled
 
 
 def _levels(train: Table) -> list[Sequence[Level]]:

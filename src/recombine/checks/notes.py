@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 import numpy as np
@@ -28,6 +28,8 @@ UNEVEN = 3
 """Times the median width from which a range is one of a hard combination."""
 FEWEST_MARKS, MOST_MARKS = 3, 11
 """Different answers of a scale such as a rating."""
+MOST_CODES, OFTEN = 7, 5
+"""Different whole numbers that may be codes, and rows for each of them, on average."""
 MOST_HARDER = 3
 """Levels that are named."""
 MOST_SPACED = 6
@@ -76,8 +78,10 @@ def notes_on(
         *_shortcut(prediction, judged.forecast),
         *_per_cent(train.target, judged.forecast),
         *_bits(train.target),
+        *_codes(train.target),
         *_outside(train.target, queries),
         *_cut(train.target, judged.forecast, queries),
+        *_open(judged.forecast, queries),
         *_uneven(queries),
         *_unranged(train.target, judged.forecast),
         *_bends(known, train.space.names, judged),
@@ -183,6 +187,18 @@ def _bits(target: Target | None) -> list[str]:
     return ["Answers are 0 and 1, taken as classes; --target-kind number forecasts the share of 1, with a range."]
 
 
+def _codes(target: Target | None) -> list[str]:
+    """Whole numbers that recur and leave others out, as codes of classes do; ratings and counts leave none out."""
+    if target is None or not target.numeric:
+        return []
+    given = np.unique(_given(target))
+    few = FEWEST_MARKS <= len(given) <= MOST_CODES and target.count.sum() >= OFTEN * len(given)
+    if not few or (given != given.round()).any() or (np.diff(given) == 1).any():
+        return []
+    values = ", ".join(f"{v:g}" for v in given)
+    return [f"Answers are few whole numbers ({values}), taken as numbers; if they are codes, --target-kind class."]
+
+
 def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
     """Where ranges leave what may be possible. Nothing is cut: of degrees as of counts all that were seen may be whole
     numbers from 0 on, so only a person knows; and the ranges were tried as they are."""
@@ -190,12 +206,10 @@ def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
         return []
     rating = _marks(target)
     low, high = rating or (0.0, 1.0 if _shares(target) else math.inf)
-    ranged = [(q.low, q.high, q.prediction) for q in queries if q.low is not None and q.high is not None]
+    ranged = _closed((q.low, q.high, q.prediction) for q in queries)
     out, one_row = sum(a < low or b > high for a, b, _ in ranged), ""
     if rating and not out:  # what one person answers is a mark, though means of several are not
-        ranged = [
-            (q.row_low, q.row_high, q.prediction) for q in queries if q.row_low is not None and q.row_high is not None
-        ]
+        ranged = _closed((q.row_low, q.row_high, q.prediction) for q in queries)
         out, one_row = sum(a < low or b > high for a, b, _ in ranged), " of one row"
     if not out or target.mean[target.count > 0].min() < low:
         return []
@@ -212,12 +226,23 @@ def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
     return [f"{below}: if answers cannot be negative, read 0 there; a range cut so holds as often."]
 
 
+def _closed(
+    ranges: Iterable[tuple[float | None, float | None, float | str | None]],
+) -> list[tuple[float, float, float | str | None]]:
+    """Ranges with two ends; of those that are open `_open` tells."""
+    return [
+        (low, high, said)
+        for low, high, said in ranges
+        if low is not None and high is not None and math.isfinite(high - low)
+    ]
+
+
 def _cut(target: Target | None, expected: Forecast | None, queries: Sequence[Query]) -> list[str]:
     """That ranges end where answers cannot go on, and how that is known."""
     if target is None or expected is None:
         return []
     low, high = expected.bounds
-    cut = sum(q.low is not None and (q.low == low or q.high == high) for q in queries)
+    cut = sum(q.low is not None and (q.low == low > -math.inf or q.high == high < math.inf) for q in queries)
     if not cut:
         return []
     ends = f"{low:g} and {high:g}" if high < math.inf else f"{low:g}"
@@ -225,6 +250,18 @@ def _cut(target: Target | None, expected: Forecast | None, queries: Sequence[Que
     why = "its name or sign says that it is a part of a whole" if by_name else "a log-odds scale has no others"
     which = f"{cut:,} of {sum(q.low is not None for q in queries):,} ranges are cut at {ends}"
     return [f"{which}, which {target.name} is taken not to leave ({why}, and no seen answer does)."]
+
+
+def _open(expected: Forecast | None, queries: Sequence[Query]) -> list[str]:
+    """Ranges that a rank scale leaves open at an end: there is no telling how far beyond it an answer lies."""
+    ranged = [(q.low, q.high) for q in queries if q.low is not None and q.high is not None]
+    wide = sum(math.isinf(low) or math.isinf(high) for low, high in ranged)
+    if not wide or expected is None or not isinstance(expected.recommended, Adding):
+        return []
+    seen = expected.recommended.cells.answers
+    ends = f"the smallest and largest seen answer ({shown(float(seen.min()))} and {shown(float(seen.max()))})"
+    which = f"{wide:,} of {len(ranged):,} ranges {'are' if wide > 1 else 'is'} open at an end"
+    return [f"{which}: a rank scale goes as far as {ends}; an answer there may lie far beyond, which nothing tells."]
 
 
 def _shares(target: Target) -> bool:
@@ -256,7 +293,7 @@ def _unranged(target: Target | None, expected: Forecast | None) -> list[str]:
 
 def _uneven(queries: Sequence[Query]) -> list[str]:
     """Where one forecast is of answers that are easy and of some that are hopeless."""
-    widths = [(q.high - q.low) / 2 for q in queries if q.low is not None and q.high is not None]
+    widths = [(high - low) / 2 for low, high, _ in _closed((q.low, q.high, None) for q in queries)]
     middle = median(widths) if widths else 0.0
     wide = sum(width > UNEVEN * middle for width in widths)
     if not wide:

@@ -325,10 +325,17 @@ class Adding:
         return float(place[0]), float(sd[0])
 
     def interval(self, codes: Ints, deviations: float | Floats, besides: float | Floats = 0.0) -> tuple[Floats, Floats]:
-        """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it."""
+        """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it. Open
+        (infinite) on the side where a way back that is learnt from the answers ends."""
         place, sd = self.effects.predict(codes, self._own(codes))
         half = np.hypot(deviations * sd, besides)
-        return self.scale.back(place - half), self.scale.back(place + half)
+        low, high = self.scale.back(place - half), self.scale.back(place + half)
+        if not self.scale.learnt:
+            return low, high
+        return (
+            np.where(place - half <= self._y.min(), -math.inf, low),
+            np.where(place + half >= self._y.max(), math.inf, high),
+        )
 
     def unsure(self, codes: Ints) -> float:
         """Mean squared standard error of answers, by the fit."""

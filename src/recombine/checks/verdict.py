@@ -74,6 +74,8 @@ class Query:
     """What was observed, of a seen combination; else by the rule that the forecast recommends, None where nothing
     determines it."""
     low: float | None = None
+    """Nine of ten numbers lie from ``low`` to ``high``; infinite where the range is open: a rank scale does not tell
+    how far beyond the smallest or largest seen answer one lies."""
     high: float | None = None
     row_low: float | None = None
     """Ends of the range of a single new row, where ``low`` and ``high`` are those of the mean of several."""
@@ -383,8 +385,9 @@ class CheckResult(Result):
         sums = ("additive", "constant", "pairs" if self.order > 1 else "additive")
         if found is None or found.assumed is None or found.rule.startswith(sums):
             return ""
-        rule, plain = apart(found.error, found.assumed.error, found.share)
-        less = f"it erred less on combinations left out ({rule} against {plain} of sums), though that may be chance"
+        if not (less := found.less_than_sums()):
+            return f"; the answers given are of the rule “{found.rule}”, which errs about as much as sums"
+        less = f"it erred less on combinations left out ({less}), though that may be chance"
         return f"; take the answers given, of the rule “{found.rule}”: {less}"
 
     def reached(self, everything: str) -> str:
@@ -415,6 +418,8 @@ class CheckResult(Result):
             return f"on combinations left out it is not clearly better than {same}"
         if tried is not None and not tried.beats:
             return f"on combinations left out it errs {self._less(tried.error, found.constant, same)}"
+        if self.additivity is not None and self.additivity.repeats:
+            return self.additivity.words.rstrip(".")
         if self.additivity is not None and self.additivity.rejected is None:
             return f"nothing here tests it, {self.additivity.words.rstrip('.')}"
         if self.additivity is not None and self.additivity.untested:
@@ -423,8 +428,9 @@ class CheckResult(Result):
             less = self._less(found.error, found.constant, same)
             return f"on combinations left out the rule “{found.rule}” errs {less}"
         if tried is not None and found.outdone:
-            rule, sums = apart(found.error, tried.error, found.share)
-            return f"on combinations left out the rule “{found.rule}” errs clearly less ({rule} against {sums})"
+            less = found.less_than_sums()
+            by = f" ({less})" if less else ", where each counts by its rows"
+            return f"on combinations left out the rule “{found.rule}” errs less beyond chance{by}"
         if not found.tells:
             return UNTOLD
         return ""
@@ -458,14 +464,16 @@ class CheckResult(Result):
             "min_cut": query.min_cut,
             "shrinkage": query.shrinkage,
             "prediction": query.prediction,
-            "low": query.low,
-            "high": query.high,
+            "low": finite(query.low),
+            "high": finite(query.high),
             "rule": self.rule_of(query),
             "network": query.network,
             "witness": None,
         }
         if query.row_low is not None:
-            record |= {"row_low": query.row_low, "row_high": query.row_high}
+            record |= {"row_low": finite(query.row_low), "row_high": finite(query.row_high)}
+        if sides := [s for s, end in (("below", query.low), ("above", query.high)) if end is not finite(end)]:
+            record["open"] = sides
         if query.rows is not None:
             record |= {"rows": query.rows, "smoothed": query.smoothed}
         if query.probabilities is not None:
@@ -494,6 +502,11 @@ class CheckResult(Result):
             [{names[k]: (self.space.factors[k].levels or ())[level] for k, level in levels}, value]
             for levels, value in effects.items()
         ]
+
+
+def finite(end: float | None) -> float | None:
+    """An end as JSON can write it: none where the range is open."""
+    return None if end is None or math.isinf(end) else end
 
 
 def scale_of(rescaled: Additivity | None) -> str | None:

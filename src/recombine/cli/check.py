@@ -445,9 +445,9 @@ def _answer(query: Query) -> str:
 
 
 def _ends(low: float, high: float | None) -> str:
-    from recombine.checks.expected import shown as rounded
+    from recombine.checks.expected import range_of
 
-    return f"{rounded(low)} to {rounded(high or 0.0)}"
+    return range_of(low, high or 0.0)
 
 
 def _plain(answer: float | str) -> str:

@@ -107,7 +107,7 @@ def split(
         print_json(_plain(rows, found))
     else:
         hinted = None if group or time or folds else 0.0
-        _show(rows, found, target, graded, seen_rows or hinted, out)
+        _show(rows, found, target, graded, seen_rows or hinted, out, folds is None)
     return 0
 
 
@@ -188,8 +188,9 @@ def _plain_fold(rows: Rows, fold: Fold) -> dict[str, Any]:
 
 
 def _show(
-    every: Rows, found: list[Fold], target: str | None, graded: bool, seen_rows: float | None, out: Path | None
-) -> None:
+    every: Rows, found: list[Fold], target: str | None, graded: bool, seen_rows: float | None, out: Path | None,
+    single: bool,
+) -> None:  # fmt: skip
     rows, blank = every.with_answer(), int((~every.answered).sum())
     total = len(rows.combinations)
     wrapped(
@@ -211,7 +212,8 @@ def _show(
     for note in rows.notes:
         wrapped(f"note: {note}")
     if out is not None:
-        say(f"written to {out}")
+        apart = len(found[0].apart) if single else 0
+        say(f"written to {out}" + (f", without the {counted(apart, 'row')} in neither" if apart else ""))
 
 
 def _print_folds(found: list[Fold]) -> None:

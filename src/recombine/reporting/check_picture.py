@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.checks.expected import per_cent
+from recombine.checks.expected import per_cent, range_of
 from recombine.figures import check_cells as drawn
 from recombine.figures.data import label, number
 from recombine.space import quoted
@@ -100,7 +100,7 @@ def answer_of(query: Query) -> str:
 
 
 def within(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{number(low)} to {number(high)}"
+    return "" if low is None or high is None else range_of(low, high, number)
 
 
 def _effect(result: CheckResult, levels: tuple[tuple[int, int], ...], value: int) -> str:

@@ -34,6 +34,7 @@ BETWEEN, ZEROS = re.compile(r"(?<=[^\W_])[-_–\s]+(?=[^\W_])"), re.compile(r"(?
 SPACES = re.compile(r"(?<=[0-9])[\s\u00a0\u202f](?=[0-9]{3}(?![0-9]))")
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
 WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s*([^\s0-9.,].{0,15})")
+IN_FRONT = re.compile(r"[+-]?([A-Z]{0,3}[$€£¥₩₹₽]|USD|EUR|GBP|CHF|JPY)\s*[+-]?[0-9][0-9.,]*")
 DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?")
 
 
@@ -124,8 +125,9 @@ def step(answers: NDArray[np.float64]) -> float:
 
 
 def unit_of(texts: Iterable[str]) -> str | None:
-    """What stands behind the number in every one of these texts, if it is the same: C in 20 C and 25 C."""
-    found = [WITH_UNIT.fullmatch(t.strip()) for t in texts]
+    """What stands behind the number in every one of these texts, or a currency in front of it, if it is the same: C in
+    20 C and 25 C."""
+    found = [_unit(t) for t in texts]
     units = {m[1] if m else None for m in found}
     return units.pop() if len(units) == 1 else None
 
@@ -134,11 +136,15 @@ def units_of(texts: Iterable[str]) -> list[str]:
     """The few units of texts that are all numbers with one, such as 5.1 g and 5100 mg, some with decimals; none where
     they may be names: each unit stands in several."""
     texts = list(texts)
-    found = [WITH_UNIT.fullmatch(t.strip()) for t in texts]
+    found = [_unit(t) for t in texts]
     units = sorted({m[1] for m in found if m})
-    named = all(m and (m[1][0].isalpha() or m[1][0] in "°%") for m in found)
+    named = all(m and (m[1][0].isalpha() or m[1][0] in "°%$€£¥₩₹₽") for m in found)
     broken = any("." in t or "," in t for t in texts)
     return units if named and broken and 1 < len(units) <= len(texts) / FEWEST_OF_UNIT else []
+
+
+def _unit(text: str) -> re.Match[str] | None:
+    return WITH_UNIT.fullmatch(text.strip()) or IN_FRONT.fullmatch(text.strip())
 
 
 def refuse_enormous(name: str, values: Iterable[float], where: Callable[[], str] = lambda: "") -> None:
