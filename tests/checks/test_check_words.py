@@ -12,7 +12,7 @@ import pytest
 
 from recombine.checks import Purpose, Query, check
 from recombine.checks.additivity import _as_near, _Found, _verdict
-from recombine.checks.expected import Forecast, RuleError
+from recombine.checks.expected import Forecast, RuleError, per_cent
 from recombine.checks.judging import Judged
 from recombine.checks.notes import _rejected, _uneven
 from recombine.cli.check import check as show
@@ -314,7 +314,7 @@ def classes_of_rows():
 def test_the_page_shows_the_chance_of_a_class():
     result = check(classes_of_rows(), ["a", "b", "c"], target="y")
     query = next(q for q in result.queries if q.probabilities)
-    answer = f"{query.prediction} ({100 * max(query.probabilities.values()):.0f} %)"
+    answer = f"{query.prediction} ({per_cent(max(query.probabilities.values()))})"
     page = check_page(result)
     assert f'<td class="number" data-label="Answer">{answer}</td>' in page
     assert f"; answer {answer}" in page  # of a cell that is pointed at
@@ -499,6 +499,21 @@ def test_notes_of_tables_that_people_bring():
         assert {rule.error for rule in told.forecast.rules} == {0.0}
     one = check({"a": [1, 2, 1, 2], "y": [1.0, 2.0, 1.5, 2.5]}, ["a"], target="y")
     assert "With one factor there is nothing to recombine" in " ".join(one.notes)
+
+
+def test_a_share_is_all_only_where_it_is():
+    assert [per_cent(x) for x in (0.994, 0.996, 1 - 1e-12, 1.0, -0.2)] == ["99 %", "99 %", "99 %", "100 %", "-20 %"]
+    assert [per_cent(x, 1) for x in (0.9994, 0.9996, 1.0)] == ["99.9 %", "99.9 %", "100.0 %"]
+
+
+def test_one_note_says_that_answers_lie_below_a_limit():
+    rng, cells = np.random.default_rng(0), grid(6, 5)
+    y = rng.normal(0, 1, 6)[cells[:, 0]] + rng.normal(0, 1, 5)[cells[:, 1]]
+    y += 1 - np.quantile(y, 0.4)
+    limited, capped = [f"{v:.3f}" if v > 1 else "<1.0" for v in y], np.maximum(y, 1).round(3)
+    for answers, told in ((limited, "read as the limit itself, 1"), (capped, "exactly 1, the smallest")):
+        notes = check(table(cells, answers), ["a", "b"], target="y").notes
+        assert [told in n for n in notes if "limit" in n or "saturates" in n] == [True]
 
 
 @pytest.mark.parametrize("kind", ["saturated", "floor", "normal", "rounded", "counts", "ratings", "flags"])

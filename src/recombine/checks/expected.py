@@ -338,8 +338,9 @@ class Forecast:
 
 
 def per_cent(share: float, decimals: int = 0) -> str:
-    """A share as a person reads it."""
-    return f"{100 * share:.{decimals}f} %"
+    """A share as a person reads it; 100 % only where it is all."""
+    most = 100.0 if share >= 1 else 100 - 10.0**-decimals
+    return f"{min(100 * share, most):.{decimals}f} %"
 
 
 def shown(value: float, share: bool = False) -> str:

@@ -152,7 +152,7 @@ def _rules(result: CheckResult) -> list[dict[str, str]]:
     return [
         {"name": f"{r.rule} (recommended)" if r.rule == result.forecast.rule else r.rule,
          "error": shown(r.error, share=True) if result.forecast.share else number(r.error),
-         "explained": "" if r.explained is None else f"{number(100 * r.explained, 0)} %"
+         "explained": "" if r.explained is None else per_cent(r.explained).replace("-", "−")
          + (" (may be chance)" if r.explained > 0 and not r.beats else "")} for r in result.forecast.rules
     ]  # fmt: skip
 
@@ -285,7 +285,7 @@ def _pair(association: Association) -> dict[str, str]:
         "v": number(association.cramers_v, 2),
         "information": number(association.information, 3),
         "given": given,
-        "explained": "" if association.explained is None else f"{number(100 * association.explained, 0)} %",
+        "explained": "" if association.explained is None else per_cent(association.explained),
         "p": "" if association.p_value is None else f"{association.p_value:.2g}",
         "method": association.method if association.method != ONE_LEVEL else "",
     }

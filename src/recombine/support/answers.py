@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -130,6 +130,8 @@ class Answers:
     classes: tuple[str, ...] | None
     column: pl.Expr
     percent: bool = False
+    limits: frozenset[float] = frozenset()
+    """Numbers beyond which answers were said to lie."""
 
     def target(self, y: NDArray[np.float64], starts: NDArray[np.int64]) -> Target:
         """What the combinations answered, whose rows lie together from ``starts`` on; NaN is no answer."""
@@ -158,14 +160,15 @@ class Answers:
         return Target(self.name, None, count, mean, spread, self.percent, ends)
 
 
-def piled_up(name: str, y: NDArray[np.float64]) -> list[str]:
-    """A sentence on answers many of which are exactly the largest or smallest, while hardly any other recurs."""
+def piled_up(name: str, y: NDArray[np.float64], limits: Collection[float] = ()) -> list[str]:
+    """A sentence on answers many of which are exactly the largest or smallest, while hardly any other recurs; none
+    where that is one of the ``limits``, of which there is one already."""
     y = y[~np.isnan(y)]
     ends = [] if len(y) < FEWEST_PILED else [("largest", "above", y.max()), ("smallest", "below", y.min())]
     said = []
     for which, beyond, end in ends:
         pile, others = int((y == end).sum()), y[y != end]
-        if pile < PILED * len(y) or len(others) < FEWEST_PILED:
+        if pile < PILED * len(y) or len(others) < FEWEST_PILED or end in limits:
             continue
         values, often = np.unique(others, return_counts=True)
         if len(values) >= FEWEST_PILED and often.max() <= ELSEWHERE * pile:
@@ -200,13 +203,15 @@ def find_answers(
     limits = {} if kind == "class" else limits_among(texts)
     plainly = {t: limits.get(t, t) for t in texts}
     numbers = None if kind == "class" else read_numbers(target, set(plainly.values()), said.commas_are_decimal)
+    at = dict[str, float]()
     if numbers is not None and limits:
         numbers = replace(numbers, values={t: numbers.values[p] for t, p in plainly.items() if p in numbers.values})
-        said.notes.append(_beyond(target, {t: numbers.values[t] for t in limits}, rows_of(frames, text)))
+        at = {t: numbers.values[t] for t in limits}
+        said.notes.append(_beyond(target, at, rows_of(frames, text)))
     if numbers is not None and (kind == "number" or set(numbers.values.values()) != {0.0, 1.0}):
         said.notes += numbers.notes
         percent = any(t.strip().endswith("%") for t in numbers.values)
-        return Answers(target, None, numbers.column(text).alias(" y"), percent)
+        return Answers(target, None, numbers.column(text).alias(" y"), percent, frozenset(at.values()))
     if numbers is not None:
         said.notes += numbers.notes
         texts = [t for t in texts if t in numbers.values]

@@ -303,7 +303,7 @@ def _group(
     counts = np.diff(np.append(starts, len(rows)))
     y = rows[" y"].cast(pl.Float64).to_numpy() if told else np.zeros(0)
     target = told.target(y, starts) if told else None
-    notes = (*notes, *piled_up(told.name, y)) if told and told.classes is None else notes
+    notes = (*notes, *piled_up(told.name, y, told.limits)) if told and told.classes is None else notes
     return Table(space, codes, counts, dropped, target, notes)
 
 
