@@ -10,6 +10,7 @@ import polars as pl
 import recombine as rc
 from recombine.checks import CheckResult
 from recombine.cli.check import check as show
+from recombine.reporting.check import check_page
 
 
 def table(seed: int, times: float, rows: int = 2) -> pl.DataFrame:
@@ -89,6 +90,36 @@ def test_a_forecast_that_may_err_by_more_than_all_answers_differ_supports_nothin
     assert any("err by more than all seen answers differ" in r.sentence() for r in wide)
     plain = [checked(seed, 1.0) for seed in range(10)]
     assert sum(r.verdict == "determined" for r in plain) >= 9
+
+
+def test_adding_up_is_not_shown_for_a_level_that_its_own_mean_answers_as_well() -> None:
+    """Noise of 40 times the others' drowns the soils in lab l2, of 6 times it does not: verdict, gate, JSON, page and
+    the doubt of each combination say the same."""
+    drowned, told = 0, 0
+    for seed in range(7):
+        for times in (40.0, 6.0):
+            result = rc.check(table(seed, times), factors=["soil", "lab"], target="P", draws=9)
+            assert result.forecast is not None
+            if [a.level for a in result.forecast.apart] != ["l2"]:
+                continue
+            (level,), page = result.forecast.apart, check_page(result)
+            assert result.to_dict()["forecast"]["apart"][0]["shown"] == level.shown
+            if not level.shown:
+                drowned += times == 40.0
+                assert result.verdict != "determined"
+                assert result.fails(["assumption"])
+            elif result.verdict == "determined":
+                told += times == 6.0
+                assert result.beside == ", with far larger errors for lab l2"
+                assert result.beside in page
+                assert not result.fails(["assumption"])
+            if result.doubted_levels:
+                assert result.verdict + result.beside == "assumption unsupported for lab l2"
+                assert "which is not shown for lab l2" in page
+                doubted = {result.combination(q.codes)["lab"] for q in result.queries if result.doubt_of(q)}
+                assert doubted == {"l2"}
+    assert drowned >= 4
+    assert told >= 3
 
 
 def test_on_ranks_whose_levels_seem_noisy_nothing_is_said_of_very_many_rows() -> None:

@@ -188,6 +188,11 @@ class Forecast:
         return "".join(said) + (f" So it is with {more:,} more levels (JSON: forecast.apart)." if more else "")
 
     @property
+    def untold(self) -> tuple[Apart, ...]:
+        """Levels apart whose combinations the rule is not shown to tell from each other."""
+        return tuple(a for a in self.apart if not a.shown)
+
+    @property
     def worst_error(self) -> float:
         """The error to expect where it is largest: of all asked combinations, or of a level apart."""
         return max(self.error, *(a.error for a in self.apart), 0.0)
@@ -311,7 +316,7 @@ class Forecast:
         listed = {
             "rules": [vars(rule) for rule in self.rules],
             "harder": [{k: v for k, v in vars(h).items() if k != "at"} for h in self.harder],
-            "apart": [vars(level) for level in self.apart],
+            "apart": [level.to_dict() for level in self.apart],
         }
         return {**shown, **listed, "choice": self.choice}
 

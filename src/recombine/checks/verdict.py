@@ -3,9 +3,10 @@
 status   seen < determined < extrapolation < undetermined < unseen level, exact under effects that add up
 verdict  the worst status of all asked combinations; where that is "determined" and the table has answers, it stays so
          only if the seen answers do not contradict adding up ("assumption rejected") and adding up explains something
-         of combinations that are left out, the forecast's interval does not reach beyond all that seen answers differ
-         by, and none of these looks like a code for missing ("assumption unsupported"); if they contradict it in the
-         answer's own units and both hold on the scale of the recommended rule, it is "determined on a log scale"
+         of combinations that are left out, also of those of a level that errs far more than the others, the forecast's
+         interval does not reach beyond all that seen answers differ by, and none of these looks like a code for missing
+         ("assumption unsupported"); if they contradict it in the answer's own units and both hold on the scale of the
+         recommended rule, it is "determined on a log scale"
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from recombine.checks import exported
 from recombine.checks._coverage import Coverage
 from recombine.checks.additivity import Additivity
 from recombine.checks.advice import Advice
+from recombine.checks.apart import Apart
 from recombine.checks.best import best
 from recombine.checks.confounding import Confounding
 from recombine.checks.corner import supposed
@@ -159,7 +161,8 @@ class CheckResult(Result):
         if self.additivity is None or self.worst == "seen":
             return None
         if self.scale is not None:
-            shown = self.forecast is None or (self.forecast.beats and self.forecast.tells and not self.coded)
+            told = self.forecast
+            shown = told is None or (told.beats and told.tells and not self.coded and not told.untold)
             return None if shown else "unsupported"
         if self.additivity.rejected:
             return "rejected"
@@ -167,8 +170,13 @@ class CheckResult(Result):
 
     @property
     def beside(self) -> str:
-        """What a verdict worse than “determined” would hide, for the end of a headline."""
-        return BESIDE[self.doubt] if self.doubt and not self.determined else ""
+        """What the verdict would hide, for the end of a headline: of one worse than “determined” a doubt, of that one
+        levels that err far more than the others."""
+        if self.doubt:
+            return ("" if self.determined else BESIDE[self.doubt]) + self._for_levels
+        levels = [] if self.forecast is None else [a.name for a in self.forecast.apart]
+        named = levels if len(levels) < 3 else [levels[0], f"{len(levels) - 1:,} more levels"]
+        return f", with far larger errors for {' and '.join(named)}" if levels else ""
 
     @property
     def scale(self) -> str | None:
@@ -183,7 +191,12 @@ class CheckResult(Result):
     @property
     def rests(self) -> str:
         """What “determined” rests on, with what the table's answers say against it."""
-        return self.assumes + (f", {DOUBT[self.doubt]}" if self.doubt else "")
+        return self.assumes + (f", {DOUBT[self.doubt]}{self._for_levels}" if self.doubt else "")
+
+    @property
+    def _for_levels(self) -> str:
+        levels = " and ".join(a.name for a in self.doubted_levels)
+        return f" for {levels}" if levels else ""
 
     @property
     def rule(self) -> str:
@@ -198,7 +211,7 @@ class CheckResult(Result):
 
     def in_words(self, status: str, query: Query | None = None) -> str:
         """What a status says of combinations, or of one, with what speaks against it."""
-        if status in WORDS or not self.doubt:
+        if status in WORDS or not (self.doubt if query is None else self.doubt_of(query)):
             return WORDS.get(status) or f"determined if {self.assumes}"
         beside = ", answered by substitution, which does not suppose that" if self.rule == "substitution" else ""
         if beside and query is None and self.forecast is not None and not self.forecast.covers_all:
@@ -215,7 +228,16 @@ class CheckResult(Result):
 
     def doubt_of(self, query: Query) -> str | None:
         """What speaks against the status of a combination that is determined if effects add up."""
-        return self.doubt if query.status in ("determined", "extrapolation") else None
+        if query.status not in ("determined", "extrapolation") or self.doubt is None:
+            return None
+        only = self.doubted_levels
+        return self.doubt if not only or any(query.codes[a.at[0]] == a.at[1] for a in only) else None
+
+    @property
+    def doubted_levels(self) -> tuple[Apart, ...]:
+        """Where nothing but levels apart is doubted: these."""
+        untold = () if self.forecast is None or self.doubt != "unsupported" else self.forecast.untold
+        return untold if untold and self._not_shown() == _untold(untold) else ()
 
     @property
     def determined(self) -> bool:
@@ -363,7 +385,7 @@ class CheckResult(Result):
                 best = self.forecast.scale if self.forecast is not None else None
                 on = f"; adding up does best on a {best.name} scale" if best is not None else ""
                 return f"{every}, and the seen combinations do not contradict that{on}{self._rather()}."
-            return f"{every}, but that is not shown: {self._not_shown()}."
+            return f"{every}, but that is not shown{self._for_levels}: {self._not_shown()}."
         how = f"would determine {self.reached('all of them')}"
         how = how if self.advice.enough else "would be needed, but no allowed set suffices"
         if self.worst == "extrapolation":
@@ -414,6 +436,8 @@ class CheckResult(Result):
             return f"on combinations left out the rule “{found.rule}” errs {less}"
         if self.scale is not None and not found.tells:
             return UNTOLD
+        if self.scale is not None and found.untold:
+            return _untold(found.untold)
         if tried is not None and (tried.error >= found.constant or found.rule == "constant"):
             return f"on combinations left out it is not clearly better than {same}"
         if tried is not None and not tried.beats:
@@ -433,7 +457,7 @@ class CheckResult(Result):
             return f"on combinations left out the rule “{found.rule}” errs less beyond chance{by}"
         if not found.tells:
             return UNTOLD
-        return ""
+        return _untold(found.untold)
 
     def _less(self, error: float, than: float, same: str) -> str:
         assert self.forecast is not None
@@ -507,6 +531,19 @@ class CheckResult(Result):
 def finite(end: float | None) -> float | None:
     """An end as JSON can write it: none where the range is open."""
     return None if end is None or math.isinf(end) else end
+
+
+def _untold(levels: Sequence[Apart]) -> str:
+    """What is said of levels apart whose combinations nothing is shown to tell from each other."""
+    if not levels:
+        return ""
+    a, more = levels[0], f", nor for {len(levels) - 1:,} more levels" if len(levels) > 1 else ""
+    few = f"{a.name} errs far more than the others and was seen in too few combinations to try it there"
+    left = (
+        f"combinations of {a.name}, which errs far more than the others, are left out, it errs by {shown(a.left_out)}"
+    )
+    tried = f"where {left}, one answer for all of {a.name} by {shown(a.own_mean)}"
+    return (tried if a.own_mean == a.own_mean else few) + more
 
 
 def scale_of(rescaled: Additivity | None) -> str | None:

@@ -74,7 +74,7 @@ def grid_cells(result: CheckResult) -> list[tuple[int, int, str, bool]]:
     for (a, b), code in zip(cells.tolist(), result.known.status(cells[:, :factors]), strict=True):
         cell, name = (a, b)[:factors], list(MARK)[code]
         name = name if asked is None or name == "seen" or cell in asked else "not asked"
-        found.append((a, b, _doubted(result, name), cell in ringed))
+        found.append((a, b, _doubted(result, name, cell), cell in ringed))
     return found
 
 
@@ -109,5 +109,8 @@ def worst_mark(result: CheckResult, counts: dict[str, int] | None) -> str:
     return MARK[_doubted(result, next(iter(counts)))] if counts else ""
 
 
-def _doubted(result: CheckResult, name: str) -> str:
-    return "doubtful" if name == "determined" and result.doubt else name
+def _doubted(result: CheckResult, name: str, cell: tuple[int, ...] = ()) -> str:
+    """The status, or that it is doubted; ``cell``: of this combination, where levels apart alone are."""
+    only = result.doubted_levels if cell else ()
+    here = not only or any(cell[a.at[0]] == a.at[1] for a in only)
+    return "doubtful" if name == "determined" and result.doubt and here else name

@@ -168,7 +168,7 @@ def _some(names: list[str], most: int = 12) -> str:
 def _headline(result: CheckResult) -> str:
     """What is found; “determined” with what it rests on, on whatever scale."""
     if result.verdict.startswith("determined"):
-        return HEADLINES["determined"] + result.assumes
+        return HEADLINES["determined"] + result.assumes + result.beside
     return HEADLINES[result.verdict] + result.beside
 
 
