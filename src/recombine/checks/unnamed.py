@@ -23,6 +23,7 @@ from scipy.special import fdtrc, ndtri
 
 from recombine.checks.between import Means, Way, by_dealing, kept_to, one_each
 from recombine.checks.bystanders import MOST_COLUMNS
+from recombine.checks.cases import by_cases, counts_cases, words
 from recombine.checks.curves import curves_of
 from recombine.checks.effects import EXACT
 from recombine.checks.expected import per_cent
@@ -126,20 +127,24 @@ def unnamed(
     ]  # fmt: skip
     y, count = target.mean[told] if scale is None else scale.forth(target.mean[told]), target.count[told]
     ways = [column.ways(np.sqrt(count)) for column in columns]
+    counted = [(k, c.order) for k, c in enumerate(columns) if kinds.get(names[k]) == "number" and c.order is not None]
+    counted = [(k, n) for k, n in counted if counts_cases(n)] if (count == 1).all() else []
+    few = by_cases(x, y, counted) if counted else None
+    said = [] if few is None else [words(names[few.place], few)]
     found, apart = each(x, y, count, float(target.spread.sum()), ways), list[Explaining]()
     means, sums = Means(at, count), _effects(read, known, at, len(blocks), False) if alone else None
     if sums is not None:
         there, once = [[means.way(way) for way in of_one] for of_one in ways], np.ones(len(known.codes), dtype=np.int64)
         apart = [replace(one, between=True) for one in each(means.of(sums), means.of(y)[:, 0], once, 0.0, there, True)]
     if (best := likeliest([*found, *apart])) is not None:
-        return [_words(names[best.place], best, kinds)]
+        return [_words(names[best.place], best, kinds), *said]
     told_of = {one.place for one in apart}
     for place, column in enumerate(columns if sums is not None and count.sum() > len(known.codes) else []):
         if place in told_of or column.levels is None or _measured(column):
             continue
         if kept_to(known, at, column.levels):
-            return one_each(names[place], known, tuple(factors), means.of(y)[:, 0])
-    return []
+            return [*one_each(names[place], known, tuple(factors), means.of(y)[:, 0]), *said]
+    return said
 
 
 def _words(name: str, found: Explaining, kinds: Mapping[str, Kind]) -> str:
