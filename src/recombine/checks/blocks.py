@@ -24,6 +24,7 @@ from recombine.checks.advice import Advice
 from recombine.checks.curves import curves_of
 from recombine.checks.expected import shown
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.in_blocks import parted, pieces
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import LEAST_FREEDOM
 from recombine.checks.verdict import Query
@@ -132,8 +133,9 @@ def without_shifts(
     lost = known.rank + int(np.linalg.matrix_rank(shift)) - 1 - rank
     if lost:
         raise InputError(
-            f"the shifts of {named} cannot be told from effects of the factors ({lost:,} of their differences): the "
-            f"same combinations in several of them would tell. Leave {named} out, or a factor that goes with it."
+            f"the shifts of {named} cannot be told from effects of the factors ({lost:,} of their differences"
+            f"{_parted(train.space, codes, held)}): the same combinations in several of them would tell. Leave {named} "
+            "out, or a factor that goes with it."
         )
     freedom = int(target.count.sum()) - rank
     if freedom < LEAST_FREEDOM:
@@ -165,6 +167,17 @@ def without_shifts(
         tuple(columns), len(distinct), max(0.0, variance) ** 0.5, new, int(alone.sum()), codes[:, :held], shift,
         target.count[use], distinct.mean(axis=0),
     )  # fmt: skip
+
+
+def _parted(space: FactorSpace, codes: Ints, held: int) -> str:
+    """Which levels of a factor share no block, where that is why."""
+    for block in range(held, len(space)):
+        for k in range(held):
+            (levels, level), (_, value) = (np.unique(codes[:, i], return_inverse=True) for i in (k, block))
+            if len(np.unique(piece := pieces(level, value))) > 1:
+                names = [(space.factors[k].levels or ())[int(c)] for c in levels]
+                return f"; {parted(space.factors[block].name, space.factors[k].name, names, piece)}"
+    return ""
 
 
 def _alone(blocks: Ints, count: Ints) -> NDArray[np.bool_]:

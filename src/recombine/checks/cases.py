@@ -84,9 +84,10 @@ def words(name: str, found: Cases) -> str:
     chance = f"p = {found.p_value:.1g}" if found.p_value >= 1e-4 else "p below 0.0001"
     times = f"about {found.times:.1f} times as far with {shown(found.few)} as with {shown(found.many)}"
     return (
-        f"the larger {quoted(name)}, which is not named, the less rows scatter around what the factors tell ({chance}), "
-        f"{times}, as means or rates over so many cases do. All rows count alike here, and ranges are those of rows in "
-        "between; if it counts cases, leave out rows with very few, or give every case a row of its own."
+        f"the larger {quoted(name)}, which is not named, the less rows scatter around what the factors tell "
+        f"({chance}), {times}, as means or rates over so many cases do. All rows count alike here, and ranges are "
+        "those of rows in between; if it counts cases, leave out rows with very few, or give every case a row of its "
+        "own."
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from recombine.checks import in_blocks
 from recombine.checks.blocks import Shifts, without_shifts
 from recombine.checks.bystanders import MOST_ROWS, bystanders
 from recombine.checks.cells import existing
@@ -63,6 +64,8 @@ def read(
         plain = [n for n in train.space.names if n not in bins]
         with suppress(InputError):  # such as more bytes in other columns than are allowed: no reason to stop
             notes += bystanders(table, plain, used, how.get("merge_alike"), how.get("max_bytes"))
+            if train.rows <= in_blocks.MOST_ROWS:
+                notes += in_blocks.in_blocks(table, plain, used, how.get("merge_alike"), how.get("max_bytes"))
     if questions is not None:
         are = "is" if questions.rows == 1 else "are"
         notes.append(f"{_rows(questions)} without an answer in {how['target']!r} {are} asked about, not trained on.")

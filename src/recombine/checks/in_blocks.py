@@ -1,0 +1,139 @@
+"""Factors whose levels never meet within a day, a plate or a batch: their difference may be that of the column.
+
+Levels and values are nodes, and each row an edge from its level to its value. Levels of two pieces of this graph share
+no value, directly or by others, and with a shift of each value exactly their difference cannot be told (as in
+`components`). By chance a table falls into as many pieces only where values hardly recur: the column is dealt anew over
+the rows, and must not in any of the deals. A column each of whose values is in one combination alone names that.
+
+Times that hardly recur have no such values. There rows of each level that follow one another, none of another level
+between them, cannot be told from a drift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.special import gammaln
+
+from recombine.checks.bystanders import MOST_COLUMNS
+from recombine.checks.modular import Floats, Ints
+from recombine.errors import InputError
+from recombine.space import Level, quoted
+from recombine.support import times
+from recombine.support.scan import collect, scan
+
+MOST_ROWS, DEALS = 20_000, 299
+BY_CHANCE = 0.001
+"""Chance of an order in which rows of each level follow one another."""
+MOST_NAMED = 3
+LOOKED_AT = 20
+"""Texts that tell whether a column holds times."""
+
+
+def in_blocks(
+    table: Any, factors: Sequence[str], used: Collection[str | None], merge_alike: bool | None, max_bytes: int | None
+) -> list[str]:
+    """A sentence for each factor whose levels never meet within values of a column that is not ``used``."""
+    frame = scan(table, max_bytes=max_bytes)
+    kinds = frame.collect_schema()
+    others = [n for n, kind in kinds.items() if n not in {*factors, *used} and not kind.is_nested()]
+    others = [n for n in others if kinds[n] != pl.Object][:MOST_COLUMNS]
+    if not others or len(factors) < 2:
+        return []
+    rows = collect(frame.select(*factors, *others)).drop_nulls(factors)
+    if merge_alike:
+        texts = [n for n in factors if kinds[n] == pl.String]
+        rows = rows.with_columns(pl.col(texts).str.strip_chars().str.to_lowercase())
+    levels = {n: _codes(rows[n]) for n in factors}
+    cells = np.unique(np.stack([*levels.values()], axis=1), axis=0, return_inverse=True)[1].ravel()
+    said = []
+    for name in others:
+        if rows[name].null_count():
+            continue
+        value = _codes(rows[name])
+        if len(np.unique(cells * (int(value.max()) + 1) + value)) == value.max() + 1:
+            order = _times(name, rows[name])
+            said += (
+                [] if order is None else [_drift(name, f) for f, level in levels.items() if one_by_one(level, order)]
+            )
+            continue
+        said += [_words(name, f, rows[f], pieces(level, value)) for f, level in levels.items() if apart(level, value)]
+    return said
+
+
+def pieces(level: Ints, value: Ints) -> Ints:
+    """Of each level the piece of the graph that it is in."""
+    many = int(level.max()) + 1
+    graph = coo_array((np.ones(len(level)), (level, many + value)), shape=(many + int(value.max()) + 1,) * 2)
+    return np.asarray(connected_components(graph, directed=False)[1][:many])
+
+
+def apart(level: Ints, value: Ints) -> bool:
+    """Whether levels lie in several pieces, a value of their own for all rows of each level aside (`bystanders`), and
+    in no deal of the values in as many."""
+    found = len(np.unique(pieces(level, value)))
+    own = len(np.unique(level * (int(value.max()) + 1) + value)) == level.max() + 1
+    if found < 2 or own:
+        return False
+    rng = np.random.default_rng(0)
+    return all(len(np.unique(pieces(level, rng.permutation(value)))) < found for _ in range(DEALS))
+
+
+def one_by_one(level: Ints, order: Floats) -> bool:
+    """Whether rows of each level follow one another in this order, which is no chance."""
+    first, last, many = (np.full(int(level.max()) + 1, v) for v in (np.inf, -np.inf, 0.0))
+    np.minimum.at(first, level, order)
+    np.maximum.at(last, level, order)
+    np.add.at(many, level, 1)
+    inside = np.argsort(first)
+    chance = gammaln(many + 1).sum() + gammaln(len(many) + 1) - gammaln(len(level) + 1)
+    return bool(len(many) > 1 and (last[inside][:-1] < first[inside][1:]).all() and chance < np.log(BY_CHANCE))
+
+
+def parted(column: str, factor: str, levels: Sequence[Level], piece: Ints) -> str:
+    """Which levels share no value of a column."""
+    names, found = [quoted(v) for v in levels], np.unique(piece)
+    if len(found) < len(piece) and len(piece) <= 2 * MOST_NAMED:
+        groups = [" and ".join(n for n, p in zip(names, piece, strict=True) if p == one) for one in found]
+        which = f"of {factor}, {'; '.join(groups)}"
+    else:
+        which = f"levels of {factor} ({', '.join(names[:MOST_NAMED])}{', …' if len(names) > MOST_NAMED else ''})"
+        which = which if len(found) == len(piece) else f"{len(found):,} groups of {which}"
+    return f"{which} share no value of column {quoted(column)}"
+
+
+def _words(column: str, factor: str, levels: pl.Series, piece: Ints) -> str:
+    return (
+        f"{parted(column, factor, [*levels.cast(pl.String).unique().sort()], piece)}: if that is a day, a plate or a "
+        f"batch, what it does cannot be told from what {factor} does. Levels of {factor} together in one of them would "
+        "tell."
+    )
+
+
+def _drift(column: str, factor: str) -> str:
+    return (
+        f"by column {quoted(column)} all rows of each {factor} follow one another, those of no other {factor} between "
+        f"them: a drift over time cannot be told from what {factor} does. Runs in random order would tell."
+    )
+
+
+def _codes(column: pl.Series) -> Ints:
+    """Places of the values among all, as texts, sorted."""
+    return np.asarray(column.cast(pl.String).rank("dense").to_numpy(), dtype=np.int64) - 1
+
+
+def _times(name: str, column: pl.Series) -> Floats | None:
+    """The order of times; None where a column holds none: numbers may count rows as they were written down, sorted."""
+    if column.dtype.is_temporal():
+        return column.rank("dense").to_numpy().astype(np.float64)
+    if column.dtype == pl.String and column.head(LOOKED_AT).cast(pl.Float64, strict=False).null_count():
+        with suppress(InputError):
+            times.ranks(name, column.head(LOOKED_AT))
+            return times.ranks(name, column).astype(np.float64)
+    return None

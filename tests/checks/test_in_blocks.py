@@ -1,0 +1,77 @@
+"""Levels that never meet within a day are named; where they do, or a column merely describes rows, nothing is."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import polars as pl
+import pytest
+from planted_tables import grid
+
+from recombine.checks import check
+from recombine.checks.in_blocks import in_blocks, one_by_one, pieces
+from recombine.errors import InputError
+
+CODES = np.repeat(grid(4, 5), 3, axis=0)
+FACTORS = ["resin", "soil"]
+
+
+def table(rng, **columns) -> pl.DataFrame:
+    factors = {"resin": [f"r{v}" for v in CODES[:, 0]], "soil": [f"s{v}" for v in CODES[:, 1]]}
+    return pl.DataFrame(factors | columns | {"y": CODES @ [1.0, 2.0] + 0.1 * rng.standard_normal(len(CODES))})
+
+
+def said(rng, **columns) -> list[str]:
+    return in_blocks(table(rng, **columns), FACTORS, {"y"}, None, None)
+
+
+def begun(order) -> list[str]:
+    return [str(datetime.datetime(2024, 1, 1) + datetime.timedelta(minutes=7 * int(i))) for i in order]
+
+
+def test_pieces_are_those_of_the_graph():
+    level, value = np.array([0, 0, 1, 2, 3, 3]), np.array([0, 1, 1, 2, 2, 3])
+    assert pieces(level, value).tolist() == [0, 0, 1, 1]
+    assert len(np.unique(pieces(level, np.array([0, 1, 1, 2, 2, 0])))) == 1
+
+
+def test_levels_that_share_no_day_are_named():
+    rng = np.random.default_rng(0)
+    (note,) = said(rng, day=2 * CODES[:, 0] + rng.integers(0, 2, len(CODES)))
+    assert note.startswith("levels of resin (r0, r1, r2, …) share no value of column day: if that is a day, a plate")
+    (note,) = said(rng, plate=np.where(CODES[:, 0] < 2, 0, 1 + rng.integers(0, 2, len(CODES))))
+    assert note.startswith("of resin, r0 and r1; r2 and r3 share no value of column plate")
+
+
+def test_times_in_the_order_of_a_factor_cannot_be_told_from_a_drift():
+    rng = np.random.default_rng(0)
+    order = np.argsort(np.argsort(3 * CODES[:, 0] + rng.random(len(CODES))))
+    (note,) = said(rng, begun=begun(order))
+    assert note.startswith("by column begun all rows of each resin follow one another")
+    assert one_by_one(CODES[:, 0], order)
+    order[[0, -1]] = order[[-1, 0]]
+    assert not one_by_one(CODES[:, 0], order)
+
+
+def test_columns_that_meet_all_levels_or_describe_rows_are_not_named():
+    named = 0
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 1])
+        columns = {
+            "operator": rng.choice(["ann", "bo"], len(CODES)), "lot": rng.permutation(len(CODES)) // 2,
+            "date": [f"2024-03-{d + 1:02}" for d in rng.permutation(len(CODES)) // 3], "id": np.arange(len(CODES)),
+            "sample": [f"{a}-{b}" for a, b in CODES], "begun": begun(rng.permutation(len(CODES))),
+            "kind": CODES[:, 0] // 2, "oven": rng.normal(20, 3, len(CODES)).round(),
+        }  # fmt: skip
+        named += bool(said(rng, **columns))
+    assert named <= 1
+
+
+def test_a_check_notes_an_unnamed_day_and_refuses_a_named_one_by_name():
+    rng = np.random.default_rng(0)
+    days = table(rng, day=np.where(CODES[:, 0] < 2, 0, 1 + rng.integers(0, 2, len(CODES))))[:-3]
+    groups = "of resin, r0 and r1; r2 and r3 share no value of column day"
+    assert [n for n in check(days, FACTORS, target="y", draws=9).notes if n.startswith(groups)]
+    with pytest.raises(InputError, match=f"1 of their differences; {groups}"):
+        check(days, FACTORS, target="y", draws=9, blocks="day")
