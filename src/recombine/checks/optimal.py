@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
 from recombine.checks.modular import Floats, Ints
 
@@ -31,6 +33,8 @@ STARTS = 8
 """Random plans that are improved besides the greedy one, where that is cheap."""
 OPEN = 30.0
 """Variance that only what was lent can explain."""
+SMALL, THIN = 100_000, 0.05
+"""Numbers from which zeros are left out of products, and the share that is not zero below which they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +53,33 @@ class Choice:
 
 def _start(before: Floats, pool: Floats, asked: Floats) -> tuple[Floats, Floats, Floats]:
     """All three in coordinates of the space that pool and training span between them."""
-    values, vectors = np.linalg.eigh(before + pool.T @ pool)
-    axes = vectors[:, values > 1e-9 * values[-1]]
+    values, vectors = np.linalg.eigh(before + _information(pool))
+    kept = values > 1e-9 * values[-1]
+    if kept.all():  # rows of indicators stay what they are, nearly all zeros
+        return before, pool, asked
+    axes = vectors[:, kept]
     return axes.T @ before @ axes, pool @ axes, asked @ axes
+
+
+def _information(rows: Any, weight: Floats | None = None) -> Floats:
+    """Σ w x xᵀ over rows x."""
+    x = _thin(rows)
+    found = x.T @ (x if weight is None else x * weight[:, None])
+    return np.asarray(found.toarray() if issparse(found) else found, dtype=np.float64)
+
+
+def _along(rows: Any, matrix: Floats) -> Floats:
+    """xᵀ A x of each row x."""
+    x = _thin(rows)
+    return np.asarray((x * (x @ matrix)).sum(axis=1), dtype=np.float64).ravel()
+
+
+def _thin(rows: Any) -> Any:
+    """The same rows, without their zeros where nearly all are."""
+    if issparse(rows):
+        return rows
+    few = rows.size > SMALL and np.count_nonzero(rows) < THIN * rows.size
+    return csr_array(rows) if few else rows
 
 
 class Design:
@@ -62,12 +90,12 @@ class Design:
         size = len(self.before)
         lent = RIDGE * max(1.0, float(np.trace(self.before)) / max(1, size))
         self.inverse = np.linalg.inv(self.before + lent * np.eye(size))
-        values, vectors = np.linalg.eigh(self.asked.T @ self.asked / max(1, len(self.asked)))
+        values, vectors = np.linalg.eigh(_information(self.asked) / max(1, len(self.asked)))
         self.root = vectors * np.sqrt(np.maximum(values, 0.0))  # root · rootᵀ = C
         self.refresh()
 
     def refresh(self) -> None:
-        self.moved = self.pool @ self.inverse
+        self.moved = np.asarray(_thin(self.pool) @ self.inverse)
         self.told = self.moved @ self.root
         self.lever = (self.moved * self.pool).sum(axis=1)
 
@@ -89,7 +117,7 @@ class Design:
         return np.asarray((told**2).sum(axis=1) / (1 + self.lever))
 
     def variances(self) -> Floats:
-        return np.asarray(((self.asked @ self.inverse) * self.asked).sum(axis=1))
+        return _along(self.asked, self.inverse)
 
 
 def choose(
@@ -234,7 +262,7 @@ def _judged(before: Floats, pool: Floats, asked: Floats, rows: Ints, criterion: 
     values = np.linalg.eigvalsh(information)
     if not len(values) or values[0] <= 1e-9 * values[-1]:
         return Choice(rows, np.inf, np.inf, 0.0, -np.inf if criterion == "D" else np.inf)
-    variances = ((asked @ np.linalg.inv(information)) * asked).sum(axis=1)
+    variances = _along(asked, np.linalg.inv(information))
     mean = float(variances.mean()) if len(asked) else 0.0
     value = float(np.linalg.slogdet(information)[1]) if criterion == "D" else mean
     return Choice(rows, mean, float(variances.max(initial=0.0)), 0.0, value)
@@ -242,16 +270,17 @@ def _judged(before: Floats, pool: Floats, asked: Floats, rows: Ints, criterion: 
 
 def _bound(before: Floats, pool: Floats, asked: Floats, prices: Floats, budget: float, criterion: str) -> float:
     """The tangent of the criterion where the budget is shared out over the pool in fractions of rows."""
-    asking = asked.T @ asked / max(1, len(asked))
+    asking = _information(asked) / max(1, len(asked))
     prices = np.maximum(prices, 1e-12)
     share = np.full(len(pool), 1 / len(pool))
     bounds = []
     steps = WEIGHINGS if WEIGHINGS * pool.size * len(before) <= 100 * MOST_WORK else 10
+    rows = _thin(pool)
     for _ in range(steps):
-        information = before + (pool * (budget * share / prices)[:, None]).T @ pool
+        information = before + _information(rows, budget * share / prices)
         inverse = np.linalg.inv(information)
         weight = inverse if criterion == "D" else inverse @ asking @ inverse
-        worth = np.maximum(((pool @ weight) * pool).sum(axis=1), 0.0) / prices  # rounded, nothing can be below nothing
+        worth = np.maximum(_along(rows, weight), 0.0) / prices  # rounded, nothing can be below nothing
         old = float((weight * before).sum())
         if criterion == "D":
             bounds.append(float(np.linalg.slogdet(information)[1]) + old + budget * float(worth.max()) - len(before))
