@@ -68,7 +68,7 @@ def _information(rows: Any, weight: Floats | None = None) -> Floats:
     return np.asarray(found.toarray() if issparse(found) else found, dtype=np.float64)
 
 
-def _along(rows: Any, matrix: Floats) -> Floats:
+def _along(rows: Any, matrix: NDArray[Any]) -> Floats:
     """xᵀ A x of each row x."""
     x = _thin(rows)
     return np.asarray((x * (x @ matrix)).sum(axis=1), dtype=np.float64).ravel()
