@@ -11,8 +11,10 @@ from planted_tables import additive, grid, planted, seen_part
 
 from recombine.checks import Purpose, check
 from recombine.checks.effects import Effects
+from recombine.checks.error_range import evenness, independent, likened_to, range_of
 from recombine.checks.expected import Forecast
-from recombine.checks.forecast import _as_learnt, _even, _independent, _likened, _range, forecast
+from recombine.checks.forecast import forecast
+from recombine.checks.losses import as_learnt
 from recombine.checks.rules import Adding, Cells, Odds, scales
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
@@ -268,10 +270,10 @@ def test_the_density_of_an_answer_is_in_its_own_units_on_every_scale():
 
 def test_errors_as_large_as_was_expected_of_each_are_forecast_as_large_as_is_expected_of_those_asked():
     tried, asked = np.array([1.0, 4.0, 100.0]), np.array([400.0, 100.0])
-    assert _likened(tried, tried, asked).mean() == pytest.approx(asked.mean())
-    assert _likened(2 * tried, tried, asked).mean() == pytest.approx(2 * asked.mean())
-    assert _even(np.full(5, 3.0)) == pytest.approx(1.0)
-    assert _even(np.array([1e6, 0.0, 0.0, 0.0])) == pytest.approx(0.25)
+    assert likened_to(tried, tried, asked).mean() == pytest.approx(asked.mean())
+    assert likened_to(2 * tried, tried, asked).mean() == pytest.approx(2 * asked.mean())
+    assert evenness(np.full(5, 3.0)) == pytest.approx(1.0)
+    assert evenness(np.array([1e6, 0.0, 0.0, 0.0])) == pytest.approx(0.25)
 
 
 def test_of_few_combinations_no_level_is_claimed():
@@ -422,7 +424,7 @@ def test_of_a_log_loss_only_what_a_rule_could_take_away_is_charged_so_that_many_
     assert additive_.uncharged < additive_.error < constant.error
     assert additive_.error - additive_.uncharged < 0.1 * (constant.error - additive_.error)
     rule = Odds("additive", cells, 1)  # two variances are learnt from 25 cells
-    many, few = (_as_learnt(np.full(25, 0.4), np.full(25, least), rule, cells) for least in (0.38, 0.0))
+    many, few = (as_learnt(np.full(25, 0.4), np.full(25, least), rule, cells) for least in (0.38, 0.0))
     assert many == pytest.approx(0.38 + 0.02 * 25 / 22)
     assert few == pytest.approx(0.4 * (25 / 22) ** 0.25)
 
@@ -471,7 +473,7 @@ def test_pairs_that_take_up_a_half_fraction_do_not_know_what_is_left_out():
 def test_most_sets_of_a_few_cells_err_less_than_the_mean_of_all(asked, middle):
     """One loss of ten is 91, the others are 1: their mean is 10, which no single cell has."""
     losses = np.where(np.arange(10) == 0, 91.0, 1.0)
-    low, found, high = _range(losses, 400, asked, np.random.default_rng(0))
+    low, found, high = range_of(losses, 400, asked, np.random.default_rng(0))
     assert low < found < high or asked == 1
     assert found == pytest.approx(middle, rel=0.1)
 
@@ -482,4 +484,4 @@ def test_most_sets_of_a_few_cells_err_less_than_the_mean_of_all(asked, middle):
 def test_levels_that_the_stand_ins_have_as_often_are_not_drawn_anew(factor, asked, unseen, found):
     """Losses are wholly those of levels, two of one factor or four of the other; asked are both of two, or one."""
     cells, together = grid(2, 4), np.arange(2) == factor
-    assert _independent(cells, cells[:asked], np.arange(8), (together * 1.0, 0.0), unseen) == found
+    assert independent(cells, cells[:asked], np.arange(8), (together * 1.0, 0.0), unseen) == found

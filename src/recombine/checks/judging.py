@@ -13,10 +13,11 @@ from recombine.checks.apart import apart
 from recombine.checks.between import repeats_alone
 from recombine.checks.contestants import untried
 from recombine.checks.expected import Forecast
-from recombine.checks.forecast import forecast, losses_of
+from recombine.checks.forecast import forecast
 from recombine.checks.harder import harder
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.learners import fewer_learnt
+from recombine.checks.losses import losses_of
 from recombine.checks.queries_asked import Asked
 from recombine.checks.rules import Adding, Cells, Scale, scaled
 from recombine.checks.surface import outside
