@@ -73,4 +73,4 @@ def charged_for(
     for i, told in ((0, same), *([(best, min(chosen, max(same, table[0].mean())))] if best else [])):
         own = float(table[i].mean())
         table[i] = table[i] * (max(told, own) / own) if own > 0 else table[i] + told
-    return list(table)
+    return [row / max(float(row.mean()), 1.0) for row in table]  # no more than all are wrong
