@@ -165,3 +165,51 @@ def test_a_row_alone_on_its_day_is_left_out_and_changes_nothing():
     assert (after.shifts.lone, before.shifts.lone) == (1, 0)
     assert [q.prediction for q in after.queries] == pytest.approx([q.prediction for q in before.queries])
     assert "1 row is alone in a day and left out" in after.shifts.words
+
+
+def trial(seed: int, spread: float = 1.0):
+    """Ten varieties in six sites of three blocks; two rows of most combinations, and the truth of an average block."""
+    rng, cells = np.random.default_rng(seed), grid(10, 6)
+    mean = additive(cells, (10, 6), seed)
+    shift = spread * rng.standard_normal((6, 3))
+    shift -= shift.mean(axis=1, keepdims=True)
+    seen = np.repeat(np.flatnonzero((cells.sum(axis=1) % 3 > 0) | (cells[:, 0] == 0)), 2)
+    block = np.concatenate([rng.permutation(3)[:2] for _ in range(len(seen) // 2)])
+    site = cells[seen, 1]
+    table = {"variety": cells[seen, 0].astype(str), "site": site.astype(str), "rep": block.astype(str)}
+    table["block"] = [f"{s}-{b}" for s, b in zip(site, block, strict=True)]
+    table["y"] = mean[seen] + shift[site, block] + 0.2 * rng.standard_normal(len(seen))
+    return table, {tuple(c): float(m) for c, m in zip(cells.tolist(), mean, strict=True)}
+
+
+def off(result: CheckResult, truth) -> float:
+    return float(np.sqrt(np.mean([(q.prediction - truth[tuple(q.codes)]) ** 2 for q in result.queries])))
+
+
+def test_blocks_inside_sites_are_told_within_them():
+    names, errors = ["variety", "site"], []
+    for seed in range(3):
+        table, truth = trial(seed, 2.0)
+        whole = check(table, names, target="y", draws=9, blocks="block")
+        errors.append((off(whole, truth), off(check(table, names, target="y", draws=9), truth)))
+        assert (whole.shifts.inside, whole.shifts.blocks, whole.shifts.parts) == (("site",), 18, 6)
+    with_blocks, without = np.mean(errors, axis=0)
+    assert with_blocks < 0.2 < without
+    anew = check(table, names, target="y", draws=9, blocks="site:rep")
+    assert [q.prediction for q in anew.queries] == pytest.approx([q.prediction for q in whole.queries])
+    said = whole.shifts.words
+    assert "an average block of its site" in said
+    assert "Each block lies in one site" in said
+    assert "Plans are for" not in said
+    with pytest.raises(InputError, match="each lies in one site: plan for the rows of one site"):
+        check(table, names, target="y", draws=9, blocks="block", purpose=Purpose(budget=4))
+
+
+def test_the_spread_of_blocks_inside_sites_is_that_within_them():
+    def told(spread: float) -> list[float]:
+        columns = ["variety", "site", "block"]
+        tables = [read_tables([trial(s, spread)[0]], columns, target="y") for s in range(6)]
+        return [without_shifts(one, ["block"], 1, {})[1].spread for one in tables]
+
+    assert 0.7 < np.mean(told(1.0)) < 1.3
+    assert np.mean(told(0.0)) < 0.1

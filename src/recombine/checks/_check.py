@@ -26,6 +26,7 @@ from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.reading import (
     MOST_LISTED,
+    blocks_of,
     hidden_grid,
     in_words,
     levels_only,
@@ -86,7 +87,8 @@ def check(
     (where these were all seen, the grid too); ``grid`` asks about the grid as well. ``order`` m: effects of up to m
     factors at once. ``numeric`` names factors that are numbers, which act along a straight line, or with {name:
     "spline"} along a smooth curve. ``blocks`` names columns that shift the answer and are not recombined, such as a day
-    or a plate: their shifts are taken off (numbers only), and answers are those of an average one.
+    or a plate: their shifts are taken off (numbers only), and answers are those of an average one; "site:block" names
+    blocks that are numbered anew within each level of the factor site.
     ``merge_alike`` takes texts that differ only in spaces or capitals for one level.
     ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
     function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists (partial)
@@ -104,12 +106,14 @@ def check(
     """
     _refuse(split, test, min_support, max_queries, seed)
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))
-    nuisances = tuple(factor_names(blocks)) if blocks else ()
+    nuisances, inside = blocks_of(blocks, factor_names(factors)) if blocks else ((), {})
     how: dict[str, Any] = {
         "target": target, "target_kind": target_kind, "split": pair, "bins": bins, "numbers": lines, "missing": missing,
         "merge_alike": merge_alike, "max_rows": max_rows, "max_bytes": max_bytes,
     }  # fmt: skip
-    train, asked_table, questions, told, shifts = read(table, test, factors, min_support, nuisances, order, **how)
+    train, asked_table, questions, told, shifts = read(
+        table, test, factors, min_support, nuisances, order, inside, **how
+    )
     space = train.space
     blanks = questions if test is None and pair is None and not grid else None
     told += (hidden := hidden_grid(train, blanks, exclude))
@@ -162,9 +166,9 @@ def check(
         settings={
             "factors": list(space.names), "target": target, "split": None if pair is None else f"{pair[0]}={pair[1]}",
             "test": str(test) if isinstance(test, (str, Path)) else None, "grid": grid, "order": order,
-            "min_support": min_support, "bins": dict(bins or {}), "numeric": lines, "blocks": list(nuisances),
-            "missing": missing, "merge_alike": merge_alike, "salience": salience, "depth": depth, "rules": list(rules),
-            "draws": draws, "seed": seed,
+            "min_support": min_support, "bins": dict(bins or {}), "numeric": lines,
+            "blocks": factor_names(blocks) if blocks else [], "missing": missing, "merge_alike": merge_alike,
+            "salience": salience, "depth": depth, "rules": list(rules), "draws": draws, "seed": seed,
         },
     )  # fmt: skip
     if result.doubt:

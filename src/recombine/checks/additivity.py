@@ -10,9 +10,10 @@ numbers:  F tests of every pair of factors whose interaction can be estimated, o
           stand when what a shrunken fit leaves, and all that differs from the mean, is dealt anew: one outlier makes
           effects and bends what they leave, of which F does not know; that by slopes shows without the answer that is
           furthest off, too. Noise is never less than the answers' rounding
-classes:  score tests of every pair on top of the additive log-odds, their largest compared with answers drawn from that
-          fit; with several rows in a cell also its deviance; where repeated rows always agree, whether any additive
-          log-odds separates the classes (linear programme)
+classes:  score tests of every pair on top of the additive log-odds (`logits`), their largest compared with answers
+          drawn from that fit; with several rows in a cell also its deviance, of three or more classes against that of
+          answers drawn; where repeated rows always agree, whether any additive log-odds separates the classes (linear
+          programme)
 
 p-values are those of the smallest of several tests times their number (Bonferroni).
 """
@@ -29,6 +30,7 @@ from scipy.linalg import orth
 
 from recombine.checks.effects import Block, Effects
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.logits import Logits
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.one_level import Odd, steepest
 from recombine.checks.recurring import f_test, recurring, repeated
@@ -375,37 +377,32 @@ def _classes(x: Floats, pairs: dict[str, Floats], target: Target, use: NDArray[n
     certain = bool(((shares > 0).sum(axis=1) == 1).all())
     if certain and counts.sum() > len(counts):
         return _separable(x, shares.argmax(axis=1))
-    tests = []
+    fit, tests = Logits.of(x, shares, counts), []
+    several, answers = counts.mean() >= SEVERAL, shares[:, :, None]
+    if pairs or (several and shares.shape[1] > 2):
+        answers = np.concatenate([answers, fit.drawn()], axis=2)
+    left, gained = fit.left(answers)
     if pairs:
-        tests.append(_score(x, pairs, shares, counts))
-    if counts.mean() >= SEVERAL:
-        tests.append(_deviance(x, shares, counts, rank, target.classes or ()))
+        tests.append(_score(fit, pairs, left))
+    if several:
+        tests.append(_deviance(fit.deviance(answers) - gained, (len(shares) - rank) if shares.shape[1] == 2 else None))
     if not tests:
         return _untested("too few rows per combination to tell noise from answers that do not add up.")
     return _verdict(tests, "an additive log-odds")
 
 
-def _score(x: Floats, pairs: dict[str, Floats], shares: Floats, counts: Floats) -> _Found:
+def _score(fit: Logits, pairs: dict[str, Floats], left: Floats) -> _Found:
     """The largest standardised score of any pair and class, compared with answers drawn from the additive fit."""
-    rng = np.random.default_rng(0)
-    columns = range(shares.shape[1]) if shares.shape[1] > 2 else range(1, 2)
-    draws = max(99, min(DRAWN, int(LARGEST / len(x))))
-    largest, drawn, where = -np.inf, np.full(draws, -np.inf), ""
-    for c in columns:
-        p = _logit_fit(x, shares[:, c], counts)
-        weight = np.maximum(counts * p * (1 - p), 1e-9)
-        imagined = rng.binomial(counts.astype(np.int64)[:, None], p[:, None], (len(p), draws)) / counts[:, None]
-        answers = np.concatenate([shares[:, [c]], imagined], axis=1)
-        score = counts[:, None] * (answers - p[:, None])
-        gram = (x * weight[:, None]).T @ x + 1e-6 * np.eye(x.shape[1])
-        score = score - (x * weight[:, None]) @ np.linalg.solve(gram, x.T @ score)
+    weights = np.maximum(fit.counts[:, None] * fit.p * (1 - fit.p), 1e-9)
+    largest, drawn, where = -np.inf, np.full(left.shape[2] - 1, -np.inf), ""
+    for c in range(left.shape[1]) if left.shape[1] > 2 else [1]:
         for name, indicators in pairs.items():
-            values = ((indicators.T @ score) ** 2 / ((indicators**2).T @ weight)[:, None]).sum(axis=0)
+            values = ((indicators.T @ left[:, c]) ** 2 / ((indicators**2).T @ weights[:, c])[:, None]).sum(axis=0)
             values = (values - values[1:].mean()) / (values[1:].std() or 1.0)
             if values[0] > largest:
                 largest, where = float(values[0]), name
             drawn = np.maximum(drawn, values[1:])
-    p_value = (1 + int((drawn >= largest).sum())) / (1 + draws)
+    p_value = (1 + int((drawn >= largest).sum())) / (1 + len(drawn))
     return _Found("interaction", p_value, f"score test of {where} among all pairs")
 
 
@@ -447,30 +444,11 @@ def _separated(words: str) -> Additivity:
     return Additivity("separability", False, None, None, words)
 
 
-def _deviance(x: Floats, shares: Floats, counts: Floats, rank: int, classes: tuple[str, ...]) -> _Found:
-    from scipy.special import gammaincc, xlogy
+def _deviance(deviance: Floats, freedom: int | None) -> _Found:
+    """Of the first of these against χ² of so many degrees of freedom; None: against a multiple of χ² that has mean and
+    variance of the others, drawn from the fit. Of three classes some are rare in any few rows, and χ² is off."""
+    from scipy.special import gammaincc
 
-    smallest = 1.0
-    tried = range(len(classes)) if len(classes) > 2 else range(1)
-    for c in tried:
-        y = shares[:, c]
-        p = _logit_fit(x, y, counts)
-        deviance = 2 * float(
-            (counts * (xlogy(y, y / np.maximum(p, 1e-300)) + xlogy(1 - y, (1 - y) / np.maximum(1 - p, 1e-300)))).sum()
-        )
-        smallest = min(smallest, float(gammaincc((len(y) - rank) / 2, max(deviance, 0.0) / 2)))
-    return _Found("deviance", min(1.0, smallest * len(tried)), "deviance test")
-
-
-def _logit_fit(x: Floats, y: Floats, counts: Floats) -> Floats:
-    """Additive logit by iterated least squares, a whisper of ridge so that separated cells stay finite."""
-    effects = np.zeros(x.shape[1])
-    ridge = 1e-6 * np.eye(x.shape[1])
-    for _ in range(100):
-        p = 1 / (1 + np.exp(-np.clip(x @ effects, -30, 30)))
-        weight = counts * np.maximum(p * (1 - p), 1e-9)
-        step = np.linalg.solve((x * weight[:, None]).T @ x + ridge, x.T @ (counts * (y - p)) - ridge @ effects)
-        effects += step
-        if np.abs(step).max() < 1e-9:
-            break
-    return np.asarray(1 / (1 + np.exp(-np.clip(x @ effects, -30, 30))))
+    mean, variance = (freedom, 2 * freedom) if freedom else (float(f(deviance[1:])) for f in (np.mean, np.var))
+    p = float(gammaincc(mean**2 / variance, max(float(deviance[0]), 0.0) * mean / variance))
+    return _Found("deviance", p, "deviance test")

@@ -6,6 +6,10 @@ The shifts, less that of the average block, are taken off the answers before any
 told from the factors iff rank[X B] = rank X + rank B − 1; what is determined then is determined with them as without.
 What is left of a row is stretched as far as estimating them shrank it: √((rows − rank X) / (rows − rank[X B])).
 
+Blocks that each lie in one level of a factor, as those of a field trial do in a site, shift answers within that level:
+there their shifts add to zero, and a level is that of its average block. What the blocks of a level have in common is
+not told from it.
+
 Rows still to be collected are taken to lie in one new block, whose shift is estimated with them: [X B] with a column
 more. So d open directions take d + 1 rows; one that repeats a seen combination is always of use.
 """
@@ -55,6 +59,10 @@ class Shifts:
     counts: Ints = field(repr=False)
     average: Floats = field(repr=False)
     """Those columns of an average block."""
+    inside: tuple[str, ...] = ()
+    """Factors in one level of which each block lies."""
+    parts: int = 1
+    """Sets of blocks within which shifts are told: levels of these factors."""
 
     @property
     def name(self) -> str:
@@ -65,19 +73,34 @@ class Shifts:
         """For a note."""
         of = f"shifts of {self.name} (standard deviation {shown(self.spread)} over {self.blocks:,}) are taken off"
         said = f"{of} the answers as effects that add to those of the factors: every answer here is that of an average "
-        said += f"{self.name}; a single row of a new one scatters by the shifts too, and its range says so."
+        said += (
+            f"{self.name}{self._where}; a single row of a new one scatters by the shifts too, and its range says so."
+        )
+        if self.inside:
+            level, off = " and ".join(self.inside), self.spread * (2 * self.parts / self.blocks) ** 0.5
+            said += (
+                f" Each {self.name} lies in one {level}, and a {level} is known by the mean of its own: a difference "
+            )
+            said += f"between levels of {level} holds what these happen to shift (standard error {shown(off)}); one "
+            said += "within a level does not."
         lone = f" {self.lone:,} row{'s are' if self.lone != 1 else ' is'} alone in a {self.name} and left out"
         said += f"{lone}: this tells nothing of the factors." * bool(self.lone)
-        said += f" Plans are for one new {self.name}, whose shift its rows must tell too: one alone tells nothing else."
+        plans = f" Plans are for one new {self.name}, whose shift its rows must tell too: one alone tells nothing else."
+        said += plans * (not self.inside)
         rows = f"{self.new:,} answered row{'s' if self.new != 1 else ''} asked about"
         return said + (f" Nothing was taken off {rows}, of a new one." if self.new else "")
 
+    @property
+    def _where(self) -> str:
+        return f" of its {' and '.join(self.inside)}" if self.inside else ""
+
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("columns", "blocks", "spread", "new", "lone")}
+        return {name: getattr(self, name) for name in ("columns", "blocks", "spread", "new", "lone", "inside")}
 
     def advised(self, advice: Advice) -> Advice:
         """With what the rows take besides on a new block."""
-        besides = f"{advice.method}; on a new {self.name} repeat a seen one besides, to know its shift"
+        same = f" of the same {' and '.join(self.inside)}" if self.inside else ""
+        besides = f"{advice.method}; on a new {self.name} repeat a seen one{same} besides, to know its shift"
         return replace(advice, method=besides) if advice.needed and advice.enough else advice
 
     def with_a_new(
@@ -85,6 +108,12 @@ class Shifts:
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Information of the training rows, the pool in a new block, and the asked answers of an average block: of the
         known ones, and of these and the new one."""
+        if self.inside:
+            level = " and ".join(self.inside)
+            raise InputError(
+                f"a plan is for one new {self.name}, and each lies in one {level}: plan for the rows of one {level}, "
+                "or without blocks."
+            )
         there = known.members.contains(self.codes)
         rows = np.hstack([features(self.codes[there]), self.columns_of[there], np.zeros((int(there.sum()), 1))])
 
@@ -95,7 +124,7 @@ class Shifts:
         information: Floats = np.asarray((rows * self.counts[there, None]).T @ rows, dtype=np.float64)
         return information, beside(pool, 0, 1), beside(asked, 1, 0), beside(asked, 1 - share, share)
 
-    def new_row(self, blocks: int) -> float:
+    def new_row(self, blocks: float) -> float:
         """How far a row of a further block is off by its shift, that of an average of so many being known."""
         return self.spread * float(np.sqrt(1 + 1 / blocks))
 
@@ -104,33 +133,43 @@ class Shifts:
         ends = (query.low, query.high) if query.row_low is None else (query.row_low, query.row_high)
         if not isinstance(query.prediction, float) or None in ends:
             return query
-        far = float(stdtrit(self.blocks - 1, 0.95)) * self.new_row(self.blocks)
+        far = float(stdtrit(self.blocks - self.parts, 0.95)) * self.new_row(self.blocks / self.parts)
         low, high = (float(np.hypot(query.prediction - (end or 0.0), far)) for end in ends)
         row_low, row_high = max(query.prediction - low, least), min(query.prediction + high, most)
         return replace(query, row_low=row_low, row_high=row_high)
 
 
 def without_shifts(
-    tables: Sequence[Table], columns: Sequence[str], order: int, numbers: Mapping[str, str]
+    tables: Sequence[Table],
+    columns: Sequence[str],
+    order: int,
+    numbers: Mapping[str, str],
+    inside: Mapping[str, str] | None = None,
 ) -> tuple[list[Table], Shifts]:
     """The tables, whose last factors are these columns, without them: the first is trained on, and says how far each
-    block shifts the answer."""
+    block shifts the answer. ``inside``: a factor within whose levels the values of a column are numbered anew."""
     train, held = tables[0], len(tables[0].space) - len(columns)
     target, space = train.target, FactorSpace(train.space.factors[:held])
     if target is None or not target.numeric:
         raise InputError("shifts of blocks are taken off answers that are numbers; name such a target.")
+    tables = [_told_apart(table, columns, inside or {}) for table in tables]
+    train = tables[0]
     alone, named = _alone(train.codes[:, held:], target.count), " and ".join(columns)
     if (target := target.of(~alone)).count.sum() == 0:
         raise InputError(f"every answered row has a {named} of its own, so no shift can be told; leave {named} out.")
     train, use = replace(train, codes=train.codes[~alone], counts=train.counts[~alone], target=target), target.count > 0
     codes, weight = train.codes[use].astype(np.int64), np.sqrt(target.count[use])
-    blocks, levels = codes[:, held:], tables[0].space.shape[held:]
+    blocks, nests = codes[:, held:], _nests(codes, held)
+    distinct_blocks, first = np.unique(blocks, axis=0, return_index=True)
+    part = np.unique(codes[first][:, sorted({k for nest in nests for k in nest})], axis=0, return_inverse=True)[
+        1
+    ].ravel()
     known = Identifiability(np.unique(codes[:, :held], axis=0), space.shape, order, curves_of(space, codes, numbers))
-    x, shift = known.rows.floats(codes[:, :held]), _indicators(blocks, levels)
+    x, shift = known.rows.floats(codes[:, :held]), _indicators(blocks, blocks, codes, nests)
     if len(x) * (x.shape[1] + shift.shape[1]) > LARGEST:
         raise InputError(f"the table is too large to estimate the shifts of {', '.join(columns)}.")
     both, rank = np.hstack([x, shift]), int(np.linalg.matrix_rank(np.hstack([x, shift])))
-    lost = known.rank + int(np.linalg.matrix_rank(shift)) - 1 - rank
+    lost = known.rank + int(np.linalg.matrix_rank(shift)) - int(not all(nests)) - rank
     if lost:
         raise InputError(
             f"the shifts of {named} cannot be told from effects of the factors ({lost:,} of their differences"
@@ -144,12 +183,12 @@ def without_shifts(
             f"{rank + LEAST_FREEDOM:,} are needed."
         )
     beta = np.linalg.lstsq(both * weight[:, None], target.mean[use] * weight, rcond=None)[0]
-    distinct = _indicators(np.unique(blocks, axis=0), levels)
-    found = distinct @ beta[x.shape[1] :]
-    fit, off = (
-        x @ beta[: x.shape[1]] + found.mean(),
-        {tuple(b): v for b, v in zip(np.unique(blocks, axis=0).tolist(), found - found.mean(), strict=True)},
-    )
+    distinct = _indicators(distinct_blocks, blocks, codes, nests)
+    found, middle = distinct @ beta[x.shape[1] :], _means(distinct, part)
+    usual = middle @ beta[x.shape[1] :]
+    of_row = {tuple(b): i for i, b in enumerate(distinct_blocks.tolist())}
+    fit = x @ beta[: x.shape[1]] + usual[[of_row[tuple(b)] for b in blocks.tolist()]]
+    off = {b: float(found[i] - usual[i]) for b, i in of_row.items()}
     stretch = float(np.sqrt((freedom + rank - known.rank) / freedom))
     taken = np.zeros(len(train.codes))
     taken[use] = target.mean[use] - fit - stretch * (target.mean[use] - both @ beta)
@@ -161,11 +200,13 @@ def without_shifts(
             new += sum(int(n) for n, o in zip(table.target.count, theirs, strict=True) if o is None)
         told.append(_pooled(table, table.target, np.array([o or 0.0 for o in theirs]), space))
     left = float((target.count[use] * (target.mean[use] - both @ beta) ** 2).sum() + target.spread.sum()) / freedom
-    known_by = np.linalg.pinv(both * weight[:, None])[x.shape[1] :].T @ (distinct - distinct.mean(axis=0)).T
-    variance = float(np.var(found, ddof=1) - left * (known_by**2).sum() / (len(found) - 1))
+    known_by = np.linalg.pinv(both * weight[:, None])[x.shape[1] :].T @ (distinct - middle).T
+    parts = int(part.max()) + 1
+    variance = float(((found - usual) ** 2).sum() - left * (known_by**2).sum()) / max(len(found) - parts, 1)
     return told, Shifts(
         tuple(columns), len(distinct), max(0.0, variance) ** 0.5, new, int(alone.sum()), codes[:, :held], shift,
         target.count[use], distinct.mean(axis=0),
+        tuple(space.names[k] for k in sorted({k for nest in nests for k in nest})), parts,
     )  # fmt: skip
 
 
@@ -186,8 +227,43 @@ def _alone(blocks: Ints, count: Ints) -> NDArray[np.bool_]:
     return np.asarray(np.any(ones, axis=0) & (count == 1))
 
 
-def _indicators(blocks: Ints, levels: Sequence[int]) -> Floats:
-    return np.hstack([np.eye(n)[blocks[:, k]] for k, n in enumerate(levels)])
+def _told_apart(table: Table, columns: Sequence[str], inside: Mapping[str, str]) -> Table:
+    """With blocks that are numbered anew within each level of a factor as so many of their own."""
+    codes = table.codes.astype(np.int64)
+    for name, factor in inside.items():
+        at, k = len(table.space) - len(columns) + list(columns).index(name), table.space.names.index(factor)
+        codes[:, at] = codes[:, at] * table.space.shape[k] + codes[:, k]
+    return replace(table, codes=codes) if inside else table
+
+
+def _nests(codes: Ints, held: int) -> list[tuple[int, ...]]:
+    """Of each column of blocks, the factors in one level of which every block lies, several blocks in some."""
+    found = []
+    for block in codes[:, held:].T:
+        value = np.unique(block, return_inverse=True)[1].ravel()
+        first = np.unique(value, return_index=True)[1]
+        nest = [k for k in range(held) if np.ptp(codes[:, k]) and (codes[first, k][value] == codes[:, k]).all()]
+        several = len(np.unique(codes[first][:, nest], axis=0)) < len(first)
+        found.append(tuple(nest) if several else ())
+    return found
+
+
+def _indicators(asked: Ints, blocks: Ints, codes: Ints, nests: Sequence[tuple[int, ...]]) -> Floats:
+    """Columns of blocks; of those in one level of a factor less the average of that level."""
+    columns = []
+    for k, nest in enumerate(nests):
+        values, first = np.unique(blocks[:, k], return_index=True)
+        own = np.eye(len(values))
+        if nest:
+            own -= _means(own, np.unique(codes[first][:, nest], axis=0, return_inverse=True)[1].ravel())
+        columns.append(own[np.searchsorted(values, asked[:, k])])
+    return np.hstack(columns)
+
+
+def _means(rows: Floats, part: Ints) -> Floats:
+    """Of each row, the mean of its part."""
+    member = np.eye(int(part.max()) + 1)[part]
+    return np.asarray(member @ (member.T @ rows / member.sum(axis=0)[:, None]))
 
 
 def _pooled(table: Table, target: Target | None, taken: Floats, space: FactorSpace) -> Table:

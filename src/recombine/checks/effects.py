@@ -162,16 +162,17 @@ class Effects:
         known: Floats | None = None,
         curves: Mapping[int, Curve] | None = None,
         free: bool = False,
+        fixed: bool = False,
     ) -> None:
         """``known``: variances of the blocks to start from, where ``noise`` is the noise itself and σ² = 1 is kept.
-        ``free``: effects are not shrunk, as by least squares."""
+        ``fixed``: these are kept too. ``free``: effects are not shrunk, as by least squares."""
         self.codes = codes
         self.blocks, apart = affordable(blocks_of(codes, shape, order, curves or {}), len(codes))
         self.size = np.array([len(b) for b in self.blocks], dtype=np.int64)
         wide = not free and len(self.blocks) > 0 and int(self.size.sum()) > WIDE * len(codes)
         set_apart = np.repeat([False, *(b is apart and not wide for b in self.blocks)], [1, *self.size])
         self._apart, self._kept = np.flatnonzero(set_apart), np.flatnonzero(~set_apart)
-        self.free, self.design = free, self._rows(codes)[0]
+        self.free, self.fixed, self.design = free, fixed, self._rows(codes)[0]
         self._learn(y, noise, known, wide)
 
     def _learn(self, y: Floats, noise: Floats, known: Floats | None, wide: bool) -> None:
@@ -249,12 +250,12 @@ class Effects:
             beta = self._solved(normal)
             settled = self._settled()
             theta = np.maximum(self._sums(_squares(beta[1:])) / np.maximum(settled, 1e-6), least)
-            theta = self.theta if self.free else theta
+            theta = self.theta if self.free or self.fixed else theta
             left = _squares(self.y - self.design @ beta)
             freedom = max(len(self.y) - 1 - float(settled.sum()), 1.0)
             sigma2 = 1.0 if known else max(float((left / self.noise).sum()) / freedom, least)
             still = np.allclose(np.log([*theta, sigma2]), np.log([*self.theta, self.sigma2]), atol=0.02)
-            self.theta, self.sigma2 = theta, sigma2
+            self.theta, self.sigma2, self.settled = theta, sigma2, settled
             if still:
                 break
         self.freedom = freedom

@@ -44,17 +44,19 @@ def read(
     min_support: int,
     blocks: Sequence[str] = (),
     order: int = 1,
+    inside: Mapping[str, str] | None = None,
     **how: Any,
 ) -> tuple[Table, Table | None, Table | None, list[str], Shifts | None]:
     """The training table, the table that is asked about (None: the grid), those of its rows that are training rows
-    without an answer, what is worth saying about reading, and the shifts of ``blocks`` that were taken off the answers;
-    ``how`` is what `read_tables` takes. A row without an answer is a question: asked about, not trained on."""
+    without an answer, what is worth saying about reading, and the shifts of ``blocks`` that were taken off the answers
+    (``inside``: the factor in whose levels they are numbered anew); ``how`` is what `read_tables` takes. A row without
+    an answer is a question: asked about, not trained on."""
     tables = read_tables(
         [table] if test is None else [table, test], [*factor_names(factors), *blocks], once=True, beside=blocks, **how
     )
     shifts = None
     if blocks:
-        tables, shifts = without_shifts(tables, blocks, order, how.get("numbers") or {})
+        tables, shifts = without_shifts(tables, blocks, order, how.get("numbers") or {}, inside)
     train, asked = tables[0], tables[1] if len(tables) > 1 else None
     train, questions = _answered(train)
     notes = [*([shifts.words] if shifts else []), *_reading_notes(train, asked, how.get("numbers") or ())]
@@ -81,6 +83,12 @@ def split_of(split: str | tuple[str, str] | None) -> tuple[str, str] | None:
     if not sign or not column or not value:
         raise InputError(f"split is {split!r}; write column=value, for example split=test.")
     return column, value
+
+
+def blocks_of(blocks: str | Sequence[str], factors: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Columns of blocks, and of those written as site:block the factor in whose levels they are numbered anew."""
+    named = [(n.partition(":")[::2] if n.partition(":")[0] in factors else ("", n)) for n in factor_names(blocks)]
+    return tuple(name for _, name in named), {name: factor for factor, name in named if factor}
 
 
 def in_words(questions: Table | None, split: tuple[str, str] | None, test: Any, grid: bool) -> str:

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtri, stdtrit
+from scipy.special import expit, ndtri, softmax, stdtrit
 
 from recombine.checks.curves import Curve
-from recombine.checks.effects import EXACT, Effects
+from recombine.checks.effects import EXACT, LEAST, Effects
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.noisy import RowNoise, row_noise
 from recombine.space import Codes
@@ -26,6 +26,8 @@ from recombine.support.table import Target
 NODES = ndtri((np.arange(21) + 0.5) / 21)
 """Quantiles of a standard normal over which an answer is averaged on its way back from a scale."""
 NEWTON = 12
+SWEEPS = 40
+"""The same of several classes, each by itself."""
 REFITTED = 2_000_000
 """Cells × effects² × classes up to which a fit of log-odds is done again for every group left out."""
 LEAST_FREEDOM = 5
@@ -386,69 +388,92 @@ def _beyond(left: Floats, within: Floats, freedom: float) -> float:
 
 
 class Odds:
-    """Classes: effects add up on the log-odds of each class against the rest (iterated least squares)."""
+    """Classes: effects add up on log-odds, of two classes those of the second, of more those of all: the chance of a
+    class is exp η over the sum of all (iterated least squares)."""
 
     def __init__(self, name: str, cells: Cells, order: int) -> None:
         self.name, self._cells = name, cells
-        self._targets = (cells.answers[:, 1:] if cells.answers.shape[1] == 2 else cells.answers).T
-        self.fits = [self._fit(share, order) for share in self._targets]
+        self._targets = cells.answers[:, 1:] if cells.answers.shape[1] == 2 else cells.answers
+        self.fits = self._fit(order)
         self.variances = len(self.fits[0].blocks)
         self._again = len(cells.codes) * len(self.fits[0].beta) ** 2 * len(self.fits) < REFITTED
 
-    def _fit(self, share: Floats, order: int) -> Effects:
-        cells = self._cells
-        base = float(np.clip(np.average(share, weights=cells.rows), 0.02, 0.98))
-        eta, known = np.full(len(share), np.log(base / (1 - base))), np.ones(1)
-        for _ in range(NEWTON):
-            working, weight = _working(eta, share)
-            effects = Effects(cells.codes, cells.shape, working, 1 / (weight * cells.rows), order, known, cells.curves)
-            moved, known = effects.design @ effects.beta, np.minimum(effects.theta, LARGEST_LOGIT)
+    def _fit(self, order: int) -> list[Effects]:
+        cells, classes = self._cells, self._targets.shape[1]
+        base = np.clip(np.average(self._targets, axis=0, weights=cells.rows), 0.02, 0.98)
+        eta = np.tile(np.log(base / (1 - base) if classes == 1 else base), (len(self._targets), 1))
+        known, several = np.ones(1), classes > 1
+        for _ in range(SWEEPS if several else NEWTON):
+            working, weight = _working(eta, self._targets)
+            fits = [
+                Effects(cells.codes, cells.shape, z, 1 / (w * cells.rows), order, known, cells.curves, fixed=several)
+                for z, w in zip(working.T, weight.T, strict=True)
+            ]
+            beta = _centred(np.stack([fit.beta for fit in fits], axis=1))
+            known = np.minimum(_in_common(fits, beta, base) if several else fits[0].theta, LARGEST_LOGIT)
+            moved = fits[0].design @ beta
             still, eta = np.abs(moved - eta).max() < 1e-3, np.clip(moved, -8, 8)
             if still:
                 break
-        return effects
+        return fits
 
     def answer(self, codes: Ints) -> Floats:
-        return _normal(np.stack([expit(fit.predict(codes)[0]) for fit in self.fits], axis=1))
+        return _shares(np.stack([fit.answers(codes) for fit in self.fits], axis=1))
 
     def left_out(self, groups: Sequence[Ints]) -> Floats:
         """Fitted again where that is cheap, else one Newton step from the whole fit; the blocks' variances stay."""
-        said = [
-            [
-                self._refit(fit, share, group) if self._again else fit.left_out(group)[0]
-                for fit, share in zip(self.fits, self._targets, strict=True)
-            ]
-            for group in groups
-        ]
-        return _normal(expit(np.array(said)))
+        if self._again:
+            return _shares(np.array([self._refit(group) for group in groups]))
+        return _shares(np.array([[fit.left_out(group)[0] for fit in self.fits] for group in groups]))
 
-    def _refit(self, fit: Effects, share: Floats, group: Ints) -> float:
-        kept = np.ones(len(share), dtype=bool)
+    def _refit(self, group: Ints) -> Floats:
+        kept = np.ones(len(self._targets), dtype=bool)
         kept[group] = False
-        x, rows, prior = fit.dense[kept], self._cells.rows[kept], fit.precision()
-        beta = fit.beta
+        x, rows, share = self.fits[0].dense[kept], self._cells.rows[kept], self._targets[kept]
+        beta = _centred(np.stack([fit.beta for fit in self.fits], axis=1))
         for _ in range(NEWTON):
-            working, weight = _working(np.clip(x @ beta, -8, 8), share[kept])
-            weighted = x * (weight * rows)[:, None]
-            moved = np.linalg.solve(weighted.T @ x + np.diag(prior), weighted.T @ working)
+            working, weight = _working(np.clip(x @ beta, -8, 8), share)
+            moved = np.empty_like(beta)
+            for c, fit in enumerate(self.fits):
+                weighted = x * (weight[:, c] * rows)[:, None]
+                moved[:, c] = np.linalg.solve(weighted.T @ x + np.diag(fit.precision()), weighted.T @ working[:, c])
+            moved = _centred(moved)
             still, beta = np.abs(moved - beta).max() < 1e-3, moved
             if still:
                 break
-        return float(fit.dense[group[0]] @ beta)
+        return np.asarray(self.fits[0].dense[group[0]] @ beta)
 
 
 def _working(eta: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Answers and weights of the least-squares problem that one Newton step solves."""
-    p = expit(eta)
-    weight = np.maximum(p * (1 - p), 1e-3)
+    """Answers and weights of the least-squares problem that one Newton step solves. Of several classes each by itself:
+    with weights p what these have in common adds up to nothing, as (diag p − p pᵀ) diag(1/p) r = r where Σ r = 0."""
+    if eta.shape[1] == 1:
+        p = expit(eta)
+        weight = np.maximum(p * (1 - p), 1e-3)
+    else:
+        p = softmax(eta, axis=1)
+        weight = np.maximum(p, 1e-3)
     return eta + (share - p) / weight, weight
 
 
-def _normal(chance: Floats) -> Floats:
-    """Chances of each class against the rest as shares that add to one."""
-    if chance.shape[1] == 1:
-        return np.concatenate([1 - chance, chance], axis=1)
-    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+def _centred(beta: Floats) -> Floats:
+    """The smallest effects with the same chances: what all classes have in common changes none."""
+    return beta if beta.shape[1] == 1 else beta - beta.mean(axis=1, keepdims=True)
+
+
+def _in_common(fits: Sequence[Effects], beta: Floats, share: Floats) -> Floats:
+    """The variance of each block's effects on all classes. These add to zero, so of what a class settles by itself its
+    share is not its own: Σ (1 − p_c) is one class less, as Σ n p_c (1 − p_c) is what few rows n tell."""
+    sums = np.add.reduceat(np.square(beta).sum(axis=1), np.cumsum([1, *fits[0].size[:-1]]))
+    settled = np.sum([(1 - p) * fit.settled for p, fit in zip(share, fits, strict=True)], axis=0)
+    return np.asarray(np.maximum(sums / np.maximum(settled, 1e-6), LEAST))
+
+
+def _shares(eta: Floats) -> Floats:
+    """Chances of all classes."""
+    if eta.shape[1] == 1:
+        return np.concatenate([1 - expit(eta), expit(eta)], axis=1)
+    return np.asarray(softmax(eta, axis=1))
 
 
 class Mean:

@@ -102,7 +102,10 @@ def check(
     numeric: Numeric = None,
     block: Annotated[
         str | None,
-        Parameter(help="Columns that shift the answer and are not recombined (day,plate): their shifts are taken off."),
+        Parameter(
+            help="Columns that shift the answer and are not recombined (day,plate): their shifts are taken off; "
+            "site:block where blocks are numbered anew in each level of the factor site."
+        ),
     ] = None,
     missing: Missing = "error",
     merge_alike: MergeAlike = False,
