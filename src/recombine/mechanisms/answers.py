@@ -89,6 +89,11 @@ class Answers:
         return "number" if self.classes is None else "class"
 
     @property
+    def most(self) -> float:
+        """The largest error there can be."""
+        return float("inf") if self.classes is None else 1.0
+
+    @property
     def unseen(self) -> NDArray[np.bool_]:
         return ~self.seen
 

@@ -187,7 +187,7 @@ def _own_constant(answers: Answers) -> float:
 
 
 def _beside(name: str, answers: Answers, errors: FloatArray, seen: float, over: Over) -> Compared:
-    at, most = answers.unseen, 1.0 if answers.classes is not None else float("inf")
+    at, most = answers.unseen, answers.most
     own = unsure(average(answers, over, (1.0, errors, at)), answers, at).within(0, most)
     apart = average(answers, over, (1.0, answers.error, at), (-1.0, errors, at)).within(-most, most)
     less = (errors - answers.error).mean(axis=0)[at]

@@ -63,6 +63,10 @@ class StandingOut:
     weigh: str
     """Which few make most of the error beyond the noise, in a clause; none where no few do."""
 
+    def others(self, answers: Answers) -> tuple[int, float] | None:
+        """How many the rest are and how they err, where they are as right as seen ones."""
+        return (int(self.rest.sum()), float(answers.error[:, self.rest].mean())) if self.alone else None
+
 
 def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, margin: float, seed: int) -> StandingOut:
     """What stands out. ``beyond``: errors beyond the noise (members × combinations)."""
