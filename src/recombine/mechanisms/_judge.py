@@ -29,7 +29,14 @@ from recombine.mechanisms.fitting import fails_though_unfitted, in_part
 from recombine.mechanisms.ignored import ignored, ignored_words
 from recombine.mechanisms.literal import LITERAL
 from recombine.mechanisms.noted import noted
-from recombine.mechanisms.reconsidering import Ruling, level_apart, reconsidered, without_the_level, written_otherwise
+from recombine.mechanisms.reconsidering import (
+    Ruling,
+    level_apart,
+    nothing_to_learn,
+    reconsidered,
+    without_the_level,
+    written_otherwise,
+)
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import StandingOut, stands_out
 from recombine.mechanisms.sure import surer
@@ -74,12 +81,13 @@ def judge(
     undetermined, apart = left_open(case.answers), None
     if case.fits:
         ruling, apart = _decided(case, found, undetermined)
+    ruling = nothing_to_learn(case, ruling)
     told, look = written(case.answers, fitted), list[str]()
     if (otherwise := written_otherwise(case, ruling, told)) is not None:
         ruling, look, told = otherwise, [f"{told.said}."], replace(told, said="")
     if ruling[0] == "not fitted" and (unused := ignored(case.bare, seed)):
         ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
-    if (level := level_apart(case)) is not None:
+    if level := level_apart(case):
         ruling, first = without_the_level(case, ruling, level, alone)
         look.append(first)
     found = list(named(found, ruling[0]))

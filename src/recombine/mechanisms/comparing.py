@@ -226,12 +226,13 @@ def noise(answers: Answers, rules: Mapping[str, FloatArray] | None = None) -> tu
     return found, costs.get(CONSTANT, float("nan"))
 
 
-def noise_within(answers: Answers) -> FloatArray | None:
+def noise_within(answers: Answers, trained: bool = True) -> FloatArray | None:
     """The noise of each combination, from rows that share it; of single rows, the mean of the others. None where few
     rows share a combination.
 
     Numbers: their variance. Classes: how often the most frequent answer of other rows, training rows among them, is not
-    a row's own: without these, few new rows of a seen combination would look noisier than many of an unseen one."""
+    a row's own: without these, few new rows of a seen combination would look noisier than many of an unseen one.
+    ``trained``: whether these are asked."""
     n = answers.counts.astype(np.float64)
     several = n > 1
     if answers.classes == ("",) or (n - 1).sum() < REPLICATES or not answers.space.finite:
@@ -241,7 +242,8 @@ def noise_within(answers: Answers) -> FloatArray | None:
             return None
         each = answers.within * n / np.maximum(n - 1, 1)
     else:
-        each = _left_out(np.rint(answers.target * n[:, None]), _also_trained(answers))
+        own = np.rint(answers.target * n[:, None])
+        each = _left_out(own, _also_trained(answers) if trained else np.zeros_like(own))
     return np.where(several, each, np.average(each[several], weights=n[several] - 1))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.case import Case
 from recombine.mechanisms.comparing import noise as noise_of_rows, unread
+from recombine.mechanisms.given_away import given_away
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import brief, figure_words, share
 
@@ -12,7 +13,7 @@ from recombine.mechanisms.names import brief, figure_words, share
 def noted(case: Case) -> list[str]:
     """A sentence or two each."""
     answers = case.answers
-    found = [_said_noise(answers, case.known), _reads_more(case), _bare(answers)]
+    found = [*given_away(case), _said_noise(answers, case.known), _reads_more(case), _bare(answers)]
     if answers.not_finite:
         found.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")
     return [note for note in [*found, _compared(answers)] if note]

@@ -15,9 +15,11 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.case import Case
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.evidence import FAILING
+from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.ignored import ignored
-from recombine.mechanisms.losing import LEAK, leaked, nothing_left, unsure_probabilities
-from recombine.mechanisms.one_level import Level, level_first, one_level, without
+from recombine.mechanisms.losing import LEAK, below_constant, leaked, nothing_left, unsure_probabilities
+from recombine.mechanisms.nothing import nothing_learnable
+from recombine.mechanisms.one_level import Region, level_first, one_level, without
 from recombine.mechanisms.standing_out import StandingOut
 from recombine.mechanisms.sure import worse_than_shares
 from recombine.mechanisms.written import Written
@@ -63,6 +65,21 @@ def _standing_out(answers: Answers, verdict: str, why: str, apart: StandingOut, 
     return verdict, why
 
 
+def nothing_to_learn(case: Case, ruling: Ruling) -> Ruling:
+    """The verdict where nothing shows that there is anything to learn: what else would be said of unseen combinations
+    is then luck, unless these alone are clearly worse than by always giving the same answer."""
+    verdict, why = ruling
+    if verdict in ("nothing unseen", "nothing seen") or not (nothing := nothing_learnable(case)):
+        return ruling
+    if verdict in ("composes", "unclear"):
+        return "unclear", nothing
+    if verdict in FAILING:
+        lucky = case.answers.like and not below_constant(case.answers, case.comparison, case.gap.width)
+        return ("unclear", nothing) if lucky else ruling
+    said = case.comparison.floor.bounded and hardly_anything(case.comparison)  # It is part of why it was not fitted.
+    return ruling if said and verdict == "not fitted" else (verdict, "; ".join(filter(None, [why, nothing])))
+
+
 def written_otherwise(case: Case, ruling: Ruling, told: Written) -> Ruling | None:
     """The verdict where what was learnt answers training rows right, so that new rows were written otherwise and
     nothing was overfitted; None where that is not so."""
@@ -74,17 +91,19 @@ def written_otherwise(case: Case, ruling: Ruling, told: Written) -> Ruling | Non
     return ("unclear", WRITTEN) if ruling[0] in (*FAILING, "overfits", "unclear") else ruling
 
 
-def level_apart(case: Case) -> Level | None:
-    """The one level that errs where it was seen, too, by factor and place. Of a factor that is ignored none is: there
+def level_apart(case: Case) -> Region:
+    """The one level, or pair of levels, that errs where it was seen, too. Of a factor that is ignored none is: there
     the level that is farthest from the others errs most."""
-    level = one_level(case.answers, case.comparison.trained_constant, case.seed)
-    return None if level is None or level[0] in ignored(case.bare, case.seed, surely=False) else level
+    region = one_level(case.answers, case.comparison.trained_constant, case.seed)
+    return () if region and {j for j, _ in region} & {*ignored(case.bare, case.seed, surely=False)} else region
 
 
-def without_the_level(case: Case, ruling: Ruling, level: Level, judged: Callable[[Answers], str]) -> tuple[Ruling, str]:
-    """The verdict beside one level that is as wrong where it was seen, and what to look at first. ``judged``: the
-    verdict of other answers."""
-    rest = judged(without(case.answers, level))
+def without_the_level(
+    case: Case, ruling: Ruling, region: Region, judged: Callable[[Answers], str]
+) -> tuple[Ruling, str]:
+    """The verdict beside one level, or pair of them, that is as wrong where it was seen, and what to look at first.
+    ``judged``: the verdict of other answers."""
+    rest = judged(without(case.answers, region))
     if ruling[0] in FAILING and rest not in (*FAILING, "not fitted"):
         ruling = "unclear", AS_WRONG
-    return ruling, f"{level_first(case.answers, level, rest)}."
+    return ruling, f"{level_first(case.answers, region, rest)}."

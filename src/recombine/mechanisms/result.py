@@ -67,8 +67,9 @@ class MeasureResult(Result):
     """In a clause, what the verdict hangs on where the other numbers do not say."""
     look: str = ""
     """What to look at before unseen combinations, in sentences: one level, or how answers are written."""
-    level: tuple[int, int] | None = None
-    """The level that makes most of the error on seen combinations, as factor and code; None where no one does."""
+    level: tuple[tuple[int, int], ...] = ()
+    """The level that makes most of the error on seen combinations, as factor and code, or two that meet; none where no
+    one does."""
     left_open: LeftOpen = field(default_factory=LeftOpen)
     """Unseen combinations that training does not determine, even if effects add up."""
     outliers: tuple[int, ...] = ()
@@ -233,9 +234,10 @@ class MeasureResult(Result):
             new |= ~known[self.answers.codes[:, j]]
         rows = [row for row in self.levels() if row["new"] and row["unseen"] is not None]
         rows += [row for row in self.levels(~new) if row["unseen"] is not None]
-        if self.level is not None:
-            factor = self.answers.space.factors[self.level[0]]
-            which = (factor.name, (factor.levels or ())[self.level[1]])
+        if len(self.level) == 1:
+            ((place, code),) = self.level
+            factor = self.answers.space.factors[place]
+            which = (factor.name, (factor.levels or ())[code])
             rows = [row for row in rows if (row["factor"], row["level"]) == which] or rows
         return max(rows, key=lambda row: (row["unseen_count"] > 1, row["unseen"], row["unseen_count"]), default=None)
 

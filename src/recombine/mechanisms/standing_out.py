@@ -266,9 +266,9 @@ def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mean answers so far off that the noise of their own rows does not give it, nor that of all rows, together with
-    what seen combinations are off by (a t-test), and farther than any of these; and that cost a quarter of always
-    giving the same answer, or more. However many they are: they do not hide each other. Half of it, where it is the
-    others that do not give it (Rosner's test for several outliers)."""
+    what seen combinations are off by (a t-test), and farther than any of these; and
+    that cost a quarter of always giving the same answer, or more. However many they are: they do not hide each other.
+    Half of it, where it is the others that do not give it (Rosner's test for several outliers)."""
     if answers.target.shape[1] > 1 or comparison.constant is None:
         return np.zeros(len(rows), dtype=bool)
     off = (answers.predicted.mean(axis=0) - answers.target)[:, 0]
@@ -280,10 +280,21 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
     usual = max(0.0, float((np.square(off) - noise)[at].sum() / max(1, at.sum())))
     doubt, own, free = np.sqrt(noise[rows] + usual), np.abs(off[rows]), free[rows]
     cost = np.square(own) / answers.scale
-    certain = (free > 1) & (own > stdtrit(np.maximum(free, 1), 1 - LEVEL / (2 * len(rows))) * doubt)
-    apart = _apart(off[rows]) & (own > OWN_NOISE * doubt)
-    far = own > np.abs(off[at]).max(initial=0.0)
-    return np.asarray(far & ((certain & (cost > QUARTER * constant)) | (apart & (cost > HALF * constant))))
+    most, level = float(np.abs(off[at]).max(initial=0.0)), 1 - LEVEL / (2 * len(rows))
+    # Each part of the doubt is as certain as what tells it: its own rows, and the seen combinations (Satterthwaite).
+    parts = np.square(noise[rows]) / np.maximum(free, 1) + usual**2 / max(1, at.sum())
+    certain = (free > 1) & (own > stdtrit(doubt**4 / np.maximum(parts, 1e-300), level) * doubt)
+    apart = _apart(off[rows]) & (own > OWN_NOISE * doubt) & (cost > HALF * constant)
+    found = (own > most) & (cost > QUARTER * constant) & (certain | apart)
+    if not answers.like or _farthest(int(found.sum()), len(rows), int(at.sum())) > LEVEL:
+        # Of errors that are alike some have to be the largest: few are told by their own rows alone.
+        found &= (own > stdtrit(np.maximum(free, 1), level) * doubt) | apart
+    return np.asarray(found)
+
+
+def _farthest(count: int, unseen: int, seen: int) -> float:
+    """The chance that so many of the farthest are all unseen ones, if these are no other than seen ones."""
+    return comb(unseen, count) / comb(unseen + seen, count)
 
 
 def _apart(values: FloatArray) -> NDArray[np.bool_]:
