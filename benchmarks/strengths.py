@@ -18,7 +18,7 @@ import numpy as np
 
 from planted_grid import Grid, numbers
 
-LOST = (0.0, 0.1, 0.3, 0.5, 0.7, 1.0)
+LOST = (0.0, 0.1, 0.3, 0.5)
 FEW, MOST = 0.2, 9.0
 """The share of unseen combinations that are off by much, and how many times as much as the others."""
 VERDICTS = ("composes", "unclear", "partly", "fails")
