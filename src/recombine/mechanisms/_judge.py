@@ -39,9 +39,11 @@ from recombine.mechanisms.reconsidering import (
 )
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.standing_out import StandingOut, stands_out
-from recombine.mechanisms.sure import surer
+from recombine.mechanisms.summing import adds_up
+from recombine.mechanisms.sure import sureness
 from recombine.mechanisms.tails import heavy_tails
 from recombine.mechanisms.written import written
+from recombine.mechanisms.wrong_where_seen import wrong_where_seen
 from recombine.statistics import Interval, interval
 
 FITTED = 0.1
@@ -91,12 +93,17 @@ def judge(
         ruling, first = without_the_level(case, ruling, level, alone)
         look.append(first)
     found = list(named(found, ruling[0]))
+    sums = "" if any(e.named for e in found) else adds_up(case.bare)
+    if sums and ruling[0] == "not fitted":
+        ruling, sums = (ruling[0], f"{ruling[1]}. {sums}"), ""
     width = _width(case)
     verdict, why = _explained(case, ruling, found, width, undetermined)
     if told.said and verdict == "not fitted":
         why, told = f"{why}. {told.said}", replace(told, said="")
     tails = "" if apart and apart.said else heavy_tails(case.answers, case.over)
-    more = (f"{told.said}." * bool(told.said), surer(case.answers, case.over, margin), undetermined.note, tails)
+    calibrated = sureness(case.answers, case.over, margin)
+    broken = "" if level else wrong_where_seen(case.bare, case.beside.trained_constant)
+    more = (f"{told.said}." * bool(told.said), f"{sums}." * bool(sums), broken, calibrated, undetermined.note, tails)
     return MeasureResult(
         answers=case.answers,
         verdict=verdict,
@@ -117,7 +124,7 @@ def judge(
         left_open=undetermined,
         outliers=() if apart is None else tuple(apart.combinations.tolist()),
         bad_levels=() if apart is None else apart.levels,
-        others=None if apart is None else apart.others(case.answers),
+        rest=None if apart is None else apart.others(case.answers),
         settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
 

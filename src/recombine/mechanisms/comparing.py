@@ -12,6 +12,7 @@ from scipy.special import bdtrc, betaincinv
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
+from recombine.mechanisms.known_rows import noise_left
 from recombine.mechanisms.names import NOTHING
 from recombine.statistics import FEW, FloatArray, Interval, Over
 
@@ -252,10 +253,12 @@ def unread(answers: Answers, *sides: NDArray[np.bool_]) -> float:
     factors are all it reads. What it tells apart is no noise to it.
 
     Numbers: its error beside that of its mean answer to a combination. Classes: beside that of its own answers, dealt
-    anew among the rows of the combination. The less of ``sides``, by default of all rows that were not trained on."""
+    anew among the rows of the combination. The less of ``sides``, by default of all rows that were not trained on;
+    single rows of seen combinations may then be told apart too (`known_rows`)."""
+    known = 1.0 if sides else noise_left(answers)
     sides = sides or (answers.unseen, *([answers.compared] if answers.like else []))
     if not answers.varies or answers.classes == ("",):
-        return 1.0
+        return known
     if answers.classes is None:
         off = np.square(answers.predicted - answers.target).mean(axis=2) / answers.scale
         inside = 0.0 if answers.within is None else answers.within
@@ -263,7 +266,7 @@ def unread(answers: Answers, *sides: NDArray[np.bool_]) -> float:
     else:
         left, whole = answers.error, 1 - (answers.predicted * answers.target).sum(axis=2)
     shares = [float(left[:, at].sum() / whole[:, at].sum()) for at in sides if whole[:, at].sum() > NOTHING]
-    return float(np.clip(min(shares, default=1.0), 0.0, 1.0))
+    return float(np.clip(min([known, *shares]), 0.0, 1.0))
 
 
 def _left_out(own: FloatArray, more: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.evidence import FAILING
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.ignored import ignored
+from recombine.mechanisms.known_rows import noise_left
 from recombine.mechanisms.losing import LEAK, below_constant, leaked, nothing_left, unsure_probabilities
 from recombine.mechanisms.nothing import nothing_learnable
 from recombine.mechanisms.one_level import Region, level_first, one_level, without
@@ -46,6 +47,7 @@ def reconsidered(
     if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
         verdict, why = "fails", ". ".join(filter(None, [ONE_ANSWER, why[:1].upper() + why[1:]]))
     told = verdict in FAILING and not (apart.alone or apart.most or misread)
+    told |= verdict == "unclear" and not misread and noise_left(answers) < 1
     if told and leaked(case.bare, case.beside, case.over, case.margin):
         verdict, why = "unclear", LEAK
     if verdict in ("composes", *FAILING) and 0 < undetermined.of == undetermined.levels:
