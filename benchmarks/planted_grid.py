@@ -12,8 +12,10 @@ import numpy as np
 import recombine as rc
 from recombine.mechanisms import MeasureResult
 
-REMARKS = ("Put right", "other names", "surer than right", "by its own rows")
-"""What is said of how predictions are written, of probabilities and of single combinations: words it is known by."""
+REMARKS = ("Put right", "other names", "surer than right", "by its own rows", "Look first at", "gives the answer away",
+           "nearly every row has its own")  # fmt: skip
+"""What is said of how predictions are written, of probabilities, of single combinations, of one level and of factors
+that are of no use in new rows: words it is known by."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,13 @@ class Planted:
         """Whether a mechanism is named, or something remarked, that is not there."""
         text = " ".join([self.result.sentence(), *self.result.notes])
         said = {remark for remark in REMARKS if remark in text}
+        said -= {remark for remark in said if any(own and own.startswith(remark) and own in text for own in self.said)}
         return not ({*self.result.mechanisms} <= {*self.mechanisms, *self.besides} and said <= {*self.said})
 
     @property
     def said(self) -> tuple[str, ...]:
-        return (self.remark, *self.remarks)
+        away = ("gives the answer away",) * any(m.startswith("shortcut") for m in self.mechanisms)  # So it may.
+        return (self.remark, *self.remarks, *away)
 
     @property
     def named(self) -> bool:

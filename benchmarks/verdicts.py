@@ -17,11 +17,13 @@ import warnings
 import numpy as np
 import torch
 
-import planted_by_heart  # noqa: F401 - each kind that is defined adds itself to LEARNERS.
+import planted_away  # noqa: F401 - each kind that is defined adds itself to LEARNERS.
+import planted_by_heart  # noqa: F401
 import planted_columns  # noqa: F401
 import planted_factors  # noqa: F401
 import planted_few  # noqa: F401
 import planted_kinds  # noqa: F401
+import planted_levels  # noqa: F401
 import planted_models  # noqa: F401
 import planted_sure  # noqa: F401
 import planted_written  # noqa: F401

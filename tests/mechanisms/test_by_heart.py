@@ -84,5 +84,5 @@ def test_of_noise_nothing_fails_and_no_leak_is_told():
         y, other = np.random.default_rng(seed).normal(size=(2, GRID.shape[1]))
         result = measured(y, np.where(HIDDEN, 3 * other, y))  # Much worse than always the same answer.
         assert (result.verdict, result.mechanisms) == ("unclear", ())
-        assert "no simple rule finds anything to learn" in result.why or "may be nothing but noise" in result.why
+        assert "anything to learn" in result.why or "may be nothing but noise" in result.why
         assert "cannot be told" in result.left_out["memorization leak"]

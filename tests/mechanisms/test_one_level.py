@@ -100,3 +100,25 @@ def test_a_level_that_training_never_shows_is_told_from_known_ones():
     result = measured(y, np.where(new, by_one - 5, right), train=~FRESH & ~new)
     assert result.verdict == "unclear"
     assert "all of these hold a level that training never shows" in result.sentence()
+
+
+def test_labels_swapped_in_test_rows_alone_are_no_noise_of_these():
+    y = (A + B) % 2
+    turned = (A == 2) & (UNSEEN | FRESH)
+    result = measured(WORDS[np.where(turned, 1 - y, y)], WORDS[y])
+    assert "Look first at a = 2 (labels, units, data): its seen combinations err by 1.00" in result.sentence()
+    assert "Look first" not in measured(WORDS[y], WORDS[y]).sentence()
+
+
+def test_a_pair_of_levels_that_is_wrong_is_named_and_not_its_levels():
+    a, b, c = np.indices((4, 4, 4)).reshape(3, -1).repeat(8, axis=1)
+    unseen = (a + 2 * b + 3 * c) % 5 == 0
+    train = ~unseen & (np.tile(np.arange(8), 64) < 5)
+    right, region = WORDS[(a + c) % 2], (a == 1) & (b == 2)
+    table = {"a": a, "b": b, "c": c, "y": right, "part": np.where(train, "train", "test")}
+    table["p"] = np.where(region & ~train, WORDS[(a + c + 1) % 2], right)
+    result = measure_predictions(table, ["a", "b", "c"], target="y", prediction="p", split="part=test")
+    assert (
+        "Look first at a = 1 with b = 2 (labels, units, data): its seen combinations err by 1.00" in result.sentence()
+    )
+    assert "Without this pair of levels the verdict would be" in result.sentence()

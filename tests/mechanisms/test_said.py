@@ -221,9 +221,9 @@ def test_the_interval_of_a_difference_is_no_narrower_than_t():
 
 
 def test_no_gap_is_larger_than_what_unseen_combinations_cost_beyond_the_noise():
-    y = SUM + 1.2 * np.where(FRESH, 0.1, 1.0) * NOISE  # New rows of seen combinations happen to be near the mean.
+    y = SUM + 1.2 * np.where(FRESH, 0.55, 1.0) * NOISE  # New rows of seen combinations happen to be near the mean.
     result = measured(y, SUM)
-    assert result.seen.high < result.unseen.low
+    assert result.seen.mean < result.unseen.mean / 3
     assert result.gap.mean == pytest.approx(0, abs=1e-9)
     assert result.verdict in ("composes", "unclear")
 

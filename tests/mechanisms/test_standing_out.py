@@ -97,7 +97,7 @@ def test_a_level_that_fails_is_named_and_is_no_failure_of_the_whole(number):
     assert "nseen combinations of a = 4 (mean error " in result.why
     assert result.why.endswith(" on its 4) are clearly wrong where the others are not")
     assert "The other 12 err by " in result.sentence() or result.mechanisms
-    one = replace(result, others=(1, 0.1), evidence=()).sentence()
+    one = replace(result, rest=(1, 0.1), evidence=()).sentence()
     assert "The other one errs by 0.10, seen ones by" in one
 
 

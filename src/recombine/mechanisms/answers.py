@@ -30,7 +30,11 @@ class Trained:
     borrowed: bool = False
     """Whether training's own answers are not known, and these are of other rows of the same combinations."""
     within: float = 0.0
-    """For numbers, how much answers differ within combinations: the mean square, in units of the error."""
+    """For numbers, how much answers differ within combinations: the mean square, in units of the error, …"""
+    inside: FloatArray | None = None
+    """… and within each of them, where it is known …"""
+    said: FloatArray | None = None
+    """… what the learner answers to these rows, on average (combinations × numbers)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +91,11 @@ class Answers:
     @property
     def kind(self) -> Literal["class", "number"]:
         return "number" if self.classes is None else "class"
+
+    @property
+    def most(self) -> float:
+        """The largest error there can be."""
+        return float("inf") if self.classes is None else 1.0
 
     @property
     def unseen(self) -> NDArray[np.bool_]:

@@ -125,9 +125,11 @@ def answer_columns(
             f"predicted class, or {other}{_no_chances(given)}."
         )
     if not known & given:
+        alike = {v.lower() for v in given} & {v.lower() for v in known}
+        capitals = "write them alike, as they differ in capitals alone; or " * bool(alike)
         raise InputError(
             f"none of the predictions in {prediction!r} ({_some(given)}) is a class of {target!r} ({_some(known)}); "
-            f"give the predicted class, or {_one_each(known)}{_no_chances(given)}."
+            f"{capitals}give the predicted class, or {_one_each(known)}{_no_chances(given)}."
         )
     if len(known | given) > TARGET_CLASSES:
         raise InputError(

@@ -12,6 +12,7 @@ from scipy.special import bdtrc, betaincinv
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
+from recombine.mechanisms.known_rows import noise_left
 from recombine.mechanisms.names import NOTHING
 from recombine.statistics import FEW, FloatArray, Interval, Over
 
@@ -187,7 +188,7 @@ def _own_constant(answers: Answers) -> float:
 
 
 def _beside(name: str, answers: Answers, errors: FloatArray, seen: float, over: Over) -> Compared:
-    at, most = answers.unseen, 1.0 if answers.classes is not None else float("inf")
+    at, most = answers.unseen, answers.most
     own = unsure(average(answers, over, (1.0, errors, at)), answers, at).within(0, most)
     apart = average(answers, over, (1.0, answers.error, at), (-1.0, errors, at)).within(-most, most)
     less = (errors - answers.error).mean(axis=0)[at]
@@ -226,12 +227,13 @@ def noise(answers: Answers, rules: Mapping[str, FloatArray] | None = None) -> tu
     return found, costs.get(CONSTANT, float("nan"))
 
 
-def noise_within(answers: Answers) -> FloatArray | None:
+def noise_within(answers: Answers, trained: bool = True) -> FloatArray | None:
     """The noise of each combination, from rows that share it; of single rows, the mean of the others. None where few
     rows share a combination.
 
     Numbers: their variance. Classes: how often the most frequent answer of other rows, training rows among them, is not
-    a row's own: without these, few new rows of a seen combination would look noisier than many of an unseen one."""
+    a row's own: without these, few new rows of a seen combination would look noisier than many of an unseen one.
+    ``trained``: whether these are asked."""
     n = answers.counts.astype(np.float64)
     several = n > 1
     if answers.classes == ("",) or (n - 1).sum() < REPLICATES or not answers.space.finite:
@@ -241,7 +243,8 @@ def noise_within(answers: Answers) -> FloatArray | None:
             return None
         each = answers.within * n / np.maximum(n - 1, 1)
     else:
-        each = _left_out(np.rint(answers.target * n[:, None]), _also_trained(answers))
+        own = np.rint(answers.target * n[:, None])
+        each = _left_out(own, _also_trained(answers) if trained else np.zeros_like(own))
     return np.where(several, each, np.average(each[several], weights=n[several] - 1))
 
 
@@ -250,10 +253,12 @@ def unread(answers: Answers, *sides: NDArray[np.bool_]) -> float:
     factors are all it reads. What it tells apart is no noise to it.
 
     Numbers: its error beside that of its mean answer to a combination. Classes: beside that of its own answers, dealt
-    anew among the rows of the combination. The less of ``sides``, by default of all rows that were not trained on."""
+    anew among the rows of the combination. The less of ``sides``, by default of all rows that were not trained on;
+    single rows of seen combinations may then be told apart too (`known_rows`)."""
+    known = 1.0 if sides else noise_left(answers)
     sides = sides or (answers.unseen, *([answers.compared] if answers.like else []))
     if not answers.varies or answers.classes == ("",):
-        return 1.0
+        return known
     if answers.classes is None:
         off = np.square(answers.predicted - answers.target).mean(axis=2) / answers.scale
         inside = 0.0 if answers.within is None else answers.within
@@ -261,7 +266,7 @@ def unread(answers: Answers, *sides: NDArray[np.bool_]) -> float:
     else:
         left, whole = answers.error, 1 - (answers.predicted * answers.target).sum(axis=2)
     shares = [float(left[:, at].sum() / whole[:, at].sum()) for at in sides if whole[:, at].sum() > NOTHING]
-    return float(np.clip(min(shares, default=1.0), 0.0, 1.0))
+    return float(np.clip(min([known, *shares]), 0.0, 1.0))
 
 
 def _left_out(own: FloatArray, more: FloatArray) -> FloatArray:

@@ -32,7 +32,7 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
         allowed, most = best, f"more than the {share(best)} of the best simple rule"
     elif KNOWS_MORE * best > allowed:
         allowed = KNOWS_MORE * best
-        most += f"; to count it would have to be below {share(allowed)}, half of what the best simple rule leaves"
+        most = f"more than the {share(allowed)} that would count, half of what the best simple rule leaves"
     constant, clearly = comparison.trained_constant, comparison.better_on_seen
     unseen = comparison.constant.difference if comparison.constant is not None else clearly
     bound = constant if any(d.bounded and d.high < 0 for d in (clearly, unseen)) else LITTLE * constant

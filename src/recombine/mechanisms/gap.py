@@ -31,8 +31,7 @@ class Gap:
 
     @classmethod
     def of(cls, answers: Answers, comparison: Comparison, over: Over) -> Gap:
-        most = 1.0 if answers.classes is not None else float("inf")
-        at, away, error = answers.compared, answers.unseen, answers.error
+        at, away, error, most = answers.compared, answers.unseen, answers.error, answers.most
         seen, unseen = (
             unsure(average(answers, over, (1.0, error, mask)), answers, mask).within(0, most) for mask in (at, away)
         )
@@ -47,6 +46,12 @@ class Gap:
         lost = min(there, comparison.reached(answers, away), float(error[:, away].mean())) if away.any() else 0.0
         excess = average(answers, over, (1.0, beyond + (there - lost), away))
         return cls(seen, unseen, width, noise, beyond, lost, excess)
+
+    def taken_off(self, answers: Answers) -> tuple[float, float]:
+        """The noise of seen and of unseen combinations; none where there are not both."""
+        at, away = answers.compared, answers.unseen
+        both = at.any() and away.any()
+        return (float(self.noise[at].mean()), float(self.noise[away].mean())) if both else (0.0, 0.0)
 
 
 def _noise(answers: Answers, comparison: Comparison) -> FloatArray:

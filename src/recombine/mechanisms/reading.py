@@ -129,7 +129,7 @@ def _read(
     scores = {"log loss": loss, CONFIDENCE: sure} if likely is not None else {}
     frame, column = (frame, prediction[0]) if likely is None else (likely, label)
     columns = answer_columns(frame, how.target, column, kind if likely is None else "class", known if told else None)
-    frame, left = _complete(frame, known, columns, how)
+    frame, left = _complete(frame, known, columns, how, prediction)
     frame = _with_answers(frame, columns, error)
     if columns.kind == "number":
         frame = frame.with_columns((pl.col(column) - pl.col(how.target)).abs().alias(off))
@@ -149,6 +149,8 @@ def _read(
     answered = np.asarray([]) if said[0].target is None else said[0].target.count
     parts, seen, fresh = _asked(right, how.split is not None, holds, answered > 0)
     trained, scale = _trained(columns, right, how.split is not None, told, parts)
+    if trained is not None and how.split is not None and columns.kind == "number":
+        trained = _with_predictions(trained, right[0], said[0], columns, scale)
     wrong = _tables(frames, how, error, "number")
     fit = None
     if how.split is not None and answered.any():
@@ -281,6 +283,14 @@ def _trained(columns: Columns, right: list[Table], cut: bool, told: bool, parts:
     return (trained if known else None), scale
 
 
+def _with_predictions(trained: Trained, right: Table, said: Table, columns: Columns, scale: float) -> Trained:
+    """The same with what is predicted for training rows, where all of them have a prediction."""
+    if right.target is None or said.target is None or not np.array_equal(right.target.count, said.target.count):
+        return trained
+    rows = np.asarray(right.target.count > 0)
+    return replace(trained, inside=_inside(right)[rows] / scale, said=_shares(columns, said.target)[rows])
+
+
 def _placed(frame: pl.LazyFrame, how: Reading) -> tuple[pl.LazyFrame, list[str]]:
     """The rows of which the split says whether they were trained on; a blank does not say it."""
     if how.split is None or how.split[0] not in frame.collect_schema():
@@ -297,10 +307,10 @@ def _placed(frame: pl.LazyFrame, how: Reading) -> tuple[pl.LazyFrame, list[str]]
 
 
 def _complete(
-    frame: pl.LazyFrame, known: pl.LazyFrame | None, columns: Columns, how: Reading
+    frame: pl.LazyFrame, known: pl.LazyFrame | None, columns: Columns, how: Reading, given: Sequence[str]
 ) -> tuple[pl.LazyFrame, list[str]]:
     """The rows that have an answer and a prediction, which training rows need not have; and what is worth saying of
-    the others."""
+    the others. ``given``: the columns that a person calls the prediction."""
     schema = frame.collect_schema()
     for name in (columns.target, columns.prediction):
         if schema[name].is_float():
@@ -313,8 +323,8 @@ def _complete(
     )).row(0))  # fmt: skip
     if (lost or blank) and how.missing == "error":
         raise InputError(
-            f"{rows_words(lost + blank, 'has', 'have')} no {columns.target!r} or no {columns.prediction!r}; leave out "
-            "what is missing with missing='drop' (--missing drop)."
+            f"{rows_words(lost + blank, 'has', 'have')} no {columns.target!r} or no {' or '.join(map(repr, given))}; "
+            "leave out what is missing with missing='drop' (--missing drop)."
         )
     notes = []
     if lost:

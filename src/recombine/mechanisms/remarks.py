@@ -52,9 +52,11 @@ def _unheard_of(frame: pl.LazyFrame, columns: Columns) -> list[str]:
     if not len(odd):
         return []
     name, count = odd[0][columns.prediction], sum(found["count"] for found in odd)
+    alike = next((own for own in columns.names if own != name and own.lower() == str(name).lower()), None)
+    capitals = "" if alike is None else f" {name!r} and {alike!r} differ in capitals alone: write them alike."
     return [
         f"{rows_words(count, 'is', 'are')} predicted to be of a class that no row of the table has ({name!r}"
-        + ", …" * (len(odd) > 1) + "): wrong, whatever the answer."
+        + ", …" * (len(odd) > 1) + f"): wrong, whatever the answer.{capitals}"
     ]  # fmt: skip
 
 

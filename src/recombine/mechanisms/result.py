@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import GIVEN, Comparison, unread
+from recombine.mechanisms.comparing import GIVEN, Compared, Comparison, unread
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.evidence import simplest
 from recombine.mechanisms.finding import Finding
@@ -67,15 +67,16 @@ class MeasureResult(Result):
     """In a clause, what the verdict hangs on where the other numbers do not say."""
     look: str = ""
     """What to look at before unseen combinations, in sentences: one level, or how answers are written."""
-    level: tuple[int, int] | None = None
-    """The level that makes most of the error on seen combinations, as factor and code; None where no one does."""
+    level: tuple[tuple[int, int], ...] = ()
+    """The level that makes most of the error on seen combinations, as factor and code, or two that meet; none where no
+    one does."""
     left_open: LeftOpen = field(default_factory=LeftOpen)
     """Unseen combinations that training does not determine, even if effects add up."""
     outliers: tuple[int, ...] = ()
     """Unseen combinations that are clearly wrong and stand out from the others, as rows of ``answers``."""
     bad_levels: tuple[tuple[int, int], ...] = ()
     """Levels whose unseen combinations together stand out, as factor and code; these are not among ``outliers``."""
-    others: tuple[int, float] | None = None
+    rest: tuple[int, float] | None = None
     """How many other unseen combinations there are and how they err, where that is within the margin of seen ones."""
     diverged: int = 0
     unfitted: int = 0
@@ -86,6 +87,11 @@ class MeasureResult(Result):
     def mechanisms(self) -> tuple[str, ...]:
         """The mechanisms that are named, each with a number in ``evidence``."""
         return tuple(e.mechanism for e in self.evidence if e.named)
+
+    @property
+    def others(self) -> tuple[Compared, ...]:
+        """Simple rules and other learners on the same unseen rows."""
+        return self.comparison.others
 
     @property
     def fits(self) -> bool:
@@ -157,9 +163,9 @@ class MeasureResult(Result):
             )
         named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
         how = f"Mechanism: {'; '.join(named)}." if named else (
-            f"The other {'one errs' if self.others[0] == 1 else f'{self.others[0]:,} err'} by {share(self.others[1])}, "
+            f"The other {'one errs' if self.rest[0] == 1 else f'{self.rest[0]:,} err'} by {share(self.rest[1])}, "
             f"seen ones by {share(self.seen.mean)}."
-            if self.others else _silent(self.evidence)
+            if self.rest else _silent(self.evidence)
         )  # fmt: skip
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
@@ -233,9 +239,10 @@ class MeasureResult(Result):
             new |= ~known[self.answers.codes[:, j]]
         rows = [row for row in self.levels() if row["new"] and row["unseen"] is not None]
         rows += [row for row in self.levels(~new) if row["unseen"] is not None]
-        if self.level is not None:
-            factor = self.answers.space.factors[self.level[0]]
-            which = (factor.name, (factor.levels or ())[self.level[1]])
+        if len(self.level) == 1:
+            ((place, code),) = self.level
+            factor = self.answers.space.factors[place]
+            which = (factor.name, (factor.levels or ())[code])
             rows = [row for row in rows if (row["factor"], row["level"]) == which] or rows
         return max(rows, key=lambda row: (row["unseen_count"] > 1, row["unseen"], row["unseen_count"]), default=None)
 

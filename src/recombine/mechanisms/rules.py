@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,9 @@ HALF = 0.5
 OFTEN = 0.6
 """A level gives the class it was seen with most often, and those seen this share as often. So has a combination right
 ones: a few rows that were labelled amiss make no wrong answer right."""
+NEARLY_ALL = 0.95
+"""Answers that have to follow one factor where that is told by where they are right (`_wrong_with`), or of several
+classes that a level nearly as often has the first alone: who uses two factors of several follows each in most."""
 MANY_ROWS = 20
 """Examples from which one factor's rule can be told from guessing at combinations too few to be shuffled."""
 MOST_FACTORS = 6
@@ -55,6 +59,8 @@ class Rule:
     what: str
     mask: NDArray[np.bool_]
     options: FloatArray
+    first: FloatArray | None = None
+    """Of classes, the most frequent of those alone that ``options`` have nearly as often: the same shape."""
 
     @property
     def usual(self) -> bool:
@@ -71,7 +77,10 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
         means = np.stack([_usual(asked, trained, trained.codes[:, j] == level) for level in levels])
         mask = asked.codes[:, j][:, None] == levels[None]
         what = f"answers that {name} alone gives in training, where they are wrong"
-        found.append(Rule(f"factor {j + 1}", f"shortcut by {name}", what, mask, means))
+        first = None
+        if asked.classes is not None and len(asked.space) < 4:
+            first = np.stack([_usual(asked, trained, trained.codes[:, j] == level, 1.0) for level in levels])
+        found.append(Rule(f"factor {j + 1}", f"shortcut by {name}", what, mask, means, first))
     if len(asked.space) > 2:  # Of two factors, it is the other one's answer.
         found += [_ignoring(asked, trained, [j]) for j in range(len(asked.space))]
     if summed and len(asked.space) > 1:
@@ -124,7 +133,7 @@ def _ignoring(asked: Answers, trained: Trained, left: Sequence[int]) -> Rule:
 
 def follow(asked: Answers, rules: Sequence[Rule], over: Over, seed: int = 0) -> list[Finding | str]:
     """How far the answers follow each rule, or in a sentence why that cannot be said."""
-    outcomes = [_follows(asked, rule, over, seed) for rule in rules]
+    outcomes = [_either(asked, rule, over, seed) for rule in rules]
     needed = LEVEL / max(1, sum(not isinstance(o, str) for o in outcomes))
     for i, found in enumerate(outcomes):
         if not isinstance(found, str) and found.p is not None and found.p > needed:
@@ -133,10 +142,26 @@ def follow(asked: Answers, rules: Sequence[Rule], over: Over, seed: int = 0) -> 
     return outcomes
 
 
+def _either(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str:
+    """How far the answers follow a rule. Where that leaves open which of several classes a level gives: how far they
+    follow the most frequent one alone, if nearly all do and it explains more. It is a second look."""
+    found = _follows(asked, rule, over, seed)
+    if rule.first is None or np.array_equal(rule.first, rule.options):
+        return found
+    alone = _follows(asked, replace(rule, options=rule.first), over, seed)
+    if isinstance(alone, str) or alone.why or alone.p is None:
+        return found
+    if alone.value.mean < NEARLY_ALL or (alone.explains or 0.0) < AS_GOOD:
+        return found
+    if not isinstance(found, str) and not found.why and (found.explains or 0.0) >= (alone.explains or 0.0):
+        return found
+    return replace(alone, p=min(1.0, 2 * alone.p))
+
+
 def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str:
     allowed, options, open_ = _wrong_options(asked, rule)
     at = np.flatnonzero(allowed.any(axis=1))
-    few = len(at) < FEWEST
+    few, wrong_with = len(at) < FEWEST, _wrong_with(asked, rule, allowed, open_)
     # Two groups answered by one factor alone are a textbook shortcut; one group could as well get one fixed answer.
     if few and not (
         rule.id.startswith("factor") and asked.classes is not None and asked.counts[at].sum() >= MANY_ROWS
@@ -168,8 +193,12 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         if rule.id == "copy" and asked.classes is not None:
             p = max(p, _handed_wrong(asked, allowed, at, float(followed.mean(axis=0).sum())))
         value = over.mean(followed, ranges=[(0, 1)]).within(0, 1)
+    if wrong_with is not None and (few or value.mean >= NEARLY_ALL):
+        both = _together(handed_out(together, seed), wrong_with)
+        p = max(p, both) if few else min(1.0, 2 * min(p, both))  # Rows of few combinations are answered together.
     hits = 0.0 if asked.hits is None else (allowed[:, : asked.hits.shape[1]] * asked.hits).sum(axis=1)
-    explained = accounted(np.maximum(share - hits, 0.0), asked.wrong(), over)  # Without what few rows have rightly.
+    given_amiss = np.maximum(share - hits, 0.0)  # Without what few rows have rightly.
+    explained = accounted(given_amiss, asked.wrong(), over, _beyond_noise(asked))
     explains = explained.mean
     lift = (value.mean - chance) / max(1 - chance, 1e-9)
     scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " if few else ""
@@ -201,6 +230,31 @@ def _handed_wrong(asked: Answers, allowed: NDArray[np.bool_], at: NDArray[np.int
     return float(bdtrc(round(followed) - 1, len(at), min(1.0, usual)))
 
 
+def _wrong_with(asked: Answers, rule: Rule, allowed: NDArray[np.bool_], open_: NDArray[np.bool_]) -> float | None:
+    """The chance that as many combinations or more are answered wrong where one factor's class is, and right where that
+    is, if the two had nothing to do with each other (Fisher): few wrong answers may follow a rule by chance, but not
+    with none elsewhere. None of other rules, of numbers, of several members and of few combinations; nor of
+    four factors or more, as who uses two of them is wrong where one is."""
+    if asked.classes is None or len(asked.predicted) > 1 or len(asked.space) > 3 or not rule.id.startswith("factor"):
+        return None
+    rows = np.flatnonzero(rule.mask.any(axis=1) & ~open_)
+    if len(rows) < FEWEST:
+        return None
+    each = np.arange(len(asked.target))
+    given = asked.predicted[0].argmax(axis=1)
+    wrong = (asked.target[each, given] < OFTEN * asked.target.max(axis=1))[rows]
+    amiss = allowed[rows].any(axis=1)
+    both, n, k = int((wrong & amiss).sum()), int(wrong.sum()), int(amiss.sum())
+    ways = [comb(k, i) * comb(len(rows) - k, n - i) for i in range(both, min(n, k) + 1)]
+    return sum(ways) / comb(len(rows), n)
+
+
+def _together(one: float, two: float) -> float:
+    """The chance of two as small by chance together: of their product, if they are apart (Fisher)."""
+    q = max(one * two, 1e-300)
+    return min(1.0, q * (1 - float(np.log(q))))
+
+
 def _kept(asked: Answers, rule: Rule, allowed: NDArray[np.bool_], open_: NDArray[np.bool_]) -> float:
     """How many classes are right where the rule's own are: who is wrong everywhere agrees with any rule where that is
     wrong, and follows none. 1 where the rule is right nowhere."""
@@ -208,9 +262,10 @@ def _kept(asked: Answers, rule: Rule, allowed: NDArray[np.bool_], open_: NDArray
     return 1.0 if asked.classes is None or not at.any() else float(1 - asked.error[:, at].mean())
 
 
-def accounted(share: FloatArray, wrong: FloatArray, over: Over) -> Interval:
-    """Of wrong answers, the share that a rule gives (each members × combinations); none where nothing is wrong."""
-    both = np.minimum(share, wrong)
+def accounted(share: FloatArray, wrong: FloatArray, over: Over, beyond: FloatArray | float = 1.0) -> Interval:
+    """Of wrong answers, the share that a rule gives (each members × combinations); none where nothing is wrong.
+    ``beyond``: the part of the wrong ones that counts."""
+    wrong, both = wrong * beyond, np.minimum(share, wrong) * beyond
 
     def statistic(rows: NDArray[np.int64]) -> FloatArray:
         all_ = wrong[:, rows].sum(axis=1)
@@ -220,13 +275,23 @@ def accounted(share: FloatArray, wrong: FloatArray, over: Over) -> Interval:
     return found if np.isfinite(found.mean) else Interval(0.0)
 
 
-def _usual(asked: Answers, trained: Trained, rows: NDArray[np.bool_]) -> FloatArray:
-    """The mean answer over training rows; of classes the most frequent one, and each that is nearly as frequent: which
-    of three animals one photograph more was taken of is no rule."""
+def _beyond_noise(asked: Answers) -> FloatArray | float:
+    """The part of the wrong answers to each combination that another one answer would not have: the rest is noise,
+    which no rule accounts for. All, of numbers and where there is nothing else."""
+    if asked.classes is None:
+        return 1.0
+    wrong = asked.wrong()
+    more = np.maximum(wrong - (1 - asked.target.max(axis=1)), 0.0)
+    return np.asarray(more / np.maximum(wrong, NOTHING)) if more.sum() > NOTHING else 1.0
+
+
+def _usual(asked: Answers, trained: Trained, rows: NDArray[np.bool_], often: float = OFTEN) -> FloatArray:
+    """The mean answer over training rows; of classes the most frequent one, and each that is nearly as frequent (this
+    share as ``often``): which of three animals one photograph more was taken of is no rule."""
     mean = np.average(trained.answers[rows], axis=0, weights=trained.weights[rows])
     if asked.classes is None:
         return np.asarray(mean)
-    return np.asarray((mean >= OFTEN * mean.max()).astype(np.float64))
+    return np.asarray((mean >= often * mean.max()).astype(np.float64))
 
 
 def _wrong_options(asked: Answers, rule: Rule) -> tuple[NDArray[np.bool_], FloatArray, NDArray[np.bool_]]:

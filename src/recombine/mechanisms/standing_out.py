@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import Comparison, average, unread
@@ -62,6 +62,10 @@ class StandingOut:
     """In a clause each."""
     weigh: str
     """Which few make most of the error beyond the noise, in a clause; none where no few do."""
+
+    def others(self, answers: Answers) -> tuple[int, float] | None:
+        """How many the rest are and how they err, where they are as right as seen ones."""
+        return (int(self.rest.sum()), float(answers.error[:, self.rest].mean())) if self.alone else None
 
 
 def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, margin: float, seed: int) -> StandingOut:
@@ -209,10 +213,10 @@ def level_words(answers: Answers, levels: Sequence[Level], alike: bool) -> str:
 def words(answers: Answers, rows: NDArray[np.int64], others: str = "") -> str:
     """Which they are, in a clause; ``others``: what of the others may be said."""
     wrong = f"{'is' if len(rows) == 1 else 'are'} clearly wrong{others}"
-    return f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations {wrong}: {_named(answers, rows, True)}"
+    return f"{len(rows):,} of {int(answers.unseen.sum()):,} unseen combinations {wrong}: {listed(answers, rows, True)}"
 
 
-def _named(answers: Answers, rows: NDArray[np.int64], by_rows: bool = False) -> str:
+def listed(answers: Answers, rows: NDArray[np.int64], by_rows: bool = False) -> str:
     """The first of them, each with its error; ``by_rows``: and, of few, with the interval of its rows."""
     error = answers.error.mean(axis=0)
     records = answers.space.decode(answers.codes[rows[:NAMED]])
@@ -232,7 +236,8 @@ def _by_rows(answers: Answers, row: int) -> str:
 
 
 def _weighing(answers: Answers, beyond: FloatArray) -> str:
-    """That a fifth of the unseen combinations or fewer make four fifths of the error beyond the noise, or more."""
+    """That a fifth of the unseen combinations or fewer make four fifths of the error beyond the noise, or more, where
+    noise would rarely give the worst of these: it makes few the largest of any answers, the best ones too."""
     rows = np.flatnonzero(answers.unseen)
     each = np.maximum(beyond.mean(axis=0)[rows], 0.0)
     order = np.argsort(-each, kind="stable")[: int(MOST * len(rows))]
@@ -240,9 +245,28 @@ def _weighing(answers: Answers, beyond: FloatArray) -> str:
     if not answers.space.finite or not np.isfinite(each).all() or not each.sum() > NOTHING or not heavy.any():
         return ""
     few = rows[order[: int(heavy.argmax()) + 1]]
+    if _as_noise(answers, few[:1])[0] > LEVEL / len(rows):
+        return ""
     count, rest = f"{len(few):,} of {len(rows):,} unseen combinations", " beyond the noise"
     rest *= bool((answers.error - beyond)[:, rows].any())
-    return f"{count} make{'s' * (len(few) == 1)} most of the error there{rest}: {_named(answers, few)}"
+    return f"{count} make{'s' * (len(few) == 1)} most of the error there{rest}: {listed(answers, few)}"
+
+
+def _as_noise(answers: Answers, rows: NDArray[np.int64]) -> FloatArray:
+    """The chance that the noise alone takes the best answers to these combinations as far off; none where no rows share
+    one, so that it is not known. Of numbers a t-test by all rows, or by their own where these vary more."""
+    at, free = answers.unseen | (answers.compared & answers.like), np.maximum(answers.counts - 1, 0)
+    if not free[at].any():
+        return np.zeros(len(rows))
+    if answers.classes is not None:
+        return by_luck(answers, at, rows)
+    off = np.square(answers.predicted.mean(axis=0) - answers.target).mean(axis=1) / answers.scale
+    inside = answers.counts * np.maximum(answers.error.mean(axis=0) - off, 0.0)
+    pooled, many = inside[at].sum() / free[at].sum(), free[at].sum()
+    own = inside[rows] / np.maximum(free[rows], 1)
+    freedom = np.where(own > pooled, np.maximum(free[rows], 1), many)
+    size = np.sqrt(off[rows] * answers.counts[rows] / np.maximum(np.maximum(own, pooled), 1e-300))
+    return np.asarray(2 * stdtr(freedom, -size))
 
 
 def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -262,9 +286,9 @@ def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mean answers so far off that the noise of their own rows does not give it, nor that of all rows, together with
-    what seen combinations are off by (a t-test), and farther than any of these; and that cost a quarter of always
-    giving the same answer, or more. However many they are: they do not hide each other. Half of it, where it is the
-    others that do not give it (Rosner's test for several outliers)."""
+    what seen combinations are off by (a t-test), and farther than any of these; and
+    that cost a quarter of always giving the same answer, or more. However many they are: they do not hide each other.
+    Half of it, where it is the others that do not give it (Rosner's test for several outliers)."""
     if answers.target.shape[1] > 1 or comparison.constant is None:
         return np.zeros(len(rows), dtype=bool)
     off = (answers.predicted.mean(axis=0) - answers.target)[:, 0]
@@ -276,13 +300,24 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
     usual = max(0.0, float((np.square(off) - noise)[at].sum() / max(1, at.sum())))
     doubt, own, free = np.sqrt(noise[rows] + usual), np.abs(off[rows]), free[rows]
     cost = np.square(own) / answers.scale
-    certain = (free > 1) & (own > stdtrit(np.maximum(free, 1), 1 - LEVEL / (2 * len(rows))) * doubt)
-    apart = _apart(off[rows]) & (own > OWN_NOISE * doubt)
-    far = own > np.abs(off[at]).max(initial=0.0)
-    return np.asarray(far & ((certain & (cost > QUARTER * constant)) | (apart & (cost > HALF * constant))))
+    most, level = float(np.abs(off[at]).max(initial=0.0)), 1 - LEVEL / (2 * len(rows))
+    # Each part of the doubt is as certain as what tells it: its own rows, and the seen combinations (Satterthwaite).
+    parts = np.square(noise[rows]) / np.maximum(free, 1) + usual**2 / max(1, at.sum())
+    certain = (free > 1) & (own > stdtrit(doubt**4 / np.maximum(parts, 1e-300), level) * doubt)
+    apart = outlying(off[rows]) & (own > OWN_NOISE * doubt) & (cost > HALF * constant)
+    found = (own > most) & (cost > QUARTER * constant) & (certain | apart)
+    if not answers.like or _farthest(int(found.sum()), len(rows), int(at.sum())) > LEVEL:
+        # Of errors that are alike some have to be the largest: few are told by their own rows alone.
+        found &= (own > stdtrit(np.maximum(free, 1), level) * doubt) | apart
+    return np.asarray(found)
 
 
-def _apart(values: FloatArray) -> NDArray[np.bool_]:
+def _farthest(count: int, unseen: int, seen: int) -> float:
+    """The chance that so many of the farthest are all unseen ones, if these are no other than seen ones."""
+    return comb(unseen, count) / comb(unseen + seen, count)
+
+
+def outlying(values: FloatArray) -> NDArray[np.bool_]:
     """Those that the spread of the others does not give."""
     found, left = np.zeros(len(values), dtype=bool), np.ones(len(values), dtype=bool)
     if len(values) < FEW:

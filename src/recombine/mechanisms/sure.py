@@ -1,10 +1,11 @@
-"""Are probabilities surer than they are right, on unseen combinations and on seen ones?
+"""Are probabilities surer than they are right, or less sure, on unseen combinations and on seen ones?
 
     the mean probability of the answer that is given − the share of right answers,
 
 over combinations that count alike. A class is right as often whether it was given 0.7 or 0.99, so errors do not show
 it; and a learner that is rightly sure of seen combinations need not be of unseen ones (Guo et al. 2017, Ovadia et al.
-2019 under shift).
+2019 under shift). One that goes flat where unseen gives the right classes and has lost what it knew of them all the
+same.
 """
 
 from __future__ import annotations
@@ -25,28 +26,49 @@ LEAST = 0.01
 """By how much they have to be surer than right, however rare errors are said to be."""
 
 
-def surer(answers: Answers, over: Over, margin: float) -> str:
-    """That probabilities are clearly surer than right on unseen combinations, in a note, and how they are on seen ones:
-    by more than the margin, or where answers are wrong more than twice as often as they say."""
+def sureness(answers: Answers, over: Over, margin: float) -> str:
+    """That probabilities are clearly surer than right on unseen combinations, or clearly less sure, in a note, and how
+    they are on seen ones: by more than the margin, or where answers are wrong more than twice as often as they say."""
     sure, at, away = answers.scores.get(CONFIDENCE), answers.compared, answers.unseen
     if sure is None or not away.any() or not np.isfinite(sure[:, away]).all():
         return ""
     there = too_sure(answers, over, away)
     doubt, wrong = 1 - float(sure[:, away].mean()), float(answers.error[:, away].mean())
-    if not (there.bounded and there.low > 0 and (there.mean > margin or (wrong > TIMES * doubt and wrong > LEAST))):
+    more = there.low > 0 and (there.mean > margin or (wrong > TIMES * doubt and wrong > LEAST))
+    less = there.high < 0 and there.mean < -margin
+    if not there.bounded or not (more or less):
         return ""
     said = (
-        f"Probabilities are surer than right: on unseen combinations the class that is given has {share(1 - doubt)} on "
-        f"average and is right in {share(1 - wrong)}, {ranged(there)} less"
+        f"Probabilities are {'surer' if more else 'less sure'} than right: on unseen combinations the class that is "
+        f"given has {share(1 - doubt)} on average and is right in {share(1 - wrong)}, "
+        f"{ranged(there if more else _turned(there))} {'less' if more else 'more'}"
     )
     if not at.any() or not np.isfinite(sure[:, at]).all():
         return f"{said}."
     here = too_sure(answers, over, at)
     rows = "seen ones" if answers.like else "training rows of seen ones"
-    more = "" if not here.bounded or here.high >= there.low else (
-        ": what calibrates them there would not do so on unseen ones"
-    )  # fmt: skip
-    return f"{said}; on {rows} {ranged(here)}{more}."
+    apart = here.bounded and (here.high < there.low if more else here.low > there.high)
+    elsewhere = ": what calibrates them there would not do so on unseen ones" * apart
+    return f"{said}; on {rows} {ranged(here if more else _turned(here))}{elsewhere}.{_costs(answers) * less}"
+
+
+def _turned(figure: Interval) -> Interval:
+    """By how much they are less sure than right, where ``figure`` is by how much more."""
+    return replace(figure, mean=-figure.mean, low=-figure.high, high=-figure.low)
+
+
+def _costs(answers: Answers) -> str:
+    """What the log loss says of it, in a sentence, where it is more on unseen combinations."""
+    loss, at, away = answers.scores.get("log loss"), answers.compared, answers.unseen
+    if loss is None or answers.trained is None or answers.trained.borrowed:
+        return ""
+    seen, unseen, always = (float(x.mean()) for x in (loss[:, at], loss[:, away], shares_cost(answers)[away]))
+    if not seen < unseen:
+        return ""
+    return (
+        f" The log loss is {share(unseen)} on unseen against {share(seen)} on seen ones, where always giving "
+        f"training's shares costs {share(always)}."
+    )
 
 
 def worse_than_shares(answers: Answers, over: Over, margin: float) -> tuple[str, str]:

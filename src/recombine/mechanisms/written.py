@@ -40,15 +40,25 @@ Fit = Callable[[FloatArray, FloatArray], FloatArray]
 """The numbers a and b of y = a + b·p."""
 
 
-def written(answers: Answers, fitted: float) -> str:
-    """How predictions are written, in sentences without a full stop; nothing where they are right as they are, or no
-    other way of writing makes them so. ``fitted``: the error beyond the noise up to which they are right."""
+@dataclass(frozen=True)
+class Written:
+    """How predictions are written otherwise."""
+
+    said: str = ""
+    """In sentences without a full stop; nothing where they are right as they are, or no other way of writing makes them
+    so."""
+    pulled: bool = False
+    """Whether a penalty or early stopping could have pulled them towards their mean, so that they may be meant so."""
+
+
+def written(answers: Answers, fitted: float) -> Written:
+    """How predictions are written. ``fitted``: the error beyond the noise up to which they are right."""
     at = answers.compared
     if int(at.sum()) < FEW or not np.isfinite(answers.predicted[:, at | answers.unseen]).all():
-        return ""
+        return Written()
     if answers.classes is not None:
-        return "" if answers.classes == ("",) else renamed(answers, fitted)
-    return _rewritten(answers, fitted) if answers.target.shape[1] == 1 else ""
+        return Written() if answers.classes == ("",) else Written(renamed(answers, fitted))
+    return _rewritten(answers, fitted) if answers.target.shape[1] == 1 else Written()
 
 
 @dataclass(frozen=True)
@@ -105,13 +115,13 @@ WAYS = (
 )
 
 
-def _rewritten(answers: Answers, fitted: float) -> str:
+def _rewritten(answers: Answers, fitted: float) -> Written:
     p, y, at, away = answers.predicted.mean(axis=0)[:, 0], answers.target[:, 0], answers.compared, answers.unseen
     each = noise_within(answers)
     noise = np.zeros(len(y)) if each is None else answers.scale * each / answers.counts
     given, spread = _beyond(p - y, noise, at), _beyond(y - y[at].mean(), noise, at)
     if not (given > fitted * answers.scale and spread > 0 and np.ptp(p[at]) > 0):
-        return ""
+        return Written()
     with np.errstate(over="ignore", invalid="ignore"):
         left = {way: _beyond(_left_out(way, p[at], y[at]), noise[at]) for way in WAYS}
     left = {way: own for way, own in left.items() if np.isfinite(own)}
@@ -119,17 +129,19 @@ def _rewritten(answers: Answers, fitted: float) -> str:
     way = min((way for way, own in left.items() if own <= most), key=lambda way: (way.numbers, left[way]))
     a, b = way.fit(way.undo(p[at]), y[at])
     if not (left[way] <= QUARTER * given and left[way] <= HALF * spread and _no_chance(way, p[at], y[at], b)):
-        return ""
+        return Written()
     now, then, sides = [given], [left[way]], ["seen"]
     if away.any():
         with np.errstate(over="ignore"):
             now, then = [*now, _beyond(p - y, noise, away)], [*then, _beyond(a + b * way.undo(p) - y, noise, away)]
         sides.append("unseen")
-    said, advice = _words(way, p[at], y[at], float(a), float(b))
+    said, pulled = _words(way, p[at], y[at], float(a), float(b))
+    advice = (UNITS if way.undo is _same else LOGS) + PULLED * pulled
     off = "mean answers would be off by an error" + " beyond the noise" * bool(noise.any())
     right = " and ".join(f"{share(e / answers.scale)} on {side}" for e, side in zip(then, sides, strict=True))
     before = " and ".join(share(e / answers.scale) for e in now)
-    return f"{said}. Put right, {off} of {right} combinations, instead of {before}: {advice}, and measure again"
+    put = f"Put right, {off} of {right} combinations, instead of {before}"
+    return Written(f"{said}. {put}: {advice}, and measure again", pulled)
 
 
 def _beyond(off: FloatArray, noise: FloatArray, at: NDArray[np.bool_] | slice = slice(None)) -> float:
@@ -163,31 +175,31 @@ def _no_chance(way: _Way, p: FloatArray, y: FloatArray, slope: float) -> bool:
     return bool(stdtr(n - 2, -r * np.sqrt((n - 2) / max(1 - r * r, 1e-12))) * 2 * len(WAYS) <= LEVEL)
 
 
-def _words(way: _Way, p: FloatArray, y: FloatArray, a: float, b: float) -> tuple[str, str]:
-    """How predictions are written, in a clause, and what to look at."""
+def _words(way: _Way, p: FloatArray, y: FloatArray, a: float, b: float) -> tuple[str, bool]:
+    """How predictions are written, in a clause, and whether they may have been pulled towards their mean."""
     x, n = way.undo(p), len(p)
     left = float(np.square(y - a - b * x).sum()) / max(1, n - way.numbers)
     half = t_quantile(0.95, max(1, n - way.numbers)) * np.sqrt(left)
     pulled = 1 < b < MOST_PULLED and abs(p.mean() - y.mean()) < QUARTER * y.std()
     if way.name == "turned":
-        return "Predictions are about the answers with the other sign", UNITS
+        return "Predictions are about the answers with the other sign", False
     if way.name == "shift":
         by, where = _ranged(abs(a), half / np.sqrt(n)), "below" if a > 0 else "above"
-        return f"Predictions of seen combinations, too, lie {where} the answers, by {by}", UNITS
+        return f"Predictions of seen combinations, too, lie {where} the answers, by {by}", False
     if way.name == "less":
-        return f"Answers are about {_ranged(a, half / np.sqrt(n))} less the predictions", UNITS
+        return f"Answers are about {_ranged(a, half / np.sqrt(n))} less the predictions", False
     if way.name == "times":
         half = half / np.sqrt(x @ x)
         if b < 1:
-            return f"Predictions are about {_ranged(1 / b, half / b**2)} times the answers", UNITS
-        return f"Answers are about {_ranged(b, half)} times the predictions", UNITS + PULLED * bool(pulled)
+            return f"Predictions are about {_ranged(1 / b, half / b**2)} times the answers", False
+        return f"Answers are about {_ranged(b, half)} times the predictions", bool(pulled)
     if way.name == "line":
         slope = _ranged(abs(b), half / np.sqrt(np.square(x - x.mean()).sum()))
         return (
             f"Answers are about {score('', a)} {'less' if b < 0 else 'plus'} {slope} times the predictions",
-            UNITS + PULLED * bool(pulled),
+            bool(pulled),
         )
-    return f"Predictions are about {way.name} the answers", LOGS
+    return f"Predictions are about {way.name} the answers", False
 
 
 def _ranged(value: float, half: float) -> str:

@@ -1,0 +1,111 @@
+"""Where the verdict of mean errors is not the last word: what they hide, or what comes before composing.
+
+Levels and combinations that stand out, probabilities, rows that were known and levels of which nothing can be known
+change what is said of unseen combinations. How test rows are written and one level that errs wherever it is seen come
+first: what they cost is no failure to compose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.case import Case
+from recombine.mechanisms.determined import LeftOpen
+from recombine.mechanisms.evidence import FAILING
+from recombine.mechanisms.fitting import hardly_anything
+from recombine.mechanisms.ignored import ignored
+from recombine.mechanisms.known_rows import noise_left
+from recombine.mechanisms.losing import LEAK, below_constant, leaked, nothing_left, unsure_probabilities
+from recombine.mechanisms.nothing import nothing_learnable
+from recombine.mechanisms.one_level import Region, level_first, one_level, without
+from recombine.mechanisms.standing_out import StandingOut
+from recombine.mechanisms.sure import worse_than_shares
+from recombine.mechanisms.written import Written
+
+Ruling = tuple[str, str]
+"""A verdict, and in a clause what decided it."""
+WRITTEN = "training rows are answered right, and new rows of seen combinations right but for how they are written"
+NEW_LEVELS = "all of these hold a level that training never shows, of which nothing can be known"
+ONE_ANSWER = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
+AS_WRONG = "one level is as wrong where it was seen"
+
+
+def reconsidered(
+    case: Case, ruling: Ruling, apart: StandingOut, undetermined: LeftOpen, speaks: bool, misread: bool
+) -> Ruling:
+    """The verdict, where what mean errors hide says otherwise. ``speaks``: whether answers speak for a mechanism, so
+    that what fails is a rule and not a few combinations; ``misread``: whether a column besides the factors is."""
+    answers = case.answers
+    verdict, why = _standing_out(answers, *ruling, apart, speaks)
+    if verdict in ("composes", "unclear") and (worse := unsure_probabilities(answers, case.over)):
+        verdict, why = "partly", worse
+    elif verdict == "composes" and (found := worse_than_shares(answers, case.over, case.margin))[0]:
+        verdict, why = found
+    if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
+        verdict, why = "fails", ". ".join(filter(None, [ONE_ANSWER, why[:1].upper() + why[1:]]))
+    told = verdict in FAILING and not (apart.alone or apart.most or misread)
+    told |= verdict == "unclear" and not misread and noise_left(answers) < 1
+    if told and leaked(case.bare, case.beside, case.over, case.margin):
+        verdict, why = "unclear", LEAK
+    if verdict in ("composes", *FAILING) and 0 < undetermined.of == undetermined.levels:
+        verdict, why = "unclear", NEW_LEVELS
+    return verdict, why
+
+
+def _standing_out(answers: Answers, verdict: str, why: str, apart: StandingOut, speaks: bool) -> Ruling:
+    tells = answers.like and (apart.knows or apart.most) and verdict in ("composes", "unclear")
+    if apart.said and (verdict in FAILING or tells):
+        first, *further = filter(None, [why * (verdict in FAILING), *apart.said])
+        why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
+        if tells or (apart.alone and not speaks):
+            verdict = "fails" if apart.most or apart.lost else "partly"
+    elif verdict == "unclear" and (clause := next(iter(apart.said), apart.weigh)):
+        why = f"{why}. {clause[:1].upper()}{clause[1:]}"
+    return verdict, why
+
+
+def nothing_to_learn(case: Case, ruling: Ruling) -> Ruling:
+    """The verdict where nothing shows that there is anything to learn: what else would be said of unseen combinations
+    is then luck, unless these alone are clearly worse than by always giving the same answer."""
+    verdict, why = ruling
+    if verdict in ("nothing unseen", "nothing seen") or not (nothing := nothing_learnable(case)):
+        return ruling
+    if verdict in ("composes", "unclear"):
+        return "unclear", nothing
+    if verdict in FAILING:
+        lucky = case.answers.like and not below_constant(case.answers, case.comparison, case.gap.width)
+        return ("unclear", nothing) if lucky else ruling
+    said = case.comparison.floor.bounded and hardly_anything(case.comparison)  # It is part of why it was not fitted.
+    return ruling if said and verdict == "not fitted" else (verdict, "; ".join(filter(None, [why, nothing])))
+
+
+def written_otherwise(case: Case, ruling: Ruling, told: Written) -> Ruling | None:
+    """The verdict where what was learnt answers training rows right, so that new rows were written otherwise and
+    nothing was overfitted; None where that is not so."""
+    answers = case.answers
+    if not told.said or told.pulled or not case.fits or answers.fit is None:
+        return None
+    if not case.gap.seen.low > float(np.nanmean(answers.training_error)) + case.margin:
+        return None
+    return ("unclear", WRITTEN) if ruling[0] in (*FAILING, "overfits", "unclear") else ruling
+
+
+def level_apart(case: Case) -> Region:
+    """The one level, or pair of levels, that errs where it was seen, too. Of a factor that is ignored none is: there
+    the level that is farthest from the others errs most."""
+    region = one_level(case.answers, case.comparison.trained_constant, case.seed)
+    return () if region and {j for j, _ in region} & {*ignored(case.bare, case.seed, surely=False)} else region
+
+
+def without_the_level(
+    case: Case, ruling: Ruling, region: Region, judged: Callable[[Answers], str]
+) -> tuple[Ruling, str]:
+    """The verdict beside one level, or pair of them, that is as wrong where it was seen, and what to look at first.
+    ``judged``: the verdict of other answers."""
+    rest = judged(without(case.answers, region))
+    if ruling[0] in FAILING and rest not in (*FAILING, "not fitted"):
+        ruling = "unclear", AS_WRONG
+    return ruling, f"{level_first(case.answers, region, rest)}."

@@ -1,0 +1,128 @@
+"""Models of known fault as other people bring them: what is said of each, and not of those that have none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.mechanisms import MeasureResult, measure_predictions
+
+SIDE = 8
+
+
+def grid(seed, side=SIDE, rows=5, hold=0.2):
+    """Codes, which rows are of unseen combinations, and which are test rows: these and one row of each seen one."""
+    rng = np.random.default_rng(seed)
+    a, b = np.indices((side, side)).reshape(2, -1).repeat(rows, axis=1)
+    while True:
+        hidden = rng.random((side, side)) < hold
+        if hidden.any(axis=0).sum() > 3 and not hidden.all(axis=0).any() and not hidden.all(axis=1).any():
+            break
+    unseen = hidden[a, b]
+    return rng, a, b, unseen, unseen | (np.tile(np.arange(rows), side**2) == 0)
+
+
+def measured(a, b, y, p, test, prediction="p", **more) -> MeasureResult:
+    given = {"p": p} if prediction == "p" else dict(zip(prediction, p.T, strict=True))
+    table = {"a": a, "b": b, "y": y, **given, **more, "part": np.where(test, "test", "train")}
+    return measure_predictions(table, ["a", "b"], target="y", prediction=prediction, split="part=test")
+
+
+def said(result):
+    return " ".join([result.sentence(), *result.notes])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_were_known_are_a_leak_though_each_seen_combination_has_one_new_row(seed):
+    rng, a, b, unseen, test = grid(seed)
+    right = rng.normal(size=SIDE)[a] + rng.normal(size=SIDE)[b]
+    y = right + 0.5 * rng.normal(size=len(a))
+    leaked = measured(a, b, y, np.where(unseen, right, y + 0.02 * rng.normal(size=len(a))), test)
+    assert leaked.verdict == "unclear"
+    assert "a leak of training rows" in said(leaked)
+    assert "a leak of training rows" not in said(measured(a, b, y, right, test))
+    heavy = right + 0.5 * rng.standard_t(2.5, size=len(a))
+    assert "a leak of training rows" not in said(measured(a, b, heavy, right, test))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_column_that_is_read_of_seen_combinations_alone_is_named(seed):
+    rng, a, b, unseen, test = grid(seed, rows=6)
+    right, age = rng.normal(size=SIDE)[a] + rng.normal(size=SIDE)[b], rng.normal(size=len(a))
+    y = right + 0.7 * age + 0.1 * rng.normal(size=len(a))
+    found = measured(a, b, y, right + np.where(unseen, 0, 0.7 * age), test, age=age)
+    assert found.mechanisms == ("misread age",)
+    assert measured(a, b, y, right + 0.7 * age, test, age=age).mechanisms == ()
+
+
+def classes(seed, temperature=2.0, count=3):
+    rng, a, b, unseen, test = grid(seed, side=15, rows=10, hold=0.3)
+    odds = temperature * (rng.normal(size=(15, count))[a] + rng.normal(size=(15, count))[b])
+    chances = np.exp(odds - odds.max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    y = (chances.cumsum(axis=1) > rng.random((len(a), 1))).argmax(axis=1)
+    names = np.array(["cat", "dog", "owl"])
+    return rng, a, b, unseen, test | (np.arange(len(a)) % 5 == 0), chances, names, y
+
+
+@pytest.mark.parametrize(("seed", "count"), [(0, 3), (1, 3), (2, 2)])
+def test_a_shortcut_by_the_usual_class_accounts_for_wrong_answers_beyond_the_noise(seed, count):
+    _, a, b, unseen, test, chances, names, y = classes(seed, count=count)
+    known, best = ~unseen & ~test, chances.argmax(axis=1)
+    usual = np.array([np.bincount(y[known & (a == level)], minlength=count).argmax() for level in range(15)])
+    found = measured(a, b, names[y], names[np.where(unseen, usual[a], best)], test)
+    assert found.mechanisms == ("shortcut by a",)
+    shortcut = next(e for e in found.evidence if e.named)
+    assert shortcut.explains is not None
+    assert shortcut.explains > 0.8
+    assert measured(a, b, names[y], names[best], test).mechanisms == ()
+
+
+def test_probabilities_that_go_flat_where_unseen_are_less_sure_than_right():
+    _, a, b, unseen, test, chances, names, y = classes(3)
+    columns = [f"p_{name}" for name in names]
+    flat = chances**0.15 / (chances**0.15).sum(axis=1, keepdims=True)
+    note = said(measured(a, b, names[y], np.where(unseen[:, None], flat, chances), test, columns))
+    assert "Probabilities are less sure than right: on unseen combinations" in note
+    assert "The log loss is" in note
+    assert "than right" not in said(measured(a, b, names[y], chances, test, columns))
+
+
+def test_sums_where_the_truth_is_none_are_said_to_be_sums():
+    rng, a, b, _unseen, test = grid(5)
+    levels = np.hstack([np.eye(SIDE)[a], np.eye(SIDE)[b]])
+    for right, told in ((3 * np.exp(0.7 * rng.normal(size=SIDE))[a] * np.exp(0.7 * rng.normal(size=SIDE))[b], True),
+                        (rng.normal(size=SIDE)[a] + rng.normal(size=SIDE)[b], False)):  # fmt: skip
+        y = right + 0.3 * rng.normal(size=len(a))
+        added = levels @ np.linalg.lstsq(levels[~test], y[~test], rcond=None)[0]
+        found = measured(a, b, y, added, test)
+        assert ("it adds up where the truth does not" in said(found)) == (
+            told and "additive rule" not in found.mechanisms
+        )
+        assert "adds up where" not in said(measured(a, b, y, right, test))
+
+
+def test_one_seen_combination_that_is_wrong_is_named():
+    rng, a, b, unseen, test = grid(6)
+    right = rng.normal(size=SIDE)[a] + rng.normal(size=SIDE)[b]
+    y = right + 0.5 * rng.normal(size=len(a))
+    where = np.flatnonzero(~unseen)[0]
+    broken = (a == a[where]) & (b == b[where])
+    note = said(measured(a, b, y, right + 3 * broken, test))
+    assert "seen combinations is clearly wrong where the others are not, on training rows as on new ones" in note
+    assert f"new ones: a = {a[where]}, b = {b[where]} (" in note
+    assert "seen combinations is clearly wrong" not in said(measured(a, b, y, right, test))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_few_make_most_of_an_error_that_is_noise(seed):
+    rng, a, b, _unseen, test = grid(seed)
+    mean = np.exp(0.6 * (rng.normal(size=SIDE)[a] + rng.normal(size=SIDE)[b]) - 0.7)
+    assert "most of the error there" not in said(measured(a, b, rng.poisson(mean), mean, test))
+
+
+def test_others_are_those_it_is_compared_with():
+    rng, a, b, _unseen, test = grid(7)
+    right = rng.normal(size=SIDE)[a] + rng.normal(size=SIDE)[b]
+    found = measured(a, b, right + 0.3 * rng.normal(size=len(a)), right, test)
+    assert [c.name for c in found.others] == [c["name"] for c in found.to_dict()["others"]] != []
