@@ -126,3 +126,12 @@ def test_others_are_those_it_is_compared_with():
     right = rng.normal(size=SIDE)[a] + rng.normal(size=SIDE)[b]
     found = measured(a, b, right + 0.3 * rng.normal(size=len(a)), right, test)
     assert [c.name for c in found.others] == [c["name"] for c in found.to_dict()["others"]] != []
+
+
+def test_a_factor_that_no_answer_depends_on_is_said_whatever_the_verdict():
+    rng, a, b, _, test = grid(0)
+    first, second = rng.normal(size=SIDE), rng.normal(size=SIDE)
+    y = first[a] + 0.2 * second[b] + 0.3 * rng.normal(size=len(a))
+    assert "depends on b: it is not read" in said(measured(a, b, y, first[a], test))
+    assert "is not read" not in said(measured(a, b, y, first[a] + 0.2 * second[b], test))
+    assert "is not read" not in said(measured(a, b, y, np.zeros(len(a)), test))

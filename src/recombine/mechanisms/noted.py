@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.case import Case
 from recombine.mechanisms.comparing import noise as noise_of_rows, unread
 from recombine.mechanisms.given_away import given_away
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import brief, figure_words, share
+from recombine.statistics import FEW
 
 
 def noted(case: Case) -> list[str]:
     """A sentence or two each."""
     answers = case.answers
-    found = [*given_away(case), _said_noise(answers, case.known), _reads_more(case), _bare(answers)]
+    found = [*given_away(case), _said_noise(answers, case.known), _reads_more(case), _bare(answers), _unread(answers)]
     if answers.not_finite:
         found.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")
     return [note for note in [*found, _compared(answers)] if note]
@@ -48,6 +51,23 @@ def _bare(answers: Answers) -> str:
     return (
         f"Rules are looked for, and what they explain is told, in answers without what {names} add{'s' * one} to "
         f"them, and in right ones without what {'it adds' if one else 'they add'} to these."
+    )
+
+
+def _unread(answers: Answers) -> str:
+    """Factors that no answer depends on, to rounding: that is seen, and no test."""
+    said = answers.predicted.transpose(1, 0, 2).reshape(len(answers.codes), -1)
+    if not answers.space.finite or not np.isfinite(said).all() or np.allclose(said, said[0], rtol=1e-9, atol=1e-12):
+        return ""
+    names = []
+    for j, name in enumerate(answers.space.names):
+        _, first, group = np.unique(np.delete(answers.codes, j, axis=1), axis=0, return_index=True, return_inverse=True)
+        alike = np.allclose(said, said[first][group.ravel()], rtol=1e-9, atol=1e-12)
+        names += [brief(name)] * (alike and len(said) - len(first) >= FEW)
+    which = " or ".join(names)
+    return (
+        f"No answer, on any combination, depends on {which}: {'it is' if len(names) == 1 else 'they are'} not read."
+        * bool(names)
     )
 
 
