@@ -59,9 +59,11 @@ def _apart(values: FloatArray, level: Places, levels: int, group: Places, rng: n
     np.add.at(sums, group, values)
     own = values - (sums / size[:, None])[group]
 
+    many = np.maximum(np.bincount(level, minlength=levels), 1)
+
     def between(codes: Places) -> float:
-        member = np.eye(levels)[codes]
-        return float((np.square(member.T @ own).sum(axis=1) / np.maximum(member.sum(axis=0), 1)).sum()) / len(own)
+        sums = [np.bincount(codes, column, levels) for column in own.T]
+        return sum(float((of**2 / many).sum()) for of in sums) / len(own)
 
     dealt = np.empty(DEALT)
     order = np.argsort(group, kind="stable")
