@@ -10,7 +10,7 @@ from recombine.mechanisms.comparing import noise as noise_of_rows, unread
 from recombine.mechanisms.given_away import given_away
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import brief, figure_words, share
-from recombine.statistics import FEW
+from recombine.statistics import FEW, FloatArray
 
 
 def noted(case: Case) -> list[str]:
@@ -55,20 +55,23 @@ def _bare(answers: Answers) -> str:
 
 
 def _unread(answers: Answers) -> str:
-    """Factors that no answer depends on, to rounding: that is seen, and no test."""
+    """Factors that no answer depends on, to rounding, and right ones do: that is seen, and no test."""
     said = answers.predicted.transpose(1, 0, 2).reshape(len(answers.codes), -1)
-    if not answers.space.finite or not np.isfinite(said).all() or np.allclose(said, said[0], rtol=1e-9, atol=1e-12):
+    if not answers.space.finite or not np.isfinite(said).all() or _alike(said, said[:1]):
         return ""
     names = []
     for j, name in enumerate(answers.space.names):
         _, first, group = np.unique(np.delete(answers.codes, j, axis=1), axis=0, return_index=True, return_inverse=True)
-        alike = np.allclose(said, said[first][group.ravel()], rtol=1e-9, atol=1e-12)
-        names += [brief(name)] * (alike and len(said) - len(first) >= FEW)
+        same, due = (_alike(values, values[first][group.ravel()]) for values in (said, answers.target))
+        names += [brief(name)] * (same and not due and len(said) - len(first) >= FEW)
+    if not names:
+        return ""
     which = " or ".join(names)
-    return (
-        f"No answer, on any combination, depends on {which}: {'it is' if len(names) == 1 else 'they are'} not read."
-        * bool(names)
-    )
+    return f"No answer, on any combination, depends on {which}: {'it is' if len(names) == 1 else 'they are'} not read."
+
+
+def _alike(values: FloatArray, others: FloatArray) -> bool:
+    return np.allclose(values, others, rtol=1e-9, atol=1e-12)
 
 
 def _compared(answers: Answers) -> str:
