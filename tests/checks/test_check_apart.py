@@ -37,7 +37,7 @@ def checked(seed: int, times: float) -> CheckResult:
 
 def test_a_level_far_noisier_is_in_the_headline_and_fails_the_gates() -> None:
     named, alike = 0, 0
-    for seed in range(10):
+    for seed in range(6):
         result = checked(seed, 1_000.0)
         told = result.forecast
         assert told is not None
@@ -53,14 +53,14 @@ def test_a_level_far_noisier_is_in_the_headline_and_fails_the_gates() -> None:
         assert plain.forecast is not None
         alike += bool(plain.forecast.apart)
         assert plain.forecast.apart or plain.forecast.worst_high == plain.forecast.high
-    assert named >= 8
+    assert named >= 5
     assert alike <= 1
 
 
 def test_what_a_level_apart_errs_by_lies_in_its_interval() -> None:
     """Meant for nine of ten, of errors that are normal: the mean of two new rows of both asked combinations."""
     held, tried = 0, 0
-    for seed in range(30, 50):
+    for seed in range(30, 42):
         result = checked(seed, 50.0)
         apart = [] if result.forecast is None else [a for a in result.forecast.apart if a.level == "l2"]
         rng = np.random.default_rng(seed)
@@ -70,7 +70,7 @@ def test_what_a_level_apart_errs_by_lies_in_its_interval() -> None:
         truth = [5 + soil[int(str(c["soil"])[1])] + lab[2] + 5 * new.normal() / np.sqrt(2) for c, _ in asked]
         error = np.sqrt(np.mean([(t - float(q.prediction or 0)) ** 2 for t, (_, q) in zip(truth, asked, strict=True)]))
         held, tried = held + sum(a.low <= error <= a.high for a in apart), tried + len(apart)
-    assert tried >= 12
+    assert tried >= 8
     assert held >= 0.7 * tried
 
 

@@ -198,9 +198,9 @@ def best_answers(seed: int, wrong: bool = False) -> MeasureResult:
 
 
 def test_the_best_answer_to_a_coin_flip_is_not_wrong():
-    found = [best_answers(seed) for seed in range(24)]
+    found = [best_answers(seed) for seed in range(12)]
     assert sum(bool(result.outliers or result.bad_levels) for result in found) <= 1
-    assert [len(best_answers(seed, True).outliers) for seed in range(3)] == [2, 2, 2]
+    assert [len(best_answers(seed, True).outliers) for seed in range(2)] == [2, 2]
 
 
 @pytest.mark.parametrize(("others", "says"), [(0.0, "are clearly wrong where the others are not: "),
