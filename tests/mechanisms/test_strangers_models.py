@@ -135,3 +135,15 @@ def test_a_factor_that_no_answer_depends_on_is_said_whatever_the_verdict():
     assert "depends on b: it is not read" in said(measured(a, b, y, first[a], test))
     assert "is not read" not in said(measured(a, b, y, first[a] + 0.2 * second[b], test))
     assert "is not read" not in said(measured(a, b, y, np.zeros(len(a)), test))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_chances_that_differ_are_not_one_fixed_answer_though_the_likelier_class_is(seed):
+    rng, a, b, unseen, test = grid(seed, rows=12, hold=0.4)
+    odds = 2 * rng.normal(size=SIDE)[a] + 2 * rng.normal(size=SIDE)[b] - 1
+    chances = 1 / (1 + np.exp(-odds))
+    y = (rng.random(len(a)) < chances).astype(int)
+    for p, named in ((np.where(unseen, 0.55 + 0.4 * chances, chances), False), (np.where(unseen, 0.8, chances), True)):
+        result = measured(a, b, y, p, test)
+        assert result.verdict == "fails"
+        assert ("memorization: one fixed answer" in result.mechanisms) == named

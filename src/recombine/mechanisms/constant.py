@@ -24,6 +24,8 @@ MOST_PARTS = 0.95
 explain before a leak is named."""
 FOR_CERTAIN = 0.2
 """Share of the error that it has to explain at the lower end of the interval, too."""
+ONE_CHANCE = 0.1
+"""How far chances of one class may lie apart and still be one answer."""
 FULL = 0.95
 """Answers that show this share of the right ones' variation, or more, have no leak."""
 
@@ -48,6 +50,8 @@ def fixed(asked: Answers, over: Over) -> Finding:
         why = f"the right ones are alike too, {share(due)} of them, and at most half may be"
     elif alike >= NEARLY_ALL and not (value.bounded and value.low >= NEARLY_ALL):
         why = f"the interval has to begin at {NEARLY_ALL:g} or above"
+    elif alike >= NEARLY_ALL and (told := _chances(asked, each)):
+        why = told
     return Finding(
         "fixed", "memorization: one fixed answer", "unseen combinations that get one and the same answer",
         uncertain(value), chance=due, reference="of the right ones",
@@ -55,6 +59,14 @@ def fixed(asked: Answers, over: Over) -> Finding:
         speaks=alike >= NEARLY_ALL and not why, why=why,
         limit=f"Of the right answers there, {due:.0%} are alike. {BEHAVIOUR}",
     )  # fmt: skip
+
+
+def _chances(asked: Answers, each: FloatArray) -> str:
+    """What is said where one class is given everywhere, with chances that differ: only the cut makes them alike."""
+    if (sure := asked.scores.get("confidence")) is None or not (given := each > HALF).any():
+        return ""
+    low, high = float(sure[given].min()), float(sure[given].max())
+    return f"its chances are {share(low)} to {share(high)}, not one answer" if high - low > ONE_CHANCE else ""
 
 
 def shrunk(asked: Answers, over: Over, added: FloatArray | None = None) -> Finding | str:
