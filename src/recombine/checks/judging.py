@@ -151,13 +151,15 @@ def _rescaled(
     known: Identifiability, train: Table, fit: Additivity | None, expected: Forecast | None
 ) -> Additivity | None:
     """The same test on the scale of the recommended rule, where that is another one and adding up in the answer's own
-    units is rejected, or explains nothing beyond chance while that rule does."""
+    units is rejected, or explains nothing beyond chance while that rule does. Where neither is so, only a test that
+    rejects it there: in the answer's own units a few large ones may drown what is seen among logarithms."""
     if train.target is None or fit is None or expected is None or (scale := expected.scale) is None:
         return None
-    if not fit.rejected and (expected.explains is not False or expected.aliased or not expected.beats):
+    enough = not fit.rejected and (expected.explains is not False or expected.aliased or not expected.beats)
+    if enough and (scale.learnt or fit.rejected is None):
         return None
     again = additivity(known, scaled(train.target, scale), train.space.names, _levels(train))
-    return replace(again, scale=scale.name)
+    return replace(again, scale=scale.name) if again.rejected or not enough else None
 
 
 def _by_repeats(

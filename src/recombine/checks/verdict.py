@@ -444,6 +444,9 @@ class CheckResult(Result):
             return f"on combinations left out it errs {self._less(tried.error, found.constant, same)}"
         if self.additivity is not None and self.additivity.repeats:
             return self.additivity.words.rstrip(".")
+        if (there := self.rescaled) is not None and there.rejected:
+            where = f"on the {there.scale} scale, where sums do best"
+            return f"{where}, the seen combinations contradict them ({there.evidence})"
         if self.additivity is not None and self.additivity.rejected is None:
             return f"nothing here tests it, {self.additivity.words.rstrip('.')}"
         if self.additivity is not None and self.additivity.untested:
