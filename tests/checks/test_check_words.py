@@ -560,7 +560,7 @@ def test_combinations_of_few_rows_are_said_to_blur_what_the_others_show_where_th
 def test_what_the_scale_of_the_rule_contradicts_is_not_called_determined():
     """A pair that multiplies by 4.5 among answers that span decades: in their own units few tables show it."""
     told = collections.Counter[tuple[float, bool]]()
-    for seed in range(4):
+    for seed in range(6):
         for pair in (0.0, 1.5):
             rng = np.random.default_rng([seed, 3])
             x = rng.integers(0, 2, (60, 8))
@@ -570,5 +570,5 @@ def test_what_the_scale_of_the_rule_contradicts_is_not_called_determined():
             result = check(pl.DataFrame(table), [*table][:-1], target="y", draws=9)
             told[pair, result.verdict.startswith("determined")] += 1
             assert ("where sums do best, the seen combinations contradict" in result.sentence()) <= (pair > 0)
-    assert told[0.0, True] == 4
-    assert told[1.5, True] <= 1
+    assert told[0.0, True] == 6
+    assert told[1.5, True] <= 2
