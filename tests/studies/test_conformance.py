@@ -116,6 +116,23 @@ def test_the_package_carries_the_committed_verdicts() -> None:
     assert carried() == json.loads(json.dumps(verdicts(RESULTS)))
 
 
+def test_an_order_of_two_columns_can_fail_where_one_is_the_larger_in_every_row(results: StudyResult) -> None:
+    """Dealt among rows each column keeps its mean; a sum that is the larger by its formula is still found."""
+    from dataclasses import replace
+
+    from recombine.studies import Claim, Notes, cells, rising
+
+    rows = pl.DataFrame({"run": ["a"] * 8, "member": range(8), "before": [5.0 + i for i in range(8)],
+                         "after": [0.1 * i for i in range(8)]})  # fmt: skip
+    falls = Claim("falls", "It falls.", rising(cells("after", "made"), cells("before", "made"),
+                                               names=("after", "before"), pair="member"))  # fmt: skip
+    always = Claim("always", "It rises.", rising(cells("after", "made"), cells(pl.col("after") + 9, "made"),
+                                                 names=("x", "more"), pair="member"))  # fmt: skip
+    planted = replace(results.study, claims=(falls, always), tables={"made": next(iter(results.study.tables.values()))},
+                      derived={}, notes=Notes(), figures=())  # fmt: skip
+    assert [u.claim for u in unfailing(planted, {"made": rows})] == ["always"]
+
+
 def test_a_planted_claim_that_cannot_fail_is_found(results: StudyResult) -> None:
     """A quantity that is large whatever the tables hold: the conformance suite must say so."""
     from dataclasses import replace

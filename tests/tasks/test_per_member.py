@@ -31,7 +31,7 @@ NET = Flat(widths=(128, 8, 1))
 
 
 def test_members_have_maps_of_their_own_that_hang_on_their_number_alone() -> None:
-    maps = {tuple(OWN.of(member)._classes.tolist()) for member in range(8)}  # type: ignore[attr-defined]
+    maps = {tuple(OWN.of(member)._classes[0].tolist()) for member in range(8)}  # type: ignore[attr-defined]
     assert len(maps) == 8
     assert OWN.of(3) == PerMember(task=PICTURES).of(3)
     assert OWN.of(3) != PerMember(task=PICTURES.replace(seed=1)).of(3)
@@ -74,5 +74,5 @@ def test_trained_examples_are_training_images_of_their_class() -> None:
     points = torch.tensor([[0, 3], [8, 2], [4, 4]])
     shown, answers = PICTURES.trained_examples(points, Draws.single(0))
     found = [[known[picture[c : c + 1].numpy().tobytes()] for c in range(2)] for picture in shown]
-    assert found == PICTURES._classes[points].tolist()
+    assert found == PICTURES._class_of(points).tolist()
     assert answers.flatten().tolist() == [-5.0, 2.0, 0.0]

@@ -2,8 +2,9 @@
 
 *Nothing*: in every table that is kept, each measured column is dealt anew among the rows, so that no label says
 anything of any number, and what is derived is derived again. A claim about one group has its values moved to the figure
-that it declares for a world where nothing is going on. *The opposite*: values are mirrored at the threshold, groups
-change places. A claim that holds there says nothing where it holds elsewhere.
+that it declares for a world where nothing is going on; one about an order of columns, such as before and after, has
+them dealt among these, since one of them may be the larger in every row. *The opposite*: values are mirrored at the
+threshold, groups change places. A claim that holds there says nothing where it holds elsewhere.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from recombine.studies._cells import Cells
 from recombine.studies.claims import Claim, Evidence, Order, Sign
 from recombine.studies.readings import Tables
 from recombine.studies.study import Study
@@ -96,13 +98,28 @@ def _without(claim: Claim, noise: Tables, made: bool, seed: int) -> Evidence:
     """The evidence of a world in which nothing is going on. What is ``made`` of noise shows itself what it is worth."""
     evidence = claim.test.read(noise, everyone=True)
     nothing = claim.test.nothing
-    if made or nothing is None or not all(evidence.groups):
+    if made or not all(evidence.groups):
+        return evidence
+    if len({of.value for of in claim.test.quantities if isinstance(of, Cells) and isinstance(of.value, str)}) > 1:
+        return replace(evidence, groups=_among_groups(evidence, seed))
+    if nothing is None:
         return evidence
     values = np.asarray(evidence.groups[0])
     if evidence.counted:
         drawn = np.random.default_rng(seed).random(len(values)) < nothing
         return replace(evidence, groups=(tuple(drawn.astype(float).tolist()),))
     return replace(evidence, groups=(tuple((values - values.mean() + nothing).tolist()),))
+
+
+def _among_groups(evidence: Evidence, seed: int) -> tuple[tuple[float, ...], ...]:
+    """The values dealt among the groups: those of a unit where units are compared, else all of them."""
+    rng = np.random.default_rng(seed)
+    if evidence.paired or evidence.crossed:
+        mixed = rng.permuted(np.asarray(evidence.groups), axis=0)
+        return tuple(tuple(group) for group in mixed.tolist())
+    every = rng.permutation(np.concatenate(evidence.groups))
+    ends = np.cumsum([len(group) for group in evidence.groups])[:-1]
+    return tuple(tuple(group.tolist()) for group in np.split(every, ends))
 
 
 def _holds(claim: Claim, evidence: Evidence) -> bool:

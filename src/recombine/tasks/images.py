@@ -33,8 +33,9 @@ class ImageTask(Keeping, Description, Task):
     everything that is measured is asked with images that were never trained on. ``seed`` draws which class stands for
     which level (one draw, shared by all components), which images are used, and how they are paired.
 
-    ``as_published``: levels are the first classes, and held-out images those of the training split that no component
-    is trained on, as the paper draws both; else any classes, and images of the official test split."""
+    ``as_published``: the levels of a component are the first classes, as many as it has, and held-out images those of
+    the training split that no component is trained on, as the paper draws both; else any classes, and images of the
+    official test split."""
 
     kind: ClassVar[str] = "images"
 
@@ -69,7 +70,7 @@ class ImageTask(Keeping, Description, Task):
         """Held-out images of each point, drawn alike for every component."""
         unit = draws("image").uniform(points.shape, torch.float64)
         pool, first, count = self._held_out(points.device)
-        level = self._classes.to(points.device)[points]
+        level = self._class_of(points)
         return self._compose(pool, first[level] + (unit * count[level]).long()), self.symbolic.answer(points)
 
     def trained_examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
@@ -101,14 +102,19 @@ class ImageTask(Keeping, Description, Task):
         parts = [pool[images[..., c]][..., (at - c * self.distance).clamp(0, width - 1)] for c in range(components)]
         return torch.cat(parts, dim=-3)
 
+    def _class_of(self, points: Tensor) -> Tensor:
+        return self._classes.to(points.device)[torch.arange(points.shape[-1], device=points.device), points]
+
     @cached_property
     def _classes(self) -> Tensor:
-        """The class that stands for each level."""
+        """The class that stands for each level of each component (C × levels of the largest)."""
         available = int(load_images(self.source).train_classes.max()) + 1
         if max(self.symbolic.levels) > available:
             raise InputError(f"{self.source} has {available} classes, too few for {max(self.symbolic.levels)} levels.")
-        among = max(self.symbolic.levels) if self.as_published else available
-        return Draws.single(self.seed, "classes")("level").uniform((among,)).argsort()
+        rank = Draws.single(self.seed, "classes")("level").uniform((available,))
+        most = max(self.symbolic.levels)
+        rows = [rank[: levels if self.as_published else available].argsort() for levels in self.symbolic.levels]
+        return torch.stack([torch.nn.functional.pad(row[:most], (0, most - len(row[:most]))) for row in rows])
 
     @cached_property
     def _chosen(self) -> Tensor:
@@ -164,5 +170,5 @@ class ImageTask(Keeping, Description, Task):
     def _places(self, points: Tensor, number: Tensor) -> Tensor:
         """Where the training images lie that are the ``number``-th of their class and component (… × C)."""
         components = points.shape[-1]
-        own = self._classes.to(points.device)[points] * components + torch.arange(components, device=points.device)
+        own = self._class_of(points) * components + torch.arange(components, device=points.device)
         return own * self.per_class + number

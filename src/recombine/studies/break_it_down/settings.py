@@ -149,10 +149,13 @@ def _paper(members: int | None) -> dict[str, Setting]:
                                     lr=1e-4, steps=4000, precision="tf32"),
         "agreement-plural-more": bert("4 × 512, low rate, more steps", searched, five, lr=1e-4, steps=4800,
                                       rule="agreement-plural"),
-        # One base per run: half an hour of an H200 in all, and a run that is cut short goes on from the masks it has.
-        **{f"faithful-agreement-{base}": bert("4 × 512, low rate, the paper's search",
-                                              searched.replace(settings=papers), 1, lr=1e-4, steps=4000, learn=9500,
-                                              first=base, bases_of="bert-slow") for base in range(three)},
+        # One base per run, nine minutes of an H200: a run that is cut short goes on from the masks it has.
+        **{f"faithful-{name}-{base}": bert(f"4 × 512, low rate{called}, the paper's search",
+                                           searched.replace(settings=papers), 1, before_it, lr=1e-4, steps=4000,
+                                           learn=9500, first=base, bases_of=bases_of)
+           for name, called, before_it, bases_of in (("agreement", "", None, "bert-slow"),
+                                                     ("pretrained", ", pretrained", words, "bert-slow-pretrained"))
+           for base in range(three)},
         "resnet18-number-contact": contours("18 layers", middle, number, three),
         "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
         "resnet18-untrained": contours("18 layers, lower penalties", middle, number, 0, None, FRESH, 0, falls=False,

@@ -35,7 +35,9 @@ IMAGE_FIT: dict[Loss, float] = {"squared error": 1.0, "logistic": 0.3}
 TINY_STEPS = 400
 """Sets of two or three pairs stop within 160 steps; a low bound makes theirs the run that `verify` trains again."""
 CONTEXTS = ("cd1", "cd2", "cd3")
-IMAGE_STEPS = dict.fromkeys(CONTEXTS, 23_500) | {"equivalence": 23_550}
+FEW_ANCHORS = "equivalence-1"
+"""One anchor of each class; the paper prints the mean with four of each."""
+IMAGE_STEPS = dict.fromkeys(CONTEXTS, 23_500) | dict.fromkeys(("equivalence", FEW_ANCHORS), 23_550)
 """The paper's, where they are not 100 passes over 20 000 pictures in batches of 128: 30 000 pictures, or 150 passes."""
 BETWEEN = (5, 10, 15)
 """The paper's distances between near and far."""
@@ -110,7 +112,7 @@ SLOW_MEMBERS = 5
 MORE = (("interpolation", 0), ("interpolation", 5), ("interpolation", 20), ("extrapolation", 20), ("both", 0),
         ("asymmetric", 0), ("cd1", 0), ("cd2", 5), ("equivalence", 10), ("equivalence", 15))  # fmt: skip
 """Sets and distances with ten further maps, asked with trained images too: ten alone left intervals wider than what is
-asked, or slopes below the published ones. The last four are not trained yet."""
+asked, or slopes below the published ones. The last is not trained yet."""
 FURTHER = ("both", "asymmetric")
 """Sets that were trained last beyond distance 0, and are asked with trained images too."""
 LARGE = {
@@ -118,7 +120,8 @@ LARGE = {
                        PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "convnet-slow": Network("ConvNet at the paper's rate", ConvNet, ("relu_4", "active_2"), PAPER_RATE, PAPER_RATE),
     "convnet-more": Network("ConvNet", ConvNet, ("relu_4", "active_2"), PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
-    "convnet-digits": Network("ConvNet on the paper's digits", ConvNet, ("relu_4", "active_2"), PAPER_RATE, PAPER_RATE),
+    "convnet-digits": Network("ConvNet on the paper's digits", ConvNet, ("relu_4", "active_2"),
+                              PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "resnet": Network("ResNet", ResNet, ("stage_4", "mean"), Adam(lr=1e-3), Adam(lr=1e-3)),
     "vit": Network("ViT", ViT, ("norm",), Adam(lr=1e-4), Adam(lr=1e-4)),
 }  # fmt: skip
@@ -238,6 +241,12 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         wanted += [("convnet", name, "far", far) for name in ("cd2", *FURTHER)]
         wanted += [("convnet", name, "between", d) for name, d in product(tasks, BETWEEN)]
         wanted += [("convnet-slow", name, "near", near) for name in ("cd3", "cd2")]
+        # Not trained yet: what would explain why pictures over each other, and equivalence, are missed by value.
+        wanted += [("convnet-slow", "equivalence", "between", 10)]
+        tasks |= {FEW_ANCHORS: sets.equivalence((5, 5), (1, 1), "logistic")}
+        wanted += [("convnet", FEW_ANCHORS, place, d) for place, d in (("near", near), ("far", far))]
+        wanted += [("convnet", FEW_ANCHORS, "between", d) for d in BETWEEN]
+        wanted += [("convnet-digits", name, "near", near) for name in CONTEXTS]
         wanted += [("convnet-digits", name, "far", far) for name in FURTHER]
         wanted += [("convnet-more", name, places.get(d, "between"), d) for name, d in MORE]
         wanted += [(net, name, "near", 0) for net in COLOUR for name in ("cd3", "cd1")]
