@@ -10,8 +10,9 @@ import polars as pl
 
 import recombine as rc
 from recombine.checks import CheckResult
-from recombine.checks.corner import _by_chance, corner, staircase
+from recombine.checks.corner import _by_chance, apart, corner, staircase
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.never_met import _expected, never_met
 from recombine.space import FactorSpace
 
 LIKE = "The forecast supposes that the asked combinations behave like the seen ones"
@@ -111,3 +112,57 @@ def test_a_staircase_is_said() -> None:
     named = table.with_columns(pl.col(name).map_elements("dose {}".format, pl.String) for name in ("one", "two"))
     said = "that one and two leave empty if ordered by how many of each other they were seen with"
     assert said in rc.check(named, factors=["one", "two"], target="y", draws=9).sentence()
+
+
+def block(side: int, hole: float, seed: int, levels: int = 0) -> np.ndarray:
+    """Which pairs were seen, of a square whose first ``levels`` never met and whose others are missing at random."""
+    seen = np.random.default_rng(seed).random((side, side)) >= hole
+    seen[:levels, :levels] = False
+    return seen
+
+
+def test_levels_that_never_met_are_found_among_other_holes() -> None:
+    for side, levels, hole in ((6, 3, 0.03), (8, 3, 0.03), (8, 4, 0.1), (12, 5, 0.1)):
+        right = 0
+        for seed in range(20):
+            left = block(side, hole, 60_000 + seed, levels)
+            found = never_met(left, 0.04)
+            right += found is not None and {*range(levels)} <= {*found.rows} and {*range(levels)} <= {*found.columns}
+            if found is not None:
+                assert not left[np.ix_(found.rows, found.columns)].any()
+        assert right >= 15
+
+
+def test_scattered_holes_leave_such_blocks_as_seldom_as_meant() -> None:
+    fired = 0
+    for seed in range(300):
+        side, hole = int(np.random.default_rng(seed).integers(4, 11)), (0.05, 0.1, 0.2, 0.3, 0.4)[seed % 5]
+        fired += never_met(block(side, hole, 70_000 + seed), 0.04) is not None
+    assert fired <= 0.05 * 300
+
+
+def test_levels_that_are_rare_everywhere_are_no_block() -> None:
+    seen = np.ones((10, 10), dtype=bool)
+    seen[:4, :4] = False
+    assert never_met(seen, 0.04) is not None
+    seen[:4, 4:8] = seen[4:8, :4] = np.indices((4, 4)).sum(axis=0) % 2 > 0  # half of what they met elsewhere is gone
+    assert never_met(seen, 0.04) is None
+
+
+def test_the_expected_number_of_blocks_is_counted() -> None:
+    cells = [(i, j) for i in range(3) for j in range(4)]
+    for holes in (5, 7):
+        drawn = [set(chosen) for chosen in combinations(cells, holes)]
+        blocks = [{(a, c), (a, d), (b, c), (b, d)}
+                  for a, b in combinations(range(3), 2) for c, d in combinations(range(4), 2)]  # fmt: skip
+        count = sum(one <= chosen for one in blocks for chosen in drawn)
+        assert np.isclose(np.exp(_expected((3, 4), holes)[2, 2]), count / len(drawn))
+
+
+def test_levels_that_never_met_are_said_with_how_many_are_of_them() -> None:
+    corner = [(i, j) for i in (3, 4, 5) for j in (3, 4, 5)]
+    result = checked([*corner, (0, 1), (2, 5)])
+    met = "9 of the 11 that are forecast are of drug in {drug3, drug4, drug5} with dose in {dose3, dose4, dose5}"
+    assert f"{LIKE}, but {met}, of which none was seen: whether" in result.sentence()
+    asked = np.array([q.codes for q in result.queries])
+    assert apart(result.known, asked, result.space)[1] == 9

@@ -1,5 +1,6 @@
 """A corner of the grid that nothing seen reaches: the asked combinations are all of A′ × B′, and no seen one is; or
-they lie behind a staircase, where no seen one is as far out in both factors at once.
+they lie behind a staircase, where no seen one is as far out in both factors at once; or, with other holes around, many
+of them are of levels that never met.
 
 Every cell that can be left out to try a forecast then lies outside of it, so that no seen row tells whether levels that
 never met act together where they meet: all high doses of two drugs."""
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Ints
+from recombine.checks.never_met import log_choose, never_met
 from recombine.space import FactorSpace, quoted
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ MOST_NAMED = 6
 """Levels of a factor that are named."""
 CHANCE = 0.04
 """How often as many holes, placed at random, may leave a staircase as large by chance, over all pairs of factors."""
-BEHIND = 0.5
-"""Share of what is forecast that lies behind a staircase, at least."""
+BEHIND = 1 / 3
+"""Share of what is forecast that lies behind a staircase, or in a block of levels that never met, at least."""
 MOST_STEPS = 30
 """Cells behind a staircase up to which its shapes are counted one by one."""
 MOST_PAIRS = 1_000_000
@@ -64,15 +66,10 @@ def corner(known: Identifiability, asked: Ints, space: FactorSpace) -> tuple[tup
 
 def staircase(known: Identifiability, asked: Ints, space: FactorSpace) -> Staircase | None:
     """Two factors whose unseen pairs of levels begin at a staircase, further out than chance would put as many holes,
-    if most asked cells lie behind it. Of two factors that are numbers the order is that of the numbers, up or down; of
+    if many asked cells lie behind it. Of two factors that are numbers the order is that of the numbers, up or down; of
     others there is one only if every unseen pair lies behind it."""
-    pairs = list(combinations(range(len(space)), 2)) if len(asked) else []
-    for k, m in pairs:
-        shape = known.shape[k], known.shape[m]
-        if math.prod(shape) > min(MOST_PAIRS, len(known.codes) ** 2 / 2):  # of numbers, nearly each row has its own
-            continue
-        seen = np.zeros(shape, dtype=bool)
-        seen[known.codes[:, k], known.codes[:, m]] = True
+    pairs = math.comb(len(space), 2)
+    for (k, m), seen in _met(known, asked, space):
         values = [_numbers(space, factor) for factor in (k, m)]
         for ends, orders in _orders(seen, values):
             behind = _unreached(seen, *orders)
@@ -80,9 +77,37 @@ def staircase(known: Identifiability, asked: Ints, space: FactorSpace) -> Stairc
             several = min(behind.any(axis=0).sum(), behind.any(axis=1).sum()) > 1
             if not several or there < BEHIND * len(asked) or (ends is None and (behind | seen).sum() < seen.size):
                 continue
-            if _by_chance(int(behind.sum()), int((~seen).sum()), shape, ends is not None) < CHANCE / len(pairs):
+            if _by_chance(int(behind.sum()), int((~seen).sum()), seen.shape, ends is not None) < CHANCE / pairs:
                 return Staircase((k, m), ends, there)
     return None
+
+
+def apart(known: Identifiability, asked: Ints, space: FactorSpace) -> tuple[tuple[tuple[int, Ints], ...], int]:
+    """Two factors, by place, and levels of each (codes) that never met, more than chance would leave among other
+    holes, with how many asked cells are of them; none where these are few. Two numbers are left to `staircase`."""
+    pairs = math.comb(len(space), 2)
+    for (k, m), seen in _met(known, asked, space):
+        ordered = all(_numbers(space, factor) is not None for factor in (k, m))
+        left_out = ordered or k in known.curves or m in known.curves
+        block = None if left_out else never_met(seen, CHANCE / pairs)
+        if block is not None:
+            there = int((np.isin(asked[:, k], block.rows) & np.isin(asked[:, m], block.columns)).sum())
+            if there >= BEHIND * len(asked):
+                return ((k, block.rows), (m, block.columns)), there
+    return (), 0
+
+
+def _met(
+    known: Identifiability, asked: Ints, space: FactorSpace
+) -> Iterator[tuple[tuple[int, int], NDArray[np.bool_]]]:
+    """Pairs of factors, and which of their levels were seen together."""
+    for k, m in combinations(range(len(space)), 2) if len(asked) else ():
+        shape = known.shape[k], known.shape[m]
+        if math.prod(shape) > min(MOST_PAIRS, len(known.codes) ** 2 / 2):  # of numbers, nearly each row has its own
+            continue
+        seen = np.zeros(shape, dtype=bool)
+        seen[known.codes[:, k], known.codes[:, m]] = True
+        yield (k, m), seen
 
 
 def _numbers(space: FactorSpace, k: int) -> NDArray[Any] | None:
@@ -125,7 +150,7 @@ def _by_chance(behind: int, holes: int, shape: tuple[int, int], ordered: bool) -
     else:
         ways = math.log(max(sum(_placed(steps, *shape) for steps in _steps(behind, *shape)), 1))
     cells = math.prod(shape)
-    one = _log_choose(cells - behind, holes - behind) - _log_choose(cells, holes)
+    one = log_choose(cells - behind, holes - behind) - log_choose(cells, holes)
     return math.exp(min(ways + one, 0.0))
 
 
@@ -151,28 +176,29 @@ def _placed(steps: tuple[int, ...], rows: int, columns: int) -> int:
     )
 
 
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
 def supposed(result: CheckResult) -> str:
     """What every forecast rests on, and where nothing seen can bear it out; where only a part of what is asked is
     listed, no corner is told."""
     codes = [q.codes for q in result.queries if q.status == "determined"] if len(result.queries) == result.total else []
     asked, space = np.array(codes, dtype=np.int64).reshape(-1, len(result.space)), result.space
-    held = corner(result.known, asked, space)
-    if held:
-        named = " with ".join(f"{space.factors[k].name} in {{{_some(space, k, levels)}}}" for k, levels in held)
-        them = f"all {len(asked):,} that are forecast are of {named}, of which none was seen"
-    elif found := staircase(result.known, asked, space):
+    held, there = corner(result.known, asked, space), len(asked)
+    if not held and (found := staircase(result.known, asked, space)):
         them = _behind(found, len(asked), space)
     else:
-        return f"{LIKE_THE_SEEN}."
+        held, there = (held, there) if held else apart(result.known, asked, space)
+        if not held:
+            return f"{LIKE_THE_SEEN}."
+        named = " with ".join(f"{space.factors[k].name} in {{{_some(space, k, levels)}}}" for k, levels in held)
+        them = f"{_many(there, len(asked))} that are forecast are of {named}, of which none was seen"
     return f"{LIKE_THE_SEEN}, but {them}: whether effects add up there no seen row can tell."
 
 
+def _many(some: int, asked: int) -> str:
+    return f"all {asked:,}" if some == asked else f"{some:,} of the {asked:,}"
+
+
 def _behind(found: Staircase, asked: int, space: FactorSpace) -> str:
-    many = f"all {asked:,}" if found.forecast == asked else f"{found.forecast:,} of the {asked:,}"
+    many = _many(found.forecast, asked)
     one, two = (space.factors[k].name for k in found.factors)
     if found.ends is None:
         order = f"{one} and {two} leave empty if ordered by how many of each other they were seen with"

@@ -1,0 +1,97 @@
+"""Levels of two factors that never met, A′ × B′, among other holes: is their block larger than chance would leave?
+
+With h of n pairs of levels unseen, placed at random, the expected number of blocks of r × c levels with no seen pair is
+
+    C(rows, r) · C(columns, c) · C(n − rc, h − rc) / C(n, h),
+
+and the chance that any block is as unlikely is at most their sum over the shapes that are. Levels that were seen with
+few others leave blocks too, so those of a block must not be emptier than others elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import hypergeom
+
+from recombine.checks.modular import Ints
+
+MOST_WORK = 3_000_000_000
+"""Rows³ × columns up to which blocks are looked for: every row starts one, and takes in others one by one."""
+MOST_STARTS = 2_000
+"""Pairs of rows up to which each pair starts a block as well."""
+
+THIN = 0.1
+"""How unlikely it is, at most, that levels no emptier than the others are so empty outside of the block."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Levels of two factors, by code, no two of which were seen together."""
+
+    rows: Ints
+    columns: Ints
+
+
+def log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def never_met(seen: NDArray[np.bool_], chance: float) -> Block | None:
+    """The least likely block of two or more levels of both factors without a seen pair, if so unlikely a one is left by
+    holes at random with at most this chance, in a table that was mostly seen. The search is greedy: a larger one may be
+    missed, none is made up."""
+    turned = seen.shape[0] > seen.shape[1]
+    holes = ~(seen.T if turned else seen)
+    if not 4 <= holes.sum() <= holes.size / 2 or holes.shape[0] ** 3 * holes.shape[1] > MOST_WORK:
+        return None
+    expected = _expected(holes.shape, int(holes.sum()))
+    best, least = None, math.inf
+    for rows, columns in _blocks(holes):
+        value = expected[len(rows), int(columns.sum())]
+        if value < least:
+            best, least = (np.sort(rows), np.flatnonzero(columns)), float(value)
+    if best is None or np.exp(expected[expected <= least]).sum() > chance or _thin(holes, *best):
+        return None
+    return Block(*(best[::-1] if turned else best))
+
+
+def _expected(shape: tuple[int, int], holes: int) -> NDArray[np.float64]:
+    """The log of the expected number of blocks of each shape; ∞ for one row or column, which is no block."""
+    found = np.full((shape[0] + 1, shape[1] + 1), np.inf)
+    cells = math.prod(shape)
+    for r in range(2, shape[0] + 1):
+        for c in range(2, min(shape[1], holes // r) + 1):
+            one = log_choose(cells - r * c, holes - r * c) - log_choose(cells, holes)
+            found[r, c] = log_choose(shape[0], r) + log_choose(shape[1], c) + one
+    return found
+
+
+def _thin(holes: NDArray[np.bool_], rows: Ints, columns: Ints) -> bool:
+    """Whether outside of the block its levels are empty more often than the others are (Fisher's test, one-sided)."""
+    inside = np.isin(np.arange(holes.shape[0]), rows)[:, None], np.isin(np.arange(holes.shape[1]), columns)
+    arms, rest = inside[0] ^ inside[1], ~(inside[0] | inside[1])
+    some, all_, cells = int(holes[arms].sum()), int(holes[arms | rest].sum()), int(arms.sum() + rest.sum())
+    return bool(hypergeom.sf(some - 1, cells, all_, int(arms.sum())) < THIN)
+
+
+def _blocks(holes: NDArray[np.bool_]) -> Iterator[tuple[list[int], NDArray[np.bool_]]]:
+    """Rows and the columns that are empty in all of them; a row, or pair, is joined by those that keep most columns."""
+    n, table = len(holes), holes.astype(np.int32)
+    starts = [[i] for i in range(n)]
+    if n * (n - 1) // 2 <= MOST_STARTS:
+        starts = [[i, j] for i in range(n) for j in range(i)]
+    for start in starts:
+        rows, columns = list(start), np.logical_and.reduce(holes[start], axis=0)
+        while columns.sum() > 1:
+            if len(rows) > 1:
+                yield rows, columns
+            kept = table @ columns
+            kept[rows] = -1
+            if (row := int(kept.argmax())) in rows:
+                break
+            rows, columns = [*rows, row], columns & holes[row]
