@@ -90,9 +90,26 @@ def test_ours_is_no_worse_than_the_published_ones():
     )
     assert result.plan.bound <= result.plan.after <= 1.1 * result.plan.bound
     few = plan({"a": 4, "b": 5, "c": 3}, 9)
-    assert few.sentence() == "9 rows cannot determine every combination; 10 are needed at least."
+    assert few.sentence() == (
+        "9 rows cannot determine every combination; 10 are needed at least. These determine 80 %, if effects add up."
+    )
     json.loads(few.to_json())
     assert few.to_frame().shape == (9, 3)
+
+
+@pytest.mark.parametrize(
+    "shape, budget, order", [((3, 3, 4), 6, 1), ((5, 4, 3), 7, 1), ((2,) * 5, 4, 1), ((5, 5), 5, 2)]
+)
+@pytest.mark.parametrize("exclude", [[], [{"a": 1, "b": 1}, {"a": 2, "b": 2}]])
+def test_too_few_rows_determine_no_less_than_published_plans_do(shape, budget, order, exclude):
+    levels = dict(zip("abcde", shape, strict=False))
+    for seed in range(3):
+        found = plan(levels, budget, order=order, exclude=exclude, seed=seed)
+        assert len(found.plan.cells) == budget
+        assert found.plan.after is None
+        assert not found.plan.enough
+        assert found.determined >= max((other["determined"] for other in found.beside), default=0.0)
+        assert found.to_dict()["determined"] == found.determined < 1
 
 
 def test_every_error_is_brought_below_what_is_asked():

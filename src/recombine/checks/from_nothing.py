@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from recombine.checks.cells import cells_with
+from recombine.checks.expected import per_cent
 from recombine.checks.exported import run_sheet
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.optimal import choose
@@ -20,6 +24,9 @@ from recombine.space import Codes, Factor, FactorSpace, Level
 if TYPE_CHECKING:
     import polars as pl
 
+DRAWS = 20
+"""Choices of levels that are tried where so few rows cannot show all and some combinations are excluded."""
+
 
 @dataclass(frozen=True, eq=False)
 class PlanResult(Result):
@@ -30,12 +37,15 @@ class PlanResult(Result):
     space: FactorSpace
     plan: Plan
     rank: int
+    determined: float
+    """Share of the combinations that these rows determine."""
     beside: tuple[dict[str, Any], ...] = field(repr=False)
     """Other plans of the same number of rows: name, rows, typical and largest error (None: not determined)."""
 
     def sentence(self) -> str:
         if self.plan.after is None:
-            return f"{len(self.plan.cells)} rows cannot determine every combination; {self.rank} are needed at least."
+            few = f"{len(self.plan.cells)} rows cannot determine every combination; {self.rank} are needed at least."
+            return f"{few} These determine {per_cent(self.determined)}, if {self.plan.assumes}."
         return self.plan.words[0].upper() + self.plan.words[1:]
 
     def to_frame(self) -> pl.DataFrame:
@@ -52,6 +62,7 @@ class PlanResult(Result):
             "schema": 1,
             "sentence": self.sentence(),
             "needed": self.rank,
+            "determined": self.determined,
             "factors": {f.name: len(f) for f in self.space.factors},
             "plan": self.plan.to_dict(self.space),
             "beside": list(self.beside),
@@ -80,18 +91,55 @@ def plan(
     nothing = Identifiability(np.zeros((0, len(space)), dtype=np.int64), space.shape, order)
     cells = considered(space, exclude, seed)
     rank = nothing.with_rows(cells).rank
-    if budget < rank:  # as many levels of each factor as so few rows can show, not the first ones
-        cells = np.random.default_rng(seed).permutation(cells)
-    counts = np.zeros(0, dtype=np.int64)
-    found = plan_rows(
-        nothing, space, counts, None, cells, np.ones(len(cells)), budget=budget, criterion=criterion, change=change
-    )
+    plan_of = partial(plan_rows, nothing, space, np.zeros(0, dtype=np.int64), None, criterion=criterion, change=change)
+    if budget < rank:
+        found = _most(nothing, space, cells, budget, plan_of, exclude, seed)
+    else:
+        found = plan_of(cells, np.ones(len(cells)), budget=budget)
     allowed = {tuple(row) for row in cells.tolist()} if exclude else None
     beside = []
     for name, rows in published(space).items():
         if allowed is None or all(tuple(row) in allowed for row in rows.tolist()):
             beside.append(_judge(name, nothing, rows[np.arange(budget) % len(rows)], cells, len(rows)))
-    return PlanResult(space, found.in_runs(seed), rank, tuple(beside))
+    return PlanResult(space, found.in_runs(seed), rank, _share(nothing, found.cells, cells), tuple(beside))
+
+
+def _most(
+    nothing: Identifiability, space: FactorSpace, cells: Codes, budget: int, plan_of: Callable[..., Plan],
+    exclude: Sequence[Mapping[str, Level]], seed: int,
+) -> Plan:  # fmt: skip
+    """Too few rows for all: those that determine most, which are all combinations of as many levels as they can show.
+    Where some are excluded several choices of levels are tried, and there, as of pairs, rows of any levels."""
+    rng = np.random.default_rng(seed)
+    sizes = _levels_shown(space.shape, nothing.order, budget)
+    part = considered(FactorSpace.of(**dict(zip(space.names, sizes, strict=True))), (), seed)
+    pools = [rng.permutation(cells)] if exclude or nothing.order > 1 else []
+    for _ in range(DRAWS if exclude else 1):
+        kept = [rng.permutation(n)[:size] for n, size in zip(space.shape, sizes, strict=True)]
+        pool = np.stack([levels[part[:, k]] for k, levels in enumerate(kept)], axis=1)
+        pools.append(pool[~cells_with(space, pool, exclude)])
+    found = [plan_of(pool, np.ones(len(pool)), budget=budget) for pool in pools if len(pool)]
+    best = max(found, key=lambda one: _share(nothing, one.cells, cells))
+    return replace(best, after=None, worst=None, bound=0.0, enough=False)
+
+
+def _levels_shown(shape: tuple[int, ...], order: int, budget: int) -> list[int]:
+    """How many levels of each factor so many rows can show so that all their combinations are determined: one more of
+    the factor with fewest, while the effects of up to ``order`` factors at once are no more than rows."""
+    sizes = [1] * len(shape)
+    while True:
+        for k in sorted(range(len(shape)), key=lambda k: sizes[k]):
+            larger = [*sizes[:k], sizes[k] + 1, *sizes[k + 1 :]]
+            effects = sum(math.prod(n - 1 for n in some) for m in range(order + 1) for some in combinations(larger, m))
+            if sizes[k] < shape[k] and effects <= budget:
+                sizes = larger
+                break
+        else:
+            return sizes
+
+
+def _share(nothing: Identifiability, rows: Codes, cells: Codes) -> float:
+    return float(nothing.with_rows(np.unique(rows, axis=0)).rows.contains(cells).mean())
 
 
 def published(space: FactorSpace) -> dict[str, Codes]:
