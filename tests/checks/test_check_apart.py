@@ -122,6 +122,21 @@ def test_adding_up_is_not_shown_for_a_level_that_its_own_mean_answers_as_well() 
     assert told >= 3
 
 
+def test_the_list_marks_the_combinations_in_doubt_and_no_others(tmp_path, capsys) -> None:
+    file = tmp_path / "t.csv"
+    table(0, 50.0).write_csv(file)
+    assert show(file, factors="soil,lab", target="P") == 0
+    said = capsys.readouterr().out
+    rows = [line for line in said.splitlines() if line.startswith("s") and " determined" in line]
+    assert len(rows) == 8
+    assert [" l2 " in line for line in rows] == [True] * 2 + [False] * 6
+    assert ["determined (?)" in line for line in rows] == [" l2 " in line for line in rows]
+    assert "combinations asked, those in doubt first" in said
+    assert "8 determined, 2 of them in doubt" in said
+    asked = rc.check(file, ["soil", "lab"], target="P").to_dict()["queries"]
+    assert {q["combination"]["lab"]: q["doubt"] for q in asked if q["doubt"]} == {"l2": "unsupported"}
+
+
 def test_on_ranks_whose_levels_seem_noisy_nothing_is_said_of_very_many_rows() -> None:
     """Doses from none to all: ranks are steep where answers lie close, and their noise is no noise of rows."""
     said = 0

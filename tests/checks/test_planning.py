@@ -98,7 +98,7 @@ def test_ours_is_no_worse_than_the_published_ones():
 
 
 @pytest.mark.parametrize(
-    "shape, budget, order", [((3, 3, 4), 6, 1), ((5, 4, 3), 7, 1), ((2,) * 5, 4, 1), ((5, 5), 5, 2)]
+    ("shape", "budget", "order"), [((3, 3, 4), 6, 1), ((5, 4, 3), 7, 1), ((2,) * 5, 4, 1), ((5, 5), 5, 2)]
 )
 @pytest.mark.parametrize("exclude", [[], [{"a": 1, "b": 1}, {"a": 2, "b": 2}]])
 def test_too_few_rows_determine_no_less_than_published_plans_do(shape, budget, order, exclude):

@@ -301,6 +301,8 @@ def _facts(result: CheckResult) -> list[tuple[str, str]]:
     counts = {name: _count(n) for name, n in (result.counts or {}).items() if n}
     found = ", ".join(f"{much} {name}" for name, much in (sampled if result.counts is None else counts).items())
     found += " (sampled)" if result.counts is None else ""
+    if result.doubted_levels and len(result.queries) == result.total:
+        found += f", {sum(bool(result.doubt_of(q)) for q in result.queries):,} of them in doubt"
     facts = [
         *(("note", slip) for slip in result.notes[: result.slips]),
         ("training", f"{rows}, {combinations:,} of {_count(result.space.size)} combinations of {factors}"),
@@ -367,8 +369,8 @@ def _print_queries(result: CheckResult) -> None:
         shares = [q.shrinkage if q.status == "determined" else None for q in listed]
         numbers["network"] = ["" if s is None else f"× {s:.2f}" for s in shares]
     numbers = {name: cells for name, cells in numbers.items() if any(cells)}
-    status = [q.status + (" (?)" if result.doubt_of(q) else "") for q in listed]
-    alike = len({q.status for q in result.queries}) == 1
+    status = [_marked(result, q) for q in listed]
+    alike = len({_marked(result, q) for q in result.queries}) == 1
     where, names = console(), [*([] if alike else ["status"]), *numbers]
     columns = ({} if alike else {"status": status}) | numbers
 
@@ -393,6 +395,11 @@ def _print_queries(result: CheckResult) -> None:
         where.print(shown(f"no room for {' and '.join(gone)}: --out FILE.csv has more columns", style="dim"))
     for line in _meanings(result, listed, list(numbers)):
         where.print(shown(line, style="dim"))
+
+
+def _marked(result: CheckResult, query: Query) -> str:
+    """The status, with a mark where something speaks against it."""
+    return query.status + (" (?)" if result.doubt_of(query) else "")
 
 
 def _meanings(result: CheckResult, listed: list[Query], numbers: list[str]) -> Iterator[str]:
@@ -423,13 +430,17 @@ def _meanings(result: CheckResult, listed: list[Query], numbers: list[str]) -> I
 
 
 def _listed(result: CheckResult) -> tuple[list[Query], str]:
-    """The worst first; where those without an answer would fill the list, as many with one beside them."""
+    """The worst first, of one status those that are doubted; where those without an answer would fill the list, as many
+    with one beside them."""
     told = [q for q in result.queries if q.prediction is not None]
     dark = [q for q in result.queries if q.prediction is None]
     levered = ", by leverage" if any(q.leverage is not None for q in result.queries) else ""
     if not told or not dark:
-        mixed = len({q.status for q in result.queries}) > 1
-        return list(result.queries[:SHOWN]), "combinations asked" + (", the worst status first" if mixed else levered)
+        statuses = list(dict.fromkeys(q.status for q in result.queries))
+        marked = {_marked(result, q) for q in result.queries}
+        listed = sorted(result.queries, key=lambda q: (statuses.index(q.status), result.doubt_of(q) is None))
+        worst = ", the worst status first" if len(statuses) > 1 else ", those in doubt first"
+        return listed[:SHOWN], "combinations asked" + (worst if len(marked) > 1 else levered)
     first = dark[: max(SHOWN // 2, SHOWN - len(told))]
     return [*first, *told[: SHOWN - len(first)]], "combinations without an answer, then answers" + levered
 
