@@ -16,6 +16,7 @@ more. So d open directions take d + 1 rows; one that repeats a seen combination 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from recombine.checks.advice import Advice
+from recombine.checks.anew import numbered_anew
 from recombine.checks.curves import curves_of
 from recombine.checks.expected import shown
 from recombine.checks.identifiability import Identifiability
@@ -63,6 +65,8 @@ class Shifts:
     """Factors in one level of which each block lies."""
     parts: int = 1
     """Sets of blocks within which shifts are told: levels of these factors."""
+    anew: tuple[str, ...] = ()
+    """Of columns whose blocks may be numbered anew within a factor's levels, how to name them: site:block."""
 
     @property
     def name(self) -> str:
@@ -83,6 +87,12 @@ class Shifts:
             )
             said += f"between levels of {level} holds what these happen to shift (standard error {shown(off)}); one "
             said += "within a level does not."
+        for told in self.anew:
+            factor = told.partition(":")[0]
+            said += (
+                f" They differ from {factor} to {factor} beyond chance: if each {factor} numbers its own anew, name "
+            )
+            said += f"them as --block {shlex.quote(told)}."
         lone = f" {self.lone:,} row{'s are' if self.lone != 1 else ' is'} alone in a {self.name} and left out"
         said += f"{lone}: this tells nothing of the factors." * bool(self.lone)
         plans = f" Plans are for one new {self.name}, whose shift its rows must tell too: one alone tells nothing else."
@@ -95,7 +105,7 @@ class Shifts:
         return f" of its {' and '.join(self.inside)}" if self.inside else ""
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("columns", "blocks", "spread", "new", "lone", "inside")}
+        return {name: getattr(self, name) for name in ("columns", "blocks", "spread", "new", "lone", "inside", "anew")}
 
     def advised(self, advice: Advice) -> Advice:
         """With what the rows take besides on a new block."""
@@ -201,12 +211,16 @@ def without_shifts(
         told.append(_pooled(table, table.target, np.array([o or 0.0 for o in theirs]), space))
     left = float((target.count[use] * (target.mean[use] - both @ beta) ** 2).sum() + target.spread.sum()) / freedom
     known_by = np.linalg.pinv(both * weight[:, None])[x.shape[1] :].T @ (distinct - middle).T
-    parts = int(part.max()) + 1
+    parts, held_by = int(part.max()) + 1, target.of(use)
+    anew = (
+        (numbered_anew(codes[:, :held], block, x, held_by), name) for name, block in zip(columns, blocks.T, strict=True)
+    )
     variance = float(((found - usual) ** 2).sum() - left * (known_by**2).sum()) / max(len(found) - parts, 1)
     return told, Shifts(
         tuple(columns), len(distinct), max(0.0, variance) ** 0.5, new, int(alone.sum()), codes[:, :held], shift,
         target.count[use], distinct.mean(axis=0),
         tuple(space.names[k] for k in sorted({k for nest in nests for k in nest})), parts,
+        tuple(f"{space.names[k]}:{name}" for k, name in anew if k is not None),
     )  # fmt: skip
 
 

@@ -1,0 +1,37 @@
+"""Blocks that are numbered anew within each level of a factor are asked about, those that are the same in all not."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+import recombine as rc
+
+
+def trial(seed: int, anew: bool) -> pl.DataFrame:
+    """Three blocks of five sites with most of eight varieties: each site's own, or the same in all."""
+    rng = np.random.default_rng(seed)
+    variety, site, shared, own = rng.normal(0, 2, 8), rng.normal(0, 3, 5), rng.normal(0, 2, 3), rng.normal(0, 2, (5, 3))
+    return pl.DataFrame(
+        [
+            {"variety": f"v{i}", "site": f"s{j}", "block": k + 1,
+             "y": variety[i] + site[j] + (own[j, k] if anew else shared[k]) + rng.normal()}
+            for i in range(8) for j in range(5) if rng.random() < 0.65 for k in range(3)
+        ]
+    )  # fmt: skip
+
+
+def test_blocks_that_seem_to_be_numbered_anew_are_asked_about() -> None:
+    asked, alike = 0, 0
+    for seed in range(8):
+        found = rc.check(trial(seed, anew=True), ["variety", "site"], target="y", blocks="block", draws=9)
+        assert found.shifts is not None
+        if found.shifts.anew:
+            asked += 1
+            assert found.shifts.anew == ("site:block",)
+            assert any("if each site numbers its own anew, name them as --block site:block." in n for n in found.notes)
+        told = rc.check(trial(seed, anew=True), ["variety", "site"], target="y", blocks="site:block", draws=9)
+        same = rc.check(trial(seed, anew=False), ["variety", "site"], target="y", blocks="block", draws=9)
+        alike += sum(r.shifts is not None and bool(r.shifts.anew) for r in (told, same))
+    assert asked >= 7
+    assert alike <= 1
