@@ -18,6 +18,7 @@ from recombine.checks.components import connected_components, level_groups, leve
 from recombine.checks.confounding import THIN, Confounding, confounding
 from recombine.checks.curves import Numeric, curves_of, shapes
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.itself import left_out, with_itself
 from recombine.checks.judging import Judged, judge
 from recombine.checks.modular import Floats
 from recombine.checks.notes import few_rows, notes_on
@@ -115,6 +116,9 @@ def check(
         table, test, factors, min_support, nuisances, order, inside, **how
     )
     space = train.space
+    there = train.codes if asked_table is None else np.vstack([train.codes, asked_table.codes])
+    itself, both = with_itself(there, space)
+    exclude = [*exclude, *itself]
     blanks = questions if test is None and pair is None and not grid else None
     told += (hidden := hidden_grid(train, blanks, exclude))
     if (grid or hidden) and asked_table is not None:
@@ -134,6 +138,7 @@ def check(
     plain = levels_only(train, curves)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     besides, unasked = not_asked(train, None if hidden else blanks, exclude)
+    without, twice = left_out(both if wanted is None or grid or hidden else ())
     queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)
     if shifts is not None and train.target is not None:
         ends = train.target.bounds if judged.forecast is None else judged.forecast.bounds
@@ -148,7 +153,7 @@ def check(
     )  # fmt: skip
     result = CheckResult(
         space=space, order=order, known=known, row_counts=train.counts,
-        asked=in_words(questions if wanted is not None else None, pair, test, grid or bool(hidden)) + besides,
+        asked=in_words(questions if wanted is not None else None, pair, test, grid or bool(hidden)) + without + besides,
         counts=asked.counts, share=asked.share, total=asked.total, worst=asked.worst,
         rank_train=known.rank, rank_needed=known.rank + advice.needed,
         queries=queries, directions=directions, advice=advice,
@@ -159,7 +164,7 @@ def check(
         forecast=judged.forecast, shifts=shifts, unseen_levels=levels_never_seen(known, space),
         slips=len(slips), coded=coded(train) is not None, texts=texts_in(table, space.names),
         notes=(
-            *slips, *unasked, *told, *unlike, *numbers_unseen(known, space, wanted), *why_not, *judged.why_not,
+            *slips, *unasked, *twice, *told, *unlike, *numbers_unseen(known, space, wanted), *why_not, *judged.why_not,
             *notes_on(train, known, asked, asked_table, queries, judged, prediction),
             *(shared_by_missing(known, space, pairs, exclude) if wanted is None or grid or hidden else []),
         ),
