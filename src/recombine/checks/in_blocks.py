@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
 from recombine.checks.bystanders import MOST_COLUMNS
+from recombine.checks.headed import Headed
 from recombine.checks.modular import Floats, Ints
 from recombine.errors import InputError
 from recombine.space import Level, quoted
@@ -117,9 +118,10 @@ def _words(column: str, factor: str, levels: pl.Series, piece: Ints) -> str:
 
 
 def _drift(column: str, factor: str) -> str:
-    return (
+    return Headed(
         f"by column {quoted(column)} all rows of each {factor} follow one another, those of no other {factor} between "
-        f"them: a drift over time cannot be told from what {factor} does. Runs in random order would tell."
+        f"them: a drift over time cannot be told from what {factor} does. Runs in random order would tell.",
+        f"All this supposes that nothing drifts over {quoted(column)}, which could not be told from {factor}.",
     )
 
 

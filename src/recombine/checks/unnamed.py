@@ -27,6 +27,7 @@ from recombine.checks.cases import by_cases, counts_cases, words
 from recombine.checks.curves import curves_of
 from recombine.checks.effects import EXACT
 from recombine.checks.expected import per_cent
+from recombine.checks.headed import Headed
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import LEAST_FREEDOM, Scale
@@ -42,6 +43,8 @@ MOST_ROWS, MOST_LEVELS, LARGEST = 20_000, 200, 1_000_000
 BY_CHANCE, MUCH = 0.03, 0.1
 """p-value, all columns counted, and the share of what is left from which one is named. (At 0.05 up to 6.8 % of planted
 tables where nothing acts had a column named, as the test is not exact.)"""
+MOST = 0.5
+"""The share from which the first lines say so: what is left would scatter by less than three quarters as much."""
 SEPARATE = 0.1
 FEWEST_VALUES = 6
 """Different numbers or times from which a line and a bend say it in clearly fewer words than a shift of each."""
@@ -88,6 +91,10 @@ class Explaining:
     """Whether a line and a bend explain more than a shift of each value."""
     between: bool = False
     """Whether it is of what adding up leaves between combinations."""
+
+    @property
+    def what(self) -> str:
+        return "what adding up leaves between combinations" if self.between else "the scatter that the factors leave"
 
 
 def unnamed(
@@ -137,7 +144,9 @@ def unnamed(
         there, once = [[means.way(way) for way in of_one] for of_one in ways], np.ones(len(known.codes), dtype=np.int64)
         apart = [replace(one, between=True) for one in each(means.of(sums), means.of(y)[:, 0], once, 0.0, there, True)]
     if (best := likeliest([*found, *apart])) is not None:
-        return [_words(names[best.place], best, kinds), *said]
+        note, much = _words(names[best.place], best, kinds), f"{per_cent(best.share)} of {best.what}"
+        gist = f"Column {quoted(names[best.place])}, which is not named, explains {much}: a note says what to do."
+        return [Headed(note, gist) if best.share >= MOST else note, *said]
     told_of = {one.place for one in apart}
     for place, column in enumerate(columns if sums is not None and count.sum() > len(known.codes) else []):
         if place in told_of or column.levels is None or _measured(column):
@@ -150,8 +159,7 @@ def unnamed(
 def _words(name: str, found: Explaining, kinds: Mapping[str, Kind]) -> str:
     beside = f", corrected for the {found.tried} columns looked at" if found.tried > 1 else ""
     chance = f"p = {found.p_value:.1g}" if found.p_value >= 1e-4 else "p below 0.0001"
-    what = "what adding up leaves between combinations" if found.between else "the scatter that the factors leave"
-    first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {what}"
+    first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {found.what}"
     first += f"{', by a line or a bend along it' if found.lined else ''} ({chance}{beside})"
     first += "; what contradicts that effects add up may be that. If it was " if found.between else ": if it was "
     block = f"--block {shlex.quote(name)} (blocks={name!r})"

@@ -28,6 +28,7 @@ from recombine.checks.confounding import Confounding
 from recombine.checks.corner import supposed
 from recombine.checks.elsewhere import elsewhere
 from recombine.checks.expected import Forecast, apart, shown
+from recombine.checks.headed import gists
 from recombine.checks.identifiability import STATUSES, Identifiability
 from recombine.checks.planned import Plan
 from recombine.checks.prediction import Prediction
@@ -313,6 +314,7 @@ class CheckResult(Result):
         """The verdict in a sentence or two, the forecast first."""
         said = self._verdict_words()
         said += " A seen answer may be a slip, a note names it: look at that first." if self.slips else ""
+        said += gists(self.notes)
         if self.asked.endswith("not asked about"):  # who left one cell blank may have meant all that is missing
             said += f" Asked about are only {self.asked} (--grid)."
         if self.forecast is None:
