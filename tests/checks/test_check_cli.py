@@ -45,6 +45,9 @@ def test_json_is_one_object_and_nothing_else(run, table):
 def test_findings_fail_only_when_asked_to(run, table, tmp_path):
     assert run(table, "--factors", "shape,colour")[0] == 0
     assert run(table, "--factors", "shape,colour", "--fail-on", "undetermined")[0] == 1
+    assert run(table, "--factors", "shape,colour", "--fail-on", "high=5,undetermined")[0] == 1
+    with pytest.raises(InputError, match="'unheard'"):
+        run(table, "--factors", "shape,colour", "--fail-on", "undetermined,unheard")
     fine = tmp_path / "fine.csv"
     fine.write_text("a,b\n0,0\n0,1\n1,0\n")
     assert run(fine, "--factors", "a,b", "--fail-on", "undetermined")[0] == 0

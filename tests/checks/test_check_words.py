@@ -125,12 +125,18 @@ def test_a_rule_is_said_to_err_less_only_where_its_numbers_are():
     sums = replace(said.forecast.assumed, error=1.0, uncharged=0.9)
     for error, tried, words in (
         (0.5, 0.5, "it erred less on combinations left out (0.5 against 1 of sums)"),
-        (1.1, 0.8, "(0.8 against 0.9 of sums, before something is added for what each learnt)"),
+        (
+            1.1,
+            0.8,
+            "which errs about as much as sums (0.8 against 0.9 of sums, before something is added for what each "
+            "learnt; 1.1 against 1 with it)",
+        ),
         (1.1, 0.95, "the answers given are of the rule “pairs”, which errs about as much as sums"),
     ):
         pairs = RuleError("pairs", error, 0.9, True, tried)
         found = replace(said.forecast, rule="pairs", error=error, rules=(sums, pairs), assumed=sums, high=error)
         assert words in replace(said, forecast=found).sentence()
+        assert ("it erred less" in replace(said, forecast=found).sentence()) == (error < sums.error)
 
 
 def test_few_whole_numbers_with_gaps_may_be_codes():

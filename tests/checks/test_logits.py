@@ -85,3 +85,11 @@ def test_chances_of_three_classes_are_answered_and_left_out_as_by_a_fit_to_the_r
     assert rule.left_out([group])[0] == pytest.approx(alone, abs=0.01)
     rule._again = False  # as of a table too large to fit again
     assert rule.left_out([group])[0] == pytest.approx(alone, abs=0.02)
+
+
+def test_answers_of_one_class_contradict_nothing():
+    codes = np.array([(i, j, k) for i in range(3) for j in range(3) for k in range(2)])[:15]
+    rows = {name: [f"{name}{c}" for c in column] for name, column in zip("abc", codes.T, strict=True)}
+    found = check(rows | {"y": ["yes"] * len(codes)}, list("abc"), target="y", draws=9).additivity
+    assert found is not None
+    assert found.rejected is False

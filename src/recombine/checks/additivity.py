@@ -57,6 +57,7 @@ MOST_DEALT = 300_000_000
 MOST_LISTED = 3
 """Interactions that were not tested of which each is named."""
 COPIES = "repeated rows agree exactly, as copies do, tell nothing of the noise and count once"
+ONE_CLASS = "only one class occurs in training, so nothing contradicts an additive log-odds."
 NOTHING_RECURS = "the table is large, and neither pairs of levels nor combinations recur in it"
 MOST_FACTORS = 24
 """Factors up to which every pair is tested."""
@@ -374,6 +375,8 @@ def _share(basis: Floats, answers: Floats, level: Mask | None) -> Floats:
 
 def _classes(x: Floats, pairs: dict[str, Floats], target: Target, use: NDArray[np.bool_], rank: int) -> Additivity:
     shares, counts = target.mean[use], target.count[use].astype(np.float64)
+    if shares.shape[1] < 2:
+        return _separated(ONE_CLASS)
     certain = bool(((shares > 0).sum(axis=1) == 1).all())
     if certain and counts.sum() > len(counts):
         return _separable(x, shares.argmax(axis=1))
@@ -413,7 +416,7 @@ def _separable(x: Floats, label: NDArray[np.int64]) -> Additivity:
 
     present = np.unique(label)
     if len(present) < 2:
-        return _separated("only one class occurs in training, so nothing contradicts an additive log-odds.")
+        return _separated(ONE_CLASS)
     features = x.shape[1]
     if len(x) * (len(present) - 1) * 2 * features > LARGEST:
         return _untested("the table is too large for the separability test.")

@@ -272,14 +272,15 @@ class Forecast:
 
     def less_than_sums(self) -> str:
         """That the rule errs less than the assumed one, in numbers: those that are shown, or else those that it was
-        chosen by, before something was added for what it learnt; none where neither are less."""
+        chosen by, before something was added for what it learnt, beside those shown; none where neither are less."""
         own = next((r for r in self.rules if r.rule == self.rule), None)
         if own is None or self.assumed is None:
             return ""
+        with_it = " against ".join(apart(self.error, self.assumed.error, self.share))
+        charged = f", before something is added for what each learnt; {with_it} with it"
         for one, two, how in (
-            (self.error, self.assumed.error, ""),
-            (own.uncharged, self.assumed.uncharged, ", before something is added for what each learnt"),
-        ):
+            (self.error, self.assumed.error, ""), (own.uncharged, self.assumed.uncharged, charged),
+        ):  # fmt: skip
             rule, sums = apart(one, two, self.share)
             if one < two and rule != sums:
                 return f"{rule} against {sums} of sums{how}"

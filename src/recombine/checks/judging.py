@@ -25,6 +25,7 @@ from recombine.checks.verdict import scale_of
 from recombine.space import Level
 from recombine.support.table import Table
 
+ONE_CLASS = "no forecast: only one class occurs in training, so nothing tells what others depend on."
 ALIASED = "no forecast: the rule that fits best is of pairs, some of which the seen combinations cannot tell apart."
 SATURATED = (
     "answers have no ranges: effects of pairs take up nearly all that the seen combinations tell, so what is left says "
@@ -82,6 +83,8 @@ def _forecast(
     target = train.target
     if target is None or asked.worst == "seen":
         return None, []
+    if target.classes is not None and len(target.classes) < 2:
+        return None, [ONE_CLASS]
     cells = Cells.of(known.codes, known.shape, target, known.curves)
     codes = asked.codes[asked.status == DETERMINED].astype(np.int64)
     found = forecast(cells, codes, assumed=known.order, more=rules, seed=seed)

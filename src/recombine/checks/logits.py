@@ -124,6 +124,3 @@ class Logits:
         p = np.maximum(self.p, 1e-300).reshape(*self.p.shape, *[1] * (shares.ndim - 2))
         each = xlogy(shares, shares / p).sum(axis=1)
         return np.asarray(2 * np.tensordot(self.counts, each, axes=1))
-
-
-__all__ = ["Logits"]

@@ -409,8 +409,9 @@ class CheckResult(Result):
         sums = ("additive", "constant", "pairs" if self.order > 1 else "additive")
         if found is None or found.assumed is None or found.rule.startswith(sums):
             return ""
-        if not (less := found.less_than_sums()):
-            return f"; the answers given are of the rule “{found.rule}”, which errs about as much as sums"
+        if not (less := found.less_than_sums()) or found.error >= found.assumed.error:
+            as_much = f"; the answers given are of the rule “{found.rule}”, which errs about as much as sums"
+            return as_much + (f" ({less})" if less else "")
         less = f"it erred less on combinations left out ({less}), though that may be chance"
         return f"; take the answers given, of the rule “{found.rule}”: {less}"
 

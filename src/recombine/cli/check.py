@@ -152,8 +152,8 @@ def check(
         Parameter(
             help="Exit with 1 if anything asked is undetermined, extrapolated or has an unseen level (undetermined), "
             "if effects are not shown to add up (assumption), if the forecast error, or that of a level far "
-            "harder than the others, is above X (error=X), or the upper end of its interval (high=X); repeat it for "
-            "several.",
+            "harder than the others, is above X (error=X), or the upper end of its interval (high=X); several are "
+            "a,b or repeated.",
             negative=(),
         ),
     ] = None,
@@ -207,7 +207,7 @@ def check(
             purpose=Purpose(budget, until_error, criterion, noise, changes), salience=salience, depth=depth,
             rules=words(rules) if rules else (), max_rows=max_rows, max_bytes=max_bytes, seed=seed,
         )  # fmt: skip
-    return _finish(result, json, out, plan, best, fail_on or [])
+    return _finish(result, json, out, plan, best, [name for text in fail_on or [] for name in words(text)])
 
 
 @contextmanager
