@@ -60,8 +60,47 @@ def test_answers_worse_than_always_the_same_one_fail_where_there_is_hardly_anyth
     y = np.where((ROW + 3 * A + 5 * B) % 12 == 0, "yes", "no")
     result = measured(y, np.where(UNSEEN, "yes", "no"))
     assert result.verdict == "fails"
-    assert "hardly anything to learn" in result.sentence()
+    assert "Always giving the same answer is clearly better there" in result.sentence()
     assert measured(y, np.full(len(y), "no")).verdict == "not fitted"
+
+
+def test_a_collapse_is_said_where_there_is_nothing_to_learn_and_nothing_was_fitted():
+    size = np.random.default_rng(1).normal(size=(8, 6))[A, B]
+    far = measured(NOISE, np.where(UNSEEN, 2.0, 0.05) * size)
+    clause = "Unseen combinations are answered clearly worse: error "
+    assert (far.verdict, "hardly anything to learn" in far.sentence()) == ("not fitted", True)
+    costs = f"{far.unseen.mean:.2f}, where always giving the same answer costs {far.comparison.constant.error.mean:.2f}"
+    assert clause + costs in far.sentence()
+    assert clause not in measured(NOISE, 2.0 * size).sentence()  # As bad at seen ones.
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(-4.0, "fails"), (1.0, "unclear")])
+def test_a_few_combinations_that_err_most_hide_no_collapse(off, verdict):
+    mean = np.random.default_rng(2).standard_t(2, size=(8, 6))[A, B] / 2
+    kept = ~UNSEEN | np.isin(10 * A + B, np.unique((10 * A + B)[UNSEEN])[:6])
+    part = np.where(UNSEEN | (ROW < 6), "test", "train")
+    table = {"a": A, "b": B, "y": mean + 3 * NOISE, "p": np.where(UNSEEN, off, 1.0) * mean, "part": part}
+    table = {name: values[kept] for name, values in table.items()}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.comparison.constant.difference.low < 0
+    assert (result.verdict, "same answer is clearly better there" in result.sentence()) == (verdict, verdict == "fails")
+
+
+def test_one_answer_to_all_unseen_combinations_is_said_where_it_is_not_clear_that_they_fail():
+    y = 0.3 * A + 3 * NOISE
+    said = "Every unseen combination gets one and the same answer, and seen ones do not"
+    result = measured(y, np.where(UNSEEN, 1.05, 0.3 * A))
+    assert (result.verdict, said in result.sentence()) == ("unclear", True)
+    assert said not in measured(y, 0.3 * A).sentence()
+
+
+def test_the_likelier_of_rare_classes_is_no_misfit_though_a_few_rows_more_are_wrong_by_chance():
+    rng = np.random.default_rng(4)
+    chance = 1 / (1 + np.exp(2.2 - 1.2 * rng.normal(size=8)[A] - rng.normal(size=6)[B]))
+    for seed in range(6):
+        y = np.where(np.random.default_rng(seed).random(len(A)) < chance, "yes", "no")
+        result = measured(y, np.where(chance > 0.5, "yes", "no"))
+        assert result.verdict in ("unclear", "composes")
 
 
 @pytest.mark.parametrize(("tested", "verdict"), [(2, "unclear"), (12, "composes")])

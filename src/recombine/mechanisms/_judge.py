@@ -35,6 +35,7 @@ from recombine.mechanisms.reconsidering import (
     nothing_to_learn,
     reconsidered,
     without_the_level,
+    worse_still,
     written_otherwise,
 )
 from recombine.mechanisms.result import MeasureResult
@@ -83,7 +84,7 @@ def judge(
     undetermined, apart = left_open(case.answers), None
     if case.fits:
         ruling, apart = _decided(case, found, undetermined)
-    ruling = nothing_to_learn(case, ruling)
+    ruling = worse_still(case, nothing_to_learn(case, ruling))
     told, look = written(case.answers, fitted), list[str]()
     if (otherwise := written_otherwise(case, ruling, told)) is not None:
         ruling, look, told = otherwise, [f"{told.said}."], replace(told, said="")

@@ -13,18 +13,17 @@ from recombine.mechanisms.comparing import Comparison, noise_within
 from recombine.mechanisms.finding import FEWEST
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.gap import Gap
-from recombine.mechanisms.losing import HALF, LITTLE, QUARTER, below_constant, lost_beyond, shortfall
+from recombine.mechanisms.losing import HALF, LITTLE, QUARTER, below_constant, collapsed, lost_beyond, ranks_above, shortfall
 from recombine.mechanisms.names import NOTHING, ranged
 from recombine.statistics import FloatArray, Interval, Over
 
-LIKENED = 1_000
-"""Combinations of either side whose errors are ranked."""
 MOST_TIMES = 20
 """More data than this many times as much is no advice."""
 DEALS, BY_CHANCE = 1_000, 0.05
 """How often answers are dealt out, and how seldom they may be as near."""
 FEWEST_DEALT = 3
 """Of planted sums that answer what does not add up, 8 % were near at two unseen combinations, 4.5 % at three."""
+ONE_FOR_ALL = "always giving the same answer is clearly better there"
 KNEW = "of what it knows of seen ones, beyond always giving the same answer,"
 
 
@@ -32,7 +31,14 @@ def decide(
     answers: Answers, gap: Gap, comparison: Comparison, over: Over, margin: float, fitted: float, speaks: bool
 ) -> tuple[str, str]:
     """The verdict, and in a clause what decided it where numbers alone do not say. ``speaks``: whether the answers
-    speak for a mechanism."""
+    speak for a mechanism. However wide intervals are, answers that are far worse than one for all fail."""
+    verdict, why = _by_intervals(answers, gap, comparison, over, margin, fitted, speaks)
+    return ("fails", ONE_FOR_ALL) if verdict == "unclear" and collapsed(answers, comparison) else (verdict, why)
+
+
+def _by_intervals(
+    answers: Answers, gap: Gap, comparison: Comparison, over: Over, margin: float, fitted: float, speaks: bool
+) -> tuple[str, str]:
     if not answers.unseen.any():
         return "nothing unseen", ""
     if not answers.seen.any():
@@ -41,7 +47,7 @@ def decide(
         sides = f"{int(answers.unseen.sum()):,} unseen and {int(answers.compared.sum()):,} seen combinations"
         return "unclear", f"the gap has no interval, as {sides} were asked about; it takes two of each"
     if below_constant(answers, comparison, gap.width):
-        return "fails", "always giving the same answer is clearly better there"
+        return "fails", ONE_FOR_ALL
     half, quarter = (lost_beyond(s, answers, comparison, over, gap.beyond, gap.width) for s in (HALF, QUARTER))
     if half.low > 0 and gap.width.low <= margin:
         return "fails", f"more than half {KNEW} is lost"
@@ -233,9 +239,7 @@ def _larger(answers: Answers, favoured: float) -> bool:
     """Whether errors at unseen combinations rank above those at seen ones, these raised by what favours them (Mann and
     Whitney, one-sided at .01)."""
     error = answers.error.mean(axis=0)
-    one, two = error[answers.unseen][:LIKENED], error[answers.compared][:LIKENED] + favoured
-    above = float((one[:, None] > two[None]).mean() + (one[:, None] == two[None]).mean() / 2)
-    return above - 0.5 > 2.33 * float(np.sqrt((len(one) + len(two) + 1) / (12 * len(one) * len(two))))
+    return ranks_above(error[answers.unseen], error[answers.compared] + favoured)
 
 
 def _overfits(answers: Answers, seen: Interval, comparison: Comparison, margin: float, fitted: float) -> bool:

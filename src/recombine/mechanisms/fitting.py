@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import GIVEN, Comparison
-from recombine.mechanisms.losing import LITTLE, below_constant, one_answer
+from recombine.mechanisms.comparing import GIVEN, Comparison, most_wrong
+from recombine.mechanisms.losing import HALF, LITTLE, below_constant, collapsed, one_answer
 from recombine.mechanisms.names import NOTHING, ranged, share
 from recombine.statistics import FEW, FloatArray, Interval
 
@@ -37,8 +37,13 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     unseen = comparison.constant.difference if comparison.constant is not None else clearly
     bound = constant if any(d.bounded and d.high < 0 for d in (clearly, unseen)) else LITTLE * constant
     nothing = hardly_anything(comparison) if comparison.floor.bounded else ""
-    # Where there is hardly anything to learn, who does as well as the noise allows may have learnt it.
-    if nothing and not one_answer(answers, answers.compared):
+    # Where there is hardly anything to learn, who does as well as the noise allows may have learnt it. Rare classes are
+    # answered alike at most combinations, and a few rows more or less are right by chance.
+    rare = answers.classes is not None and constant <= HALF and answers.trained is not None
+    if rare and (nothing or np.nanmean(error) <= floor) and not one_answer(answers, np.ones_like(answers.seen)):
+        assert answers.trained is not None
+        bound = max(bound, NOTHING + most_wrong(constant, float(answers.trained.weights.sum())))
+    elif nothing and not one_answer(answers, answers.compared):
         bound = constant + NOTHING
     keep = finite & (np.isnan(error) | ((error <= allowed) & (np.isnan(bound) | (error < bound))))
     if keep.any() or not finite.any():
@@ -100,7 +105,7 @@ def fails_though_unfitted(
         return False
     if float(np.nanmean(answers.training_error)) > comparison.trained_constant + NOTHING:
         return False
-    if below_constant(answers, comparison, gap):
+    if below_constant(answers, comparison, gap) or collapsed(answers, comparison):
         return _least_gap_at_equal_levels(answers, beyond.mean(axis=0)) > 0
     seen, unseen = (float(answers.error[:, at].mean()) for at in (answers.compared, answers.unseen))
     knew = seen < LITTLE * (seen - comparison.better_on_seen.mean)

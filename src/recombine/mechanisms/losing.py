@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtrc
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import CONSTANT
@@ -23,6 +24,9 @@ HALF, QUARTER = 0.5, 0.25
 """More than half lost is a failure, more than a quarter is composing in part."""
 TIMES = 2.0
 """An error this many times that of seen combinations and of a simple rule is no harmless gap, …"""
+SURE, SURELY = 0.01, 2.33
+RANKED = 1_000
+"""Combinations of either side whose errors are ranked."""
 HARMLESS = 0.02
 """… unless it is below this share of the margin, and no noise says what is small."""
 
@@ -52,6 +56,42 @@ def below_constant(answers: Answers, comparison: Comparison, gap: Interval) -> b
     return (
         constant is not None and answers.like and gap.low > 0 and constant.difference.low > 0 and bool(better.low <= 0)
     )
+
+
+def collapsed(answers: Answers, comparison: Comparison) -> bool:
+    """The same, where a few combinations that err most make intervals of means that reach anywhere: whether rows of
+    unseen ones are answered worse than by always giving the same answer, for certain and by more than a quarter of what
+    that costs, and unseen combinations rank above seen ones in how much worse (Mann and Whitney), both one-sided at
+    .01. The first is of these rows, however much combinations differ; the second of combinations, so that who is as bad
+    at seen ones does not count."""
+    rule, at, away = comparison.rules.get(CONSTANT), answers.compared, answers.unseen
+    if rule is None or not (answers.like and away.any()) or not np.isfinite(answers.error).all():
+        return False
+    always = answers.errors_of(rule.answers)
+    more = answers.error.mean(axis=0) - always
+    if not more[away].mean() > QUARTER * always[away].mean() or not ranks_above(more[away], more[at]):
+        return False
+    if answers.classes is not None:
+        usual = int(rule.answers[0].argmax())
+        due = answers.target[:, usual]
+        both = answers.hits[:, usual] if answers.hits is not None else due * answers.predicted.mean(axis=0)[:, usual]
+        n = answers.counts
+        worse, better = (round(float((n * part)[away].sum())) for part in (due - both, due - more - both))
+        return bool(worse and bdtrc(worse - 1, worse + better, 0.5) <= SURE)
+    each = noise_within(answers)
+    if each is None:
+        return False
+    apart = answers.predicted.mean(axis=0) - rule.answers
+    doubt = 4 * np.square(apart).mean(axis=1) * each / answers.scale / answers.counts
+    return bool(more[away].sum() > SURELY * np.sqrt(doubt[away].sum()))
+
+
+def ranks_above(one: FloatArray, two: FloatArray) -> bool:
+    """Whether the numbers of one side rank above those of the other (Mann and Whitney, one-sided at .01); of very many
+    the first are ranked."""
+    one, two = one[:RANKED], two[:RANKED]
+    above = float((one[:, None] > two[None]).mean() + (one[:, None] == two[None]).mean() / 2)
+    return above - 0.5 > SURELY * float(np.sqrt((len(one) + len(two) + 1) / (12 * len(one) * len(two))))
 
 
 def shortfall(answers: Answers, comparison: Comparison, seen: Interval, unseen: Interval, margin: float) -> str:

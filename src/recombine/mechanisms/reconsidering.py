@@ -18,7 +18,8 @@ from recombine.mechanisms.evidence import FAILING
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.ignored import ignored
 from recombine.mechanisms.known_rows import noise_left
-from recombine.mechanisms.losing import LEAK, below_constant, leaked, nothing_left, unsure_probabilities
+from recombine.mechanisms.losing import LEAK, below_constant, collapsed, leaked, nothing_left, unsure_probabilities
+from recombine.mechanisms.names import share
 from recombine.mechanisms.nothing import nothing_learnable
 from recombine.mechanisms.one_level import Region, level_first, one_level, without
 from recombine.mechanisms.standing_out import StandingOut
@@ -76,10 +77,29 @@ def nothing_to_learn(case: Case, ruling: Ruling) -> Ruling:
     if verdict in ("composes", "unclear"):
         return "unclear", nothing
     if verdict in FAILING:
-        lucky = case.answers.like and not below_constant(case.answers, case.comparison, case.gap.width)
-        return ("unclear", nothing) if lucky else ruling
+        far = below_constant(case.answers, case.comparison, case.gap.width) or collapsed(case.answers, case.comparison)
+        return ("unclear", nothing) if case.answers.like and not far else ruling
     said = case.comparison.floor.bounded and hardly_anything(case.comparison)  # It is part of why it was not fitted.
     return ruling if said and verdict == "not fitted" else (verdict, "; ".join(filter(None, [why, nothing])))
+
+
+def worse_still(case: Case, ruling: Ruling) -> Ruling:
+    """The verdict with what is seen of unseen combinations all the same, where it is not fitted or unclear: that they
+    are answered far worse than by always giving the same answer, or all alike."""
+    (verdict, why), answers, constant = ruling, case.answers, case.comparison.constant
+    if verdict not in ("not fitted", "unclear") or not answers.unseen.any() or constant is None:
+        return ruling
+    if verdict == "not fitted" and collapsed(answers, case.comparison):
+        seen, unseen = (share(float(answers.error[:, at].mean())) for at in (answers.compared, answers.unseen))
+        more = (
+            f"Unseen combinations are answered clearly worse: error {unseen}, where always giving the same answer costs "
+            f"{share(constant.error.mean)}, against {seen} on new rows of seen ones"
+        )
+    elif answers.classes is None and nothing_left(answers):
+        more = "Every unseen combination gets one and the same answer, and seen ones do not"
+    else:
+        return ruling
+    return verdict, f"{why}. {more}"
 
 
 def written_otherwise(case: Case, ruling: Ruling, told: Written) -> Ruling | None:
