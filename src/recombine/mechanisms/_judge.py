@@ -33,6 +33,7 @@ from recombine.mechanisms.reconsidering import (
     Ruling,
     level_apart,
     nothing_to_learn,
+    put_elsewhere,
     reconsidered,
     without_the_level,
     worse_still,
@@ -88,9 +89,11 @@ def judge(
     told, look = written(case.answers, fitted), list[str]()
     if (otherwise := written_otherwise(case, ruling, told)) is not None:
         ruling, look, told = otherwise, [f"{told.said}."], replace(told, said="")
+    ruling, elsewhere = put_elsewhere(case, ruling)
+    look += [elsewhere] * bool(elsewhere)
     if ruling[0] == "not fitted" and (unused := ignored(case.bare, seed)):
         ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
-    if level := level_apart(case):
+    if level := () if elsewhere else level_apart(case):
         ruling, first = without_the_level(case, ruling, level, alone)
         look.append(first)
     found = list(named(found, ruling[0]))

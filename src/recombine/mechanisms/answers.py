@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine.mechanisms.misplaced import Misplaced
 from recombine.space import FactorSpace, Points
 from recombine.statistics import FloatArray
 
@@ -85,6 +86,8 @@ class Answers:
     """The same without what columns besides the factors add (`mechanisms/besides.py`), where that is known, …"""
     besides: Mapping[str, float] = field(default_factory=dict)
     """… and the names of these, each with how much more it is misread where unseen, in squares."""
+    misplaced: Misplaced = field(default_factory=Misplaced)
+    """What predictions of test rows look like, where these were put beside the wrong rows or are all alike."""
     doubt: float = 0.0
     """By how much all numbers may be off besides, as `mechanisms/besides.py` left them."""
 

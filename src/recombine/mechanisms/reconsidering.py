@@ -113,6 +113,16 @@ def written_otherwise(case: Case, ruling: Ruling, told: Written) -> Ruling | Non
     return ("unclear", WRITTEN) if ruling[0] in (*FAILING, "overfits", "unclear") else ruling
 
 
+def put_elsewhere(case: Case, ruling: Ruling) -> tuple[Ruling, str]:
+    """The verdict where predictions of test rows are all alike, or stand beside the wrong rows, and what to look at
+    first: what they cost is neither overfitting nor a failure to compose."""
+    found = case.answers.misplaced
+    if not found.look or ruling[0] not in (*FAILING, "overfits", "unclear", "composes"):
+        return ruling, ""
+    stays = ruling[0] == "composes" or (found.by_heart and ruling[0] == "overfits")
+    return ruling if stays else ("unclear", found.why), found.look
+
+
 def level_apart(case: Case) -> Region:
     """The one level, or pair of levels, that errs where it was seen, too. Of a factor that is ignored none is: there
     the level that is farthest from the others errs most."""

@@ -1,0 +1,137 @@
+"""Were predictions of test rows put beside the wrong rows, or are all of them one and the same?
+
+A learner that answers training rows right, and new rows of the same combinations as if it had never seen them, is said
+to overfit. Rows that were sorted in between, or a test set whose columns were not found, look the same in errors. They
+are told apart by the rows themselves: predictions that are spread as the answers are and have nothing to do with them,
+where training rows of one combination are answered alike though their answers differ, are nobody's who knows rows by
+heart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recombine.mechanisms.columns import Columns
+from recombine.mechanisms.names import score
+from recombine.support.scan import collect
+
+FEWEST_ROWS = 20
+MOST_ROWS = 1_000_000
+"""Rows beyond which it is not looked at."""
+GOES_WITH = 0.7
+"""How well predictions have to go with answers that were trained on, …"""
+NOT_WITH, HALF_AS_WELL = 3.0, 2.0
+"""… by how many standard errors at most they may with those of test rows, and by how many it has to be less than half as
+well."""
+ALIKE, HALF, QUARTER = 0.1, 0.5, 0.25
+RARELY = 0.001
+FIRST = "Look first at how "
+WRONG_ROWS = f"{FIRST}predictions were put beside test rows (their order; join by a key): "
+Rows = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Misplaced:
+    """What predictions of test rows look like, in a clause, and what to look at first; nothing where they are right, or
+    that may be overfitting."""
+
+    why: str = ""
+    look: str = ""
+    by_heart: bool = False
+    """Whether a learner that knows training rows by heart may give the same, so that it overfits in any case."""
+
+
+def misplaced(
+    frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split: tuple[str, str] | None
+) -> Misplaced:
+    """What predictions of test rows look like. Training rows need predictions, and seen combinations test rows."""
+    if split is None or collect(frame.select(pl.len()))[0, 0] > MOST_ROWS:
+        return Misplaced()
+    y, p, cell = pl.col(columns.target), pl.col(columns.prediction), pl.struct(factors)
+    rows = collect(frame.select(
+        y=y, p=p, test=pl.col(split[0]).cast(pl.String) == split[1], cell=cell.rank("dense")
+    ).drop_nulls())  # fmt: skip
+    test, cell_ = rows["test"].to_numpy(), rows["cell"].to_numpy()
+    values = [rows[name].to_numpy() for name in "yp"]
+    if columns.kind == "class":
+        names = {name: i for i, name in enumerate(dict.fromkeys([*rows["y"], *rows["p"]]))}
+        values = [np.array([names[v] for v in rows[name]]) for name in "yp"]
+    seen = np.isin(cell_, cell_[~test])
+    if min((test & seen).sum(), (~test).sum()) < FEWEST_ROWS or not all(np.isfinite(v).all() for v in values):
+        return Misplaced()
+    return _looked_at(*values, test, test & seen, cell_, columns.kind == "class")
+
+
+def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, classes: bool) -> Misplaced:
+    """``again``: test rows of seen combinations."""
+    known = _goes_with(y[~test], p[~test], classes)[0]
+    if not known >= GOES_WITH or not np.ptp(y[again]):
+        return Misplaced()
+    heart = not _answered_alike(y[~test], p[~test], cell[~test], classes)
+    if not np.ptp(p[test]):
+        usual = float((p[~test] == p[test][0]).mean())
+        told = not classes or usual ** int(test.sum()) <= RARELY
+        return Misplaced(
+            "every test row, of seen combinations too, gets one and the same answer, where training rows are answered "
+            "right",
+            f"{FIRST}test rows were predicted: one answer for all is what a column that was not found, a model that was "
+            "not loaded or filled-in blanks give, or a learner that knows training rows by what test rows lack (an id).",
+            heart,
+        ) if told else Misplaced()  # fmt: skip
+    (own, doubt), (beside, _) = (_goes_with(y[at], p[at], classes) for at in (again, test))
+    r = "kappa" if classes else "r"
+    there, said = y[test], p[test]
+    tried = (("moved by one row", there[1:], said[:-1]), ("moved by one row", there[:-1], said[1:]),
+             ("turned round", there[::-1], said))  # fmt: skip
+    for how, *moved in tried:
+        then = _goes_with(*moved, classes)[0]
+        if then >= GOES_WITH and 1 - then < QUARTER * (1 - beside):
+            return Misplaced(
+                f"predictions of test rows are right once they are {how}",
+                f"{WRONG_ROWS}{how} they would go with the answers at {r} = {score('', then)}, not "
+                f"{score('', beside)}.",
+            )
+    with_them = abs(own) > NOT_WITH * doubt or own + HALF_AS_WELL * doubt > HALF * known
+    if heart or with_them or not _spread_alike(y, p, again):
+        return Misplaced()
+    return Misplaced(
+        "predictions of test rows have nothing to do with their answers, of seen combinations either, where training "
+        "rows are answered right, and not by heart",
+        f"{WRONG_ROWS}they are spread as the answers are and go with those of seen combinations at {r} = "
+        f"{score('', own)}, in training rows at {score('', known)}.",
+    )
+
+
+def _goes_with(y: Any, p: Any, classes: bool) -> tuple[float, float]:
+    """How predictions go with answers (r, or Cohen's kappa), and its standard error where they do not."""
+    if not np.ptp(y) or not np.ptp(p):
+        return 0.0, 1.0
+    if not classes:
+        return float(np.corrcoef(y, p)[0, 1]), 1 / float(np.sqrt(len(y)))
+    k = int(max(y.max(), p.max())) + 1
+    chance = float(np.bincount(y, minlength=k) @ np.bincount(p, minlength=k)) / len(y) ** 2
+    return (float((y == p).mean()) - chance) / (1 - chance), float(np.sqrt(chance / (1 - chance) / len(y)))
+
+
+def _spread_alike(y: Any, p: Any, at: Rows) -> bool:
+    """Whether predictions lie where answers do: means within half a spread, spreads within a factor of two."""
+    wide, own = float(y[at].std()), float(p[at].std())
+    return HALF * wide <= own <= wide / HALF and bool(abs(float(y[at].mean() - p[at].mean())) <= HALF * wide)
+
+
+def _answered_alike(y: Any, p: Any, cell: Any, classes: bool) -> bool:
+    """Whether rows of one combination are answered alike where their answers differ."""
+    each = pl.DataFrame({"y": y, "p": p, "cell": cell}).group_by("cell")
+    names = [pl.col(name) for name in "yp"]
+    if classes:
+        found = each.agg((pl.len() - c.unique_counts().max()).alias(n) for n, c in zip("yp", names, strict=True))
+    else:
+        found = each.agg((c.var(ddof=0) * pl.len()).alias(n) for n, c in zip("yp", names, strict=True))
+    differ, own = (float(found[name].sum()) for name in "yp")
+    return differ > 0 and own <= ALIKE * differ
