@@ -311,6 +311,7 @@ def test_what_named_no_mechanism_is_counted_in_words(taken: int, said: str) -> N
     near = "No mechanism is named. Most like: a copy (0.50 [0.40, 0.60] follow it, chance 0.20), but it is rare."
     more, less = replace(close, explained=Interval(0.5)), replace(close, explained=Interval(0.1), id="factor 1")
     assert not taken or _silent([less, more]) == near
+    assert taken > 1 or _silent([quiet] * taken, ["b"]) == f"{said[:-1]}; but no answer depends on b."
 
 
 def shortcut_of_ties(wrong):
@@ -367,3 +368,24 @@ def test_one_unseen_group_names_a_shortcut_only_where_new_rows_of_seen_ones_foll
     result = measure_predictions(table, ["bird", "place"], target="y", prediction="p", split="part=test")
     assert result.verdict == "fails"
     assert result.mechanisms == (("shortcut by place",) if everywhere else ())
+
+
+@pytest.mark.parametrize(("follows", "named"), [("background", True), ("bird", False), ("row", False)])
+def test_six_birds_that_were_never_seen_on_the_other_background_tell_a_shortcut(follows: str, named: bool) -> None:
+    """Too few to be shuffled: 20 ways to hand the answers out; their rows tell."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (bird, place, bird % 2, "train" if k >= 15 else "test")
+        for bird in range(12) for place in range(2)
+        for k in range(75 if place == bird % 2 else 15 if bird < 6 else 20)
+    ]  # fmt: skip
+    bird, place, kind = (np.array([row[i] for row in rows]) for i in range(3))
+    part = np.array([row[3] for row in rows])
+    shown = {(row[0], row[1]) for row in rows if row[3] == "train"}
+    unseen = np.array([(row[0], row[1]) not in shown for row in rows])
+    said = {"background": place, "bird": kind, "row": rng.integers(2, size=len(rows))}[follows]
+    names = np.array(["land", "water"])
+    table = {"bird": bird, "place": place, "y": names[kind], "p": names[np.where(unseen, said, kind)], "part": part}
+    result = measure_predictions(table, ["bird", "place"], target="y", prediction="p", split="part=test")
+    assert unseen.any()
+    assert (result.mechanisms == ("shortcut by place",)) == named

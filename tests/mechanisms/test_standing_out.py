@@ -220,3 +220,17 @@ def test_where_the_others_are_off_too_and_most_is_lost_it_fails():
     result = measured(1.0 * A + B + 0.5 * rng.normal(size=len(A)), A + B + off)
     assert (result.verdict, result.gap.low < 0.05) == ("fails", True)
     assert "more than half is lost, all unseen ones taken together" in result.why
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(4.0, "partly"), (0.0, "composes")])
+def test_a_level_that_is_wrong_is_no_open_question_where_the_noise_of_single_rows_is_said(off, verdict):
+    a, b = np.indices((8, 8)).reshape(2, -1)
+    rng = np.random.default_rng(2)
+    unseen = (a + 2 * b) % 3 == 0
+    mean = 2 * rng.normal(size=8)[a] + 2 * rng.normal(size=8)[b]
+    part = np.where(unseen, "test", "train")
+    p = mean + off * (unseen & (b == 3))
+    table = {"a": a, "b": b, "y": mean + 0.4 * rng.normal(size=64), "p": p, "part": part}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test", noise=0.4)
+    assert result.verdict == verdict
+    assert ("Unseen combinations of b = 3" in result.sentence()) == (off > 0)

@@ -113,3 +113,36 @@ def test_answers_that_follow_nothing_are_not_said_to_be_written_otherwise(kind):
     else:
         result = measured(y, p)
     assert not any(word in text for text in (result.sentence(), *result.notes) for word in ("Put right", "other names"))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_probabilities_of_the_other_class_are_said_though_cut_at_one_half_they_give_one(turned):
+    rng = np.random.default_rng(0)
+    chance = 1 / (1 + np.exp(2.5 - 1.5 * ONE[A] - 1.5 * TWO[B]))
+    y = (rng.random(len(A)) < chance).astype(int)
+    result = measured(y, 1 - chance if turned else chance)
+    text = " ".join([result.sentence(), *result.notes])
+    assert ("Probabilities go against the answers" in text or "other names" in text) == turned
+
+
+def test_probabilities_at_random_do_not_go_against_the_answers():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(len(A)) < 1 / (1 + np.exp(-ONE[A] - TWO[B]))).astype(int)
+        result = measured(y, rng.uniform(0.01, 0.99, size=(7, 7))[A, B])
+        assert "go against" not in " ".join([result.sentence(), *result.notes])
+
+
+@pytest.mark.parametrize("off", [0.0, 2.0])
+def test_a_shift_where_unseen_is_said_though_single_training_rows_leave_it_unclear(off):
+    kept = np.tile(np.arange(4), 49) == 0
+    table = {"a": A, "b": B, "y": Y, "p": SUM + off * UNSEEN, "part": np.where(UNSEEN, "test", "train")}
+    table = {name: values[kept] for name, values in table.items()}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    said = "nswers to unseen combinations are too high by 2.0"
+    assert (said in result.sentence()) == (result.verdict == "unclear") == (off > 0)
+    lone = {name: values[table["part"] == "test"] for name, values in table.items()}
+    seen = {name: table[name][table["part"] == "train"] for name in "aby"}
+    unasked = measure_predictions(lone, ["a", "b"], target="y", prediction="p", train=seen)
+    assert unasked.verdict == "nothing seen"
+    assert (said in " ".join(unasked.notes)) == (off > 0)

@@ -107,7 +107,16 @@ def judge(
     tails = "" if apart and apart.said else heavy_tails(case.answers, case.over)
     calibrated = sureness(case.answers, case.over, margin)
     broken = "" if level else wrong_where_seen(case.bare, case.beside.trained_constant)
-    more = (f"{told.said}." * bool(told.said), f"{sums}." * bool(sums), broken, calibrated, undetermined.note, tails)
+    off = shifted(case.bare.at(case.bare.unseen), case.over, margin) if verdict == "nothing seen" else ""
+    more = (
+        f"{off[:1].upper()}{off[1:]}." * bool(off),
+        f"{told.said}." * bool(told.said),
+        f"{sums}." * bool(sums),
+        broken,
+        calibrated,
+        undetermined.note,
+        tails,
+    )
     return MeasureResult(
         answers=case.answers,
         verdict=verdict,
@@ -173,6 +182,8 @@ def _explained(case: Case, ruling: Ruling, found: Sequence[Finding], width: Inte
     (verdict, why), answers = ruling, case.answers
     if verdict == "composes" and width.high > case.margin and not why:
         why = f"as it answers seen ones, as far as {int(answers.unseen.sum()):,} of them tell"
+    elif verdict == "unclear" and (shift := shifted(case.bare.at(case.bare.unseen), case.over, case.margin)):
+        why = f"{why}. {shift[:1].upper()}{shift[1:]}"
     elif verdict in FAILING:
         shift = "" if any(e.named for e in found) else shifted(case.bare.at(case.bare.unseen), case.over)
         why = ". ".join(filter(None, [why, shift[:1].upper() + shift[1:] if why else shift]))

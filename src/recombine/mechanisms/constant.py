@@ -165,15 +165,17 @@ def _whole(asked: Answers, rows: Rows = slice(None)) -> FloatArray:
     return np.asarray(np.square(asked.target[rows] - asked.predicted[:, rows]).sum(axis=(1, 2)) - noise)
 
 
-def shifted(asked: Answers, over: Over) -> str:
+def shifted(asked: Answers, over: Over, least: float = 0.0) -> str:
     """That all answers are too low or too high by about one number, in a clause, where that makes half of the error
-    beyond the noise or more."""
+    beyond the noise or more. ``least``: the error that it has to make for certain; it is then to make nearly all."""
     if asked.classes is not None or asked.target.shape[1] > 1 or len(asked.codes) < FEWEST:
         return ""
     off = (asked.target - asked.predicted)[:, :, 0]
     by, whole = over.mean(off), float(_whole(asked).mean())
     makes = float(np.square(off.mean(axis=1)).mean()) * len(asked.codes) / max(whole, 1e-300)
-    if not (by.bounded and by.low * by.high > 0 and whole > 0 and makes >= HALF):
+    if not (by.bounded and by.low * by.high > 0 and whole > 0 and makes >= (NEARLY_ALL if least else HALF)):
+        return ""
+    if min(by.low**2, by.high**2) <= least * asked.scale:
         return ""
     size = by if by.mean > 0 else Interval(-by.mean, -by.high, -by.low)
     which = "low" if by.mean > 0 else "high"

@@ -13,7 +13,16 @@ from recombine.mechanisms.comparing import Comparison, noise_within
 from recombine.mechanisms.finding import FEWEST
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.gap import Gap
-from recombine.mechanisms.losing import HALF, LITTLE, QUARTER, below_constant, collapsed, lost_beyond, ranks_above, shortfall
+from recombine.mechanisms.losing import (
+    HALF,
+    LITTLE,
+    QUARTER,
+    below_constant,
+    collapsed,
+    lost_beyond,
+    ranks_above,
+    shortfall,
+)
 from recombine.mechanisms.names import NOTHING, ranged
 from recombine.statistics import FloatArray, Interval, Over
 

@@ -40,7 +40,7 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     # Where there is hardly anything to learn, who does as well as the noise allows may have learnt it. Rare classes are
     # answered alike at most combinations, and a few rows more or less are right by chance.
     rare = answers.classes is not None and constant <= HALF and answers.trained is not None
-    if rare and (nothing or np.nanmean(error) <= floor) and not one_answer(answers, np.ones_like(answers.seen)):
+    if rare and (nothing or (error <= floor).any()) and not one_answer(answers, np.ones_like(answers.seen)):
         assert answers.trained is not None
         bound = max(bound, NOTHING + most_wrong(constant, float(answers.trained.weights.sum())))
     elif nothing and not one_answer(answers, answers.compared):

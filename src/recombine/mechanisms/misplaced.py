@@ -27,12 +27,19 @@ MOST_ROWS = 1_000_000
 GOES_WITH = 0.7
 """How well predictions have to go with answers that were trained on, …"""
 NOT_WITH, HALF_AS_WELL = 3.0, 2.0
-"""… by how many standard errors at most they may with those of test rows, and by how many it has to be less than half as
-well."""
+"""… by how many standard errors at most they may with those of test rows, and by how many it has to be less than half
+as well."""
 ALIKE, HALF, QUARTER = 0.1, 0.5, 0.25
 RARELY = 0.001
 FIRST = "Look first at how "
 WRONG_ROWS = f"{FIRST}predictions were put beside test rows (their order; join by a key): "
+ALL_ALIKE = (
+    "every test row, of seen combinations too, gets one and the same answer, where training rows are answered right"
+)
+LOAD = (
+    f"{FIRST}test rows were predicted: one answer for all is what a column that was not found, a model that was not "
+    "loaded or filled-in blanks give, or a learner that knows training rows by what test rows lack (an id)."
+)
 Rows = NDArray[np.bool_]
 
 
@@ -65,7 +72,7 @@ def misplaced(
     seen = np.isin(cell_, cell_[~test])
     if min((test & seen).sum(), (~test).sum()) < FEWEST_ROWS or not all(np.isfinite(v).all() for v in values):
         return Misplaced()
-    return _looked_at(*values, test, test & seen, cell_, columns.kind == "class")
+    return _looked_at(values[0], values[1], test, test & seen, cell_, columns.kind == "class")
 
 
 def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, classes: bool) -> Misplaced:
@@ -76,21 +83,15 @@ def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, classes: bool
     heart = not _answered_alike(y[~test], p[~test], cell[~test], classes)
     if not np.ptp(p[test]):
         usual = float((p[~test] == p[test][0]).mean())
-        told = not classes or usual ** int(test.sum()) <= RARELY
-        return Misplaced(
-            "every test row, of seen combinations too, gets one and the same answer, where training rows are answered "
-            "right",
-            f"{FIRST}test rows were predicted: one answer for all is what a column that was not found, a model that was "
-            "not loaded or filled-in blanks give, or a learner that knows training rows by what test rows lack (an id).",
-            heart,
-        ) if told else Misplaced()  # fmt: skip
+        by_chance = classes and usual ** int(test.sum()) > RARELY
+        return Misplaced() if by_chance else Misplaced(ALL_ALIKE, LOAD, heart)
     (own, doubt), (beside, _) = (_goes_with(y[at], p[at], classes) for at in (again, test))
     r = "kappa" if classes else "r"
     there, said = y[test], p[test]
     tried = (("moved by one row", there[1:], said[:-1]), ("moved by one row", there[:-1], said[1:]),
              ("turned round", there[::-1], said))  # fmt: skip
-    for how, *moved in tried:
-        then = _goes_with(*moved, classes)[0]
+    for how, right, given in tried:
+        then = _goes_with(right, given, classes)[0]
         if then >= GOES_WITH and 1 - then < QUARTER * (1 - beside):
             return Misplaced(
                 f"predictions of test rows are right once they are {how}",

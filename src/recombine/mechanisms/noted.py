@@ -54,17 +54,21 @@ def _bare(answers: Answers) -> str:
     )
 
 
-def _unread(answers: Answers) -> str:
+def unread_factors(answers: Answers) -> list[str]:
     """Factors that no answer depends on, to rounding, and right ones do: that is seen, and no test."""
     said = answers.predicted.transpose(1, 0, 2).reshape(len(answers.codes), -1)
     if not answers.space.finite or not np.isfinite(said).all() or _alike(said, said[:1]):
-        return ""
+        return []
     names = []
     for j, name in enumerate(answers.space.names):
         _, first, group = np.unique(np.delete(answers.codes, j, axis=1), axis=0, return_index=True, return_inverse=True)
         same, due = (_alike(values, values[first][group.ravel()]) for values in (said, answers.target))
         names += [brief(name)] * (same and not due and len(said) - len(first) >= FEW)
-    if not names:
+    return names
+
+
+def _unread(answers: Answers) -> str:
+    if not (names := unread_factors(answers)):
         return ""
     which = " or ".join(names)
     return f"No answer, on any combination, depends on {which}: {'it is' if len(names) == 1 else 'they are'} not read."

@@ -13,6 +13,7 @@ import numpy as np
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.case import Case
+from recombine.mechanisms.comparing import GIVEN
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.evidence import FAILING
 from recombine.mechanisms.fitting import hardly_anything
@@ -40,7 +41,7 @@ def reconsidered(
     """The verdict, where what mean errors hide says otherwise. ``speaks``: whether answers speak for a mechanism, so
     that what fails is a rule and not a few combinations; ``misread``: whether a column besides the factors is."""
     answers = case.answers
-    verdict, why = _standing_out(answers, *ruling, apart, speaks)
+    verdict, why = _standing_out(case, *ruling, apart, speaks)
     if verdict in ("composes", "unclear") and (worse := unsure_probabilities(answers, case.over)):
         verdict, why = "partly", worse
     elif verdict == "composes" and (found := worse_than_shares(answers, case.over, case.margin))[0]:
@@ -56,8 +57,9 @@ def reconsidered(
     return verdict, why
 
 
-def _standing_out(answers: Answers, verdict: str, why: str, apart: StandingOut, speaks: bool) -> Ruling:
-    tells = answers.like and (apart.knows or apart.most) and verdict in ("composes", "unclear")
+def _standing_out(case: Case, verdict: str, why: str, apart: StandingOut, speaks: bool) -> Ruling:
+    tells = case.answers.like or _beyond_said_noise(case, apart)
+    tells &= (apart.knows or apart.most) and verdict in ("composes", "unclear")
     if apart.said and (verdict in FAILING or tells):
         first, *further = filter(None, [why * (verdict in FAILING), *apart.said])
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
@@ -66,6 +68,17 @@ def _standing_out(answers: Answers, verdict: str, why: str, apart: StandingOut, 
     elif verdict == "unclear" and (clause := next(iter(apart.said), apart.weigh)):
         why = f"{why}. {clause[:1].upper()}{clause[1:]}"
     return verdict, why
+
+
+def _beyond_said_noise(case: Case, apart: StandingOut) -> bool:
+    """Whether a level stands out whose unseen combinations err, each of them, by more than the margin beyond the noise
+    that was said and beyond what that favours training rows by (`by_heart.py`): who says it says that the factors are
+    all the learner is told. One combination of a single row may be the noise."""
+    answers, floor = case.answers, case.comparison.floor
+    if floor.over != GIVEN or answers.classes is not None or answers.varies or not apart.levels:
+        return False
+    here = np.any([answers.codes[:, place] == code for place, code in apart.levels], axis=0) & answers.unseen
+    return bool((answers.error[:, here].mean(axis=0) > 3 * floor.mean + case.margin).all())
 
 
 def nothing_to_learn(case: Case, ruling: Ruling) -> Ruling:
@@ -92,8 +105,8 @@ def worse_still(case: Case, ruling: Ruling) -> Ruling:
     if verdict == "not fitted" and collapsed(answers, case.comparison):
         seen, unseen = (share(float(answers.error[:, at].mean())) for at in (answers.compared, answers.unseen))
         more = (
-            f"Unseen combinations are answered clearly worse: error {unseen}, where always giving the same answer costs "
-            f"{share(constant.error.mean)}, against {seen} on new rows of seen ones"
+            f"Unseen combinations are answered clearly worse: error {unseen}, where always giving the same answer "
+            f"costs {share(constant.error.mean)}, against {seen} on new rows of seen ones"
         )
     elif answers.classes is None and nothing_left(answers):
         more = "Every unseen combination gets one and the same answer, and seen ones do not"

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc
+from scipy.special import bdtrc, stdtr
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.finding import LEVEL
 from recombine.mechanisms.losing import HALF, QUARTER
 from recombine.mechanisms.names import NOTHING, brief, share
-from recombine.statistics import FloatArray
+from recombine.mechanisms.probabilities import SMALLEST
+from recombine.statistics import FEW, FloatArray
 
 FOLDS = 20
+RANKED = 1_000
+"""Seen combinations whose chances are ranked."""
 NAMED = 3
 """Classes that are named in a sentence."""
 ADVICE = "check in which order classes were numbered, or of which class probabilities are"
@@ -57,6 +60,35 @@ def renamed(answers: Answers, fitted: float) -> str:
     return (
         f"Predictions seem to give classes other names: {text}. Named back, the error would fall {falls}: {ADVICE}, "
         "and measure again"
+    )
+
+
+def other_class(answers: Answers) -> str:
+    """That probabilities of two classes are those of the other one, in sentences without a full stop: on rows of seen
+    combinations the likelier ones have the class less often, as ranks of combinations rarely have it by chance
+    (Spearman, at .005), and turned round they cost a quarter less, or more than that. Cut at one half they may all give
+    one class, which hides it."""
+    sure, loss, at = answers.scores.get("confidence"), answers.scores.get("log loss"), np.flatnonzero(answers.compared)
+    if sure is None or loss is None or len(answers.classes or ()) != 2 or len(at) < FEW:
+        return ""
+    at = at[:RANKED]
+    given, sure, due, n = answers.predicted.mean(axis=0)[at, 1], sure.mean(axis=0)[at], answers.target[at], len(at)
+    p = np.clip(given * sure + (1 - given) * (1 - sure), SMALLEST, 1 - SMALLEST)
+    above, more = (np.sign(v[:, None] - v[None]) / 2 + 0.5 for v in (p, due[:, 1]))
+    has, lacks = (answers.counts[at] * due[:, k] for k in (1, 0))
+    if not (np.isfinite(p).all() and np.ptp(p) and np.ptp(due[:, 1])):
+        return ""
+    area = float(has @ above @ lacks) / float(has.sum() * lacks.sum())
+    r = float(np.corrcoef(above.sum(axis=1), more.sum(axis=1))[0, 1])
+    by_chance = float(stdtr(n - 2, r * np.sqrt((n - 2) / max(1 - r * r, 1e-12))))
+    now = float(loss.mean(axis=0)[at].mean())
+    then = float(-(due[:, 1] * np.log(1 - p) + due[:, 0] * np.log(p)).mean())
+    if not (by_chance <= LEVEL / 2 and area < 0.5 and then <= (1 - QUARTER) * now):
+        return ""
+    return (
+        f"Probabilities go against the answers: of a row of each class the one that has it is given more in {area:.0%} "
+        f"of pairs, on seen combinations (AUC {share(area)}). Of the other class they would have a log loss of "
+        f"{share(then)} there instead of {share(now)}: check of which class they are, and measure again"
     )
 
 

@@ -18,6 +18,7 @@ from recombine.mechanisms.evidence import simplest
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
+from recombine.mechanisms.noted import unread_factors
 from recombine.result import Result
 from recombine.statistics import Interval
 
@@ -165,7 +166,7 @@ class MeasureResult(Result):
         how = f"Mechanism: {'; '.join(named)}." if named else (
             f"The other {'one errs' if self.rest[0] == 1 else f'{self.rest[0]:,} err'} by {share(self.rest[1])}, "
             f"seen ones by {share(self.seen.mean)}."
-            if self.rest else _silent(self.evidence)
+            if self.rest else _silent(self.evidence, unread_factors(self.answers))
         )  # fmt: skip
         start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
         part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
@@ -452,17 +453,19 @@ def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
     return list(mean[:, 0].tolist()) if mean.shape[1] == 1 else [None] * len(mean)
 
 
-def _silent(evidence: Sequence[Finding]) -> str:
-    """That no mechanism is named and, where one comes near, which and what it lacks."""
+def _silent(evidence: Sequence[Finding], unread: Sequence[str] = ()) -> str:
+    """That no mechanism is named and, where one comes near, which and what it lacks. ``unread``: factors that no answer
+    depends on, which is seen without any measure."""
+    but = f"; but no answer depends on {' or '.join(unread)}" if unread else ""
     if not evidence:
-        return "No mechanism is named: no measure of one could be taken."
+        return f"No mechanism is named: no measure of one could be taken{but}."
     first = simplest([e for e in evidence if e.puzzles])
     near = max((e for e in evidence if e.id == first), key=lambda e: e.explains or 0.0, default=None)
     if near is None:
         taken = "the one measure taken does not speak" if len(evidence) == 1 else (
             f"none of the {len(evidence)} measures taken speaks"
         )  # fmt: skip
-        return f"No mechanism is named: {taken} for one."
+        return f"No mechanism is named: {taken} for one{but}."
     beside = "" if near.chance is None else f", {near.reference} {share(near.chance)}"
     return (
         f"No mechanism is named. Most like: {near.mechanism} ({ranged(near.value)} follow it{beside}), but {near.why}."

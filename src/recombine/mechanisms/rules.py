@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc
+from scipy.special import bdtrc, gammaln
 
 from recombine.checks.identifiability import DETERMINED
 from recombine.mechanisms.answers import Answers, Trained, distance
@@ -44,6 +45,10 @@ NEARLY_ALL = 0.95
 classes that a level nearly as often has the first alone: who uses two factors of several follows each in most."""
 MANY_ROWS = 20
 """Examples from which one factor's rule can be told from guessing at combinations too few to be shuffled."""
+FEWEST_WAYS = 1_000
+"""Ways to hand answers out to combinations below which shuffling them shows nothing, and examples are asked."""
+BY_COMBINATIONS = 0.05
+"""What shuffling has to show all the same, as rows of one combination are answered together."""
 MOST_FACTORS = 6
 """Factors up to which it is looked whether two of them are ignored."""
 
@@ -183,10 +188,11 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         together += given / len(asked.predicted)
     followed = share[:, at]
     chance = float(together.mean())
+    own = np.unique(allowed[at], axis=0, return_inverse=True)[1].ravel()
+    by_rows = rule.id.startswith("factor") and asked.classes is not None and asked.counts[at].sum() >= MANY_ROWS
+    by_rows = bool(by_rows and len(set(own)) > 1 and _ways(own) < FEWEST_WAYS)
     if few:
-        # Each of its answers has to be given more often than chance has it, or they may be one fixed answer.
-        own, rows = np.unique(allowed[at], axis=0, return_inverse=True)[1].ravel(), asked.counts[at]
-        p = max(share_apart_from(followed.mean(axis=0)[own == i], rows[own == i], chance) for i in set(own))
+        p = _given_more_often(followed.mean(axis=0), asked.counts[at], own, chance)
         value = over_examples([followed.mean(axis=0)], [asked.counts[at]]).within(0, 1)
     else:
         p = handed_out(together, seed)
@@ -196,12 +202,14 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     if wrong_with is not None and (few or value.mean >= NEARLY_ALL):
         both = _together(handed_out(together, seed), wrong_with)
         p = max(p, both) if few else min(1.0, 2 * min(p, both))  # Rows of few combinations are answered together.
+    if by_rows and not few and p <= BY_COMBINATIONS:
+        p = min(p, 2 * _given_more_often(followed.mean(axis=0), asked.counts[at], own, chance))
     hits = 0.0 if asked.hits is None else (allowed[:, : asked.hits.shape[1]] * asked.hits).sum(axis=1)
     given_amiss = np.maximum(share - hits, 0.0)  # Without what few rows have rightly.
     explained = accounted(given_amiss, asked.wrong(), over, _beyond_noise(asked))
     explains = explained.mean
     lift = (value.mean - chance) / max(1 - chance, 1e-9)
-    scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " if few else ""
+    scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " * (few or by_rows)
     why = ""
     several = rule.usual and asked.classes is not None and bool(np.median(allowed[at].sum(axis=1)) > 1)
     if explains < MOST_OF:
@@ -219,6 +227,18 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         rule.id, rule.mechanism, rule.what, uncertain(value), chance=chance, p=p, explained=explained, speaks=not why,
         why=why, limit=scarce + BEHAVIOUR,
     )  # fmt: skip
+
+
+def _given_more_often(followed: FloatArray, rows: NDArray[np.int64], own: NDArray[Any], chance: float) -> float:
+    """The chance that rows of few combinations follow one factor so often: each of its answers (``own``: which) has to
+    be given more often than chance has it, or they may be one fixed answer."""
+    return max(share_apart_from(followed[own == i], rows[own == i], chance) for i in set(own))
+
+
+def _ways(own: NDArray[Any]) -> float:
+    """In how many ways answers can be handed out to these combinations, where some are alike."""
+    sizes = np.bincount(own)
+    return float(np.exp(gammaln(len(own) + 1) - gammaln(sizes + 1).sum()))
 
 
 def _handed_wrong(asked: Answers, allowed: NDArray[np.bool_], at: NDArray[np.int64], followed: float) -> float:

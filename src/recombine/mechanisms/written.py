@@ -24,7 +24,7 @@ from recombine.mechanisms.comparing import noise_within
 from recombine.mechanisms.finding import LEVEL
 from recombine.mechanisms.losing import HALF, QUARTER
 from recombine.mechanisms.names import score, share
-from recombine.mechanisms.renamed import renamed
+from recombine.mechanisms.renamed import other_class, renamed
 from recombine.statistics import FEW, FloatArray, t_quantile
 
 SIMPLER = 0.02
@@ -57,7 +57,7 @@ def written(answers: Answers, fitted: float) -> Written:
     if int(at.sum()) < FEW or not np.isfinite(answers.predicted[:, at | answers.unseen]).all():
         return Written()
     if answers.classes is not None:
-        return Written() if answers.classes == ("",) else Written(renamed(answers, fitted))
+        return Written() if answers.classes == ("",) else Written(renamed(answers, fitted) or other_class(answers))
     return _rewritten(answers, fitted) if answers.target.shape[1] == 1 else Written()
 
 
