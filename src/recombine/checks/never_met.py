@@ -13,17 +13,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import hypergeom
+from scipy.special import gammaln
 
 from recombine.checks.modular import Ints
 
-MOST_WORK = 3_000_000_000
-"""Rows³ × columns up to which blocks are looked for: every row starts one, and takes in others one by one."""
-MOST_STARTS = 2_000
-"""Pairs of rows up to which each pair starts a block as well."""
+MOST_WORK = 300_000_000
+"""Starts × rows² × columns up to which blocks are looked for, half a second: every pair of rows starts one and takes in
+others one by one, or every row where pairs are too many."""
 
 THIN = 0.1
 """How unlikely it is, at most, that levels no emptier than the others are so empty outside of the block."""
@@ -37,8 +37,8 @@ class Block:
     columns: Ints
 
 
-def log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+def log_choose(n: Any, k: Any) -> Any:
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 def never_met(seen: NDArray[np.bool_], chance: float) -> Block | None:
@@ -47,7 +47,7 @@ def never_met(seen: NDArray[np.bool_], chance: float) -> Block | None:
     missed, none is made up."""
     turned = seen.shape[0] > seen.shape[1]
     holes = ~(seen.T if turned else seen)
-    if not 4 <= holes.sum() <= holes.size / 2 or holes.shape[0] ** 3 * holes.shape[1] > MOST_WORK:
+    if not 4 <= holes.sum() <= holes.size / 2 or _work(len(holes), *holes.shape) > MOST_WORK:
         return None
     expected = _expected(holes.shape, int(holes.sum()))
     best, least = None, math.inf
@@ -60,15 +60,18 @@ def never_met(seen: NDArray[np.bool_], chance: float) -> Block | None:
     return Block(*(best[::-1] if turned else best))
 
 
+def _work(starts: int, rows: int, columns: int) -> int:
+    return starts * rows**2 * columns
+
+
 def _expected(shape: tuple[int, int], holes: int) -> NDArray[np.float64]:
     """The log of the expected number of blocks of each shape; ∞ for one row or column, which is no block."""
-    found = np.full((shape[0] + 1, shape[1] + 1), np.inf)
-    cells = math.prod(shape)
-    for r in range(2, shape[0] + 1):
-        for c in range(2, min(shape[1], holes // r) + 1):
-            one = log_choose(cells - r * c, holes - r * c) - log_choose(cells, holes)
-            found[r, c] = log_choose(shape[0], r) + log_choose(shape[1], c) + one
-    return found
+    cells, most = math.prod(shape), [np.arange(size + 1) for size in shape]
+    taken = np.outer(*most)
+    left = np.maximum(holes - taken, 0)
+    one = log_choose(cells - taken, left) - log_choose(cells, holes)
+    found = log_choose(shape[0], most[0])[:, None] + log_choose(shape[1], most[1]) + one
+    return np.where((taken <= holes) & (np.minimum.outer(*most) > 1), found, np.inf)
 
 
 def _thin(holes: NDArray[np.bool_], rows: Ints, columns: Ints) -> bool:
@@ -76,14 +79,17 @@ def _thin(holes: NDArray[np.bool_], rows: Ints, columns: Ints) -> bool:
     inside = np.isin(np.arange(holes.shape[0]), rows)[:, None], np.isin(np.arange(holes.shape[1]), columns)
     arms, rest = inside[0] ^ inside[1], ~(inside[0] | inside[1])
     some, all_, cells = int(holes[arms].sum()), int(holes[arms | rest].sum()), int(arms.sum() + rest.sum())
-    return bool(hypergeom.sf(some - 1, cells, all_, int(arms.sum())) < THIN)
+    wide = int(arms.sum())
+    k = np.arange(max(some, all_ + wide - cells), min(all_, wide) + 1)
+    chances = log_choose(all_, k) + log_choose(cells - all_, wide - k) - log_choose(cells, wide)
+    return bool(np.exp(chances).sum() < THIN)
 
 
 def _blocks(holes: NDArray[np.bool_]) -> Iterator[tuple[list[int], NDArray[np.bool_]]]:
     """Rows and the columns that are empty in all of them; a row, or pair, is joined by those that keep most columns."""
     n, table = len(holes), holes.astype(np.int32)
     starts = [[i] for i in range(n)]
-    if n * (n - 1) // 2 <= MOST_STARTS:
+    if _work(n * (n - 1) // 2, *holes.shape) <= MOST_WORK:
         starts = [[i, j] for i in range(n) for j in range(i)]
     for start in starts:
         rows, columns = list(start), np.logical_and.reduce(holes[start], axis=0)
