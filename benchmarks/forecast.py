@@ -22,10 +22,11 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 import numpy as np
 
+from recombine.checks.adding import Adding
 from recombine.checks.forecast import forecast
 from recombine.checks.learners import Learner
 from recombine.checks.losses import losses_of
-from recombine.checks.rules import Adding, Cells
+from recombine.checks.seen_cells import Cells
 from recombine.statistics import share_interval
 from recombine.support.table import read_tables
 from recombine.tables import TABLES, RealTable

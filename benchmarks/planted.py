@@ -26,7 +26,8 @@ import polars as pl
 import recombine as rc
 from recombine.checks.forecast import forecast
 from recombine.checks.identifiability import DETERMINED, Identifiability
-from recombine.checks.rules import Cells, Odds
+from recombine.checks.odds import Odds
+from recombine.checks.seen_cells import Cells
 
 SEEDS = 40
 LAYOUTS = {

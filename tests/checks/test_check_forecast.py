@@ -10,12 +10,15 @@ from hypothesis import given, settings, strategies as st
 from planted_tables import additive, grid, planted, seen_part
 
 from recombine.checks import Purpose, check
+from recombine.checks.adding import Adding
 from recombine.checks.effects import Effects
 from recombine.checks.error_range import evenness, independent, likened_to, range_of
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast
 from recombine.checks.losses import as_learnt
-from recombine.checks.rules import Adding, Cells, Odds, scales
+from recombine.checks.odds import Odds
+from recombine.checks.scales import scales
+from recombine.checks.seen_cells import Cells
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 from recombine.errors import InputError

@@ -13,7 +13,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast
 from recombine.checks.learners import TOLD, learners
-from recombine.checks.rules import Cells
+from recombine.checks.seen_cells import Cells
 from recombine.checks.stand_ins import packed, stand_ins
 from recombine.errors import InputError
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from recombine.checks import check
+from recombine.checks.adding import Adding
 from recombine.checks.curves import Curve
 from recombine.checks.effects import Effects
-from recombine.checks.rules import Adding, Cells
+from recombine.checks.seen_cells import Cells
 from recombine.checks.surface import outside, surface_of, terms
 
 RIM = 1.414

@@ -9,7 +9,8 @@ from scipy.special import softmax
 
 from recombine.checks import check
 from recombine.checks.logits import Logits
-from recombine.checks.rules import Cells, Odds
+from recombine.checks.odds import Odds
+from recombine.checks.seen_cells import Cells
 
 SHAPE = (5, 6, 3)
 

@@ -9,10 +9,12 @@ import pytest
 from planted_tables import grid
 
 import recombine as rc
+from recombine.checks.adding import Adding
 from recombine.checks.effects import Effects
 from recombine.checks.forecast import forecast
 from recombine.checks.noisy import RowNoise, row_noise
-from recombine.checks.rules import PLAIN, Adding, Cells, Scale
+from recombine.checks.scales import PLAIN, Scale
+from recombine.checks.seen_cells import Cells
 from recombine.support.table import Target
 
 SHAPE = (8, 8)

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import ttest_ind
 
 from recombine.checks.elsewhere import FILE, elsewhere
-from recombine.checks.rules import Cells
+from recombine.checks.seen_cells import Cells
 from recombine.errors import InputError
 from recombine.runs import Context
 from recombine.studies.chances import welch

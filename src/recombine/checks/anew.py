@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import fdtrc
 
+from recombine.checks.effects import LEAST_FREEDOM
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import LEAST_FREEDOM
 from recombine.support.table import Target
 
 CHANCE = 0.01

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtri
 
+from recombine.checks.adding import Adding
 from recombine.checks.harder import Harder
 from recombine.checks.modular import Ints
-from recombine.checks.rules import Adding
 from recombine.space import FactorSpace, quoted
 
 FAR = 3.0

@@ -20,9 +20,9 @@ import numpy as np
 from scipy.sparse import issparse
 
 from recombine.checks.additivity import Additivity, additivity
+from recombine.checks.effects import LEAST_FREEDOM
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import LEAST_FREEDOM
 from recombine.space import Level, quoted
 from recombine.support.answers import Target
 

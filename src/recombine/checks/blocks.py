@@ -28,11 +28,11 @@ from scipy.special import stdtrit
 from recombine.checks.advice import Advice
 from recombine.checks.anew import numbered_anew
 from recombine.checks.curves import curves_of
+from recombine.checks.effects import LEAST_FREEDOM
 from recombine.checks.expected import shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.in_blocks import parted, pieces
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import LEAST_FREEDOM
 from recombine.checks.verdict import Query
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace

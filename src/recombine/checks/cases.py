@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from recombine.checks.effects import EXACT
+from recombine.checks.effects import EXACT, LEAST_FREEDOM
 from recombine.checks.expected import shown
 from recombine.checks.modular import Floats
-from recombine.checks.rules import LEAST_FREEDOM
 from recombine.space import quoted
 
 BY_CHANCE = 0.02

@@ -6,8 +6,9 @@ from collections.abc import Container
 
 import numpy as np
 
+from recombine.checks.adding import Adding
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import Adding, Rule
+from recombine.checks.rules import Rule
 
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""

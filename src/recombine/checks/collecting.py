@@ -11,13 +11,14 @@ import numpy as np
 from recombine.checks import advice as advising
 from recombine.checks.blocks import Shifts
 from recombine.checks.cells import cells_with, existing, level_code
+from recombine.checks.effects import LEAST_FREEDOM
 from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.planned import Plan
 from recombine.checks.planning import considered, plan_rows
 from recombine.checks.queries_asked import stars
-from recombine.checks.rules import LEAST_FREEDOM, Scale, scaled
+from recombine.checks.scales import Scale, scaled
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level
 from recombine.support.table import Table, Target

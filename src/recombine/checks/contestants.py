@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from recombine.checks.adding import Adding
 from recombine.checks.effects import WIDE, Subset, affordable, blocks_of
-from recombine.checks.rules import Adding, Cells, Mean, Odds, Rule, scales
+from recombine.checks.odds import Odds
+from recombine.checks.rules import Mean, Rule
+from recombine.checks.scales import scales
+from recombine.checks.seen_cells import Cells
 from recombine.checks.substitution import Substitution
 from recombine.checks.surface import designed, surface_of
 from recombine.checks.tables import showing_pairs

@@ -37,8 +37,10 @@ LEAST = 1e-9
 """Smallest variance of a block or of the noise, as a share of the answers' variance."""
 EXACT = 1e-8
 """The same up to which what a fit leaves is no noise."""
+LEAST_FREEDOM = 5
+"""Rows beyond the effects from which the noise of one row is estimated."""
 FREE = 1e6
-"""Variance of effects that are not shrunk, in the same units."""
+"""Variance of effects that are not shrunk, in units of the answers' variance."""
 FILLED = 0.02
 """Share of a matrix that is not zero from which products are faster with the zeros written out."""
 DENSE = 2_500

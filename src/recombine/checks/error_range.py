@@ -6,8 +6,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, betaln, ndtri, stdtrit
 
+from recombine.checks.adding import Adding
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import Adding, Cells, Rule
+from recombine.checks.rules import Rule
+from recombine.checks.seen_cells import Cells
 
 COVERED = 0.9
 DRAWS = 2_000

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from recombine.checks.adding import Adding
 from recombine.checks.apart import Apart
 from recombine.checks.harder import Harder
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import PLAIN, Adding, Rule, Scale
+from recombine.checks.rules import Rule
+from recombine.checks.scales import PLAIN, Scale
 from recombine.checks.substitution import Substitution
 from recombine.support.table import Target
 

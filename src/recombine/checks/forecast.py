@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import stdtrit
 
+from recombine.checks.adding import Adding
 from recombine.checks.chosen import SURER, WORTH, charged_for, choose, density_of, off_scale
 from recombine.checks.contestants import contestants
 from recombine.checks.effects import DENSE
@@ -36,7 +37,8 @@ from recombine.checks.harder import asked_over_tried
 from recombine.checks.learners import Learner, learners
 from recombine.checks.losses import as_learnt, losses_of, many_rows, metric_of, proof_of, sure_of
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import Adding, Cells, Rule
+from recombine.checks.rules import Rule
+from recombine.checks.seen_cells import Cells
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.substitution import Substitution
 from recombine.checks.surface import beats_constant, each_alone

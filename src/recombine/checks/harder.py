@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recombine.checks.adding import Adding
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.noisy import WORTH
-from recombine.checks.rules import Adding
 from recombine.space import FactorSpace, quoted
 
 FEWEST = 3

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recombine.checks.adding import Adding
 from recombine.checks.additivity import MOST_FACTORS, MOST_LISTED, Additivity, additivity
 from recombine.checks.aliases import Aliases, aliases
 from recombine.checks.apart import apart
@@ -19,7 +20,8 @@ from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.learners import fewer_learnt
 from recombine.checks.losses import losses_of
 from recombine.checks.queries_asked import Asked
-from recombine.checks.rules import Adding, Cells, Scale, scaled
+from recombine.checks.scales import Scale, scaled
+from recombine.checks.seen_cells import Cells
 from recombine.checks.surface import outside
 from recombine.checks.verdict import scale_of
 from recombine.space import Level

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import Cells, Rule
+from recombine.checks.rules import Rule
+from recombine.checks.seen_cells import Cells
 from recombine.checks.stand_ins import packed
 from recombine.errors import unknown
 

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from recombine.checks.adding import Adding
+from recombine.checks.effects import LEAST_FREEDOM
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import LEAST_FREEDOM, Adding, Cells, Odds, Rule
+from recombine.checks.odds import Odds
+from recombine.checks.rules import Rule
+from recombine.checks.seen_cells import Cells
 
 
 def metric_of(cells: Cells) -> str:

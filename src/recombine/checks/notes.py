@@ -9,6 +9,7 @@ from statistics import median
 
 import numpy as np
 
+from recombine.checks.adding import Adding
 from recombine.checks.expected import Forecast, apart, shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
@@ -17,7 +18,6 @@ from recombine.checks.modular import Floats
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
 from recombine.checks.reading import MOST_WRITTEN
-from recombine.checks.rules import Adding
 from recombine.checks.verdict import Query
 from recombine.space import about, quoted
 from recombine.support.table import Table, Target

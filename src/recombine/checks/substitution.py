@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from recombine.checks.effects import key_of
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import Cells
+from recombine.checks.seen_cells import Cells
 
 EVIDENCE = 2
 """Shared contexts that two levels must agree in."""

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import Cells
+from recombine.checks.seen_cells import Cells
 from recombine.checks.stand_ins import StandIns
 
 LEVEL, CLEAR = 0.05, 0.01

@@ -25,12 +25,12 @@ from recombine.checks.between import Means, Way, by_dealing, kept_to, one_each
 from recombine.checks.bystanders import MOST_COLUMNS
 from recombine.checks.cases import by_cases, counts_cases, words
 from recombine.checks.curves import curves_of
-from recombine.checks.effects import EXACT
+from recombine.checks.effects import EXACT, LEAST_FREEDOM
 from recombine.checks.expected import per_cent
 from recombine.checks.headed import Headed
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.rules import LEAST_FREEDOM, Scale
+from recombine.checks.scales import Scale
 from recombine.errors import InputError
 from recombine.space import FactorSpace, Level, quoted
 from recombine.support import times

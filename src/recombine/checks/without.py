@@ -14,7 +14,7 @@ from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.modular import Ints
 from recombine.checks.one_level import Odd
 from recombine.checks.queries_asked import Asked
-from recombine.checks.rules import Cells
+from recombine.checks.seen_cells import Cells
 from recombine.checks.slips import coded, in_common
 from recombine.space import quoted
 from recombine.support.table import Table, Target

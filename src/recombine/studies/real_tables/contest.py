@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from recombine.checks.adding import Adding
 from recombine.checks.contestants import contestants
 from recombine.checks.expected import Estimates, Forecast
 from recombine.checks.forecast import forecast
@@ -26,7 +27,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.learners import Learner
 from recombine.checks.modular import Floats
 from recombine.checks.robustness import leverage, min_cuts
-from recombine.checks.rules import Adding, Cells
+from recombine.checks.seen_cells import Cells
 from recombine.runs import Context, Outcome, Run
 from recombine.statistics import spearman
 from recombine.studies.real_tables.holes import HOLES, Holes, Mask, hold_out, indicators

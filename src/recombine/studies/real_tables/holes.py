@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.checks.modular import Floats
-from recombine.checks.rules import Cells
+from recombine.checks.seen_cells import Cells
 
 Holes = Literal["random", "structured", "sparse", "as many at random"]
 HOLES: tuple[Holes, ...] = ("random", "structured", "sparse", "as many at random")

@@ -1,0 +1,69 @@
+"""Scales on which effects may add up: which ones answers allow, and answers brought to one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+from recombine.checks.modular import Floats
+from recombine.support.table import Target
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale on which effects may add up."""
+
+    name: str
+    forth: Callable[[Floats], Floats]
+    back: Callable[[Floats], Floats]
+    learnt: bool = False
+    """Whether the way back is learnt from the answers: it then has to forget those that are left out."""
+    ends: tuple[float, float] = (-math.inf, math.inf)
+    """What answers on it cannot leave."""
+
+
+PLAIN = Scale("", lambda y: y, lambda z: z)
+
+
+def ranks(y: Floats) -> Scale:
+    """Normal scores of the ranks."""
+    places = ndtri((np.arange(len(y)) + 0.5) / len(y))
+    values, first = np.unique(np.sort(y), return_index=True)
+    middle = np.add.reduceat(places, first) / np.diff(np.append(first, len(y)))
+    return Scale("rank", lambda v: np.interp(v, values, middle), lambda z: np.interp(z, middle, values), learnt=True)
+
+
+def scales(y: Floats, share: bool = True) -> list[Scale]:
+    """Scales that these answers allow: log above zero, log-odds of shares (or, if they may be, per cents), ranks
+    always."""
+    found = []
+    low, high = float(y.min()), float(y.max())
+    if low > 0 and high > 2 * low:
+        found.append(Scale("log", np.log, np.exp))
+    top = 1.0 if high <= 1 else 100.0
+    if low >= 0 and 0.5 * top < high <= top and high > low and (share or top == 1):
+        edge = 0.5 * top / len(y)
+        found.append(
+            Scale(
+                "log-odds",
+                lambda v: np.log((v + edge) / (top - v + edge)),
+                lambda z: (top + 2 * edge) * expit(z) - edge,
+                ends=(0.0, top),
+            )
+        )
+    return [*found, ranks(y)] if len(np.unique(y)) > 8 else found
+
+
+def scaled(target: Target, scale: Scale) -> Target:
+    """Answers on a scale: means of cells, and what rows differ by in a cell as far as the scale is straight there."""
+    use, mean, spread = target.count > 0, target.mean.copy(), target.spread.copy()
+    y = mean[use]
+    near = np.maximum(np.sqrt(spread[use] / target.count[use]), 1e-4 * np.ptp(y))
+    above, below = np.minimum(y + near, y.max()), np.maximum(y - near, y.min())
+    spread[use] *= ((scale.forth(above) - scale.forth(below)) / (above - below)) ** 2
+    mean[use] = scale.forth(y)
+    return replace(target, mean=mean, spread=spread)

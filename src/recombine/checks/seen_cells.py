@@ -1,0 +1,83 @@
+"""The seen cells of a table that have an answer: what every rule of a forecast is fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.checks.curves import Curve
+from recombine.checks.modular import Floats, Ints
+from recombine.space import Codes
+from recombine.support.table import Target
+
+SEVERAL = 5
+"""Rows of another than the commonest class, for each cell, from which shares differ from chances as means of numbers
+do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Seen cells that have an answer."""
+
+    codes: Ints
+    shape: tuple[int, ...]
+    rows: Floats
+    """Rows of each cell."""
+    answers: Floats
+    """Mean answers (numbers), or shares of classes (cells × classes)."""
+    pure: float | None
+    """Variance of an answer within a cell (numbers), None without repeated rows."""
+    curves: Mapping[int, Curve] = field(default_factory=dict)
+    """What the factors that are numbers may do."""
+    share: bool = True
+    """Whether answers between 0 and 100 may be per cents."""
+    spread: Floats | None = None
+    """Sum of squares of each cell's rows around their mean (numbers)."""
+
+    @classmethod
+    def of(
+        cls, codes: Codes, shape: tuple[int, ...], target: Target, curves: Mapping[int, Curve] | None = None
+    ) -> Cells:
+        """The cells of a table that have an answer."""
+        use = target.count > 0
+        rows = target.count[use].astype(np.float64)
+        spare = float(rows.sum()) - len(rows)
+        pure = float(target.spread[use].sum()) / spare if target.numeric and spare > 0 else None
+        spread = target.spread[use] if pure else None
+        return cls(codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {}, target.share, spread)
+
+    @property
+    def width(self) -> int:
+        """Levels, and columns of curves."""
+        return sum(self.curves[k].width if k in self.curves else n for k, n in enumerate(self.shape))
+
+    def bent(self) -> Cells | None:
+        """The same with curves in place of straight lines, where there are any to replace."""
+        bent = {k: curve.bent() or curve for k, curve in self.curves.items() if curve.shape == "linear"}
+        new = any(curve.shape == "spline" for curve in bent.values())
+        return replace(self, curves={**self.curves, **bent}) if new else None
+
+    def take(self, kept: NDArray[Any]) -> Cells:
+        spread = None if self.spread is None else self.spread[kept]
+        return replace(self, codes=self.codes[kept], rows=self.rows[kept], answers=self.answers[kept], spread=spread)
+
+    @property
+    def numeric(self) -> bool:
+        return self.answers.ndim == 1
+
+    @property
+    def certain(self) -> bool:
+        """Whether every cell has a single class."""
+        return not self.numeric and bool((self.answers.max(axis=1) == 1).all())
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether losses are squared errors, or nearly so, as log losses are where several rows of a cell have another
+        class than most."""
+        if self.numeric or self.certain:
+            return self.numeric
+        return float(self.rows.mean()) * (1 - float(self.answers.mean(axis=0).max())) >= SEVERAL
