@@ -11,6 +11,7 @@ from recombine.checks.design import grid_rank as grid_rank
 from recombine.checks.from_nothing import PlanResult as PlanResult, plan as plan
 from recombine.checks.identifiability import STATUSES as STATUSES, Identifiability as Identifiability
 from recombine.checks.planned import Plan as Plan
+from recombine.checks.query import Query as Query
 from recombine.checks.splitting import CombinationSplit as CombinationSplit
 from recombine.checks.sufficient_support import (
     ComponentSupport as ComponentSupport,
@@ -19,4 +20,4 @@ from recombine.checks.sufficient_support import (
     rank_of_jacobians as rank_of_jacobians,
 )
 from recombine.checks.theorem import Assumption as Assumption, TheoremResult as TheoremResult
-from recombine.checks.verdict import CheckResult as CheckResult, Query as Query
+from recombine.checks.verdict import CheckResult as CheckResult

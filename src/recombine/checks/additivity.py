@@ -89,6 +89,11 @@ class Additivity:
     """Whether nothing but the scatter of repeated rows speaks against it: whether that is the noise, nothing tells."""
 
 
+def scale_of(rescaled: Additivity | None) -> str | None:
+    """The scale of this test, where effects add up there."""
+    return rescaled.scale if rescaled is not None and rescaled.rejected is False else None
+
+
 @dataclass(frozen=True, eq=False)
 class _Found:
     test: str

@@ -11,7 +11,8 @@ from recombine.checks.expected import per_cent, range_of, shown
 from recombine.space import quoted
 
 if TYPE_CHECKING:
-    from recombine.checks.verdict import CheckResult, Query
+    from recombine.checks.query import Query
+    from recombine.checks.verdict import CheckResult
 
 SHOWN = 3
 WANTED = ("yes", "1", "true", "pass", "passed", "ok", "success", "good")

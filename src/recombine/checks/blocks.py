@@ -33,7 +33,7 @@ from recombine.checks.expected import shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.in_blocks import parted, pieces
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.verdict import Query
+from recombine.checks.query import Query
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace
 from recombine.support.table import Table, Target

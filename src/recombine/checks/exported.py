@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from recombine.checks.modular import Floats
 from recombine.checks.one_level import Odd
+from recombine.checks.query import THEORY, Query
+from recombine.checks.witness import Terms
 from recombine.space import Codes, FactorSpace
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def record(result: CheckResult) -> dict[str, Any]:
         "factors": {f.name: len(f.levels or ()) for f in result.space.factors},
         "train": {"rows": int(result.row_counts.sum()), "combinations": len(result.known.codes)},
         "unseen_levels": result.unseen_levels,
-        "queries": [result.words_of(q) for q in result.queries],
+        "queries": [query_record(result, q) for q in result.queries],
         "directions": [result.named(d) for d in result.directions],
         "suggestions": result.suggestions,
         "advice": {
@@ -112,6 +114,51 @@ def record(result: CheckResult) -> dict[str, Any]:
         "notes": list(result.notes),
         "settings": result.settings,
     }
+
+
+def query_record(result: CheckResult, query: Query) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "combination": result.combination(query.codes),
+        "status": query.status,
+        "doubt": result.doubt_of(query),
+        "words": result.in_words(query.status, query),
+        "theory": THEORY[query.status],
+        "leverage": query.leverage,
+        "min_cut": query.min_cut,
+        "shrinkage": query.shrinkage,
+        "prediction": query.prediction,
+        "low": _finite(query.low),
+        "high": _finite(query.high),
+        "rule": result.rule_of(query),
+        "network": query.network,
+        "witness": None,
+    }
+    if query.row_low is not None:
+        record |= {"row_low": _finite(query.row_low), "row_high": _finite(query.row_high)}
+    if sides := [s for s, end in (("below", query.low), ("above", query.high)) if end is not _finite(end)]:
+        record["open"] = sides
+    if query.rows is not None:
+        record |= {"rows": query.rows, "smoothed": query.smoothed}
+    if query.probabilities is not None:
+        record["probabilities"] = query.probabilities
+    if query.parts is not None:
+        record["parts"] = query.parts
+    if query.terms is not None:
+        record["witness"] = summed(result, query.terms)
+    elif query.direction is not None:
+        record["witness"] = {"direction": query.direction}
+    return record
+
+
+def summed(result: CheckResult, terms: Terms | None) -> dict[str, Any]:
+    """The signed sum of seen combinations that gives another."""
+    listed = None if terms is None else [[str(c), list(result.combination(row).values())] for c, row in terms]
+    return {"sum": listed, "scale": result.adds_on}
+
+
+def _finite(end: float | None) -> float | None:
+    """An end as JSON can write it: none where the range is open."""
+    return None if end is None or math.isinf(end) else end
 
 
 def _coverage(result: CheckResult) -> dict[str, Any]:

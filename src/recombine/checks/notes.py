@@ -17,8 +17,8 @@ from recombine.checks.learners import LEARNERS
 from recombine.checks.modular import Floats
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
+from recombine.checks.query import Query
 from recombine.checks.reading import MOST_WRITTEN
-from recombine.checks.verdict import Query
 from recombine.space import about, quoted
 from recombine.support.table import Table, Target
 

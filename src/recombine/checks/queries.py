@@ -15,9 +15,9 @@ from recombine.checks.modular import Ints
 from recombine.checks.noisy import row_noise
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
+from recombine.checks.query import Query
 from recombine.checks.robustness import leverage, min_cuts
 from recombine.checks.tables import Pairs
-from recombine.checks.verdict import Query
 from recombine.support.table import Target
 
 MOST_DIRECTIONS = 200

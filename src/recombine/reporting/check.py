@@ -9,7 +9,7 @@ import numpy as np
 from recombine.checks.confounding import ONE_LEVEL
 from recombine.checks.expected import CHANCES, per_cent, shown
 from recombine.checks.planned import AT_SEEN
-from recombine.checks.verdict import THEORY
+from recombine.checks.query import THEORY
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
 from recombine.reporting.check_picture import answer_of, picture, places, said, why, within
