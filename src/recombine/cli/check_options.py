@@ -1,0 +1,69 @@
+"""Options of `recombine check` alone; those that it shares with other verbs are in `options`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+TrainingTable = Annotated[Path | None, Parameter(help="Training table: CSV, Parquet, Excel; may be gzipped.")]
+Factors = Annotated[str | None, Parameter(help="Columns that are recombined: a,b,c.")]
+Target = Annotated[str | None, Parameter(help="Column with the answer.")]
+Split = Annotated[str | None, Parameter(help="column=value: ask about these rows of the table, train on the others.")]
+Test = Annotated[Path | None, Parameter(help="Ask about the rows of this table.")]
+Grid = Annotated[
+    bool, Parameter(help="Ask about the grid of levels as well as about rows.", negative=(), show_default=False)
+]
+Order = Annotated[int, Parameter(help="Effects of up to this many factors at once.")]
+MinSupport = Annotated[int, Parameter(help="Rows from which a combination counts as trained.")]
+Block = Annotated[
+    str | None,
+    Parameter(
+        help="Columns that shift the answer and are not recombined (day,plate): their shifts are taken off; "
+        "site:block where blocks are numbered anew in each level of the factor site."
+    ),
+]
+Forbid = Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())]
+Exclude = Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot exist.", negative=())]
+Cost = Annotated[
+    list[str] | None, Parameter(help="a=x:5: what a level adds to the price; rows without one cost 1.", negative=())
+]
+Budget = Annotated[float | None, Parameter(help="The best rows to collect for this many (or this price).")]
+UntilError = Annotated[float | None, Parameter(help="Rows until every asked standard error is below this.")]
+Noise = Annotated[float | None, Parameter(help="Standard deviation of one row; estimated if not given.")]
+Change = Annotated[str | None, Parameter(help="a=10,b=1: cost of changing a factor, for a visiting order.")]
+Criterion = Annotated[Literal["A", "D"], Parameter(help="A: precise answers; D: precise effects.")]
+Levels = Annotated[str | None, Parameter(help="a=3,b=red:green: a plan from nothing; needs --budget.")]
+Salience = Annotated[float | None, Parameter(help="Learner: salience S(1;2) of a kernel over two factors.")]
+Depth = Annotated[int, Parameter(help="Learner: hidden layers of a wide ReLU network.")]
+PlanFile = Annotated[
+    Path | None,
+    Parameter(
+        help="Write the rows to collect here, a run sheet with an empty column for the answers of --target (.csv)."
+    ),
+]
+Rules = Annotated[
+    str | None,
+    Parameter(
+        help="Learners that join the forecast's contest: forest (100 trees), networks (the mean of five with two "
+        "layers of 64 units), both scikit-learn's, untuned; they take seconds to minutes."
+    ),
+]
+Best = Annotated[
+    Literal["max", "min"] | None,
+    Parameter(
+        help="Which asked combinations have the largest or smallest answers; of two classes the largest or "
+        "smallest chance of “yes”, 1 or “true”, else of the rarer one."
+    ),
+]
+FailOn = Annotated[
+    list[str] | None,
+    Parameter(
+        help="Exit with 1 if anything asked is undetermined, extrapolated or has an unseen level (undetermined), "
+        "if effects are not shown to add up (assumption), if the forecast error, or that of a level far "
+        "harder than the others, is above X (error=X), or the upper end of its interval (high=X); several are "
+        "a,b or repeated.",
+        negative=(),
+    ),
+]
