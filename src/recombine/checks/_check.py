@@ -11,40 +11,31 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.checks import prediction as predicting
-from recombine.checks._coverage import coverage
+from recombine.checks._coverage import Coverage, coverage
+from recombine.checks.advice import Advice
 from recombine.checks.cells import existing, shared_by_missing
 from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
 from recombine.checks.components import connected_components, level_groups, levels_never_seen
 from recombine.checks.confounding import THIN, Confounding, confounding
 from recombine.checks.curves import Numeric, curves_of, shapes
+from recombine.checks.given import Given, read_given
 from recombine.checks.identifiability import Identifiability
-from recombine.checks.itself import left_out, with_itself
 from recombine.checks.judging import Judged, judge
 from recombine.checks.modular import Floats
 from recombine.checks.notes import few_rows, notes_on
 from recombine.checks.planned import Plan
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
-from recombine.checks.reading import (
-    MOST_LISTED,
-    blocks_of,
-    hidden_grid,
-    in_words,
-    levels_only,
-    not_asked,
-    numbers_unseen,
-    read,
-    split_of,
-    texts_in,
-    with_grid,
-)
+from recombine.checks.query import Query
+from recombine.checks.reading import levels_only, numbers_unseen, split_of, texts_in
 from recombine.checks.slips import coded, slips_in
 from recombine.checks.tables import Pairs, pair_tables
 from recombine.checks.unnamed import MOST_ROWS, unnamed
 from recombine.checks.verdict import CheckResult
 from recombine.checks.without import without_level, without_slips
+from recombine.checks.witness import Direction
 from recombine.errors import InputError
-from recombine.space import Codes, FactorSpace, Level
+from recombine.space import Level
 from recombine.support.table import Missing, Table, factor_names
 
 MOST_QUERIES = 10_000
@@ -107,66 +98,41 @@ def check(
     """
     _refuse(split, test, min_support, max_queries, seed)
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))
-    nuisances, inside = blocks_of(blocks, factor_names(factors)) if blocks else ((), {})
     how: dict[str, Any] = {
         "target": target, "target_kind": target_kind, "split": pair, "bins": bins, "numbers": lines, "missing": missing,
         "merge_alike": merge_alike, "max_rows": max_rows, "max_bytes": max_bytes,
     }  # fmt: skip
-    train, asked_table, questions, told, shifts = read(
-        table, test, factors, min_support, nuisances, order, inside, **how
+    given = read_given(
+        table, test, factors, grid=grid, exclude=exclude, blocks=blocks, min_support=min_support, order=order, **how
     )
-    space = train.space
-    there = train.codes if asked_table is None else np.vstack([train.codes, asked_table.codes])
-    itself, both = with_itself(there, space)
-    exclude = [*exclude, *itself]
-    blanks = questions if test is None and pair is None and not grid else None
-    told += (hidden := hidden_grid(train, blanks, exclude))
-    if (grid or hidden) and asked_table is not None:
-        asked_table = with_grid(asked_table, train, exclude) if grid or space.size <= MOST_LISTED else None
-    wanted = None if asked_table is None else asked_table.codes.astype(np.int64)
-    curves = curves_of(space, train.codes, lines)
-    known = Identifiability(train.codes, space.shape, order, curves)
-    asked = _ask(known, space, wanted, max_queries, seed, exclude)
-    prediction, why_not = _predict(known, train, asked, asked_table, salience, depth)
-    judged = judge(known, train, asked, asked_table, rules, seed)
-    if train.rows <= MOST_ROWS and target is not None:
-        with suppress(InputError):  # what other columns hold is no reason to stop
-            told += unnamed(table, space.names, nuisances, order, judged.scale, judged.contradicted, **how)
+    train, space = given.train, given.train.space
+    known = Identifiability(train.codes, space.shape, order, curves_of(space, train.codes, lines))
+    asked = _ask(known, given, max_queries, seed)
+    prediction, no_prediction = _predict(known, given, asked, salience, depth)
+    judged = judge(known, train, asked, given.asked, rules, seed)
+    other_columns = _other_columns(table, given, order, judged, how)
     slips, unlike = _suspects(train, known, asked, judged, rules, seed)
     if slips and judged.forecast is not None:  # one slip among repeated rows passes for noise of all
         judged = replace(judged, forecast=replace(judged.forecast, error_many_rows=None))
-    plain = levels_only(train, curves)
+    plain = levels_only(train, known.curves)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
-    besides, unasked = not_asked(train, None if hidden else blanks, exclude)
-    without, twice = left_out(both if wanted is None or grid or hidden else ())
-    queries, directions = describe(known, train.counts, pairs, asked, prediction, judged.forecast, train.target)
-    if shifts is not None and train.target is not None:
-        ends = train.target.bounds if judged.forecast is None else judged.forecast.bounds
-        queries = tuple(shifts.widened(query, *ends) for query in queries)
-    possible = existing(space, exclude) if exclude and wanted is None else wanted
-    advice = plan_collection(known, space, train, wanted, cost, forbid, exclude)
-    advice = advice if shifts is None else shifts.advised(advice)
-    advice = replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
-    plan = plan_for(
-        known, train, wanted, purpose or Purpose(), cost, forbid, exclude, seed, judged.forecast, judged.scale,
-        not judged.adds_up(order), shifts,
-    )  # fmt: skip
+    queries, directions = _described(known, given, pairs, asked, prediction, judged)
+    advice, plan = _to_collect(known, given, asked, judged, purpose or Purpose(), cost, forbid, seed)
     result = CheckResult(
-        space=space, order=order, known=known, row_counts=train.counts,
-        asked=in_words(questions if wanted is not None else None, pair, test, grid or bool(hidden)) + without + besides,
+        space=space, order=order, known=known, row_counts=train.counts, asked=given.words,
         counts=asked.counts, share=asked.share, total=asked.total, worst=asked.worst,
         rank_train=known.rank, rank_needed=known.rank + advice.needed,
-        queries=queries, directions=directions, advice=advice,
-        coverage=coverage(train.codes, space.shape, possible, numbers=curves, pairs=None if curves else pairs),
+        queries=queries, directions=directions, advice=advice, coverage=_coverage(known, given, pairs),
         pieces=connected_components(known, space), groups=level_groups(known, space),
         confounding=_confounding(train, plain, pairs, draws, seed),
         additivity=judged.additivity, rescaled=judged.rescaled, answers=train.target, prediction=prediction,
-        forecast=judged.forecast, shifts=shifts, unseen_levels=levels_never_seen(known, space),
+        forecast=judged.forecast, shifts=given.shifts, unseen_levels=levels_never_seen(known, space),
         slips=len(slips), coded=coded(train) is not None, texts=texts_in(table, space.names),
         notes=(
-            *slips, *unasked, *twice, *told, *unlike, *numbers_unseen(known, space, wanted), *why_not, *judged.why_not,
-            *notes_on(train, known, asked, asked_table, queries, judged, prediction),
-            *(shared_by_missing(known, space, pairs, exclude) if wanted is None or grid or hidden else []),
+            *slips, *given.notes, *other_columns, *unlike, *numbers_unseen(known, space, given.wanted),
+            *no_prediction, *judged.why_not,
+            *notes_on(train, known, asked, given.asked, queries, judged, prediction),
+            *(shared_by_missing(known, space, pairs, given.exclude) if given.on_grid else []),
         ),
         settings={
             "factors": list(space.names), "target": target, "split": None if pair is None else f"{pair[0]}={pair[1]}",
@@ -178,7 +144,7 @@ def check(
     )  # fmt: skip
     if result.doubt:
         result = replace(result, notes=(*result.notes, *few_rows(train, known)))
-    return result if plan is None else replace(result, plan=_resting(plan, result, wanted is None).in_runs(seed))
+    return result if plan is None else replace(result, plan=_resting(plan, result, given.asked is None).in_runs(seed))
 
 
 def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:
@@ -193,14 +159,20 @@ def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, ma
         raise InputError(f"seed is {seed}; give 0 or more.")
 
 
-def _ask(
-    known: Identifiability, space: FactorSpace, wanted: Codes | None, most: int, seed: int,
-    exclude: Sequence[Mapping[str, Level]],
-) -> Asked:  # fmt: skip
-    """About these combinations; None: about the grid minus training."""
-    if wanted is None:
-        return ask_grid(known, space, most, seed, exclude)
-    return ask_table(known, wanted, most)
+def _ask(known: Identifiability, given: Given, most: int, seed: int) -> Asked:
+    """About the combinations that are wanted, or about the grid minus training."""
+    if given.wanted is None:
+        return ask_grid(known, given.train.space, most, seed, given.exclude)
+    return ask_table(known, given.wanted, most)
+
+
+def _other_columns(table: Any, given: Given, order: int, judged: Judged, how: dict[str, Any]) -> list[str]:
+    """What is said of a column that is no factor and explains what the factors leave."""
+    if given.train.rows > MOST_ROWS or how["target"] is None:
+        return []
+    with suppress(InputError):  # what other columns hold is no reason to stop
+        return unnamed(table, given.train.space.names, given.blocks, order, judged.scale, judged.contradicted, **how)
+    return []
 
 
 def _suspects(
@@ -211,6 +183,43 @@ def _suspects(
     slips = without_slips(*slips_in(train, known), train, known, asked, rules, seed, harder)
     odd = judged.additivity.odd if judged.additivity and judged.contradicted else None
     return slips, without_level(odd, train, known, asked, rules, seed)
+
+
+def _described(
+    known: Identifiability, given: Given, pairs: Pairs, asked: Asked, prediction: predicting.Prediction | None,
+    judged: Judged,
+) -> tuple[tuple[Query, ...], tuple[Direction, ...]]:  # fmt: skip
+    """Everything said about each query; where shifts were taken off, ranges are as wide as these are uncertain."""
+    target, shifts, told = given.train.target, given.shifts, judged.forecast
+    queries, directions = describe(known, given.train.counts, pairs, asked, prediction, told, target)
+    if shifts is not None and target is not None:
+        ends = target.bounds if told is None else told.bounds
+        queries = tuple(shifts.widened(query, *ends) for query in queries)
+    return queries, directions
+
+
+def _to_collect(
+    known: Identifiability, given: Given, asked: Asked, judged: Judged, purpose: Purpose, cost: Cost | None,
+    forbid: Sequence[Mapping[str, Level]], seed: int,
+) -> tuple[Advice, Plan | None]:  # fmt: skip
+    """The combinations that determine what is asked, and the rows that serve a purpose, where one was named."""
+    train, wanted, shifts = given.train, given.wanted, given.shifts
+    advice = plan_collection(known, train.space, train, wanted, cost, forbid, given.exclude)
+    advice = advice if shifts is None else shifts.advised(advice)
+    advice = replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
+    plan = plan_for(
+        known, train, wanted, purpose, cost, forbid, given.exclude, seed, judged.forecast, judged.scale,
+        not judged.adds_up(known.order), shifts,
+    )  # fmt: skip
+    return advice, plan
+
+
+def _coverage(known: Identifiability, given: Given, pairs: Pairs) -> Coverage:
+    """Of what is asked about, or of all combinations that can exist."""
+    space = given.train.space
+    possible = existing(space, given.exclude) if given.exclude and given.asked is None else given.wanted
+    numbers = known.curves
+    return coverage(given.train.codes, space.shape, possible, numbers=numbers, pairs=None if numbers else pairs)
 
 
 def _resting(plan: Plan, result: CheckResult, whole: bool) -> Plan:
@@ -229,11 +238,12 @@ def _confounding(train: Table, plain: Table | None, pairs: Pairs, draws: int, se
 
 
 def _predict(
-    known: Identifiability, train: Table, asked: Asked, asked_table: Table | None, salience: float | None, depth: int
+    known: Identifiability, given: Given, asked: Asked, salience: float | None, depth: int
 ) -> tuple[predicting.Prediction | None, list[str]]:
     """What the usual learner will do, or a note on why that is not said."""
+    train = given.train
     found = predicting.predict(
-        known, train.space.names, asked.codes, asked.status, train.target, _asked_answers(asked, asked_table),
+        known, train.space.names, asked.codes, asked.status, train.target, _asked_answers(asked, given.asked),
         salience=salience, depth=depth,
     )  # fmt: skip
     wanted = salience is not None or depth != 1  # who asked about no learner misses none

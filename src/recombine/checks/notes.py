@@ -11,6 +11,7 @@ import numpy as np
 
 from recombine.checks.adding import Adding
 from recombine.checks.expected import Forecast, apart, shown
+from recombine.checks.given import MOST_WRITTEN
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
 from recombine.checks.learners import LEARNERS
@@ -18,7 +19,6 @@ from recombine.checks.modular import Floats
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
 from recombine.checks.query import Query
-from recombine.checks.reading import MOST_WRITTEN
 from recombine.space import about, quoted
 from recombine.support.table import Table, Target
 

@@ -1,4 +1,4 @@
-"""What `check` reads: the training table, what is asked about, and what is worth saying about both."""
+"""What `check` reads: the tables, blanks among their answers, and what is worth saying about them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,13 @@ import polars as pl
 from recombine.checks import in_blocks
 from recombine.checks.blocks import Shifts, without_shifts
 from recombine.checks.bystanders import MOST_ROWS, bystanders
-from recombine.checks.cells import existing
-from recombine.checks.identifiability import Identifiability, Members
+from recombine.checks.identifiability import Identifiability
 from recombine.checks.tables import tally
 from recombine.errors import InputError
-from recombine.space import Codes, FactorSpace, Level, about, quoted
+from recombine.space import Codes, FactorSpace
 from recombine.support.scan import scan
 from recombine.support.table import Table, factor_names, read_tables
 
-MOST_LISTED = 200_000
-"""Combinations of a grid that are asked about one by one."""
-MOST_WRITTEN = 10**15
 LOOKED_AT = 100
 """Rows that tell what a column holds."""
 MANY, NEARLY_ALL = 20, 0.9
@@ -91,59 +87,6 @@ def blocks_of(blocks: str | Sequence[str], factors: Sequence[str]) -> tuple[tupl
     return tuple(name for _, name in named), {name: factor for factor, name in named if factor}
 
 
-def in_words(questions: Table | None, split: tuple[str, str] | None, test: Any, grid: bool) -> str:
-    """What is asked about."""
-    parts = []
-    if split:
-        parts.append(f"the rows with {quoted(split[0])} = {quoted(split[1])}")
-    if test is not None:
-        parts.append(f"the test table {test}" if isinstance(test, (str, Path)) else "the test table")
-    if questions is not None:
-        parts.append("the rows without an answer")
-    if grid or not parts:
-        parts.append("the grid of the table's levels minus training")
-    return ", and ".join(parts)
-
-
-def hidden_grid(train: Table, questions: Table | None, exclude: Sequence[Mapping[str, Level]]) -> list[str]:
-    """A note where rows without an answer alone would be asked about, all of them seen, though combinations are
-    missing: a gap in the measurements is no question, and must not keep anyone from what was never seen."""
-    if questions is None or len(_new(train, questions)) or not _missing(train.space, train.codes, exclude):
-        return []
-    return [
-        "Every combination of the rows without an answer was seen in training, so the combinations that are missing "
-        "are asked about as well, as they are without such rows."
-    ]
-
-
-def not_asked(train: Table, questions: Table | None, exclude: Sequence[Mapping[str, Level]]) -> tuple[str, list[str]]:
-    """What rows without an answer leave out where they alone are asked about: words to add to what is asked, and a
-    note."""
-    if questions is None:
-        return "", []
-    new = _new(train, questions)
-    if not len(new):
-        return "; their combinations were all seen in training", []
-    missing = _missing(train.space, np.concatenate([train.codes, new]), exclude)
-    if not missing:
-        return "", []
-    one, many = missing == 1, f"{missing:,}" if missing < MOST_WRITTEN else about(missing)
-    words = f"combination{'' if one else 's'} of the table's levels {'is' if one else 'are'} missing"
-    further = f"{many} further {words} and not asked about"
-    return f"; {further}", [f"{further}; ask for {'it' if one else 'them'} too with --grid (grid=True)."]
-
-
-def _new(train: Table, questions: Table) -> Codes:
-    return questions.codes[~Members(train.codes, train.space.shape).contains(questions.codes)]
-
-
-def _missing(space: FactorSpace, seen: Codes, exclude: Sequence[Mapping[str, Level]]) -> int:
-    """Combinations that can exist and are not among these."""
-    if not exclude or space.size > MOST_LISTED:
-        return max(0, space.size - len(seen))
-    return int((~Members(seen, space.shape).contains(existing(space, exclude))).sum())
-
-
 def levels_only(train: Table, numbers: Collection[int]) -> Table | None:
     """The table without the factors that are numbers, or None where nothing is left."""
     kept = [k for k in range(len(train.space)) if k not in numbers]
@@ -196,18 +139,6 @@ def _answered(train: Table) -> tuple[Table, Table | None]:
     kept = replace(train, codes=train.codes[told], counts=target.count[told], target=target.of(told))
     rest = (train.counts - target.count)[untold]
     return kept, replace(train, codes=train.codes[untold], counts=rest, target=None, dropped=0)
-
-
-def with_grid(asked: Table, train: Table, exclude: Sequence[Mapping[str, Level]]) -> Table:
-    """What is asked about, then the combinations of the table's levels that are missing and not in it."""
-    if train.space.size > MOST_LISTED:
-        raise InputError(
-            f"to ask about the grid as well it is listed; {train.space.size:.3g} combinations are too many. Without "
-            "rows that lack an answer, and without a test table or split, the grid alone is asked about."
-        )
-    cells = existing(train.space, exclude)
-    cells = cells[~train.support().contains(cells)]
-    return both(asked, replace(train, codes=cells, counts=np.zeros(len(cells), np.int64), target=None))
 
 
 def both(asked: Table, questions: Table) -> Table:
