@@ -17,8 +17,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from recombine.checks.adding import Adding
-from recombine.checks.chosen import SURER, WORTH, charged_for, choose, density_of, off_scale
-from recombine.checks.contestants import contestants
+from recombine.checks.chosen import charged_for
+from recombine.checks.contest import Contest, hold
 from recombine.checks.effects import DENSE
 from recombine.checks.error_range import (
     by_draw,
@@ -26,21 +26,19 @@ from recombine.checks.error_range import (
     evenness,
     independent,
     likened_to,
-    on_scale,
     once,
     range_of,
     share_of,
     together_by,
-)  # fmt: skip
+)
 from recombine.checks.expected import Forecast, RuleError
 from recombine.checks.harder import asked_over_tried
-from recombine.checks.learners import Learner, learners
-from recombine.checks.losses import as_learnt, losses_of, many_rows, metric_of, proof_of, sure_of
+from recombine.checks.learners import Learner
+from recombine.checks.losses import losses_of, many_rows, proof_of
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import Rule
 from recombine.checks.seen_cells import Cells
 from recombine.checks.stand_ins import stand_ins
-from recombine.checks.substitution import Substitution
 from recombine.checks.surface import beats_constant, each_alone
 
 STAND_INS = 200
@@ -78,90 +76,38 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     cells = _fewer(cells, rng)
     alone = each_alone(cells, asked)
     drawn = alone or stand_ins(cells.codes, cells.shape, asked, STAND_INS, rng, cells.curves)
-    groups, firsts = drawn.groups, [int(g[0]) for g in drawn.groups]
-    few = len(set(firsts))
+    few = len({int(group[0]) for group in drawn.groups})
     if few < FEWEST:
         found = f"{few} were drawn, {FEWEST} are needed"
         return f"no forecast: too few seen combinations could be left out as the asked ones are ({found})."
-    entered = [*contestants(cells), *learners(more, cells, seed)]
-    metric = metric_of(cells)
-    nearer = [1.0] * len(entered)
-    if alone:
-        even = [r.evenly_left_out(asked) if isinstance(r, Adding) else (r.left_out(groups), 1.0) for r in entered]
-        said, nearer = [one for one, _ in even], [factor for _, factor in even]
-    else:
-        said = [rule.left_out(groups) for rule in entered]
-    truth, places, densities = cells.answers[firsts], cells.codes[firsts], [density_of(rule) for rule in entered]
-    sizes = [rule.variance if isinstance(rule, Adding) and on_scale(rule) else None for rule in entered]
-    seen = [losses_of(truth, answers, metric) for answers in said]
-    substituted = _substitution(entered, seen, asked)  # now: it holds what it was last tried on
-    least = losses_of(truth, truth, "log loss") if metric == "log loss" else np.zeros(len(truth))
-    losses = [as_learnt(loss, least, rule, cells) for rule, loss in zip(entered, seen, strict=True)]
-    rates = metric == "error rate"
-    worth = [SURER if rates or (alone and rule.name != "surface") else WORTH for rule in entered]
-    sure = sure_of(entered[1], len(cells.codes))
-    proof = [proof_of(rule, answers, firsts, cells, sure) for rule, answers in zip(entered, said, strict=True)]
-    told_apart = proof if cells.numeric else [loss - least for loss in seen]
-    worse = [i for i, loss in enumerate(losses) if metric == "log loss" and loss.mean() >= losses[0].mean()]
-    best = choose(told_apart, few, worth, off_scale(entered, densities, few).union(worse))
-    wrong = same = None
-    if rates:
-        losses = charged_for(losses, losses, best, np.array(firsts), truth, worth)
-    elif metric == "log loss":  # beside it stands the share wrong
-        beside = [losses_of(truth, answers, "error rate") for answers in said]
-        charged = charged_for(beside, told_apart, best, np.array(firsts), truth, worth)
-        wrong, same = float(charged[best].mean()), float(charged[0].mean())
-    losses = [loss * factor for loss, factor in zip(losses, nearer, strict=True)]
-    told = not alone and len(cells.codes) >= SMALL  # of fewer, levels that err more are chance
-    winner, uneven = entered[best], 1.0
-    levels = asked_over_tried(winner, asked, places) if isinstance(winner, Adding) and told else 1.0
-    if isinstance(winner, Adding) and not alone and (size := sizes[best]) is not None:
-        there = winner.varies(asked)
-        likened = likened_to(losses[best], size, there)
-        levels, uneven = float(likened.mean() / max(losses[best].mean(), 1e-300)), evenness(there)
-        losses = [likened if i == best else loss * levels for i, loss in enumerate(losses)]
-    else:
-        losses = [loss * levels for loss in losses]
-    tried = losses[best], places, drawn.cluster
-    together = together_by(*(once(*tried) if rates else tried))
-    stood = independent(places, asked, drawn.cluster, together, drawn.unseen)
-    will = independent(asked, places, drawn.asked, together, drawn.unseen)
-    will = max(1, round(will * uneven))
-    if isinstance(winner, Adding):  # of eight cells and six effects, two errors are independent
-        stood = max(1, min(stood, round(winner.effects.freedom)))
+    return _expected(hold(cells, asked, drawn, alone is not None, more, seed), assumed, rng)
+
+
+def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forecast:
+    """The error to expect of the rule that won, and the range of this error."""
+    cells, best, winner, metric = contest.cells, contest.best, contest.winner, contest.metric
+    charged, wrong, same = _charged(contest)
+    losses, levels, uneven = _at_asked(contest, charged)
+    stood, will = _independent(contest, losses[best], uneven)
     deviations = deviations_of(winner, stood, cells)
     low, middle, high = map(float, range_of(losses[best], stood, will, rng))
     if metric == "rmse" and middle > 0:  # a few large errors make a mean that most sets of cells stay below
         losses = [loss * min(middle / float(losses[best].mean()), MOST_RAISED) for loss in losses]
-    if rates:
-        low, high = share_of(float(losses[best].mean()), min(stood, few), will)
-    root = np.sqrt if metric == "rmse" else np.asarray
-    constant = float(losses[0].mean())
-    judged = set() if alone else {winner.name, ASSUMED.get(assumed)}  # nothing is drawn of which a seed could decide
-    named = tuple(
-        RuleError(
-            rule.name, float(root(loss.mean())), 1 - float(loss.mean()) / constant if constant > 0 else None,
-            beats_constant(cells) if rule.name == "surface" else
-            _beyond_chance(rule, entered[0], cells, asked, sure, _margin(told, proof[0], few, cells.quadratic),
-                           rule.name in judged),
-            float(root(raw.mean())),
-        )
-        for rule, loss, told, raw in zip(entered, losses, proof, seen, strict=True)
-    )  # fmt: skip
-    at = next((i for i, rule in enumerate(entered) if rule.name == ASSUMED.get(assumed)), best)
-    sums = winner.name.startswith(("additive", "curved", "constant")) or at == best
-    margin = 0.0 if sums else _margin(proof[best], proof[at], few)
-    clear = winner.name == "surface" or _beyond_chance(winner, entered[at], cells, asked, sure, margin, not alone)
-    many = many_rows(seen[best], winner, cells, firsts, asked, sure)
+    if contest.rates:
+        low, high = share_of(float(losses[best].mean()), min(stood, contest.few), will)
+    named = _rule_errors(contest, losses, assumed)
+    many = many_rows(contest.seen[best], winner, cells, contest.firsts, contest.asked, contest.sure)
+    error = named[best].error
     return Forecast(
-        winner.name, named[best].error, float(root(low)), float(root(high)), metric, float(root(constant)),
-        named[best].explained, named, len(groups), few, len(asked), _assumed(named, assumed),
-        substituted, winner, deviations,
-        metric != "log loss" and len(cells.codes) < SMALL, wrong, same, clear,
-        float(np.ptp(cells.answers)) if cells.numeric else None,
-        0.0 if alone else by_draw(losses[best], metric),
-        levels=float(np.sqrt(levels)),
-        error_many_rows=None if many is None else named[best].error * float(np.sqrt(many)),
+        rule=winner.name, error=error, low=_rooted(low, metric), high=_rooted(high, metric), metric=metric,
+        constant=named[0].error, explained=named[best].explained, rules=named,
+        stand_ins=len(contest.firsts), distinct=contest.few, cells=len(contest.asked),
+        assumed=next((rule for rule in named if rule.rule == ASSUMED.get(assumed)), None),
+        substitution=contest.substituted, _best=winner, _deviations=deviations,
+        small=metric != "log loss" and len(cells.codes) < SMALL, wrong=wrong, wrong_constant=same,
+        outdone=_outdone(contest, assumed), span=float(np.ptp(cells.answers)) if cells.numeric else None,
+        by_draw=0.0 if contest.alone else by_draw(losses[best], metric), levels=float(np.sqrt(levels)),
+        error_many_rows=None if many is None else error * float(np.sqrt(many)),
     )  # fmt: skip
 
 
@@ -174,8 +120,77 @@ def _fewer(cells: Cells, rng: np.random.Generator) -> Cells:
     return cells.take(kept)
 
 
-def _assumed(rules: Sequence[RuleError], order: int) -> RuleError | None:
-    return next((rule for rule in rules if rule.rule == ASSUMED.get(order)), None)
+def _charged(contest: Contest) -> tuple[list[Floats], float | None, float | None]:
+    """Losses of each rule, charged for having been chosen where they are few answers right or wrong, and, beside a log
+    loss, the shares wrong of the rule that won and of the commonest class."""
+    firsts, truth, losses = np.array(contest.firsts), contest.truth, contest.losses
+    wrong = same = None
+    if contest.rates:
+        losses = charged_for(losses, losses, contest.best, firsts, truth, contest.worth)
+    elif contest.metric == "log loss":
+        beside = [losses_of(truth, answers, "error rate") for answers in contest.said]
+        charged = charged_for(beside, contest.told_apart, contest.best, firsts, truth, contest.worth)
+        wrong, same = float(charged[contest.best].mean()), float(charged[0].mean())
+    return [loss * factor for loss, factor in zip(losses, contest.nearer, strict=True)], wrong, same
+
+
+def _at_asked(contest: Contest, losses: list[Floats]) -> tuple[list[Floats], float, float]:
+    """Losses as of cells of the levels that are asked about, or as uncertain as these, how many times larger that makes
+    them, and the share of the asked cells that tell as much as all."""
+    best, winner, variance = contest.best, contest.winner, contest.variances[contest.best]
+    if isinstance(winner, Adding) and not contest.alone and variance is not None:
+        there = winner.varies(contest.asked)
+        likened = likened_to(losses[best], variance, there)
+        levels = float(likened.mean() / max(losses[best].mean(), 1e-300))
+        return [likened if i == best else loss * levels for i, loss in enumerate(losses)], levels, evenness(there)
+    told = not contest.alone and len(contest.cells.codes) >= SMALL  # of fewer, levels that err more are chance
+    levels = asked_over_tried(winner, contest.asked, contest.places) if isinstance(winner, Adding) and told else 1.0
+    return [loss * levels for loss in losses], levels, 1.0
+
+
+def _independent(contest: Contest, losses: Floats, uneven: float) -> tuple[int, int]:
+    """As how many independent errors those of the stand-ins count, and those of the asked cells."""
+    winner, drawn, asked, places = contest.winner, contest.drawn, contest.asked, contest.places
+    tried = losses, places, drawn.cluster
+    together = together_by(*(once(*tried) if contest.rates else tried))
+    stood = independent(places, asked, drawn.cluster, together, drawn.unseen)
+    will = independent(asked, places, drawn.asked, together, drawn.unseen)
+    if isinstance(winner, Adding):  # of eight cells and six effects, two errors are independent
+        stood = max(1, min(stood, round(winner.effects.freedom)))
+    return stood, max(1, round(will * uneven))
+
+
+def _rule_errors(contest: Contest, losses: list[Floats], assumed: int) -> tuple[RuleError, ...]:
+    """What each rule errs by, and whether it beats the same answer for all beyond chance."""
+    cells, constant, metric = contest.cells, float(losses[0].mean()), contest.metric
+    judged = set() if contest.alone else {contest.winner.name, ASSUMED.get(assumed)}  # alone: no seed could decide it
+    found = []
+    for rule, loss, proof, seen in zip(contest.rules, losses, contest.proof, contest.seen, strict=True):
+        if rule.name == "surface":
+            beats = beats_constant(cells)
+        else:
+            margin = _margin(proof, contest.proof[0], contest.few, cells.quadratic)
+            beats = _beyond_chance(contest, rule, contest.rules[0], margin, rule.name in judged)
+        error, explained = float(loss.mean()), 1 - float(loss.mean()) / constant if constant > 0 else None
+        found.append(
+            RuleError(rule.name, _rooted(error, metric), explained, beats, _rooted(float(seen.mean()), metric))
+        )
+    return tuple(found)
+
+
+def _outdone(contest: Contest, assumed: int) -> bool:
+    """Whether the rule that won is no sum of single effects and beats, beyond chance, the one that “determined” rests
+    on."""
+    best, winner, proof = contest.best, contest.winner, contest.proof
+    at = next((i for i, rule in enumerate(contest.rules) if rule.name == ASSUMED.get(assumed)), best)
+    sums = winner.name.startswith(("additive", "curved", "constant")) or at == best
+    margin = 0.0 if sums else _margin(proof[best], proof[at], contest.few)
+    return winner.name == "surface" or _beyond_chance(contest, winner, contest.rules[at], margin, not contest.alone)
+
+
+def _rooted(loss: float, metric: str) -> float:
+    """A mean loss in the units in which it is told."""
+    return float(np.sqrt(loss)) if metric == "rmse" else loss
 
 
 def _margin(loss: Floats, other: Floats, few: int, numbers: bool = False) -> float:
@@ -193,34 +208,16 @@ def _margin(loss: Floats, other: Floats, few: int, numbers: bool = False) -> flo
     return float(max(np.sqrt(spare * odds) / stdtrit(spare, CHANCE), signs))
 
 
-def _beyond_chance(
-    rule: Rule, other: Rule, cells: Cells, asked: Ints, sure: Floats, margin: float, judged: bool
-) -> bool:
+def _beyond_chance(contest: Contest, rule: Rule, other: Rule, margin: float, judged: bool) -> bool:
     """Whether a rule beats another (the constant) beyond chance; of one that is judged by it, whatever the seed."""
     if not judged or isinstance(rule, Learner) or not 1 / BORDER < margin < BORDER:
         return margin > 1
-    margins = []
+    cells, margins = contest.cells, []
     for again in range(AGAIN):
-        drawn = stand_ins(cells.codes, cells.shape, asked, STAND_INS, np.random.default_rng(again), cells.curves).groups
+        rng = np.random.default_rng(again)
+        drawn = stand_ins(cells.codes, cells.shape, contest.asked, STAND_INS, rng, cells.curves).groups
         firsts = [int(group[0]) for group in drawn]
-        one, two = (proof_of(r, r.left_out(drawn), firsts, cells, sure) for r in (rule, other))
+        one, two = (proof_of(r, r.left_out(drawn), firsts, cells, contest.sure) for r in (rule, other))
         constant = cells.quadratic and other.name == "constant"
         margins.append(_margin(one, two, len(set(firsts)), constant))
     return float(np.median(margins)) > 1
-
-
-def _substitution(entered: list[Rule], losses: list[Floats], asked: Ints) -> dict[str, float | None] | None:
-    found = [(r, loss) for r, loss in zip(entered, losses, strict=True) if isinstance(r, Substitution)]
-    if not found:
-        return None
-    rule, loss = found[0]
-    tried, guessed = rule.right[rule.covers], rule.guessed[rule.covers]
-    return {
-        "evidence": rule.evidence,
-        "covered": int(rule.covered(asked).sum()),
-        "asked": len(asked),
-        "tried": len(tried),
-        "right": float(tried.mean()) if len(tried) else None,
-        "guessed": float(guessed.mean()) if len(tried) else None,
-        "elsewhere": None if rule.covers.all() else 1 - float(loss[~rule.covers].mean()),
-    }
