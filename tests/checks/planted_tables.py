@@ -31,3 +31,19 @@ def planted(shape: tuple[int, ...], rule, seed: int, noise: float = 0.0, rows: i
     y = rule(codes) + noise * np.random.default_rng(seed).standard_normal(len(codes))
     table = {f"f{k}": codes[:, k].astype(str) for k in range(len(shape))}
     return check({**table, "y": ["no" if v < 0.5 else "yes" for v in y] if classes else y}, list(table), target="y")
+
+
+def table(codes, y):
+    """Named levels of factors a, b, c, d, and answers."""
+    return {"abcd"[k]: [f"{'abcd'[k]}{v}" for v in codes[:, k]] for k in range(codes.shape[1])} | {"y": y}
+
+
+def additive_table(sizes, seed, kept=0.6, rows=1, noise=1.0, effect=4.0):
+    """Additive answers on a part of a grid that holds every level."""
+    rng = np.random.default_rng(seed)
+    effects = [effect * rng.standard_normal(n) for n in sizes]
+    cells = grid(*sizes)
+    first = np.isin(np.arange(len(cells)), rng.choice(len(cells), round(kept * len(cells)), replace=False))
+    codes = np.repeat(cells[first | (cells == 0).any(axis=1)], rows, axis=0)
+    y = 50 + sum(e[c] for e, c in zip(effects, codes.T, strict=True)) + noise * rng.standard_normal(len(codes))
+    return table(codes, y)

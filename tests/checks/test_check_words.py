@@ -3,56 +3,37 @@
 from __future__ import annotations
 
 import collections
-import itertools
 import re
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
+from planted_tables import additive_table, grid, table
 
-from recombine.checks import Purpose, Query, check
+from recombine.checks import Purpose, check
 from recombine.checks.additivity import _as_near, _Found, _verdict
 from recombine.checks.expected import Forecast, RuleError, per_cent
 from recombine.checks.judging import Judged
-from recombine.checks.notes import _rejected, _uneven
+from recombine.checks.notes import _rejected
 from recombine.cli.check import check as show
 from recombine.reporting.check import check_page
 
 
-def grid(*sizes):
-    return np.array(list(itertools.product(*map(range, sizes))))
-
-
-def table(codes, y):
-    return {"abcd"[k]: [f"{'abcd'[k]}{v}" for v in codes[:, k]] for k in range(codes.shape[1])} | {"y": y}
-
-
-def additive(sizes, seed, kept=0.6, rows=1, noise=1.0, effect=4.0):
-    """Additive answers on a part of a grid that holds every level."""
-    rng = np.random.default_rng(seed)
-    effects = [effect * rng.standard_normal(n) for n in sizes]
-    cells = grid(*sizes)
-    first = np.isin(np.arange(len(cells)), rng.choice(len(cells), round(kept * len(cells)), replace=False))
-    codes = np.repeat(cells[first | (cells == 0).any(axis=1)], rows, axis=0)
-    y = 50 + sum(e[c] for e, c in zip(effects, codes.T, strict=True)) + noise * rng.standard_normal(len(codes))
-    return table(codes, y)
-
-
 def test_where_combinations_have_several_rows_it_is_said_how_far_single_ones_scatter():
-    said = check(additive((6, 6), 0, rows=20, noise=3.0), ["a", "b"], target="y")
+    said = check(additive_table((6, 6), 0, rows=20, noise=3.0), ["a", "b"], target="y")
     assert said.to_dict()["forecast"]["scatter"] == pytest.approx(3.0, rel=0.1)
     words = f"means of combinations, around which single rows scatter by {said.answers.scatter:.3g}"
     many = f"; against means of very many rows expect about {said.forecast.error_many_rows:.3g}."
     assert f"This is of {words}{many}" in said.sentence()
     assert words in check_page(said)
-    alone = check(additive((6, 6), 0), ["a", "b"], target="y")
+    alone = check(additive_table((6, 6), 0), ["a", "b"], target="y")
     assert alone.to_dict()["forecast"]["scatter"] is None
     assert "means" not in alone.sentence()
 
 
 def test_nothing_to_collect_only_where_effects_may_add_up():
-    fine = check(additive((6, 6), 0), ["a", "b"], target="y")
+    fine = check(additive_table((6, 6), 0), ["a", "b"], target="y")
     assert fine.doubt is None
     assert "Nothing: training determines everything that was asked if effects add up." in check_page(fine)
     cells = grid(6, 6)[6 * [True] + 5 * [True, False, True, True, True, True]]
@@ -121,7 +102,7 @@ def test_a_p_value_is_told_with_digits_that_tell_its_side_of_the_level():
 
 
 def test_a_rule_is_said_to_err_less_only_where_its_numbers_are():
-    said = check(additive((6, 6), 0, rows=3), ["a", "b"], target="y")
+    said = check(additive_table((6, 6), 0, rows=3), ["a", "b"], target="y")
     sums = replace(said.forecast.assumed, error=1.0, uncharged=0.9)
     for error, tried, words in (
         (0.5, 0.5, "it erred less on combinations left out (0.5 against 1 of sums)"),
@@ -139,35 +120,14 @@ def test_a_rule_is_said_to_err_less_only_where_its_numbers_are():
         assert ("it erred less" in replace(said, forecast=found).sentence()) == (error < sums.error)
 
 
-def test_few_whole_numbers_with_gaps_may_be_codes():
-    rng = np.random.default_rng(0)
-    cells = grid(4, 4).repeat(3, axis=0)[:42]
-    for values, told in (([10, 20, 30, 40], True), ([1, 2, 3, 4], False), ([10.5, 20, 30], False)):
-        notes = check(table(cells, rng.choice(values, 42).tolist()), ["a", "b"], target="y").notes
-        assert any("if they are codes" in note for note in notes) == told
-
-
 def test_all_that_is_asked_is_counted_even_where_a_part_is_listed():
-    said = check(additive((6, 6), 0), ["a", "b"], target="y", max_queries=5)
+    said = check(additive_table((6, 6), 0), ["a", "b"], target="y", max_queries=5)
     total = said.total
     assert total > len(said.to_frame()) == 5
     assert said.to_dict()["asked"] | {"what": ""} == {"what": "", "total": total, "listed": 5}
     assert said.forecast.cells == said.counts["determined"] == total
     assert f"5 of the {total} combinations asked about are listed, here and in files" in " ".join(said.notes)
-    assert "are listed" not in " ".join(check(additive((6, 6), 0), ["a", "b"], target="y").notes)
-
-
-@pytest.mark.parametrize("effective", [2, 1])
-def test_effects_of_opposite_signs_and_of_none_are_no_shortcut(effective):
-    named = []
-    for seed in range(10):
-        rng, cells = np.random.default_rng(seed), grid(4, 6)
-        effects = [size * rng.standard_normal(n) for size, n in ((4, 4), (8, 6))][:effective]
-        y = 20 + sum(e[c] for e, c in zip(effects, cells.T, strict=False)) + rng.standard_normal(24)
-        y[rng.choice(24, 1)] = np.nan
-        said = check(table(cells, [None if np.isnan(v) else v for v in y]), ["a", "b"], target="y", draws=9)
-        named += [note for note in said.notes if note.startswith("Shortcut")]
-    assert not named
+    assert "are listed" not in " ".join(check(additive_table((6, 6), 0), ["a", "b"], target="y").notes)
 
 
 def test_a_p_value_stands_beside_its_threshold():
@@ -200,7 +160,7 @@ def test_what_was_not_tested_is_not_said_to_hold():
 
 
 def test_determined_is_said_only_where_the_gain_is_no_chance_and_no_other_rule_is_clearly_better():
-    said = check(additive((6, 6), 0, rows=3), ["a", "b"], target="y")
+    said = check(additive_table((6, 6), 0, rows=3), ["a", "b"], target="y")
     assert said.verdict == "determined"
     assert not said.fails(["assumption"])
     lucky = RuleError("pairs", 1.0, 0.9, False, 1.0)
@@ -217,45 +177,6 @@ def test_determined_is_said_only_where_the_gain_is_no_chance_and_no_other_rule_i
         assert doubted.fails(["assumption"])
 
 
-def test_answers_by_substitution_are_not_said_to_rest_on_adding_up():
-    cells = grid(6, 6)
-    asked = np.isin(np.arange(36), [0, 8, 15, 22, 29])
-    y = [None if q else "even" if (a + b) % 2 == 0 else "odd" for (a, b), q in zip(cells, asked, strict=True)]
-    said = check(table(cells, y), ["a", "b"], target="y")
-    assert said.rule == "substitution"
-    words = "replace each other, whether or not effects add up"
-    assert words in said.sentence()
-    assert "answered by substitution, which does not suppose that" in check_page(said)
-    assert f"Substitution {said.forecast.substituted}." in check_page(said)
-
-
-def test_what_substitution_does_not_cover_is_told_apart():
-    cells = grid(7, 6)
-    asked = np.isin(np.arange(42), [1, 9, 16, 26, 33, 41])
-    classes = ["C" if a == 6 or b == 5 else "AB"[(a // 3 + b) % 2] for a, b in cells]  # 6 and 5 behave like no other
-    y = [None if q else answer for answer, q in zip(classes, asked, strict=True)]
-    said = check(table(cells, y), ["a", "b"], target="y")
-    assert said.rule == "substitution"
-    told, covered = said.forecast.substitution, [q.covered for q in said.queries]
-    assert (sum(covered), len(covered)) == (told["covered"], told["asked"])
-    assert 0 < sum(covered) < len(covered)
-    assert f"where it covers ({sum(covered)}) and the commonest class elsewhere" in said.sentence()
-    rules = {q.covered: said.rule_of(q) for q in said.queries}
-    assert rules == {True: "substitution", False: "constant"}
-    assert said.to_frame()["rule"].to_list().count("constant") == len(covered) - sum(covered)
-
-
-def test_what_substitution_had_right_adds_up_to_its_error():
-    for seed in (4, 5):  # a border at which stand-ins are drawn again, ties of votes
-        rng, cells = np.random.default_rng(seed), grid(8, 6)
-        cells = cells[rng.permutation(48) < 30]
-        y = np.array(["hex", "cubic", "mono"])[np.where(cells[:, 1] < 4, (cells[:, 0] // 2) % 3, 0)]
-        found = check(table(cells, np.where(rng.random(30) < 0.08, "hex", y)), ["a", "b"], target="y").forecast
-        told, error = found.substitution, next(r.uncharged for r in found.rules if r.rule == "substitution")
-        right = told["tried"] * told["right"] + (found.stand_ins - told["tried"]) * told["elsewhere"]
-        assert error == pytest.approx(1 - right / found.stand_ins)
-
-
 def test_the_only_pair_that_was_never_seen_is_named(tmp_path, capsys):
     cells = grid(4, 4, 3)
     y = [None if (a, b) == (3, 2) else float(a + b + c) for a, b, c in cells]
@@ -266,7 +187,7 @@ def test_the_only_pair_that_was_never_seen_is_named(tmp_path, capsys):
 
 
 def test_rows_without_a_priced_level_cost_one():
-    result = check(additive((4, 4), 0), ["a", "b"], cost={"a": {"a1": 5.0}}, purpose=Purpose(budget=4))
+    result = check(additive_table((4, 4), 0), ["a", "b"], cost={"a": {"a1": 5.0}}, purpose=Purpose(budget=4))
     rows = result.space.decode(result.plan.cells)
     assert rows
     assert result.plan.costs.tolist() == [5.0 if row["a"] == "a1" else 1.0 for row in rows]
@@ -286,7 +207,7 @@ def test_errors_that_look_the_same_are_told_apart_and_a_gain_that_may_be_chance_
     before, after = head.split(" … ")
     assert f"error of {before} on the 44" in said.words
     assert said.words.endswith(f"the same answer for all {after}and the difference may be chance.")
-    result = replace(check(additive((6, 6), 0), ["a", "b"], target="y"), forecast=said)
+    result = replace(check(additive_table((6, 6), 0), ["a", "b"], target="y"), forecast=said)
     assert less in result.sentence()
     assert "10 % (may be chance)" in check_page(result)
     beaten = replace(said, rules=(replace(tried, beats=True),))
@@ -329,7 +250,7 @@ def test_the_page_shows_the_chance_of_a_class():
 
 @pytest.mark.parametrize("classes", [True, False])
 def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes):
-    rows = classes_of_rows() if classes else additive((6, 6), 0)
+    rows = classes_of_rows() if classes else additive_table((6, 6), 0)
     pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
     show(tmp_path / "t.csv", factors="a,b,c" if classes else "a,b", target="y")
     told = " ".join(capsys.readouterr().out.split())
@@ -353,82 +274,15 @@ def test_page_terminal_and_json_say_alike_how_a_rule_was_chosen():
 
 
 def test_what_is_supposed_of_pairs_of_effects_is_said_of_pairs(tmp_path, capsys):
-    pl.DataFrame(additive((4, 4, 3), 0, kept=0.8)).write_csv(tmp_path / "t.csv")
+    pl.DataFrame(additive_table((4, 4, 3), 0, kept=0.8)).write_csv(tmp_path / "t.csv")
     show(tmp_path / "t.csv", factors="a,b,c", target="y", order=2, out=tmp_path / "t.html")
     words = "etermined” supposes that effects of up to 2 factors at once add up; the answers"
     assert words in " ".join(capsys.readouterr().out.split())
     assert words in (tmp_path / "t.html").read_text()
 
 
-def test_ranges_below_zero_are_pointed_out_where_no_answer_is_and_not_cut():
-    rng, cells = np.random.default_rng(0), grid(6, 6)
-    y = rng.poisson(np.exp(0.8 * (rng.standard_normal(6)[cells[:, 0]] + rng.standard_normal(6)[cells[:, 1]])))
-    hidden = rng.permutation(36) < 10
-    told = [[None if h else int(v) + shift for v, h in zip(y, hidden, strict=True)] for shift in (0, -1, 100)]
-    counts, *others = (check(table(cells, answers), ["a", "b"], target="y") for answers in told)
-    below = [q.low for q in counts.queries if q.low < 0]
-    assert f"{len(below)} of 10 ranges" in next(n for n in counts.notes if "reach below 0, which no seen" in n)
-    for other in others:  # where a seen answer is negative, and where no range is
-        assert not any("below 0" in note for note in other.notes)
-
-
-def test_ranges_of_one_row_beyond_the_ends_of_a_rating_are_pointed_out():
-    rng = np.random.default_rng(0)
-    codes = np.repeat(np.array([(a, b) for a in range(8) for b in range(6)])[rng.permutation(48)[:34]], 8, axis=0)
-    y = 3.3 + rng.normal(0, 0.3, 8)[codes[:, 0]] + rng.normal(0, 0.3, 6)[codes[:, 1]] + rng.normal(size=len(codes))
-    table = {"a": codes[:, 0], "b": codes[:, 1], "y": np.clip(np.round(y), 1, 5)}
-    result = check(table, ["a", "b"], target="y", draws=9)
-    beyond = [n for n in result.notes if "of one row leave 1 to 5, the whole numbers" in n]
-    rows = sum(q.row_low < 1 or q.row_high > 5 for q in result.queries)
-    assert rows
-    assert beyond[0].startswith(f"{rows} of {len(result.queries)} ranges of one row")
-
-
-@pytest.mark.parametrize(("name", "top"), [("accuracy", 1.0), ("passed %", 100.0), ("growth %", None), ("y", None)])
-def test_answers_and_ranges_of_a_share_end_where_it_does_and_those_of_others_where_they_end(name, top):
-    rng, codes = np.random.default_rng(3), grid(6, 5)
-    codes = codes[rng.permutation(len(codes))[:22]]
-    y = np.clip(0.12 * codes.sum(axis=1) - 0.05 + 0.1 * rng.normal(size=22), 0, 1) * (100 if "%" in name else 1)
-    told = check({"a": codes[:, 0], "b": codes[:, 1], name: y}, ["a", "b"], target=name, grid=True, draws=9)
-    ends = [end for q in told.queries for end in (q.low, q.high, q.prediction) if end is not None]
-    said = [n for n in told.notes if "ranges are cut at" in n]
-    if top is None:
-        assert told.forecast.rule == "additive"
-        assert min(ends) < 0 or max(ends) > y.max()
-        assert not said
-    else:
-        assert min(ends) >= 0
-        assert max(ends) == top
-        assert f"cut at 0 and {top:g}, which {name} is taken not to leave (its name or sign says" in said[0]
-
-
-def test_on_a_log_odds_scale_no_range_leaves_it():
-    rng, codes = np.random.default_rng(0), grid(6, 5)
-    codes = codes[rng.permutation(len(codes))[:22]]
-    logit = 1 + 1.3 * (rng.standard_normal(6)[codes[:, 0]] + rng.standard_normal(5)[codes[:, 1]])
-    y = 1 / (1 + np.exp(-(logit + 0.3 * rng.normal(size=len(codes)))))
-    told = check({"a": codes[:, 0], "b": codes[:, 1], "y": y}, ["a", "b"], target="y", grid=True, draws=9)
-    assert told.forecast.rule == "additive on a log-odds scale"
-    ends = [end for q in told.queries for end in (q.low, q.high) if end is not None]
-    assert 0 <= min(ends) <= max(ends) <= 1
-    assert any("(a log-odds scale has no others, and no seen answer does)" in n for n in told.notes)
-
-
-def test_a_note_tells_easy_from_hard_combinations_by_their_ranges():
-    def ranged(*halves: float) -> list[Query]:
-        return [
-            Query((i, 0), "determined", prediction=5.0, low=5 - half, high=5 + half) for i, half in enumerate(halves)
-        ]
-
-    (note,) = _uneven(ranged(1.0, 1.0, 1.1, 12.0))
-    assert note.startswith(
-        "1 of 4 ranges are more than 3 times as wide as the median (± 1.05 in the median and ± 12 at"
-    )
-    assert _uneven(ranged(1.0, 1.0, 2.9)) == _uneven([]) == []
-
-
 def test_rows_asked_about_that_carry_answers_are_held_against_the_forecast_and_not_learnt_from():
-    whole = pl.DataFrame(additive((6, 6), 3, kept=1.0, rows=2))
+    whole = pl.DataFrame(additive_table((6, 6), 3, kept=1.0, rows=2))
     asked = (pl.col("a") == "a1") & (pl.col("b") == "b2") | (pl.col("a") == "a4") & (pl.col("b") == "b5")
     train, test = whole.filter(~asked), whole.filter(asked)
     said, silent = (check(train, ["a", "b"], target="y", test=t) for t in (test, test.drop("y")))
@@ -445,26 +299,6 @@ def test_rows_asked_about_that_carry_answers_are_held_against_the_forecast_and_n
     assert "2 rows asked about carry an answer in 'y': nothing was learnt from them" in " ".join(shown.notes)
 
 
-def test_a_further_row_of_a_seen_combination_falls_into_its_range_nine_times_in_ten():
-    rng, inside = np.random.default_rng(0), []
-    for seed in range(40):
-        given = pl.DataFrame(additive((4, 4), seed, kept=1.0, rows=3, noise=2.0))
-        cut = rng.random(len(given)) < 0.2
-        given = given.with_columns(pl.when(pl.Series(~cut)).then("y").alias("told"))
-        frame = check(given, ["a", "b"], target="told", draws=9).to_frame().filter(pl.col("status") == "seen")
-        held = given.filter(pl.Series(cut)).join(frame, on=["a", "b"])
-        inside += held.select(pl.col("y").is_between("row_low", "row_high"))["y"].to_list()
-    assert len(inside) > 250
-    assert 0.86 < np.mean(inside) < 0.94
-
-
-def test_an_upper_end_beyond_all_that_was_seen_is_said_to_tell_nothing():
-    rules = (RuleError("additive", 2.0, 0.5, True, 2.0),)
-    told = Forecast("additive", 2.0, 0.5, 50.0, "rmse", 3.0, 0.5, rules, 200, 8, 2, rules[0], span=9.0)
-    assert "50; that end tells nothing, as all seen answers lie within 9)" in told.words
-    assert "tells nothing" not in replace(told, high=8.0).words
-
-
 def test_texts_of_a_frame_come_back_as_texts():
     given = {"a": ["1", "2", "1", "3"], "b": [7, 7, 10, 10], "y": [1.0, 2.0, 3.0, 4.0]}
     for kind in (dict, pl.DataFrame):
@@ -477,7 +311,7 @@ def test_texts_of_a_frame_come_back_as_texts():
 
 def test_an_error_to_fail_on_that_is_near_the_forecast_is_said_to_hang_on_the_draw(tmp_path, capsys):
     path = tmp_path / "t.csv"
-    pl.DataFrame(additive((6, 6), 0)).write_csv(path)
+    pl.DataFrame(additive_table((6, 6), 0)).write_csv(path)
     found = check(path, ["a", "b"], target="y").forecast
     errors = [check(path, ["a", "b"], target="y", seed=s, draws=9).forecast.error for s in range(6)]
     assert 0.3 < found.by_draw / np.std(errors, ddof=1) < 3
@@ -487,53 +321,9 @@ def test_an_error_to_fail_on_that_is_near_the_forecast_is_said_to_hang_on_the_dr
         assert ("another draw of the combinations left out" in capsys.readouterr().err) is told
 
 
-def test_notes_of_tables_that_people_bring():
-    rng, cells = np.random.default_rng(0), grid(8, 7)
-    marks = np.clip(np.round(3 + rng.normal(0, 1.2, 8)[cells[:, 0]] + rng.normal(0, 1.2, 7)[cells[:, 1]]), 1, 5)
-    hidden = rng.permutation(len(cells)) < 20
-    rated = check(table(cells[~hidden], marks[~hidden]), ["a", "b"], target="y")
-    out = sum(q.low < 1 or q.high > 5 for q in rated.queries)
-    assert out
-    assert any(f"{out} of 20 ranges" in note and "leave 1 to 5" in note for note in rated.notes)
-    codes = grid(5, 5)[:-1]
-    ids = {"a": codes[:, 0], "b": codes[:, 1], "id": [f"u{i}" for i in range(24)], "y": rng.integers(2, size=24)}
-    said = " ".join(check(ids, ["a", "b", "id"], target="y").notes)
-    assert "24 of the 24 levels of id occur in a single row" in said
-    assert "--target-kind number forecasts the share of 1" in said
-    for same in (0.1, 5.0):
-        told = check(table(codes, [same] * 24), ["a", "b"], target="y")
-        assert told.sentence().startswith("Expect a root-mean-square error of 0 (all seen answers are the same")
-        assert {rule.error for rule in told.forecast.rules} == {0.0}
-    one = check({"a": [1, 2, 1, 2], "y": [1.0, 2.0, 1.5, 2.5]}, ["a"], target="y")
-    assert "With one factor there is nothing to recombine" in " ".join(one.notes)
-
-
 def test_a_share_is_all_only_where_it_is():
     assert [per_cent(x) for x in (0.994, 0.996, 1 - 1e-12, 1.0, -0.2)] == ["99 %", "99 %", "99 %", "100 %", "-20 %"]
     assert [per_cent(x, 1) for x in (0.9994, 0.9996, 1.0)] == ["99.9 %", "99.9 %", "100.0 %"]
-
-
-def test_one_note_says_that_answers_lie_below_a_limit():
-    rng, cells = np.random.default_rng(0), grid(6, 5)
-    y = rng.normal(0, 1, 6)[cells[:, 0]] + rng.normal(0, 1, 5)[cells[:, 1]]
-    y += 1 - np.quantile(y, 0.4)
-    limited, capped = [f"{v:.3f}" if v > 1 else "<1.0" for v in y], np.maximum(y, 1).round(3)
-    for answers, told in ((limited, "read as the limit itself, 1"), (capped, "exactly 1, the smallest")):
-        notes = check(table(cells, answers), ["a", "b"], target="y").notes
-        assert [told in n for n in notes if "limit" in n or "saturates" in n] == [True]
-
-
-@pytest.mark.parametrize("kind", ["saturated", "floor", "normal", "rounded", "counts", "ratings", "flags"])
-def test_answers_piled_up_at_one_end_are_pointed_out(kind):
-    rng, cells = np.random.default_rng(0), np.repeat(grid(5, 5)[:-3], 6, axis=0)
-    x = cells.sum(axis=1) + rng.normal(size=len(cells))
-    y = {"saturated": np.minimum(x, 4.5), "floor": np.maximum(x.round(1), 3), "normal": x, "rounded": x.round(),
-         "counts": rng.poisson(0.7, len(x)), "ratings": np.clip(x.round(), 1, 5), "flags": x > 3}[kind]  # fmt: skip
-    piled = [n for n in check(table(cells, y.astype(float)), ["a", "b"], target="y").notes if "saturates" in n]
-    end = {"saturated": "4.5, the largest", "floor": "3, the smallest"}.get(kind)
-    assert bool(piled) == (end is not None)
-    if end:
-        assert f"{(y == float(end.split(',')[0])).sum()} of {len(y)} answers in 'y' are exactly {end}" in piled[0]
 
 
 def test_what_is_determined_is_answered_however_much_is_not():
@@ -541,26 +331,6 @@ def test_what_is_determined_is_answered_however_much_is_not():
     found = check(known, ["a", "b"], target="y", max_queries=500)
     assert found.counts["undetermined"] > 500
     assert [q.prediction for q in found.queries if q.status == "determined"] == [pytest.approx(3.0)]
-
-
-def test_combinations_of_few_rows_are_said_to_blur_what_the_others_show_where_these_determine_as_much():
-    rng = np.random.default_rng(0)
-    cells = np.array([(a, b) for a in range(5) for b in range(5) if (a, b) != (4, 4)])
-
-    def notes(few, noise=5.0):
-        codes = np.repeat(cells, np.where(few, 1, 40), axis=0)
-        y = codes @ [1, -1] + noise * rng.normal(size=len(codes))
-        result = check({"a": codes[:, 0], "b": codes[:, 1], "y": y}, ["a", "b"], target="y")
-        return result.doubt, [n for n in result.notes if "--min-support" in n]
-
-    some = cells.sum(axis=1) % 5 > 2
-    (doubt, said), apart = notes(some), cells[:, 0] < 2
-    assert (doubt, said) == ("unsupported", [
-        f"{some.sum()} of 24 combinations have only 1 row, the others 40: their means are noisier, and in the error "
-        "all count alike; --min-support 5 leaves them out of training."
-    ])  # fmt: skip
-    assert notes(some, 0.1) == (None, [])
-    assert notes(apart) == ("unsupported", [])  # without them two levels were never seen
 
 
 def test_what_the_scale_of_the_rule_contradicts_is_not_called_determined():

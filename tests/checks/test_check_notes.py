@@ -1,0 +1,94 @@
+"""Notes on what people bring: codes, limits, identifiers, shares, few rows; and none where there is nothing to note."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from planted_tables import grid, table
+
+from recombine.checks import check
+
+
+def test_few_whole_numbers_with_gaps_may_be_codes():
+    rng = np.random.default_rng(0)
+    cells = grid(4, 4).repeat(3, axis=0)[:42]
+    for values, told in (([10, 20, 30, 40], True), ([1, 2, 3, 4], False), ([10.5, 20, 30], False)):
+        notes = check(table(cells, rng.choice(values, 42).tolist()), ["a", "b"], target="y").notes
+        assert any("if they are codes" in note for note in notes) == told
+
+
+@pytest.mark.parametrize("effective", [2, 1])
+def test_effects_of_opposite_signs_and_of_none_are_no_shortcut(effective):
+    named = []
+    for seed in range(10):
+        rng, cells = np.random.default_rng(seed), grid(4, 6)
+        effects = [size * rng.standard_normal(n) for size, n in ((4, 4), (8, 6))][:effective]
+        y = 20 + sum(e[c] for e, c in zip(effects, cells.T, strict=False)) + rng.standard_normal(24)
+        y[rng.choice(24, 1)] = np.nan
+        said = check(table(cells, [None if np.isnan(v) else v for v in y]), ["a", "b"], target="y", draws=9)
+        named += [note for note in said.notes if note.startswith("Shortcut")]
+    assert not named
+
+
+def test_notes_of_tables_that_people_bring():
+    rng, cells = np.random.default_rng(0), grid(8, 7)
+    marks = np.clip(np.round(3 + rng.normal(0, 1.2, 8)[cells[:, 0]] + rng.normal(0, 1.2, 7)[cells[:, 1]]), 1, 5)
+    hidden = rng.permutation(len(cells)) < 20
+    rated = check(table(cells[~hidden], marks[~hidden]), ["a", "b"], target="y")
+    out = sum(q.low < 1 or q.high > 5 for q in rated.queries)
+    assert out
+    assert any(f"{out} of 20 ranges" in note and "leave 1 to 5" in note for note in rated.notes)
+    codes = grid(5, 5)[:-1]
+    ids = {"a": codes[:, 0], "b": codes[:, 1], "id": [f"u{i}" for i in range(24)], "y": rng.integers(2, size=24)}
+    said = " ".join(check(ids, ["a", "b", "id"], target="y").notes)
+    assert "24 of the 24 levels of id occur in a single row" in said
+    assert "--target-kind number forecasts the share of 1" in said
+    for same in (0.1, 5.0):
+        told = check(table(codes, [same] * 24), ["a", "b"], target="y")
+        assert told.sentence().startswith("Expect a root-mean-square error of 0 (all seen answers are the same")
+        assert {rule.error for rule in told.forecast.rules} == {0.0}
+    one = check({"a": [1, 2, 1, 2], "y": [1.0, 2.0, 1.5, 2.5]}, ["a"], target="y")
+    assert "With one factor there is nothing to recombine" in " ".join(one.notes)
+
+
+def test_one_note_says_that_answers_lie_below_a_limit():
+    rng, cells = np.random.default_rng(0), grid(6, 5)
+    y = rng.normal(0, 1, 6)[cells[:, 0]] + rng.normal(0, 1, 5)[cells[:, 1]]
+    y += 1 - np.quantile(y, 0.4)
+    limited, capped = [f"{v:.3f}" if v > 1 else "<1.0" for v in y], np.maximum(y, 1).round(3)
+    for answers, told in ((limited, "read as the limit itself, 1"), (capped, "exactly 1, the smallest")):
+        notes = check(table(cells, answers), ["a", "b"], target="y").notes
+        assert [told in n for n in notes if "limit" in n or "saturates" in n] == [True]
+
+
+@pytest.mark.parametrize("kind", ["saturated", "floor", "normal", "rounded", "counts", "ratings", "flags"])
+def test_answers_piled_up_at_one_end_are_pointed_out(kind):
+    rng, cells = np.random.default_rng(0), np.repeat(grid(5, 5)[:-3], 6, axis=0)
+    x = cells.sum(axis=1) + rng.normal(size=len(cells))
+    y = {"saturated": np.minimum(x, 4.5), "floor": np.maximum(x.round(1), 3), "normal": x, "rounded": x.round(),
+         "counts": rng.poisson(0.7, len(x)), "ratings": np.clip(x.round(), 1, 5), "flags": x > 3}[kind]  # fmt: skip
+    piled = [n for n in check(table(cells, y.astype(float)), ["a", "b"], target="y").notes if "saturates" in n]
+    end = {"saturated": "4.5, the largest", "floor": "3, the smallest"}.get(kind)
+    assert bool(piled) == (end is not None)
+    if end:
+        assert f"{(y == float(end.split(',')[0])).sum()} of {len(y)} answers in 'y' are exactly {end}" in piled[0]
+
+
+def test_combinations_of_few_rows_are_said_to_blur_what_the_others_show_where_these_determine_as_much():
+    rng = np.random.default_rng(0)
+    cells = np.array([(a, b) for a in range(5) for b in range(5) if (a, b) != (4, 4)])
+
+    def notes(few, noise=5.0):
+        codes = np.repeat(cells, np.where(few, 1, 40), axis=0)
+        y = codes @ [1, -1] + noise * rng.normal(size=len(codes))
+        result = check({"a": codes[:, 0], "b": codes[:, 1], "y": y}, ["a", "b"], target="y")
+        return result.doubt, [n for n in result.notes if "--min-support" in n]
+
+    some = cells.sum(axis=1) % 5 > 2
+    (doubt, said), apart = notes(some), cells[:, 0] < 2
+    assert (doubt, said) == ("unsupported", [
+        f"{some.sum()} of 24 combinations have only 1 row, the others 40: their means are noisier, and in the error "
+        "all count alike; --min-support 5 leaves them out of training."
+    ])  # fmt: skip
+    assert notes(some, 0.1) == (None, [])
+    assert notes(apart) == ("unsupported", [])  # without them two levels were never seen
