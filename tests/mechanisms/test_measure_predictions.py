@@ -389,3 +389,24 @@ def test_six_birds_that_were_never_seen_on_the_other_background_tell_a_shortcut(
     result = measure_predictions(table, ["bird", "place"], target="y", prediction="p", split="part=test")
     assert unseen.any()
     assert (result.mechanisms == ("shortcut by place",)) == named
+    finding = next(e for e in result.evidence if e.mechanism == "shortcut by place")
+    assert finding.p is not None
+    if named:  # 20 ways to hand answers out are no reason for a smaller p.
+        assert finding.p >= 1 / 20 - 1e-9
+        assert f"p = {finding.p:.2g} over combinations, " in result.sentence()
+    assert ("over rows if these are independent" in result.sentence()) == named
+
+
+@pytest.mark.parametrize("follows", ["one factor", "nothing", "both"])
+def test_single_rows_that_follow_one_factor_are_said_to_though_they_may_be_noise(follows: str) -> None:
+    rng = np.random.default_rng(3)
+    a, b = np.indices((8, 8)).reshape(2, -1)
+    y, unseen = rng.integers(4, size=64), rng.random(64) < 0.35
+    usual = np.array([np.bincount(y[~unseen & (a == level)], minlength=4).argmax() for level in range(8)])[a]
+    said = {"one factor": usual, "nothing": rng.integers(4, size=64), "both": y}[follows]
+    names = np.array([f"class {k}" for k in range(4)])
+    part = np.where(unseen, "test", "train")
+    table = {"a": a, "b": b, "y": names[y], "p": names[np.where(unseen, said, y)], "part": part}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.verdict == ("composes" if follows == "both" else "unclear")
+    assert ("are those of a shortcut by a (" in result.sentence()) == (follows == "one factor")

@@ -19,16 +19,17 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.besides import MISREAD, misread
 from recombine.mechanisms.by_heart import SHRINKING
 from recombine.mechanisms.case import Case
-from recombine.mechanisms.comparing import Comparison, unsure
+from recombine.mechanisms.comparing import Comparison
 from recombine.mechanisms.constant import shifted
 from recombine.mechanisms.deciding import decide
 from recombine.mechanisms.determined import LeftOpen, at_new_levels, left_open
-from recombine.mechanisms.evidence import FAILING, evidence, named
+from recombine.mechanisms.evidence import FAILING, evidence, follows_one_factor, named
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.fitting import fails_though_unfitted, in_part
 from recombine.mechanisms.ignored import ignored, ignored_words
 from recombine.mechanisms.literal import LITERAL
 from recombine.mechanisms.noted import noted
+from recombine.mechanisms.reach import reach
 from recombine.mechanisms.reconsidering import (
     Ruling,
     level_apart,
@@ -102,6 +103,8 @@ def judge(
         ruling, sums = (ruling[0], f"{ruling[1]}. {sums}"), ""
     width = _width(case)
     verdict, why = _explained(case, ruling, found, width, undetermined)
+    if verdict == "unclear" and not look and (follows := follows_one_factor(found)):
+        why = f"{why}. {follows}"
     if told.said and verdict == "not fitted":
         why, told = f"{why}. {told.said}", replace(told, said="")
     tails = "" if apart and apart.said else heavy_tails(case.answers, case.over)
@@ -197,7 +200,7 @@ def _width(case: Case) -> Interval:
     """The gap, within what errors allow: none is below 0, and so no gap below that of seen combinations."""
     answers, gap = case.answers, case.gap
     least = min(answers.most, gap.seen.high) if gap.seen.bounded else answers.most
-    return unsure(gap.width, answers, answers.unseen, answers.compared).within(0.0 - least, answers.most)
+    return reach(gap, answers).within(0.0 - least, answers.most)
 
 
 def _training(answers: Answers, seed: int) -> Interval:

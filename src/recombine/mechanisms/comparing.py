@@ -129,16 +129,13 @@ def average(answers: Answers, over: Over, *terms: Term, shares: bool = True) -> 
     return replace(found, low=low, high=high)  # A bound that is nothing but rounding lies on no side of 0.
 
 
-def unsure(
-    figure: Interval, answers: Answers, up: NDArray[np.bool_], down: NDArray[np.bool_] | None = None
-) -> Interval:
+def unsure(figure: Interval, answers: Answers, at: NDArray[np.bool_]) -> Interval:
     """The figure of one classifier whose combinations all say the same, so that over them it does not vary: as far up
-    and down as none of so many combinations being wrong leaves open (95 %). ``down``: what is taken off."""
+    and down as none of so many combinations being wrong leaves open (95 %)."""
     if len(answers.members) > 1 or answers.classes is None or not figure.bounded or figure.high - figure.low > NOTHING:
         return figure
-    below = up if down is None or figure.mean > 0 else down
-    high, low = (most_wrong(0.0, float(at.sum())) for at in (up, below))
-    return replace(figure, low=figure.low - low, high=figure.high + high)
+    open_ = most_wrong(0.0, float(at.sum()))
+    return replace(figure, low=figure.low - open_, high=figure.high + open_)
 
 
 def uncertain(figure: Interval) -> Interval:

@@ -129,6 +129,19 @@ def named(found: Sequence[Finding], verdict: str) -> tuple[Finding, ...]:
     return tuple(sorted(marked, key=lambda e: not e.named))
 
 
+def follows_one_factor(found: Sequence[Finding]) -> str:
+    """That wrong answers follow one factor, in a clause, where it is not clear whether that is a failure: single rows
+    may be nothing but noise, and who knows no better than one factor then does nothing wrong."""
+    own = simplest([e for e in found if e.speaks and e.id.split()[0] in RULES])
+    if own is None or not own.startswith("factor"):
+        return ""
+    finding = next(e for e in found if e.id == own)
+    return (
+        f"Where they are wrong, answers to unseen ones are those of a {finding.mechanism} ({finding.numbers()}): that "
+        "is no failure only if what is wrong there is noise"
+    )
+
+
 def simplest(speaking: Sequence[Finding]) -> str | None:
     """Which of these rules accounts for the answers in the simplest way."""
     if not speaking:

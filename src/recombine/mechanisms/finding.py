@@ -34,6 +34,9 @@ class Finding:
     reference: str = "chance"
     """… in a word or two."""
     p: float | None = None
+    """How rarely chance gives as much, where combinations are dealt anew, …"""
+    by_rows: float | None = None
+    """… and if rows of one combination had nothing to do with each other, where combinations are too few to tell."""
     explained: Interval | None = None
     """Share of the wrong answers on unseen combinations that agree with this rule; of a leak, of the error beyond the
     noise that would go without it."""
@@ -51,9 +54,14 @@ class Finding:
         return None if self.explained is None else self.explained.mean
 
     @property
+    def least(self) -> float | None:
+        """The p that decides."""
+        return self.p if self.by_rows is None else self.by_rows
+
+    @property
     def puzzles(self) -> bool:
         """Whether it is not named though chance would rarely give it, so that a reader asks why."""
-        return bool(self.why) and not self.named and (self.speaks or (self.p is not None and self.p <= LEVEL))
+        return bool(self.why) and not self.named and (self.speaks or (self.least is not None and self.least <= LEVEL))
 
     def numbers(self) -> str:
         """The number behind the mechanism, in one phrase."""
@@ -62,17 +70,17 @@ class Finding:
             parts.append(f"{self.reference} {share(self.chance)}")
         if self.p is not None:
             parts.append(f"p = {self.p:.2g}")
+        if self.by_rows is not None:
+            parts[-1] += f" over combinations, {self.by_rows:.2g} over rows if these are independent"
         if self.explained is not None:
             of = "error beyond the noise" if self.id == "leak" else "wrong answers"
             parts.append(f"explains {ranged(self.explained)} of the {of}")
         return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
-        plain = {
-            name: None if value is None or not math.isfinite(value) else value
-            for name, value in (("chance", self.chance), ("p", self.p), ("explains", self.explains))
-        }
-        names = ("id", "mechanism", "what", "reference", "named", "speaks", "why", "limit")
-        words = {name: getattr(self, name) for name in names}
+        names = (("chance", self.chance), ("p", self.p), ("by_rows", self.by_rows), ("explains", self.explains))
+        plain = {name: None if value is None or not math.isfinite(value) else value for name, value in names}
+        told = ("id", "mechanism", "what", "reference", "named", "speaks", "why", "limit")
+        words = {name: getattr(self, name) for name in told}
         explained = None if self.explained is None else self.explained.to_dict()
         return {**words, "value": self.value.to_dict(), **plain, "explained": explained}

@@ -141,8 +141,8 @@ def follow(asked: Answers, rules: Sequence[Rule], over: Over, seed: int = 0) -> 
     outcomes = [_either(asked, rule, over, seed) for rule in rules]
     needed = LEVEL / max(1, sum(not isinstance(o, str) for o in outcomes))
     for i, found in enumerate(outcomes):
-        if not isinstance(found, str) and found.p is not None and found.p > needed:
-            why = f"chance may give as much: p = {found.p:.2g}, and {needed:.2g} is needed"
+        if not isinstance(found, str) and found.least is not None and found.least > needed:
+            why = f"chance may give as much: p = {found.least:.2g}, and {needed:.2g} is needed"
             outcomes[i] = replace(found, speaks=False, why=why)
     return outcomes
 
@@ -160,7 +160,8 @@ def _either(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str:
         return found
     if not isinstance(found, str) and not found.why and (found.explains or 0.0) >= (alone.explains or 0.0):
         return found
-    return replace(alone, p=min(1.0, 2 * alone.p))
+    by_rows = None if alone.by_rows is None else min(1.0, 2 * alone.by_rows)
+    return replace(alone, p=min(1.0, 2 * alone.p), by_rows=by_rows)
 
 
 def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str:
@@ -191,25 +192,30 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     own = np.unique(allowed[at], axis=0, return_inverse=True)[1].ravel()
     by_rows = rule.id.startswith("factor") and asked.classes is not None and asked.counts[at].sum() >= MANY_ROWS
     by_rows = bool(by_rows and len(set(own)) > 1 and _ways(own) < FEWEST_WAYS)
+    p, over_rows = handed_out(together, seed), None
     if few:
-        p = _given_more_often(followed.mean(axis=0), asked.counts[at], own, chance)
+        over_rows = _given_more_often(followed.mean(axis=0), asked.counts[at], own, chance)
         value = over_examples([followed.mean(axis=0)], [asked.counts[at]]).within(0, 1)
     else:
-        p = handed_out(together, seed)
         if rule.id == "copy" and asked.classes is not None:
             p = max(p, _handed_wrong(asked, allowed, at, float(followed.mean(axis=0).sum())))
         value = over.mean(followed, ranges=[(0, 1)]).within(0, 1)
     if wrong_with is not None and (few or value.mean >= NEARLY_ALL):
         both = _together(handed_out(together, seed), wrong_with)
-        p = max(p, both) if few else min(1.0, 2 * min(p, both))  # Rows of few combinations are answered together.
+        p = min(1.0, 2 * min(p, both))
+        over_rows = None if over_rows is None else max(over_rows, both)  # These are answered together.
     if by_rows and not few and p <= BY_COMBINATIONS:
-        p = min(p, 2 * _given_more_often(followed.mean(axis=0), asked.counts[at], own, chance))
+        over_rows = min(p, 2 * _given_more_often(followed.mean(axis=0), asked.counts[at], own, chance))
+    if over_rows is not None:
+        p = max(p, 1 / _ways(own))  # Nothing is rarer than one way of dealing them.
     hits = 0.0 if asked.hits is None else (allowed[:, : asked.hits.shape[1]] * asked.hits).sum(axis=1)
     given_amiss = np.maximum(share - hits, 0.0)  # Without what few rows have rightly.
     explained = accounted(given_amiss, asked.wrong(), over, _beyond_noise(asked))
     explains = explained.mean
     lift = (value.mean - chance) / max(1 - chance, 1e-9)
-    scarce = f"Over examples of {len(at)} combinations: another rule may answer these alike. " * (few or by_rows)
+    scarce = (
+        f"Over rows of {len(at)} combinations, as if they were independent: another rule may answer these alike. "
+    ) * (few or by_rows)
     why = ""
     several = rule.usual and asked.classes is not None and bool(np.median(allowed[at].sum(axis=1)) > 1)
     if explains < MOST_OF:
@@ -224,8 +230,8 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
     elif (several or rule.id == "copy") and not value.low >= COPIED:
         why = f"where several answers would do, the interval has to begin at {COPIED:g} or above"
     return Finding(
-        rule.id, rule.mechanism, rule.what, uncertain(value), chance=chance, p=p, explained=explained, speaks=not why,
-        why=why, limit=scarce + BEHAVIOUR,
+        rule.id, rule.mechanism, rule.what, uncertain(value), chance=chance, p=p, by_rows=over_rows,
+        explained=explained, speaks=not why, why=why, limit=scarce + BEHAVIOUR,
     )  # fmt: skip
 
 
