@@ -27,18 +27,20 @@ def density_of(rule: Rule) -> Floats | None:
     return rule.density if isinstance(rule, Adding) and rule.name.startswith("additive") else None
 
 
-def off_scale(entered: list[Rule], densities: list[Floats | None], few: int) -> set[int]:
-    """Rules under whose forecasts the stand-ins are less likely than under those of a rule on another scale; a simpler
-    rule only where that is clear. A few large answers make nearly all of a squared error, so that by chance the wrong
-    scale often has the smaller one; how likely answers are, all of them tell alike (Box and Cox 1964, here of what was
-    left out)."""
+def off_scale(entered: list[Rule], densities: list[Floats | None], losses: list[Floats], few: int) -> set[int]:
+    """Rules under whose forecasts the stand-ins are less likely than under those of a rule on another scale that does
+    not clearly err more; a simpler rule only where that is clear. A few large answers make nearly all of a squared
+    error, so that by chance the wrong scale often has the smaller one; how likely answers are, all of them tell alike
+    (Box and Cox 1964, here of what was left out)."""
     told = [(i, rule.scale.name, d) for i, (rule, d) in enumerate(zip(entered, densities, strict=True))
             if isinstance(rule, Adding) and d is not None]  # fmt: skip
     lost = set[int]()
     for i, scale, density in told:
         for j, other, beside in told:
             gain, sure = beside - density, SURER if i < j else WORTH
-            if scale != other and gain.mean() > max(sure * gain.std(ddof=1) / np.sqrt(few), TIE):
+            likelier = gain.mean() > max(sure * gain.std(ddof=1) / np.sqrt(few), TIE)
+            more = losses[j] - losses[i]
+            if scale != other and likelier and more.mean() <= SURER * more.std(ddof=1) / np.sqrt(few):
                 lost.add(i)
     return lost
 

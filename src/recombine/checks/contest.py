@@ -111,7 +111,7 @@ class Contest:
         """The place of the rule that is recommended; none that is worse than the same answer for all."""
         constant = self.losses[0].mean()
         worse = [i for i, loss in enumerate(self.losses) if self.metric == "log loss" and loss.mean() >= constant]
-        lost = off_scale(self.rules, self.densities, self.few).union(worse)
+        lost = off_scale(self.rules, self.densities, self.losses, self.few).union(worse)
         return choose(self.told_apart, self.few, self.worth, lost)
 
     @property

@@ -266,7 +266,11 @@ class Forecast:
         charged = [f"{r.rule} {shown(r.uncharged)}" for r in self.rules if r.uncharged != r.error]
         if self.metric == "rmse" or not charged:
             apart = f"by at most 0.5 % or a third of a standard error{self._few}"
-            return f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}{self._on}"
+            scale = (
+                "; of sums on several scales that on which the seen answers are likelier, unless it clearly errs more"
+            )
+            said = f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}"
+            return f"{said}{scale if self.scale is not None else ''}{self._on}"
         who = "they and their choice" if self.share else "they"
         added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
         gains = " and that still errs less than the same answer for all" if self.metric == "log loss" else ""

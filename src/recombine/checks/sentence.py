@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from recombine.checks.corner import supposed
@@ -77,10 +78,20 @@ def _determined(result: CheckResult) -> str:
     if result.verdict == "assumption rejected":
         return f"{every}, which the seen combinations contradict ({evidence(result)})."
     if result.verdict == "determined":
-        best = result.forecast.scale if result.forecast is not None else None
-        on = f"; adding up does best on a {best.name} scale" if best is not None else ""
-        return f"{every}, and the seen combinations do not contradict that{on}{_rather(result)}."
+        return f"{every}, and the seen combinations do not contradict that{_on_scale(result)}{_rather(result)}."
     return f"{every}, but that is not shown{result.for_levels}: {not_shown(result)}."
+
+
+def _on_scale(result: CheckResult) -> str:
+    """The scale on which sums are recommended: the best, or that on which answers are likelier."""
+    told = result.forecast
+    if told is None or told.scale is None:
+        return ""
+    plain = next((rule.error for rule in told.rules if rule.rule == "additive"), math.inf)
+    if plain >= told.error:
+        return f"; adding up does best on a {told.scale.name} scale"
+    on = f"; on a {told.scale.name} scale the seen answers are likelier, if forecast no better"
+    return f"{on} ({' against '.join(apart(told.error, plain))})"
 
 
 def _rather(result: CheckResult) -> str:

@@ -21,6 +21,7 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.special import fdtrc, ndtri
 
+from recombine.checks import computed
 from recombine.checks.between import Means, Way, by_dealing, kept_to, one_each
 from recombine.checks.bystanders import MOST_COLUMNS
 from recombine.checks.cases import by_cases, counts_cases, words
@@ -134,10 +135,18 @@ def unnamed(
     ]  # fmt: skip
     y, count = target.mean[told] if scale is None else scale.forth(target.mean[told]), target.count[told]
     ways = [column.ways(np.sqrt(count)) for column in columns]
-    counted = [(k, c.order) for k, c in enumerate(columns) if kinds.get(names[k]) == "number" and c.order is not None]
-    counted = [(k, n) for k, n in counted if counts_cases(n)] if (count == 1).all() else []
+    numbers_ = [(k, c.order) for k, c in enumerate(columns) if kinds.get(names[k]) == "number" and c.order is not None]
+    counted = [(k, n) for k, n in numbers_ if counts_cases(n)] if (count == 1).all() else []
     few = by_cases(x, y, counted) if counted else None
     said = [] if few is None else [words(names[few.place], few)]
+    given = target.mean[told]
+    made = (computed.quotient(given, numbers_) or computed.share_of(given, counted)) if (count == 1).all() else None
+    if made is not None and (made.part is not None or not said):
+        part, n = None if made.part is None else names[made.part], dict(numbers_)[made.whole]
+        for place in (made.whole,) if made.part is None else (made.part, made.whole):
+            ways[place] = []
+        counts = made.whole in dict(counted) and not said
+        said += [computed.words(quoted(how["target"]), part, names[made.whole], n, counts)]
     found, apart = each(x, y, count, float(target.spread.sum()), ways), list[Explaining]()
     means, sums = Means(at, count), _effects(read, known, at, len(blocks), False) if alone else None
     if sums is not None:

@@ -175,5 +175,6 @@ def _conditions(result: CheckResult, asked: list[str], failed: list[str]) -> Non
     for text in failed:
         found, name = result.forecast, text.partition("=")[0]
         worst = None if found is None else getattr(found, f"worst_{name}", 0.0)
-        expected = ": there is no forecast" if worst is None else f": {worst:.3g} is expected"
+        what = "may be, at the upper end of its interval" if name == "high" else "is expected"
+        expected = ": there is no forecast" if worst is None else f": {worst:.3g} {what}"
         sys.stderr.write(f"failed on {text}{expected if '=' in text else ''}\n")
