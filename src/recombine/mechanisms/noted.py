@@ -16,7 +16,14 @@ from recombine.statistics import FEW, FloatArray
 def noted(case: Case) -> list[str]:
     """A sentence or two each."""
     answers = case.answers
-    found = [*given_away(case), _said_noise(answers, case.known), _reads_more(case), _bare(answers), _unread(answers)]
+    found = [
+        *answers.lone_rows,
+        *given_away(case),
+        _said_noise(answers, case.known),
+        _reads_more(case),
+        _bare(answers),
+        _unread(answers),
+    ]
     if answers.not_finite:
         found.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")
     return [note for note in [*found, _compared(answers)] if note]

@@ -15,6 +15,7 @@ from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.besides import MOST_COLUMNS, MOST_ROWS, columns_taken_off
 from recombine.mechanisms.columns import Columns, Kind, answer_columns, check_roles, labels
 from recombine.mechanisms.literal import among
+from recombine.mechanisms.lone_row import lone_rows
 from recombine.mechanisms.misplaced import misplaced
 from recombine.mechanisms.probabilities import likely_class
 from recombine.mechanisms.remarks import remarks, rows_words
@@ -180,6 +181,7 @@ def _read(
         hits=_hits(frames, told, columns, how, parts),
         copied=None if flags is None else np.stack([means(name) for name in copies]),
         misplaced=misplaced(frame, columns, how.factors, how.split),
+        lone_rows=lone_rows(frame, columns, how.factors, how.split),
     )
     notes, dropped = left, sum(t.dropped for t in right)
     notes += [f"{rows_words(dropped, 'was', 'were')} left out: factors are missing."] if dropped else []

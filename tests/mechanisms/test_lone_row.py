@@ -1,0 +1,39 @@
+"""A row that makes most of an error is named, and none among many."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recombine as rc
+
+PARTS = {"train": "training rows", "again": "test rows of seen combinations", "unseen": "rows of unseen combinations"}
+
+
+def table(seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    a, b, row = (v.ravel() for v in np.meshgrid(range(6), range(5), range(4), indexing="ij"))
+    mean = rng.normal(size=6)[a] + rng.normal(size=5)[b]
+    unseen = (a + b) % 5 == 0
+    part = np.where(unseen, "unseen", np.where(row == 0, "again", "train"))
+    named = {"a": [f"a{i}" for i in a], "b": [f"b{i}" for i in b], "y": mean + 0.5 * rng.normal(size=len(a)), "p": mean}
+    return pd.DataFrame(named | {"where": part, "part": np.where(part == "train", "train", "test")})
+
+
+def notes(frame: pd.DataFrame) -> list[str]:
+    found = rc.measure_predictions(frame.drop(columns="where"), ["a", "b"], target="y", prediction="p",
+                                   split="part=test")  # fmt: skip
+    return [note for note in found.notes if "squared error: row" in note]
+
+
+@pytest.mark.parametrize("where", PARTS)
+def test_a_prediction_that_ran_away_is_named(where):
+    frame = table(1)
+    place = int(np.flatnonzero(frame["where"] == where)[3])
+    frame.loc[place, "p"] += 60
+    (said,) = notes(frame)
+    assert f"row {place + 1} (a = {frame.a[place]}, b = {frame.b[place]})" in said
+    assert PARTS[where] in said
+
+
+def test_errors_of_many_rows_name_none():
+    assert not [note for seed in range(6) for note in notes(table(seed))]
