@@ -44,11 +44,9 @@ def lone_rows(
         if len(error) >= FEWEST and np.isfinite(error).all() and (share := _share(error)):
             one = group.row(int(error.argmax()), named=True)
             at = ", ".join(f"{brief(name)} = {brief(one[name])}" for name in factors)
-            told.append(
-                f"One of the {len(error):,} {where} makes {share:.0%} of their squared error: row {one['row ']} "
-                f"({at}), where {one['p']:.4g} is given and {one['y']:.4g} is right. Look at it first, and measure again "
-                "without it."
-            )
+            found = f"row {one['row ']} ({at}), where {one['p']:.4g} is given and {one['y']:.4g} is right"
+            first = f"One of the {len(error):,} {where} makes {share:.0%} of their squared error: {found}."
+            told.append(f"{first} Look at it first, and measure again without it.")
     return tuple(told)
 
 
