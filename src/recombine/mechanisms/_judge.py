@@ -45,12 +45,13 @@ from recombine.mechanisms.standing_out import StandingOut, stands_out
 from recombine.mechanisms.summing import adds_up
 from recombine.mechanisms.sure import sureness
 from recombine.mechanisms.tails import heavy_tails
-from recombine.mechanisms.written import written
+from recombine.mechanisms.written import PUT_RIGHT, written
 from recombine.mechanisms.wrong_where_seen import wrong_where_seen
 from recombine.statistics import Interval, interval
 
 FITTED = 0.1
 MARGIN = 0.05
+BETTER = "clearly better than seen ones, which is a reason to look at what goes wrong on these"
 
 
 def judge(
@@ -94,9 +95,11 @@ def judge(
     look += [elsewhere] * bool(elsewhere)
     if ruling[0] == "not fitted" and (unused := ignored(case.bare, seed)):
         ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
-    if level := () if elsewhere else level_apart(case):
-        ruling, first = without_the_level(case, ruling, level, alone)
-        look.append(first)
+    plain = told.right or case.answers
+    level, told_by = ((), plain) if elsewhere else level_apart(case, plain)
+    if level:
+        ruling, first = without_the_level(ruling, level, plain, told_by, alone)
+        look.append(PUT_RIGHT * (plain is not case.answers) + first)
     found = list(named(found, ruling[0]))
     sums = "" if any(e.named for e in found) else adds_up(case.bare)
     if sums and ruling[0] == "not fitted":
@@ -109,7 +112,8 @@ def judge(
         why, told = f"{why}. {told.said}", replace(told, said="")
     tails = "" if apart and apart.said else heavy_tails(case.answers, case.over)
     calibrated = sureness(case.answers, case.over, margin)
-    broken = "" if level else wrong_where_seen(case.bare, case.beside.trained_constant)
+    broken = "" if level else wrong_where_seen(told.right or case.bare, case.beside.trained_constant)
+    broken = f"{PUT_RIGHT}{broken}" if broken and told.right else broken
     off = shifted(case.bare.at(case.bare.unseen), case.over, margin) if verdict == "nothing seen" else ""
     more = (
         f"{off[:1].upper()}{off[1:]}." * bool(off),
@@ -176,14 +180,17 @@ def _decided(case: Case, found: Sequence[Finding], undetermined: LeftOpen) -> tu
     ruling = decide(case.answers, case.gap, case.comparison, case.over, case.margin, case.fitted, speaks)
     apart = stands_out(case.answers, case.comparison, case.gap.beyond, case.margin, case.seed)
     column = any(e.id == MISREAD and e.speaks for e in found)
-    return reconsidered(case, ruling, apart, undetermined, speaks, column), apart
+    copies = any(e.id == LITERAL and e.speaks for e in found)
+    return reconsidered(case, ruling, apart, undetermined, speaks, copies, column), apart
 
 
 def _explained(case: Case, ruling: Ruling, found: Sequence[Finding], width: Interval, undetermined: LeftOpen) -> Ruling:
     """The verdict with what is left to say of it: how far few combinations tell, and what failing ones have in
     common where no mechanism is named."""
     (verdict, why), answers = ruling, case.answers
-    if verdict == "composes" and width.high > case.margin and not why:
+    if verdict == "composes" and not why and width.mean < -case.margin:
+        why = BETTER if width.high < -case.margin else "no worse than seen ones"
+    elif verdict == "composes" and width.high > case.margin and not why:
         why = f"as it answers seen ones, as far as {int(answers.unseen.sum()):,} of them tell"
     elif verdict == "unclear" and (shift := shifted(case.bare.at(case.bare.unseen), case.over, case.margin)):
         why = f"{why}. {shift[:1].upper()}{shift[1:]}"

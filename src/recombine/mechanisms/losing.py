@@ -104,6 +104,17 @@ def shortfall(answers: Answers, comparison: Comparison, seen: Interval, unseen: 
     return min(worse, key=lambda c: c.error.mean).name if answers.like and worse else ""
 
 
+def mostly_lost(answers: Answers, comparison: Comparison, beyond: FloatArray) -> bool:
+    """Whether by mean errors, whatever their intervals, more than half is lost of what is known of seen combinations
+    beyond always giving the same answer: that is no composing in part. ``beyond``: errors beyond the noise."""
+    at, away, constant = answers.compared, answers.unseen, comparison.constant
+    if constant is None or not (at.any() and away.any()):
+        return False
+    seen, own = max(0.0, float(beyond[:, at].mean())), float(beyond[:, away].mean())
+    always = own + constant.error.mean - float(answers.error[:, away].mean())
+    return own > always or own - seen > HALF * (always - seen)
+
+
 def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) -> bool:
     """Whether new rows of seen combinations are answered clearly better than rows of one combination allow, and unseen
     ones as well as these do: then the gap is what was known of the rows, and not of the factors. Classes of few rows
@@ -124,13 +135,15 @@ def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) 
 
 
 def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:
-    """Whether all of these combinations get one and the same answer; of probabilities, one that does no better than
-    training's shares."""
-    said, loss = answers.predicted[:, at].mean(axis=0), answers.scores.get("log loss")
+    """Whether all of these combinations get one and the same answer; of probabilities, one and the same too, or ones
+    that do no better than training's shares."""
+    said, loss, sure = answers.predicted[:, at].mean(axis=0), *map(answers.scores.get, ("log loss", "confidence"))
     if not len(said) or (np.ptp(said, axis=0) > NOTHING * max(1.0, float(np.abs(said).max()))).any():
         return False
     if answers.classes is not None and said.max() < 1 - NOTHING:
         return False  # Alike on average alone.
+    if sure is not None and np.ptp(sure[:, at]) <= NOTHING:
+        return True
     return loss is None or answers.trained is None or loss[:, at].mean() > shares_cost(answers)[at].mean() - NOTHING
 
 

@@ -12,6 +12,9 @@ from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import brief, figure_words, share
 from recombine.statistics import FEW, FloatArray
 
+FAR_LESS = 0.1
+"""Share of the noise that a learner may leave before it is said that the answer may have leaked."""
+
 
 def noted(case: Case) -> list[str]:
     """A sentence or two each."""
@@ -47,6 +50,12 @@ def _reads_more(case: Case) -> str:
     if answers.like and answers.unseen.any() and unread(answers, answers.unseen) >= LITTLE:
         return "It tells rows of one seen combination apart, and not those of an unseen one."
     may = " Rules are looked for in its mean answers to combinations, which that moves: one may go unnamed."
+    if answers.bare is None and (left := unread(answers)) < FAR_LESS:
+        return (
+            f"It follows rows of one combination far more closely than the factors allow, and leaves {share(left)} of "
+            "what their answers differ by: unless it is told much more than the factors, the answer has leaked into "
+            f"what it reads, and errors say little.{may}"
+        )
     reads = "It tells rows of one combination apart, and rightly: it reads more than the factors."
     return reads + may * (answers.bare is None)
 

@@ -124,11 +124,13 @@ def without(answers: Answers, region: Region) -> Answers:
     """All other combinations. How well these were fitted is then known of rows that were asked about
     alone, and what columns besides the factors add is left in."""
     rest = answers.at(~within(answers, region))
-    return replace(rest, fit=None, bare=None, besides={})
+    trained = None if rest.trained is None else replace(rest.trained, said=None)  # It still holds the level.
+    return replace(rest, trained=trained, fit=None, bare=None, besides={})
 
 
-def level_first(answers: Answers, region: Region, verdict: str) -> str:
-    """What to look at first, in a sentence without a full stop. ``verdict``: that of all other combinations."""
+def level_first(answers: Answers, region: Region, verdict: str, trained: bool = False) -> str:
+    """What to look at first, in a sentence without a full stop. ``verdict``: that of all other combinations;
+    ``trained``: whether training rows are among those of seen ones."""
     error, here, names = answers.error.mean(axis=0), within(answers, region), []
     for j, code in region:
         factor = answers.space.factors[j]
@@ -136,7 +138,7 @@ def level_first(answers: Answers, region: Region, verdict: str) -> str:
     name, one = " with ".join(names), "this level" if len(region) == 1 else "this pair of levels"
     seen, others = (share(float(error[answers.compared & mask].mean())) for mask in (here, ~here))
     first = f"Look first at {name} (labels, units, data): its seen combinations err by {seen}, all other seen ones by "
-    first += others
+    first += others + " (training rows with new ones)" * trained
     away = answers.unseen
     if (away & here).any():
         first += f", its unseen ones by {share(float(error[away & here].mean()))}"

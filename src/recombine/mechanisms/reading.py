@@ -151,7 +151,7 @@ def _read(
     answered = np.asarray([]) if said[0].target is None else said[0].target.count
     parts, seen, fresh = _asked(right, how.split is not None, holds, answered > 0)
     trained, scale = _trained(columns, right, how.split is not None, told, parts)
-    if trained is not None and how.split is not None and columns.kind == "number":
+    if trained is not None and how.split is not None:
         trained = _with_predictions(trained, right[0], said[0], columns, scale)
     wrong = _tables(frames, how, error, "number")
     fit = None

@@ -19,12 +19,21 @@ from recombine.mechanisms.evidence import FAILING
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.ignored import ignored
 from recombine.mechanisms.known_rows import noise_left
-from recombine.mechanisms.losing import LEAK, below_constant, collapsed, leaked, nothing_left, unsure_probabilities
+from recombine.mechanisms.losing import (
+    LEAK,
+    below_constant,
+    collapsed,
+    leaked,
+    mostly_lost,
+    nothing_left,
+    unsure_probabilities,
+)
 from recombine.mechanisms.names import share
 from recombine.mechanisms.nothing import nothing_learnable
 from recombine.mechanisms.one_level import Region, level_first, one_level, without
 from recombine.mechanisms.standing_out import StandingOut
 from recombine.mechanisms.sure import worse_than_shares
+from recombine.mechanisms.with_training import with_training
 from recombine.mechanisms.written import Written
 
 Ruling = tuple[str, str]
@@ -32,16 +41,18 @@ Ruling = tuple[str, str]
 WRITTEN = "training rows are answered right, and new rows of seen combinations right but for how they are written"
 NEW_LEVELS = "all of these hold a level that training never shows, of which nothing can be known"
 ONE_ANSWER = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
+MORE_THAN_A_PART = "by mean errors more than half of what it knows of seen ones is lost, but intervals leave it open"
 AS_WRONG = "one level is as wrong where it was seen"
 
 
 def reconsidered(
-    case: Case, ruling: Ruling, apart: StandingOut, undetermined: LeftOpen, speaks: bool, misread: bool
+    case: Case, ruling: Ruling, apart: StandingOut, undetermined: LeftOpen, speaks: bool, copies: bool, misread: bool
 ) -> Ruling:
     """The verdict, where what mean errors hide says otherwise. ``speaks``: whether answers speak for a mechanism, so
-    that what fails is a rule and not a few combinations; ``misread``: whether a column besides the factors is."""
+    that what fails is a rule and not a few combinations; ``copies``: whether they are copies, of which few may be wrong
+    all the same; ``misread``: whether a column besides the factors is."""
     answers = case.answers
-    verdict, why = _standing_out(case, *ruling, apart, speaks)
+    verdict, why = _standing_out(case, *ruling, apart, speaks, copies)
     if verdict in ("composes", "unclear") and (worse := unsure_probabilities(answers, case.over)):
         verdict, why = "partly", worse
     elif verdict == "composes" and (found := worse_than_shares(answers, case.over, case.margin))[0]:
@@ -57,13 +68,18 @@ def reconsidered(
     return verdict, why
 
 
-def _standing_out(case: Case, verdict: str, why: str, apart: StandingOut, speaks: bool) -> Ruling:
+def _standing_out(case: Case, verdict: str, why: str, apart: StandingOut, speaks: bool, copies: bool) -> Ruling:
     tells = case.answers.like or _beyond_said_noise(case, apart)
     tells &= (apart.knows or apart.most) and verdict in ("composes", "unclear")
     if apart.said and (verdict in FAILING or tells):
-        first, *further = filter(None, [why * (verdict in FAILING), *apart.said])
+        alone = apart.alone and not (speaks or copies)  # What few cost is then said of these, however much it is.
+        in_part = alone or not mostly_lost(case.answers, case.comparison, case.gap.beyond)
+        open_ = tells and not (apart.most or apart.lost or in_part or nothing_left(case.answers))
+        first, *further = filter(None, [MORE_THAN_A_PART if open_ else why * (verdict in FAILING), *apart.said])
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
-        if tells or (apart.alone and not speaks):
+        if open_:
+            return "unclear", why
+        if tells or (apart.alone and not speaks and in_part):
             verdict = "fails" if apart.most or apart.lost else "partly"
     elif verdict == "unclear" and (clause := next(iter(apart.said), apart.weigh)):
         why = f"{why}. {clause[:1].upper()}{clause[1:]}"
@@ -136,19 +152,24 @@ def put_elsewhere(case: Case, ruling: Ruling) -> tuple[Ruling, str]:
     return ruling if stays else ("unclear", found.why), found.look
 
 
-def level_apart(case: Case) -> Region:
-    """The one level, or pair of levels, that errs where it was seen, too. Of a factor that is ignored none is: there
-    the level that is farthest from the others errs most."""
-    region = one_level(case.answers, case.comparison.trained_constant, case.seed)
-    return () if region and {j for j, _ in region} & {*ignored(case.bare, case.seed, surely=False)} else region
+def level_apart(case: Case, plain: Answers) -> tuple[Region, Answers]:
+    """The one level, or pair of levels, that errs where it was seen, too, and the answers that tell it: to new rows or,
+    where these are few, to training rows with them. ``plain``: the answers, put right where they are right but for how
+    they are written, as the largest err most by that. Of a factor that is ignored none is: there the level that is
+    farthest from the others errs most."""
+    for answers in filter(None, (plain, with_training(plain))):
+        if region := one_level(answers, case.comparison.trained_constant, case.seed):
+            unread = {j for j, _ in region} & {*ignored(case.bare, case.seed, surely=False)}
+            return () if unread else region, answers
+    return (), plain
 
 
 def without_the_level(
-    case: Case, ruling: Ruling, region: Region, judged: Callable[[Answers], str]
+    ruling: Ruling, region: Region, plain: Answers, told_by: Answers, judged: Callable[[Answers], str]
 ) -> tuple[Ruling, str]:
     """The verdict beside one level, or pair of them, that is as wrong where it was seen, and what to look at first.
-    ``judged``: the verdict of other answers."""
-    rest = judged(without(case.answers, region))
+    ``told_by``: the answers that tell it; ``judged``: the verdict of other answers."""
+    rest = judged(without(plain, region))
     if ruling[0] in FAILING and rest not in (*FAILING, "not fitted"):
         ruling = "unclear", AS_WRONG
-    return ruling, f"{level_first(case.answers, region, rest)}."
+    return ruling, f"{level_first(told_by, region, rest, told_by is not plain)}."

@@ -18,7 +18,7 @@ from recombine.mechanisms.evidence import simplest
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
-from recombine.mechanisms.noted import unread_factors
+from recombine.mechanisms.noted import FAR_LESS, unread_factors
 from recombine.result import Result
 from recombine.statistics import Interval
 
@@ -201,7 +201,8 @@ class MeasureResult(Result):
             unseen > self.unseen.mean + NOTHING or seen > self.seen.mean + NOTHING
         ):  # It was told from rows of a few combinations.
             return f"beside a noise of {share(unseen)} and {share(seen)}: beyond it, {gap}"
-        return f"of which {share(unseen)} and {share(seen)} are noise: beyond it, {gap}"
+        noise = "noise" if unread(self.answers) >= FAR_LESS else "what it leaves of the noise"
+        return f"of which {share(unseen)} and {share(seen)} are {noise}: beyond it, {gap}"
 
     def _aside(self) -> str:
         """How many members were left out, in a sentence; none where all diverged."""

@@ -13,7 +13,7 @@ something, which answers that follow nothing hardly give by chance.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ TIMES = 1.5
 UNITS = "check units, signs, and how answers were scaled or centred for training"
 LOGS = "check whether answers were transformed for training, and predictions never back"
 PULLED = ", or whether a penalty or early stopping pulls them towards their mean"
+PUT_RIGHT = "Once answers are put right: "
+"""What comes before what is said of answers as they would then be."""
 MOST_PULLED = 10
 """How many times as far from their mean answers may lie as predictions that a penalty pulls there."""
 Fit = Callable[[FloatArray, FloatArray], FloatArray]
@@ -49,6 +51,9 @@ class Written:
     so."""
     pulled: bool = False
     """Whether a penalty or early stopping could have pulled them towards their mean, so that they may be meant so."""
+    right: Answers | None = None
+    """Numbers as they would be, put right. What is wrong with levels and combinations besides is looked for in these,
+    as the largest answers err most by how they are written."""
 
 
 def written(answers: Answers, fitted: float) -> Written:
@@ -141,7 +146,18 @@ def _rewritten(answers: Answers, fitted: float) -> Written:
     right = " and ".join(f"{share(e / answers.scale)} on {side}" for e, side in zip(then, sides, strict=True))
     before = " and ".join(share(e / answers.scale) for e in now)
     put = f"Put right, {off} of {right} combinations, instead of {before}"
-    return Written(f"{said}. {put}: {advice}, and measure again", pulled)
+    with np.errstate(over="ignore"):
+        right_ones = _put_right(answers, lambda values: a + b * way.undo(values))
+    return Written(f"{said}. {put}: {advice}, and measure again", pulled, right_ones)
+
+
+def _put_right(answers: Answers, put: Callable[[FloatArray], FloatArray]) -> Answers:
+    """The same answers, written as the right ones are."""
+    predicted, trained = put(answers.predicted), answers.trained
+    if trained is not None and trained.said is not None:
+        trained = replace(trained, said=put(trained.said))
+    error = np.stack([answers.errors_of(own) for own in predicted])
+    return replace(answers, predicted=predicted, error=error, trained=trained, fit=None, bare=None, besides={})
 
 
 def _beyond(off: FloatArray, noise: FloatArray, at: NDArray[np.bool_] | slice = slice(None)) -> float:
