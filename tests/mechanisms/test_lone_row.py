@@ -22,7 +22,7 @@ def table(seed: int) -> pd.DataFrame:
 def notes(frame: pd.DataFrame) -> list[str]:
     found = rc.measure_predictions(frame.drop(columns="where"), ["a", "b"], target="y", prediction="p",
                                    split="part=test")  # fmt: skip
-    return [note for note in found.notes if "squared error: row" in note]
+    return [found.look] if "squared error: row" in found.look else []
 
 
 @pytest.mark.parametrize("where", PARTS)

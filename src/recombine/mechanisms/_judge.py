@@ -128,7 +128,7 @@ def judge(
         answers=case.answers,
         verdict=verdict,
         why=why,
-        look=" ".join(look),
+        look=" ".join([*case.answers.lone_rows, *look]),
         level=level,
         seen=case.gap.seen,
         unseen=case.gap.unseen,

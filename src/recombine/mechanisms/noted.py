@@ -20,7 +20,6 @@ def noted(case: Case) -> list[str]:
     """A sentence or two each."""
     answers = case.answers
     found = [
-        *answers.lone_rows,
         *given_away(case),
         _said_noise(answers, case.known),
         _reads_more(case),

@@ -67,7 +67,7 @@ class MeasureResult(Result):
     why: str = ""
     """In a clause, what the verdict hangs on where the other numbers do not say."""
     look: str = ""
-    """What to look at before unseen combinations, in sentences: one level, or how answers are written."""
+    """What to look at before unseen combinations, in sentences: one row or level, or how answers are written."""
     level: tuple[tuple[int, int], ...] = ()
     """The level that makes most of the error on seen combinations, as factor and code, or two that meet; none where no
     one does."""
