@@ -27,7 +27,7 @@ def noisy(rng: np.random.Generator, rows: tuple[int, ...] = (8, 12)) -> tuple[Gr
 
 
 @learner
-def test_rows_in_another_order(rng: np.random.Generator) -> Planted:
+def new_rows_in_another_order(rng: np.random.Generator) -> Planted:
     grid, y, p = noisy(rng)
     test = ~grid.known
     p = p.copy()
