@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -41,8 +42,10 @@ def test_pictures_show_the_classes_of_their_levels() -> None:
         assert value[first] + value[second] == answer
 
 
-@pytest.mark.parametrize("as_published", [False, True])
-def test_components_do_not_share_images_and_evaluation_uses_none_of_training(as_published: bool) -> None:
+@pytest.mark.parametrize("as_published", [False, True, "split"])
+def test_components_do_not_share_images_and_evaluation_uses_none_of_training(
+    as_published: bool | Literal["split"],
+) -> None:
     task = ImageTask(symbolic=ADDITION, per_class=40, examples_seen=4000, as_published=as_published)
     inputs, _ = task.whole()
     asked, _ = task.examples(torch.as_tensor(task.test.codes.copy()).repeat(20, 1), Draws.single(3))
@@ -50,8 +53,11 @@ def test_components_do_not_share_images_and_evaluation_uses_none_of_training(as_
     assert not parts[0] & parts[1]
     assert not (parts[0] | parts[1]) & parts[2]
     of_training = {row.tobytes() for row in load_images("digits").train[:, 0]}
-    assert (parts[2] <= of_training) == as_published
-    if as_published:  # the first nine classes, in the order that any draw has without the others
+    assert (parts[2] <= of_training) == bool(as_published)
+    plain = ImageTask(symbolic=ADDITION, per_class=40, examples_seen=4000)
+    if as_published == "split":
+        assert torch.equal(task._classes, plain._classes)
+    if as_published is True:  # the first nine classes, in the order that any draw has without the others
         assert sorted(task._classes[0].tolist()) == list(range(9))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from pydantic import Field
@@ -35,7 +35,7 @@ class ImageTask(Keeping, Description, Task):
 
     ``as_published``: the levels of a component are the first classes, as many as it has, and held-out images those of
     the training split that no component is trained on, as the paper draws both; else any classes, and images of the
-    official test split."""
+    official test split. ``"split"``: its images, of any classes."""
 
     kind: ClassVar[str] = "images"
 
@@ -45,7 +45,7 @@ class ImageTask(Keeping, Description, Task):
     per_class: int = Field(default=100, ge=1)
     examples_seen: int = Field(default=20_000, ge=1)
     seed: int = 0
-    as_published: bool = False
+    as_published: bool | Literal["split"] = False
 
     @property
     def space(self) -> FactorSpace:
@@ -113,7 +113,7 @@ class ImageTask(Keeping, Description, Task):
             raise InputError(f"{self.source} has {available} classes, too few for {max(self.symbolic.levels)} levels.")
         rank = Draws.single(self.seed, "classes")("level").uniform((available,))
         most = max(self.symbolic.levels)
-        rows = [rank[: levels if self.as_published else available].argsort() for levels in self.symbolic.levels]
+        rows = [rank[: levels if self.as_published is True else available].argsort() for levels in self.symbolic.levels]
         return torch.stack([torch.nn.functional.pad(row[:most], (0, most - len(row[:most]))) for row in rows])
 
     @cached_property

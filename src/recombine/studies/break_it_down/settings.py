@@ -153,8 +153,10 @@ def _paper(members: int | None) -> dict[str, Setting]:
         **{f"faithful-{name}-{base}": bert(f"4 × 512, low rate{called}, the paper's search",
                                            searched.replace(settings=papers), 1, before_it, lr=1e-4, steps=4000,
                                            learn=9500, first=base, bases_of=bases_of)
-           for name, called, before_it, bases_of in (("agreement", "", None, "bert-slow"),
-                                                     ("pretrained", ", pretrained", words, "bert-slow-pretrained"))
+           for name, called, before_it, bases_of in (
+               ("agreement", "", None, "bert-slow"), ("pretrained", ", pretrained", words, "bert-slow-pretrained"),
+               # Not searched yet.
+               ("longer", ", pretrained for longer", words.replace(steps=long), "agreement-pretrained-long"))
            for base in range(three)},
         "resnet18-number-contact": contours("18 layers", middle, number, three),
         "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
