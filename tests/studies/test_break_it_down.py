@@ -70,18 +70,29 @@ def test_the_paper_scale_has_its_settings_and_says_how_far_they_are_from_the_pap
     assert cast(DissectionRun, untrained.run).trained(context) == [], "there is no base to train"
 
 
-def test_the_faithful_search_is_as_long_as_the_papers_and_of_the_same_bases() -> None:
+@pytest.mark.parametrize(
+    ("name", "like"),
+    [
+        ("agreement", "bert-slow"),
+        ("pretrained", "bert-slow-pretrained"),
+        ("longer", "agreement-pretrained-long"),
+        ("contours", "resnet18-number-contact"),
+    ],
+)
+def test_the_faithful_search_is_as_long_as_the_papers_and_of_the_same_bases(name: str, like: str) -> None:
     found = STUDY.planned("paper")
-    short = cast(DissectionRun, found["bert-slow"].run)
+    short = cast(DissectionRun, found[like].run)
     for base in range(3):
-        setting = found[f"faithful-agreement-{base}"]
+        setting = found[f"faithful-{name}-{base}"]
         run = cast(DissectionRun, setting.run)
         assert setting.faithful is not None
         shares = setting.faithful.shares(run)
-        assert (shares.steps, shares.data, shares.size) == (1, 1, 1)
-        assert setting.labels["bases_of"] == "bert-slow"
+        assert (shares.steps, shares.data) == (1, 1)
+        assert (shares.size == 1) == (name != "contours")
+        assert setting.labels["bases_of"] == like
         assert (run.bases, run.first) == (1, base)
-        kept = {"protocol": short.protocol, "learn": short.learn, "first": 0, "bases": short.bases}
+        same = ("protocol", "learn", "bases", "precision", "untrained")
+        kept = {field: getattr(short, field) for field in same} | {"first": 0}
         assert run.replace(**kept).address == short.address
         weights = [(one.penalty, one.penalty_on, one.epochs, one.batch_size) for one in run.protocol.settings]
         assert weights == [(1e-8, "sum", 90, 64)] * 24

@@ -110,8 +110,9 @@ def _open(setting: Setting) -> Setting:
 def _paper(members: int | None) -> dict[str, Setting]:
     """Language first, then contours; each run is one to fifteen minutes on an H200."""
     layers = tuple(Choice(names=names) for names in BERT_LAYERS)
-    whole, papers = grid(starts=STARTS, choices=layers, lrs=RATES, base=COMPRESSED), grid(
-        starts=STARTS, choices=layers, base=AT_LENGTH)  # fmt: skip
+    whole = grid(starts=STARTS, choices=layers, lrs=RATES, base=COMPRESSED)
+    papers, papers_seen = (grid(starts=STARTS, choices=tuple(Choice(names=names) for names in which), base=AT_LENGTH)
+                           for which in (BERT_LAYERS, RESNET_LAYERS))  # fmt: skip
     few, all_layers = (grid(starts=FEW, choices=(Choice(names=layers[0]),), lrs=RATES, base=COMPRESSED)
                        for layers in (BERT_LAYERS, RESNET_LAYERS))  # fmt: skip
     searched = Protocol(settings=few, seeds=1, random=0, shuffled=False)
@@ -159,6 +160,10 @@ def _paper(members: int | None) -> dict[str, Setting]:
                ("longer", ", pretrained for longer", words.replace(steps=long), "agreement-pretrained-long"))
            for base in range(three)},
         "resnet18-number-contact": contours("18 layers", middle, number, three),
+        # Not searched yet: at 264 mask-steps per second some forty minutes of an H200 each, before compiling.
+        **{f"faithful-contours-{base}": contours("18 layers, the paper's search", middle, number, 1, None, papers_seen,
+                                                 untrained=0, learn=10_000, first=base, random=0, precision="tf32",
+                                                 bases_of="resnet18-number-contact") for base in range(three)},
         "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
         "resnet18-untrained": contours("18 layers, lower penalties", middle, number, 0, None, FRESH, 0, falls=False,
                                        untrained=three, learn=2000),
@@ -319,14 +324,16 @@ def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None
 def contours(called: str, network: ResNet, task: OddOneOutTask, bases: int, before: Pretraining | None = None,
              search: tuple[MaskSettings, ...] = UPPER, steps: int = 1500, lr: float = 1e-3, falls: bool = True,
              untrained: int = 1, depth: int = 18, paper: tuple[int, int] | None = RESNET,
-             learn: int = 1000, pruning: MaskSettings | None = None) -> Setting:  # fmt: skip
+             learn: int = 1000, pruning: MaskSettings | None = None, first: int = 0, random: int = 1,
+             precision: Precision = "float32", **bases_of: str) -> Setting:  # fmt: skip
     """Contours at 64 pixels: number and contact are learnt within 1500 steps."""
     run = DissectionRun(
-        task=task, model=_panels(network), bases=bases, steps=steps, batch_size=32, pretraining=before, learn=learn,
+        task=task, model=_panels(network), bases=bases, first=first, steps=steps, batch_size=32, pretraining=before,
         optimizer=Adam(lr=lr, schedule=Cosine(steps=steps)) if falls else Adam(lr=lr), asked=300, untrained=untrained,
-        pruning=pruning, protocol=Protocol(settings=search, seeds=1, random=1, shuffled=False),
+        learn=learn, pruning=pruning, protocol=Protocol(settings=search, seeds=1, random=random, shuffled=False),
+        precision=precision,
     )  # fmt: skip
-    return _setting(run, "–".join(task.source.rules), called, depth, paper)
+    return _setting(run, "–".join(task.source.rules), called, depth, paper, **bases_of)
 
 
 def vit(task: OddOneOutTask, bases: int) -> Setting:
