@@ -41,6 +41,7 @@ from recombine.mechanisms.reconsidering import (
     written_otherwise,
 )
 from recombine.mechanisms.result import MeasureResult
+from recombine.mechanisms.same import same_everywhere
 from recombine.mechanisms.standing_out import StandingOut, stands_out
 from recombine.mechanisms.summing import adds_up
 from recombine.mechanisms.sure import sureness
@@ -92,6 +93,7 @@ def judge(
     if (otherwise := written_otherwise(case, ruling, told)) is not None:
         ruling, look, told = otherwise, [f"{told.said}."], replace(told, said="")
     ruling, elsewhere = put_elsewhere(case, ruling)
+    same = "" if elsewhere else same_everywhere(case.answers, case.over)
     look += [elsewhere] * bool(elsewhere)
     if ruling[0] == "not fitted" and (unused := ignored(case.bare, seed)):
         ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
@@ -128,7 +130,7 @@ def judge(
         answers=case.answers,
         verdict=verdict,
         why=why,
-        look=" ".join([*case.answers.lone_rows, *look]),
+        look=" ".join(filter(None, [same, *case.answers.lone_rows, *look])),
         level=level,
         seen=case.gap.seen,
         unseen=case.gap.unseen,

@@ -95,8 +95,8 @@ def _rows(estimator: Any, frame: pl.DataFrame, table: Any, inputs: Sequence[str]
         names = ", ".join(map(repr, absent[:3])) + ", …" * (len(absent) > 3)
         has = ", ".join(frame.columns)[:200]
         raise InputError(
-            f"the estimator was fitted on {names}, which the table does not have (it has {has}); rename its columns or, "
-            "where they were encoded before, fit a pipeline that encodes them itself."
+            f"the estimator was fitted on {names}, which the table does not have (it has {has}); rename its columns "
+            "or, where they were encoded before, fit a pipeline that encodes them itself."
         )
     if isinstance(table, str | Path):  # Columns of a file may be read as texts, where numbers were fitted on.
         texts = frame.select(pl.col(c).cast(pl.String).str.strip_chars().replace("", None) for c in chosen)

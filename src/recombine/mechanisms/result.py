@@ -19,6 +19,7 @@ from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
 from recombine.mechanisms.noted import FAR_LESS, unread_factors
+from recombine.mechanisms.same import SAME
 from recombine.result import Result
 from recombine.statistics import Interval
 
@@ -175,7 +176,7 @@ class MeasureResult(Result):
     @property
     def _cut(self) -> str:
         """What was done to probabilities, in a sentence, where they could be judged as they are."""
-        cut = "log loss" in self.answers.scores and self.answers.classes == ("0", "1")
+        cut = "log loss" in self.answers.scores and self.answers.classes == ("0", "1") and SAME not in self.look
         return " Probabilities were cut at 0.5; --target-kind number judges them as they are." * cut
 
     def _tested(self) -> str:
