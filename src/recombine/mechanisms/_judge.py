@@ -108,8 +108,11 @@ def judge(
         ruling, sums = (ruling[0], f"{ruling[1]}. {sums}"), ""
     width = _width(case)
     verdict, why = _explained(case, ruling, found, width, undetermined)
-    if verdict == "unclear" and not look and (follows := follows_one_factor(found)):
+    classes = len(case.answers.classes or ())
+    if verdict == "unclear" and not look and (follows := follows_one_factor(found, classes)):
         why = f"{why}. {follows}"
+    elif verdict == "nothing seen" and not same:
+        why = follows_one_factor(found, classes, seen=False)
     if told.said and verdict == "not fitted":
         why, told = f"{why}. {told.said}", replace(told, said="")
     tails = "" if apart and apart.said else heavy_tails(case.answers, case.over)

@@ -32,6 +32,7 @@ RARE = 0.1
 """Of two classes one with a smaller share of the training rows is rare."""
 ENOUGH = 20
 """Unseen combinations below which the sentence says how much so few leave open."""
+ADD = "add predictions for training rows or, better, for new rows of seen combinations"
 LISTED = 1_000
 """Unseen combinations that are listed, the worst first."""
 ERROR_WORDS = {
@@ -138,7 +139,7 @@ class MeasureResult(Result):
         if self.verdict == "nothing seen":
             return (
                 f"The error on unseen combinations is {ranged(self.unseen)}; no seen combination was asked about, so "
-                f"neither the fit nor the gap can be judged.{self._beside()}"
+                f"neither the fit nor the gap can be judged: {ADD}.{self._beside()}" + f" {self.why}." * bool(self.why)
             )
         rows = "new rows of seen ones" if self.answers.like else "the training rows of seen ones"
         numbers = (
