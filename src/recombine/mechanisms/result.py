@@ -204,7 +204,15 @@ class MeasureResult(Result):
         ):  # It was told from rows of a few combinations.
             return f"beside a noise of {share(unseen)} and {share(seen)}: beyond it, {gap}"
         noise = "noise" if unread(self.answers) >= FAR_LESS else "what it leaves of the noise"
-        return f"of which {share(unseen)} and {share(seen)} are {noise}: beyond it, {gap}"
+        parts = [
+            "all" if of - own <= NOTHING else "nearly all" if share(own) == share(of) else share(own)
+            for own, of in ((unseen, self.unseen.mean), (seen, self.seen.mean))
+        ]
+        if parts[0] == parts[1] and parts[0].endswith("all"):
+            return f"{parts[0]} of it {noise}: beyond that, {gap}"
+        if not any(part.endswith("all") for part in parts):
+            return f"of which {parts[0]} and {parts[1]} are {noise}: beyond it, {gap}"
+        return f"of which {parts[0]} on unseen and {parts[1]} on seen ones are {noise}: beyond it, {gap}"
 
     def _aside(self) -> str:
         """How many members were left out, in a sentence; none where all diverged."""
