@@ -63,7 +63,7 @@ def test_the_readme_prints_what_it_shows(tmp_path: Path, sixteen: Path) -> None:
     shutil.copytree(DOCS.parent / "examples", tmp_path / "examples")
     (tmp_path / ".recombine").symlink_to(sixteen)
     shown = [step for step in pages.play(DOCS.parent / "README.md", tmp_path) if isinstance(step, pages.Shown)]
-    assert len(shown) == 2
+    assert len(shown) == 3
     for step in shown:
         assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints\n{step.printed}"
 

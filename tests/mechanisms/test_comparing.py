@@ -214,8 +214,8 @@ def test_what_keeps_a_learner_from_counting_as_fitted_is_what_is_said():
     assert judged(mostly, blurred, 0.5).fits
     flat = judged(mostly, np.full(len(A), mostly[PART == "train"].mean()))
     assert flat.why == f"its error there is {flat.training.mean:.2f}, where always giving the same answer costs 1.00"
-    for result in (nothing, found, flat):
-        assert f"does not count as fitted: {result.why}. What" in result.sentence()
+    for result, then in ((nothing, "What"), (found, "What"), (flat, "It says the same everywhere: every row gets")):
+        assert f"does not count as fitted: {result.why}. {then}" in result.sentence()
 
 
 def test_the_gap_follows_from_the_errors_and_the_noise_beside_them():
@@ -389,6 +389,44 @@ def test_scikit_learn_is_asked_about_frames_it_was_fitted_on():
     said = forest.predict(frame[["a", "b"]])
     unseen = (A + 2 * B) % 5 == 0
     assert found.scores()["unseen"]["rmse"] == pytest.approx(np.sqrt(np.square(said - frame.y)[unseen].mean()))
+
+
+def pipeline(rows: pl.DataFrame, target: str, names: list[str]) -> object:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    return make_pipeline(OneHotEncoder(), LogisticRegression()).fit(rows[names], rows[target])
+
+
+def test_probabilities_of_text_classes_are_judged_too():
+    kinds = np.array(["low", "middle", "high"])[A % 3]
+    table = pl.DataFrame({"a": A, "b": B, "kind": kinds, "part": PART}).with_columns(pl.col("a", "b").cast(pl.String))
+    model = pipeline(table.filter(part="train"), "kind", ["a", "b"])
+    found = rc.measure(model, table, factors=["a", "b"], target="kind", split="part=test")
+    right = model.predict_proba(table[["a", "b"]])[np.arange(len(A)), np.searchsorted(model.classes_, kinds)]
+    unseen = (A + 2 * B) % 5 == 0
+    assert found.scores()["unseen"]["log loss"] == pytest.approx(-np.log(right[unseen]).mean())
+
+
+def test_an_estimator_fitted_on_other_columns_says_which():
+    table = pl.DataFrame({"a": A, "b": B, "y": A % 2, "part": PART}).with_columns(pl.col("a", "b").cast(pl.String))
+    model = pipeline(table.filter(part="train"), "y", ["a", "b"])
+    with pytest.raises(InputError, match=r"was fitted on 'b', which the table does not have .*fit a pipeline"):
+        rc.measure(model, table.rename({"b": "c"}), factors=["a", "c"], target="y", split="part=test")
+
+
+def test_numbers_of_a_file_are_numbers_to_an_estimator(tmp_path):
+    from sklearn.linear_model import LinearRegression
+
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"a": A, "b": B, "x": rng.normal(size=len(A)), "part": PART})
+    table = table.with_columns(y=pl.col("x") * 2 + pl.col("a"))
+    rows = table.filter(part="train")
+    model = LinearRegression().fit(rows[["a", "b", "x"]], rows["y"])
+    table.write_csv(tmp_path / "table.csv")
+    found = rc.measure(model, tmp_path / "table.csv", factors=["a", "b"], target="y", split="part=test")
+    assert found.unseen.mean == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.filterwarnings("error:X has feature names")

@@ -37,3 +37,24 @@ def test_a_prediction_that_ran_away_is_named(where):
 
 def test_errors_of_many_rows_name_none():
     assert not [note for seed in range(6) for note in notes(table(seed))]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_few_that_ran_away_are_named_together(count):
+    frame = table(2)
+    unseen = frame[frame["where"] == "unseen"]
+    places = [int(unseen.index[4 * i]) for i in range(count)]
+    frame = pd.concat([frame, *[frame.assign(b=frame.b + f" {i}") for i in range(2)]], ignore_index=True)
+    frame.loc[places, "p"] += 60
+    (said,) = notes(frame)
+    assert said.startswith(f"{['Two', 'Three'][count - 2]} of the 72 rows of unseen combinations make ")
+    assert all(f"row {place + 1} (" in said for place in places)
+    assert "Look at them first, and measure again without them." in said
+
+
+def test_all_rows_of_one_combination_are_no_slips():
+    frame = table(2)
+    frame = pd.concat([frame, *[frame.assign(b=frame.b + f" {i}") for i in range(3)]], ignore_index=True)
+    first = frame[frame["where"] == "unseen"].iloc[0]
+    frame.loc[(frame.a == first.a) & (frame.b == first.b), "p"] += 60
+    assert not notes(frame)

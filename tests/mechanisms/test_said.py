@@ -8,7 +8,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.mechanisms import measure_predictions
-from recombine.mechanisms.names import ranged
+from recombine.mechanisms.names import ranged, told_apart
 from recombine.reporting.measured import error_rows, measured_page
 
 A, B = np.indices((7, 7)).reshape(2, -1).repeat(6, axis=1)
@@ -252,3 +252,37 @@ def test_answers_that_vary_with_one_factor_alone_are_a_shortcut_whatever_it_gave
     table["part"] = np.where(hidden | (np.arange(len(one)) % 4 == 0), "test", "train")
     found = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert (found.verdict in ("fails", "partly"), found.mechanisms) == (True, ("shortcut by a",) * named)
+
+
+def unseen_alone(y, p):
+    known = frame(y).filter(pl.Series(KNOWN)).drop("part")
+    asked = frame(y, p=p).filter(pl.Series(UNSEEN)).drop("part")
+    return measure_predictions(asked, ["a", "b"], target="y", prediction="p", train=known)
+
+
+def test_unseen_rows_alone_say_what_to_add_and_which_shortcut_it_may_be():
+    y, p = (np.array(["no", "yes"])[factor % 2] for factor in (A, B))
+    y = np.where(UNSEEN, y, np.where(A % 2 == B % 2, y, p))  # In training both factors tell it.
+    result = unseen_alone(y, p)
+    assert (result.verdict, result.mechanisms) == ("nothing seen", ())
+    assert "can be judged: add predictions for training rows or, better, for new rows of seen" in result.sentence()
+    assert "Its wrong answers are those of a shortcut by b (" in result.sentence()
+    assert "or of swapped classes: predictions for training rows would tell which." in result.sentence()
+    assert "wrong answers are those" not in unseen_alone(y, y).sentence()
+
+
+@pytest.mark.parametrize("seed", range(2000, 2006))
+def test_an_error_that_is_all_noise_is_said_to_be(seed):
+    result = measured(SUM + np.random.default_rng(seed).normal(size=len(A)), SUM)
+    parts = zip(("unseen", "seen"), result.noise[::-1], (result.unseen.mean, result.seen.mean), strict=True)
+    every = [side for side, noise, error in parts if noise == pytest.approx(error)]
+    said = {0: ("of which", " are noise"), 1: (f"all on {every[0]}" if every else "",), 2: ("all of it noise",)}
+    assert all(words in result.sentence() for words in said[len(every)])
+    told = result.sentence().replace("nearly all", "most")
+    assert (" all on " in told or "all of it" in told) == bool(every)
+
+
+def test_two_numbers_that_are_compared_do_not_look_alike():
+    assert told_apart(0.1003, 0.1) == ("0.1003", "0.1")
+    assert told_apart(0.3, 0.2) == ("0.30", "0.20")
+    assert told_apart(0.25, 0.25) == ("0.25", "0.25")

@@ -41,6 +41,7 @@ from recombine.mechanisms.reconsidering import (
     written_otherwise,
 )
 from recombine.mechanisms.result import MeasureResult
+from recombine.mechanisms.same import same_everywhere
 from recombine.mechanisms.standing_out import StandingOut, stands_out
 from recombine.mechanisms.summing import adds_up
 from recombine.mechanisms.sure import sureness
@@ -92,6 +93,7 @@ def judge(
     if (otherwise := written_otherwise(case, ruling, told)) is not None:
         ruling, look, told = otherwise, [f"{told.said}."], replace(told, said="")
     ruling, elsewhere = put_elsewhere(case, ruling)
+    same = "" if elsewhere else same_everywhere(case.answers, case.over)
     look += [elsewhere] * bool(elsewhere)
     if ruling[0] == "not fitted" and (unused := ignored(case.bare, seed)):
         ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
@@ -106,8 +108,11 @@ def judge(
         ruling, sums = (ruling[0], f"{ruling[1]}. {sums}"), ""
     width = _width(case)
     verdict, why = _explained(case, ruling, found, width, undetermined)
-    if verdict == "unclear" and not look and (follows := follows_one_factor(found)):
+    classes = len(case.answers.classes or ())
+    if verdict == "unclear" and not look and (follows := follows_one_factor(found, classes)):
         why = f"{why}. {follows}"
+    elif verdict == "nothing seen" and not same:
+        why = follows_one_factor(found, classes, seen=False)
     if told.said and verdict == "not fitted":
         why, told = f"{why}. {told.said}", replace(told, said="")
     tails = "" if apart and apart.said else heavy_tails(case.answers, case.over)
@@ -128,7 +133,7 @@ def judge(
         answers=case.answers,
         verdict=verdict,
         why=why,
-        look=" ".join([*case.answers.lone_rows, *look]),
+        look=" ".join(filter(None, [same, *case.answers.lone_rows, *look])),
         level=level,
         seen=case.gap.seen,
         unseen=case.gap.unseen,

@@ -26,6 +26,7 @@ from recombine.mechanisms.losing import (
 from recombine.mechanisms.names import NOTHING, ranged
 from recombine.statistics import FloatArray, Interval, Over
 
+NAME_IT = "name the gap that matters (margin)"
 MOST_TIMES = 20
 """More data than this many times as much is no advice."""
 DEALS, BY_CHANCE = 1_000, 0.05
@@ -72,7 +73,9 @@ def _by_intervals(
         return "overfits", ""
     if not informed:
         few = int(answers.unseen.sum())
-        more = f"; {few} unseen combinations tell little: hold out {FEWEST} or more" * (few < FEWEST)
+        exist = prod(answers.space.shape) if answers.space.finite else np.inf
+        more = f"; {few} unseen combinations tell little" * (few < FEWEST)
+        more += f": hold out {FEWEST} or more" * (few < FEWEST and exist >= 2 * FEWEST)
         return "unclear", f"always giving the same answer is not clearly worse there{more}"
     return _within_the_margin(answers, gap, comparison, margin, half, quarter)
 
@@ -195,16 +198,18 @@ def _across(gap: Gap, margin: float, answers: Answers, favoured: ByHeart | None)
     rows = width.over == "examples"
     what = "rows (of seen and unseen combinations)" if rows else "combinations (seen and unseen)"
     what += " or members" * (members > 1)
+    exist = prod(answers.space.shape) if answers.space.finite else np.inf
+    if members == 1 and not rows and times * len(answers.codes) > exist:  # Advice that cannot be followed is none.
+        instead = _instead(answers, gap.beyond.mean(axis=0), times, int(exist)) if times <= MOST_TIMES else ""
+        if instead:
+            return f"{start}: if it stays where it is, {instead} would tell"
+        few = f"the {exist:,} combinations that these levels have are too few to tell"
+        return f"{start}: if it stays where it is, {few}; {NAME_IT}, or ask about more levels"
     if times > MOST_TIMES:
         told = f"it would take more than {MOST_TIMES} times as many {what} to tell"
-        return f"{start}: if it stays where it is, {told}; or name the gap that matters (margin)"
-    exist, more = prod(answers.space.shape) if answers.space.finite else np.inf, ""
-    if members == 1 and not rows and times * len(answers.codes) > exist:
-        if instead := _instead(answers, gap.beyond.mean(axis=0), times, int(exist)):
-            return f"{start}: if it stays where it is, {instead} would tell"
-        more = f", which is more than the {exist:,} that these levels have: it takes more levels"
+        return f"{start}: if it stays where it is, {told}; or {NAME_IT}"
     times = max(1.1, np.ceil(10 * times) / 10)
-    return f"{start}: if it stays where it is, {times:.2g} times as many {what} would tell{more}"
+    return f"{start}: if it stays where it is, {times:.2g} times as many {what} would tell"
 
 
 def _instead(answers: Answers, error: FloatArray, times: float, exist: int) -> str:

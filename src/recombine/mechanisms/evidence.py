@@ -129,13 +129,18 @@ def named(found: Sequence[Finding], verdict: str) -> tuple[Finding, ...]:
     return tuple(sorted(marked, key=lambda e: not e.named))
 
 
-def follows_one_factor(found: Sequence[Finding]) -> str:
+def follows_one_factor(found: Sequence[Finding], classes: int, seen: bool = True) -> str:
     """That wrong answers follow one factor, in a clause, where it is not clear whether that is a failure: single rows
-    may be nothing but noise, and who knows no better than one factor then does nothing wrong."""
+    may be nothing but noise, and who knows no better than one factor then does nothing wrong. Without answers to
+    ``seen`` ones it is not known what was learnt, and of two ``classes`` a wrong one is any rule's."""
     own = simplest([e for e in found if e.speaks and e.id.split()[0] in RULES])
     if own is None or not own.startswith("factor"):
         return ""
     finding = next(e for e in found if e.id == own)
+    if not seen:
+        what = f"Its wrong answers are those of a {finding.mechanism} ({finding.numbers()})"
+        tell = "predictions for training rows would tell"
+        return f"{what}, or of swapped classes: {tell} which" if classes == 2 else f"{what}: {tell} if it learnt that"
     return (
         f"Where they are wrong, answers to unseen ones are those of a {finding.mechanism} ({finding.numbers()}): that "
         "is no failure only if what is wrong there is noise"

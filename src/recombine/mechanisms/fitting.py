@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison, most_wrong
 from recombine.mechanisms.losing import HALF, LITTLE, below_constant, collapsed, one_answer
-from recombine.mechanisms.names import NOTHING, ranged, share
+from recombine.mechanisms.names import NOTHING, ranged, share, told_apart
 from recombine.statistics import FEW, FloatArray, Interval
 
 KNOWS_MORE = 0.5
@@ -29,10 +29,10 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     noise = f"{share(inside)} among training rows" if inside > floor else ranged(comparison.floor)
     most = f"more than {fitted:g}" + f" above the noise of {noise}" * bool(allowed > fitted)
     if np.isnan(floor) and best > fitted:
-        allowed, most = best, f"more than the {share(best)} of the best simple rule"
+        allowed, most = best, "more than the {limit} of the best simple rule"
     elif KNOWS_MORE * best > allowed:
         allowed = KNOWS_MORE * best
-        most = f"more than the {share(allowed)} that would count, half of what the best simple rule leaves"
+        most = "more than the {limit} that would count, half of what the best simple rule leaves"
     constant, clearly = comparison.trained_constant, comparison.better_on_seen
     unseen = comparison.constant.difference if comparison.constant is not None else clearly
     bound = constant if any(d.bounded and d.high < 0 for d in (clearly, unseen)) else LITTLE * constant
@@ -50,13 +50,14 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
         return keep, "" if keep.any() else "its answers are not finite numbers, and count as wrong"
     own = float(np.nanmean(error[finite]))
     there = "there" if answers.trained_rows else "on new rows of seen combinations"
-    why = f"its error {there} is {share(own)}, "
+    error_there, limit = told_apart(own, float(allowed if not own >= bound else constant))
+    why = f"its error {there} is {error_there}, "
     if not own >= bound:
-        return keep, f"{why}{most}"
+        return keep, f"{why}{most.format(limit=limit)}"
     if own < constant * (1 - 1e-12):
-        why += f"not clearly less than the {share(constant)} that always giving the same answer costs"
+        why += f"not clearly less than the {limit} that always giving the same answer costs"
         return keep, why + f"; {nothing}" * bool(nothing)
-    return keep, why + (f"and {nothing}" if nothing else f"where always giving the same answer costs {share(constant)}")
+    return keep, why + (f"and {nothing}" if nothing else f"where always giving the same answer costs {limit}")
 
 
 def in_part(answers: Answers, comparison: Comparison, unfit: str) -> str:

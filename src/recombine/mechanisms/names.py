@@ -28,6 +28,15 @@ def share(value: float | None) -> str:
     return text.replace("-", "−")
 
 
+def told_apart(one: float, two: float) -> tuple[str, str]:
+    """Two shares that are compared, with as many digits as it takes to see which is more; alike where they are."""
+    first, second = share(one), share(two)
+    if first != second or not (math.isfinite(one) and math.isfinite(two)) or math.isclose(one, two, rel_tol=1e-6):
+        return first, second
+    digits = next(d for d in range(3, 9) if f"{one:.{d}g}" != f"{two:.{d}g}")
+    return f"{one:.{digits}g}".replace("-", "−"), f"{two:.{digits}g}".replace("-", "−")
+
+
 def score(name: str, value: float | None) -> str:
     """What people quote of a model; of a share explained as many digits as tell it from all."""
     if value is not None and name == "r2" and 0.9 < value < 1:

@@ -31,6 +31,7 @@ from recombine.mechanisms.losing import (
 from recombine.mechanisms.names import share
 from recombine.mechanisms.nothing import nothing_learnable
 from recombine.mechanisms.one_level import Region, level_first, one_level, without
+from recombine.mechanisms.same import one_chance_where_unseen
 from recombine.mechanisms.standing_out import StandingOut
 from recombine.mechanisms.sure import worse_than_shares
 from recombine.mechanisms.with_training import with_training
@@ -124,8 +125,9 @@ def worse_still(case: Case, ruling: Ruling) -> Ruling:
             f"Unseen combinations are answered clearly worse: error {unseen}, where always giving the same answer "
             f"costs {share(constant.error.mean)}, against {seen} on new rows of seen ones"
         )
-    elif answers.classes is None and nothing_left(answers):
-        more = "Every unseen combination gets one and the same answer, and seen ones do not"
+    elif (answers.classes is None and nothing_left(answers)) or one_chance_where_unseen(answers):
+        what = "answer" if answers.classes is None else "probability"
+        more = f"Every unseen combination gets one and the same {what}, and seen ones do not"
     else:
         return ruling
     return verdict, f"{why}. {more}"

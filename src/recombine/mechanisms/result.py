@@ -19,6 +19,7 @@ from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
 from recombine.mechanisms.noted import FAR_LESS, unread_factors
+from recombine.mechanisms.same import SAME
 from recombine.result import Result
 from recombine.statistics import Interval
 
@@ -31,6 +32,7 @@ RARE = 0.1
 """Of two classes one with a smaller share of the training rows is rare."""
 ENOUGH = 20
 """Unseen combinations below which the sentence says how much so few leave open."""
+ADD = "add predictions for training rows or, better, for new rows of seen combinations"
 LISTED = 1_000
 """Unseen combinations that are listed, the worst first."""
 ERROR_WORDS = {
@@ -137,7 +139,7 @@ class MeasureResult(Result):
         if self.verdict == "nothing seen":
             return (
                 f"The error on unseen combinations is {ranged(self.unseen)}; no seen combination was asked about, so "
-                f"neither the fit nor the gap can be judged.{self._beside()}"
+                f"neither the fit nor the gap can be judged: {ADD}.{self._beside()}" + f" {self.why}." * bool(self.why)
             )
         rows = "new rows of seen ones" if self.answers.like else "the training rows of seen ones"
         numbers = (
@@ -175,7 +177,7 @@ class MeasureResult(Result):
     @property
     def _cut(self) -> str:
         """What was done to probabilities, in a sentence, where they could be judged as they are."""
-        cut = "log loss" in self.answers.scores and self.answers.classes == ("0", "1")
+        cut = "log loss" in self.answers.scores and self.answers.classes == ("0", "1") and SAME not in self.look
         return " Probabilities were cut at 0.5; --target-kind number judges them as they are." * cut
 
     def _tested(self) -> str:
@@ -202,7 +204,15 @@ class MeasureResult(Result):
         ):  # It was told from rows of a few combinations.
             return f"beside a noise of {share(unseen)} and {share(seen)}: beyond it, {gap}"
         noise = "noise" if unread(self.answers) >= FAR_LESS else "what it leaves of the noise"
-        return f"of which {share(unseen)} and {share(seen)} are {noise}: beyond it, {gap}"
+        parts = [
+            "all" if of - own <= NOTHING else "nearly all" if share(own) == share(of) else share(own)
+            for own, of in ((unseen, self.unseen.mean), (seen, self.seen.mean))
+        ]
+        if parts[0] == parts[1] and parts[0].endswith("all"):
+            return f"{parts[0]} of it {noise}: beyond that, {gap}"
+        if not any(part.endswith("all") for part in parts):
+            return f"of which {parts[0]} and {parts[1]} are {noise}: beyond it, {gap}"
+        return f"of which {parts[0]} on unseen and {parts[1]} on seen ones are {noise}: beyond it, {gap}"
 
     def _aside(self) -> str:
         """How many members were left out, in a sentence; none where all diverged."""
