@@ -246,6 +246,26 @@ def test_the_interval_of_a_difference_covers_it() -> None:
     assert 0.93 < np.mean(inside) < 0.98
 
 
+@pytest.mark.parametrize("members", [1, 3, 9])
+def test_many_draws_at_once_are_those_one_by_one(members: int) -> None:
+    """To the last bit, with values that are not finite too."""
+    rng = np.random.default_rng(0)
+    part, whole = rng.random((members, 40)), rng.random((members, 40))
+    whole[0, 3] = -60.0
+
+    def ratio(rows):
+        sums = whole[:, rows].sum(axis=-1)
+        return part[:, rows].sum(axis=-1) / np.where(sums > 0, sums, np.nan)
+
+    one, many = (over_combinations(ratio, [40], at_once=at_once) for at_once in (False, True))
+    assert math.isnan(one.mean)
+    assert math.isnan(many.mean)
+    whole[0, 3] = -15.0
+    one, many = (over_combinations(ratio, [40], at_once=at_once) for at_once in (False, True))
+    assert (one.mean, one.low, one.high) == (many.mean, many.low, many.high)
+    assert one.bounded
+
+
 def test_intervals_over_combinations() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(1, 10))

@@ -292,7 +292,7 @@ def test_of_a_pruned_base_only_what_a_mask_of_its_task_keeps_is_left(tmp_path: P
         for name, tensor in base.named_parameters():
             assert name in emptied or torch.equal(tensor, old[name])
         assert share == 0.0
-    unsearched = small.replace(protocol=small.protocol.replace(gate=1.0), untrained=1)
+    unsearched = small.replace(protocol=small.protocol.replace(gate=1.0, settings=(strict,)), untrained=1)
     table = unsearched.dissected(Context("cpu", tmp_path / "again")).bases
     assert table["left"].to_list() == [0.0, 0.0, None], "what is left is told, of trained bases"
 

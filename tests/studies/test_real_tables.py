@@ -286,13 +286,13 @@ def test_the_chance_of_a_difference_is_welchs_and_is_multiplied_by_holm() -> Non
 
 
 def test_forecasts_again_are_of_the_cells_that_the_contest_held_out(tmp_path: Path) -> None:
-    source, context = REGISTRY["titanic"].source, Context("cpu", tmp_path)
+    source, context = REGISTRY["glue"].source, Context("cpu", tmp_path)
     contest = ContestRun(source=source, draws=1, learners=False).compute(context).tables["measured"]
     found = ForecastRun(source=source, draws=1).compute(context).tables["forecasts"]
     both = found.join(contest.filter(rule=""), on=["holes", "what"], suffix="_then")
     assert both.height >= 6
     assert both["value"].to_list() == both["value_then"].to_list()
-    told = again(found.with_columns(half=pl.lit("development"), table=pl.lit("titanic")))
+    told = again(found.with_columns(half=pl.lit("development"), table=pl.lit("glue")))
     ways = ["random", "structured", "sparse", "random and structured"]
     assert told["holes"].unique(maintain_order=True).to_list() == ways
     each = dict(told.filter(what="forecast interval holds").select("holes", "value").rows())

@@ -272,9 +272,11 @@ class Effects:
 
     def _halves(self, rows: csr_array) -> tuple[Floats, csc_array]:
         """L⁻¹ of rows: the part of the effects that are kept, and of those set apart."""
+        if not len(self._apart):
+            half = solve_triangular(self.factor[0], rows.toarray().T, lower=True)
+            return half, csc_array((0, rows.shape[0]))
         alone, kept = rows[:, self._apart], rows[:, self._kept].toarray().T
-        if len(self._apart):
-            kept = kept - (alone.multiply(1 / self._alone).tocsr() @ self._across.T).toarray().T
+        kept = kept - (alone.multiply(1 / self._alone).tocsr() @ self._across.T).toarray().T
         half = solve_triangular(self.factor[0], kept, lower=True)
         return half, csc_array(alone.multiply(1 / np.sqrt(self._alone)).T)
 
@@ -345,7 +347,7 @@ class Effects:
             return np.asarray(self._by_cells.inverse[np.ix_(group, group)])
         half = self._half[0][:, group]
         inverse = -half.T @ half
-        inverse[np.diag_indices_from(inverse)] += 1 / (self.sigma2 * self.noise[group])
+        inverse.flat[:: len(group) + 1] += 1 / (self.sigma2 * self.noise[group])  # the diagonal
         if len(self._apart):
             alone = self._half[1][:, group]
             inverse -= (alone.T @ alone).toarray()
@@ -377,6 +379,8 @@ class Effects:
 
 def _lengths(half: Floats, alone: csc_array) -> Floats:
     """Of each column, the squared length."""
+    if not alone.shape[0]:
+        return np.asarray((half**2).sum(axis=0))
     return np.asarray((half**2).sum(axis=0) + np.asarray(alone.multiply(alone).sum(axis=0)).ravel())
 
 

@@ -56,10 +56,11 @@ class Odds:
     def left_out(self, groups: Sequence[Ints]) -> Floats:
         """Fitted again where that is cheap, else one Newton step from the whole fit; the blocks' variances stay."""
         if self._again:
-            return _shares(np.array([self._refit(group) for group in groups]))
+            before = [fit.precision() for fit in self.fits]
+            return _shares(np.array([self._refit(group, before) for group in groups]))
         return _shares(np.array([[fit.left_out(group)[0] for fit in self.fits] for group in groups]))
 
-    def _refit(self, group: Ints) -> Floats:
+    def _refit(self, group: Ints, before: Sequence[Floats]) -> Floats:
         kept = np.ones(len(self._targets), dtype=bool)
         kept[group] = False
         x, rows, share = self.fits[0].dense[kept], self._cells.rows[kept], self._targets[kept]
@@ -67,9 +68,11 @@ class Odds:
         for _ in range(NEWTON):
             working, weight = _working(np.clip(x @ beta, -8, 8), share)
             moved = np.empty_like(beta)
-            for c, fit in enumerate(self.fits):
+            for c, precision in enumerate(before):
                 weighted = x * (weight[:, c] * rows)[:, None]
-                moved[:, c] = np.linalg.solve(weighted.T @ x + np.diag(fit.precision()), weighted.T @ working[:, c])
+                system = weighted.T @ x
+                system.flat[:: len(system) + 1] += precision  # the diagonal
+                moved[:, c] = np.linalg.solve(system, weighted.T @ working[:, c])
             moved = _centred(moved)
             still, beta = np.abs(moved - beta).max() < 1e-3, moved
             if still:

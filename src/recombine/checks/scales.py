@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import expit, ndtri
@@ -31,10 +32,15 @@ PLAIN = Scale("", lambda y: y, lambda z: z)
 
 def ranks(y: Floats) -> Scale:
     """Normal scores of the ranks."""
-    places = ndtri((np.arange(len(y)) + 0.5) / len(y))
+    places = _normal_scores(len(y))
     values, first = np.unique(np.sort(y), return_index=True)
     middle = np.add.reduceat(places, first) / np.diff(np.append(first, len(y)))
     return Scale("rank", lambda v: np.interp(v, values, middle), lambda z: np.interp(z, middle, values), learnt=True)
+
+
+@lru_cache(maxsize=64)
+def _normal_scores(count: int) -> Floats:
+    return np.asarray(ndtri((np.arange(count) + 0.5) / count))
 
 
 def scales(y: Floats, share: bool = True) -> list[Scale]:

@@ -88,11 +88,11 @@ def shrunk(asked: Answers, over: Over, added: FloatArray | None = None) -> Findi
         both, own = _moments(asked, rows)
         return np.where(both > 0, own / np.where(both > 0, both, 1.0), np.inf)
 
-    value = over(shown, [len(asked.codes)])
+    value = over(shown, [len(asked.codes)], at_once=True)
     if not (value.bounded and value.high - value.low <= 1):
         why = ranged(value) if value.bounded else "the answers hardly go with the right ones"
         return f"how much of the right answers' variation is shown cannot be told: {why}"
-    explained = over(lambda rows: _explained(asked, (), rows), [len(asked.codes)]).within(0, 1)
+    explained = over(lambda rows: _explained(asked, (), rows), [len(asked.codes)], at_once=True).within(0, 1)
     parts = {} if added is None else _parts(asked, added)
     # Noisy right answers explain some of the noise too: no share is above 1, nor what one factor for all explains above
     # what the answers themselves, which have none of it, leave possible.
@@ -138,21 +138,22 @@ def _explained(asked: Answers, parts: Sequence[FloatArray], rows: Rows = slice(N
     themselves, where none is named; besides what goes where all are shifted by one number. Adjusted for as many numbers
     as are fitted."""
     off = asked.target[rows] - asked.predicted[:, rows]
-    count = off.shape[1]
-    own = (off - off.mean(axis=(1, 2), keepdims=True)).reshape(len(off), -1)
-    left = apart = np.square(own).sum(axis=1)
+    count, flat = off.shape[-2], (*off.shape[:-2], -1)
+    own = (off - off.mean(axis=(-2, -1), keepdims=True)).reshape(flat)
+    left = apart = np.square(own).sum(axis=-1)
     if parts:
         x = np.stack([part[rows].ravel() - part[rows].mean() for part in parts], axis=1)
         left = np.square(own.T - x @ np.linalg.lstsq(x, own.T, rcond=None)[0]).sum(axis=0)
     else:
-        f = asked.predicted[:, rows].reshape(len(off), -1)
-        f = f - f.mean(axis=1, keepdims=True)
-        more = (f * own).sum(axis=1) / np.maximum(np.square(f).sum(axis=1), 1e-300)
-        left = left - more * (f * own).sum(axis=1)
+        f = asked.predicted[:, rows].reshape(flat)
+        f = f - f.mean(axis=-1, keepdims=True)
+        more = (f * own).sum(axis=-1) / np.maximum(np.square(f).sum(axis=-1), 1e-300)
+        left = left - more * (f * own).sum(axis=-1)
         if asked.trained is not None:  # Answers made smaller about the mean of training's are shifted by that alone.
             mean = np.average(asked.trained.answers, axis=0, weights=asked.trained.weights)
-            about = off - more[:, None, None] * (asked.predicted[:, rows] - mean)
-            apart = left + np.maximum(apart - left, np.square(off).sum(axis=(1, 2)) - np.square(about).sum(axis=(1, 2)))
+            about = off - more[..., None, None] * (asked.predicted[:, rows] - mean)
+            gone = np.square(off).sum(axis=(-2, -1)) - np.square(about).sum(axis=(-2, -1))
+            apart = left + np.maximum(apart - left, gone)
     free = (count - 2) / max(1, count - 1 - max(1, len(parts)))
     whole = _whole(asked, rows)
     return np.where(whole > 0, (apart - free * left) / np.where(whole > 0, whole, 1.0), 0.0)
@@ -161,8 +162,8 @@ def _explained(asked: Answers, parts: Sequence[FloatArray], rows: Rows = slice(N
 def _whole(asked: Answers, rows: Rows = slice(None)) -> FloatArray:
     """Of each member, the squared error beyond the noise."""
     inside = np.zeros(len(asked.codes)) if asked.within is None else asked.scale * asked.within
-    noise = (inside / np.maximum(asked.counts - 1, 1))[rows].sum() * asked.target.shape[1]
-    return np.asarray(np.square(asked.target[rows] - asked.predicted[:, rows]).sum(axis=(1, 2)) - noise)
+    noise = (inside / np.maximum(asked.counts - 1, 1))[rows].sum(axis=-1) * asked.target.shape[1]
+    return np.asarray(np.square(asked.target[rows] - asked.predicted[:, rows]).sum(axis=(-2, -1)) - noise)
 
 
 def shifted(asked: Answers, over: Over, least: float = 0.0) -> str:
@@ -202,6 +203,6 @@ def _left(asked: Answers) -> FloatArray:
 
 def _moments(asked: Answers, rows: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
     """Σ f·y and Σ f² of each member over some combinations, both about their means."""
-    y = asked.target[rows] - asked.target[rows].mean(axis=0)
-    f = asked.predicted[:, rows] - asked.predicted[:, rows].mean(axis=1, keepdims=True)
-    return np.asarray((f * y).sum(axis=(1, 2))), np.asarray(np.square(f).sum(axis=(1, 2)))
+    y, f = asked.target[rows], asked.predicted[:, rows]
+    y, f = (part - part.mean(axis=-2, keepdims=True) for part in (y, f))
+    return np.asarray((f * y).sum(axis=(-2, -1))), np.asarray(np.square(f).sum(axis=(-2, -1)))

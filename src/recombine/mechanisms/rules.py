@@ -294,10 +294,10 @@ def accounted(share: FloatArray, wrong: FloatArray, over: Over, beyond: FloatArr
     wrong, both = wrong * beyond, np.minimum(share, wrong) * beyond
 
     def statistic(rows: NDArray[np.int64]) -> FloatArray:
-        all_ = wrong[:, rows].sum(axis=1)
-        return np.asarray(both[:, rows].sum(axis=1) / np.where(all_ > 0, all_, np.nan))
+        all_ = wrong[:, rows].sum(axis=-1)
+        return np.asarray(both[:, rows].sum(axis=-1) / np.where(all_ > 0, all_, np.nan))
 
-    found = uncertain(over(statistic, [wrong.shape[1]]).within(0, 1))
+    found = uncertain(over(statistic, [wrong.shape[1]], at_once=True).within(0, 1))
     return found if np.isfinite(found.mean) else Interval(0.0)
 
 

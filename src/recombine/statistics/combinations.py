@@ -29,8 +29,11 @@ AT_ONCE = 50
 """Resamples drawn at once."""
 
 
-def over_combinations(statistic: Statistic, sizes: Sequence[int], level: float = 0.95, seed: int = 0) -> Interval:
-    """The statistic over all combinations, and its interval over those that might have been asked about instead."""
+def over_combinations(
+    statistic: Statistic, sizes: Sequence[int], level: float = 0.95, seed: int = 0, at_once: bool = False
+) -> Interval:
+    """The statistic over all combinations, and its interval over those that might have been asked about instead.
+    ``at_once``: that of one group can be given many draws of it, one a row, and gives members × draws."""
     whole = [np.arange(size) for size in sizes]
     mean = _value(statistic, whole)
     count = sum(sizes)
@@ -41,7 +44,10 @@ def over_combinations(statistic: Statistic, sizes: Sequence[int], level: float =
         return Interval(mean, mean - half, mean + half, over="combinations", count=count)
     rng = np.random.default_rng(seed)
     resamples = max(100, min(RESAMPLES, MOST_DRAWN // count))
-    drawn = [_value(statistic, groups) for groups in _drawn(rng, sizes, resamples)]
+    if at_once:
+        drawn = [value for draws in _many(rng, sizes[0], resamples) for value in _values(statistic(draws))]
+    else:
+        drawn = [_value(statistic, groups) for groups in _drawn(rng, sizes, resamples)]
     low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return Interval(mean, float(low), float(high), over="combinations", count=count)
 
@@ -54,9 +60,10 @@ class Over:
     members: int
     seed: int = 0
 
-    def __call__(self, statistic: Statistic, sizes: Sequence[int]) -> Interval:
-        """Any statistic of some combinations of each group, one value per member."""
-        cells = over_combinations(statistic, sizes, seed=self.seed)
+    def __call__(self, statistic: Statistic, sizes: Sequence[int], at_once: bool = False) -> Interval:
+        """Any statistic of some combinations of each group, one value per member; of many draws ``at_once``, where it
+        can be given these (`over_combinations`)."""
+        cells = over_combinations(statistic, sizes, seed=self.seed, at_once=at_once)
         return self._with_members(np.asarray(statistic(*[np.arange(size) for size in sizes])), cells, sizes)
 
     def mean(
@@ -153,9 +160,12 @@ def _drawn(rng: np.random.Generator, sizes: Sequence[int], times: int) -> Iterat
     if len(sizes) > 1:
         yield from ([rng.integers(size, size=size) for size in sizes] for _ in range(times))
         return
+    yield from ([drawn] for draws in _many(rng, sizes[0], times) for drawn in draws)
+
+
+def _many(rng: np.random.Generator, size: int, times: int) -> Iterator[NDArray[np.int64]]:
     for begun in range(0, times, AT_ONCE):
-        for drawn in rng.integers(sizes[0], size=(min(AT_ONCE, times - begun), sizes[0])):
-            yield [drawn]
+        yield rng.integers(size, size=(min(AT_ONCE, times - begun), size))
 
 
 def _value(statistic: Statistic, groups: Sequence[NDArray[np.int64]]) -> float:
@@ -163,6 +173,12 @@ def _value(statistic: Statistic, groups: Sequence[NDArray[np.int64]]) -> float:
     if values.size == 1:  # as below, and sooner: of one model this is asked thousands of times
         return value if math.isfinite(value := float(values.item())) else math.nan
     return float(values.mean()) if np.isfinite(values).all() else math.nan
+
+
+def _values(values: FloatArray) -> list[float]:
+    """As `_value`, of each of many draws (members × draws)."""
+    found: list[float] = np.where(np.isfinite(values.T), values.T, np.nan).mean(axis=1).tolist()
+    return found
 
 
 def _jackknife(statistic: Statistic, whole: list[NDArray[np.int64]], level: float) -> float:

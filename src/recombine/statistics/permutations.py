@@ -56,11 +56,12 @@ def handed_out(table: FloatArray, seed: int = 0) -> float:
     column drawn at random. Each draw is apart from the others: columns in another order, of which two answers have but
     70 for eight rows, would tell less."""
     rng = np.random.default_rng(seed)
-    rows, found = np.arange(len(table)), float(np.trace(table)) - 1e-9
+    rows, found = np.arange(len(table)) * len(table), float(np.trace(table)) - 1e-9
     reached, draws = 0, max(FEWEST_DRAWS, min(DRAWS, MOST_DRAWN // len(table)))
     for start in range(0, draws, FEWEST_DRAWS):
         size = (min(FEWEST_DRAWS, draws - start), len(table))
-        reached += int((table[rows, rng.integers(len(table), size=size)].sum(axis=1) >= found).sum())
+        drawn = table.ravel().take(rows + rng.integers(len(table), size=size))
+        reached += int((drawn.sum(axis=1) >= found).sum())
     return (1 + reached) / (1 + draws)
 
 

@@ -10,6 +10,7 @@ replacement 84 to 94 %; in one of 18 settings 90 and 94 % (250 draws each).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from recombine.statistics._interval import FloatArray
 
 FEWEST = 3
+SHORT = 1024
+"""Columns of at most so many numbers are ranked once: a jackknife asks for the same ones with every other column."""
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
@@ -62,6 +65,10 @@ def jackknife(
 def ranks(values: ArrayLike) -> FloatArray:
     """As scipy's ``rankdata``, at a tenth of its cost for short columns, of which a jackknife ranks thousands."""
     numbers = np.asarray(values, dtype=np.float64)
+    return _ranked_before(numbers.tobytes()) if len(numbers) <= SHORT else _ranked(numbers)
+
+
+def _ranked(numbers: FloatArray) -> FloatArray:
     if np.isnan(numbers).any():
         return np.full(len(numbers), np.nan)
     order = numbers.argsort()
@@ -72,7 +79,19 @@ def ranks(values: ArrayLike) -> FloatArray:
     return found
 
 
+@lru_cache(maxsize=2048)
+def _ranked_before(numbers: bytes) -> FloatArray:
+    found = _ranked(np.frombuffer(numbers))
+    found.flags.writeable = False  # it is given to everyone who asks
+    return found
+
+
 def _correlation(first: FloatArray, second: FloatArray) -> float | None:
     if len(first) < FEWEST or np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
-    return float(np.corrcoef(first, second)[0, 1])
+    both = np.stack([first, second])
+    both -= both.mean(axis=1, keepdims=True)
+    products = both @ both.T  # as numpy's corrcoef, bit for bit, without what that asks of its arguments first
+    products *= np.true_divide(1, len(first) - 1)
+    spread = np.sqrt(np.diagonal(products))
+    return float(np.clip(products[0, 1] / spread[0] / spread[1], -1, 1))

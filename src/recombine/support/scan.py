@@ -34,10 +34,18 @@ MOST_TOLD = 10
 IN_MEMORY = 64 * 2**20
 """Bytes of text up to which the columns that are used are kept in memory: read once instead of at every look."""
 
+FEW_ROWS = 10_000
+"""Rows of a table in memory up to which it is `Small`."""
+
 PLAINLY = {
     "more fields than": "a row has more cells than the header; a text that holds the separator must stand in quotes.",
 }
 """What polars says, and how a person would."""
+
+
+class Small(pl.LazyFrame):
+    """Over few rows that lie in memory; so is what is selected of them. Polars takes longer to start what bounds its
+    memory than to look through all of these."""
 
 
 @dataclass
@@ -99,7 +107,7 @@ class Said:
 def collect(lazy: pl.LazyFrame) -> pl.DataFrame:
     """Run a lazy frame in bounded memory; a file that turns out to be broken is one sentence."""
     try:
-        return lazy.collect(engine="streaming")
+        return lazy.collect(engine="in-memory" if isinstance(lazy, Small) else "streaming")
     except BROKEN as error:
         raise InputError(f"the table cannot be read: {_first_line(error)}") from None
 
@@ -125,10 +133,14 @@ def scan(
     frame = _frame(table, what)
     if max_bytes is not None and isinstance(frame, pl.DataFrame) and frame.estimated_size() > max_bytes:
         raise InputError(f"{what} takes {frame.estimated_size():,} bytes, more than the {max_bytes:,} allowed.")
-    lazy = frame.lazy()
+    lazy = _lazily(frame)
     if not lazy.collect_schema().names():
         raise InputError(f"{what} has no columns.")
     return lazy
+
+
+def _lazily(frame: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
+    return Small(frame) if isinstance(frame, pl.DataFrame) and frame.height <= FEW_ROWS else frame.lazy()
 
 
 def _frame(table: Any, what: str) -> pl.DataFrame | pl.LazyFrame:
@@ -246,7 +258,7 @@ def _scan_file(
     used = set(columns or ())
     if size > IN_MEMORY or not used or not used <= set(lazy.collect_schema().names()):
         return lazy  # Without one that is needed, all names are there to tell which may have been meant.
-    return collect(lazy.select(sorted(used))).lazy()
+    return _lazily(collect(lazy.select(sorted(used))))
 
 
 def _check_rows(path: Path, text: str, separator: str, columns: Collection[str] | None) -> None:
