@@ -33,9 +33,9 @@ class ImageTask(Keeping, Description, Task):
     everything that is measured is asked with images that were never trained on. ``seed`` draws which class stands for
     which level (one draw, shared by all components), which images are used, and how they are paired.
 
-    ``as_published``: the levels of a component are the first classes, as many as it has, and held-out images those of
-    the training split that no component is trained on, as the paper draws both; else any classes, and images of the
-    official test split. ``"split"``: its images, of any classes."""
+    ``as_published="each"``: the levels of a component are the first classes, as many as it has, by a draw of its own,
+    and held-out images those of the training split that no component is trained on, as the paper draws all three.
+    ``True``: so, but by one draw. ``"split"``: its images, of any classes."""
 
     kind: ClassVar[str] = "images"
 
@@ -45,7 +45,7 @@ class ImageTask(Keeping, Description, Task):
     per_class: int = Field(default=100, ge=1)
     examples_seen: int = Field(default=20_000, ge=1)
     seed: int = 0
-    as_published: bool | Literal["split"] = False
+    as_published: bool | Literal["split", "each"] = False
 
     @property
     def space(self) -> FactorSpace:
@@ -111,9 +111,12 @@ class ImageTask(Keeping, Description, Task):
         available = int(load_images(self.source).train_classes.max()) + 1
         if max(self.symbolic.levels) > available:
             raise InputError(f"{self.source} has {available} classes, too few for {max(self.symbolic.levels)} levels.")
-        rank = Draws.single(self.seed, "classes")("level").uniform((available,))
-        most = max(self.symbolic.levels)
-        rows = [rank[: levels if self.as_published is True else available].argsort() for levels in self.symbolic.levels]
+        draws, most = Draws.single(self.seed, "classes"), max(self.symbolic.levels)
+        first, each = self.as_published in (True, "each"), self.as_published == "each"
+        ranks = [draws(f"level {c}" if each and c else "level").uniform((available,))
+                 for c in range(len(self.symbolic.levels))]  # fmt: skip
+        rows = [rank[: levels if first else available].argsort()
+                for rank, levels in zip(ranks, self.symbolic.levels, strict=True)]  # fmt: skip
         return torch.stack([torch.nn.functional.pad(row[:most], (0, most - len(row[:most]))) for row in rows])
 
     @cached_property

@@ -153,7 +153,8 @@ def _paper(members: int | None) -> dict[str, Setting]:
         # One base per run, nine minutes of an H200: a run that is cut short goes on from the masks it has.
         **{f"faithful-{name}-{base}": bert(f"4 × 512, low rate{called}, the paper's search",
                                            searched.replace(settings=papers), 1, before_it, lr=1e-4, steps=4000,
-                                           learn=9500, first=base, bases_of=bases_of)
+                                           learn=9500, first=base, bases_of=bases_of,
+                                           precision="tf32" if name == "longer" else None)
            for name, called, before_it, bases_of in (
                ("agreement", "", None, "bert-slow"), ("pretrained", ", pretrained", words, "bert-slow-pretrained"),
                # Not searched yet.

@@ -113,10 +113,10 @@ MORE = (("interpolation", 0), ("interpolation", 5), ("interpolation", 20), ("ext
         ("asymmetric", 0), ("cd1", 0), ("cd2", 5), ("equivalence", 10), ("equivalence", 15))  # fmt: skip
 """Sets and distances with ten further maps, asked with trained images too: ten alone left intervals wider than what is
 asked, or slopes below the published ones."""
-PUBLISHED: dict[str, bool | Literal["split"]] = {
-    "convnet-digits": True, "convnet-digits-more": True, "convnet-split": "split",
+PUBLISHED: dict[str, bool | Literal["split", "each"]] = {
+    "convnet-published": "each", "convnet-digits": True, "convnet-split": "split",
 }  # fmt: skip
-"""Networks that see the paper's digits and split of images, or its split alone."""
+"""Networks that see the paper's digits and split of images, with a map per component or one for all, or its split."""
 FURTHER = ("both", "asymmetric")
 """Sets that were trained last beyond distance 0, and are asked with trained images too."""
 LARGE = {
@@ -126,8 +126,8 @@ LARGE = {
     "convnet-more": Network("ConvNet", ConvNet, ("relu_4", "active_2"), PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "convnet-digits": Network("ConvNet on the paper's digits", ConvNet, ("relu_4", "active_2"),
                               PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
-    "convnet-digits-more": Network("ConvNet on the paper's digits", ConvNet, ("relu_4", "active_2"),
-                                   PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
+    "convnet-published": Network("ConvNet on the paper's maps", ConvNet, ("relu_4", "active_2"),
+                                 PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "convnet-split": Network("ConvNet on the paper's split", ConvNet, ("relu_4", "active_2"),
                              PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "resnet": Network("ResNet", ResNet, ("stage_4", "mean"), Adam(lr=1e-3), Adam(lr=1e-3)),
@@ -254,13 +254,15 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         tasks |= {FEW_ANCHORS: sets.equivalence((5, 5), (1, 1), "logistic")}
         wanted += [("convnet", FEW_ANCHORS, place, d) for place, d in (("near", near), ("far", far))]
         wanted += [("convnet", FEW_ANCHORS, "between", d) for d in BETWEEN]
-        # Larger distances, the split alone and further maps are not trained yet.
+        wanted += [("convnet-digits", name, "near", near) for name in CONTEXTS]
+        wanted += [("convnet-digits", name, "far", far) for name in FURTHER]
+        # Not trained yet: a map per component, as the paper draws them, and its split alone.
         wanted += [
-            ("convnet-digits", name, places.get(d, "between"), d)
+            ("convnet-published", name, places.get(d, "between"), d)
             for name, d in product(CONTEXTS, (near, *BETWEEN, far))
         ]
-        wanted += [("convnet-split", "cd3", "near", near), ("convnet-digits-more", "cd1", "near", near)]
-        wanted += [("convnet-digits", name, "far", far) for name in FURTHER]
+        wanted += [("convnet-published", name, "far", far) for name in sets.ANCHORS]
+        wanted += [("convnet-published", "equivalence", "between", 10), ("convnet-split", "cd3", "near", near)]
         wanted += [("convnet-more", name, places.get(d, "between"), d) for name, d in MORE]
         wanted += [(net, name, "near", 0) for net in COLOUR for name in ("cd3", "cd1")]
     wanted += [(net, "interpolation", "near", 0) for net in COLOUR]
@@ -272,7 +274,7 @@ def _image(
     net: str, name: str, symbolic: SymbolicTask, place: str, distance: int, size: Size, members: int | None
 ) -> Setting:
     network, colour, signs = (SMALL if size.small else LARGE)[net], net in COLOUR, symbolic.loss == "logistic"
-    slow, more = net == "convnet-slow", net in ("convnet-more", "convnet-digits-more")
+    slow, more = net == "convnet-slow", net == "convnet-more"
     source: Source = "digits" if size.small else "cifar10-part" if colour else "mnist"
     examples = 30_000 if name in CONTEXTS else 20_000
     pictures = ImageTask(symbolic=symbolic, source=source, distance=distance,
