@@ -55,6 +55,7 @@ def check(
     bins: Mapping[str, int] | None = None,
     numeric: Numeric = (),
     blocks: str | Sequence[str] = (),
+    weights: str | None = None,
     missing: Missing = "error",
     merge_alike: bool = False,
     cost: Cost | None = None,
@@ -81,6 +82,9 @@ def check(
     "spline"} along a smooth curve. ``blocks`` names columns that shift the answer and are not recombined, such as a day
     or a plate: their shifts are taken off (numbers only), and answers are those of an average one; "site:block" names
     blocks that are numbered anew within each level of the factor site.
+    ``weights`` names a column of positive numbers, how many cases each row stands for (or how precise it is): rows that
+    weigh more count for more, as far as their noise goes (`checks/weighing.py`), and ranges are as wide as what an
+    asked row weighs makes them, or of a typical seen row where that is not told.
     ``merge_alike`` takes texts that differ only in spaces or capitals for one level.
     ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
     function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists (partial)
@@ -98,9 +102,11 @@ def check(
     """
     _refuse(split, test, min_support, max_queries, seed)
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))
+    if weights is not None:
+        _refuse_weights(weights, target, factor_names(factors), blocks, rules, purpose or Purpose())
     how: dict[str, Any] = {
         "target": target, "target_kind": target_kind, "split": pair, "bins": bins, "numbers": lines, "missing": missing,
-        "merge_alike": merge_alike, "max_rows": max_rows, "max_bytes": max_bytes,
+        "merge_alike": merge_alike, "max_rows": max_rows, "max_bytes": max_bytes, "weights": weights,
     }  # fmt: skip
     given = read_given(
         table, test, factors, grid=grid, exclude=exclude, blocks=blocks, min_support=min_support, order=order, **how
@@ -138,8 +144,9 @@ def check(
             "factors": list(space.names), "target": target, "split": None if pair is None else f"{pair[0]}={pair[1]}",
             "test": str(test) if isinstance(test, (str, Path)) else None, "grid": grid, "order": order,
             "min_support": min_support, "bins": dict(bins or {}), "numeric": lines,
-            "blocks": factor_names(blocks) if blocks else [], "missing": missing, "merge_alike": merge_alike,
-            "salience": salience, "depth": depth, "rules": list(rules), "draws": draws, "seed": seed,
+            "blocks": factor_names(blocks) if blocks else [], "weights": weights, "missing": missing,
+            "merge_alike": merge_alike, "salience": salience, "depth": depth, "rules": list(rules), "draws": draws,
+            "seed": seed,
         },
     )  # fmt: skip
     if result.doubt:
@@ -159,11 +166,29 @@ def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, ma
         raise InputError(f"seed is {seed}; give 0 or more.")
 
 
+def _refuse_weights(
+    weights: str, target: str | None, factors: Sequence[str], blocks: str | Sequence[str], rules: Sequence[str],
+    purpose: Purpose,
+) -> None:  # fmt: skip
+    """An error where rows would weigh alike after all, or a column would have two parts."""
+    if target is None:
+        raise InputError(f"the weights {weights!r} say how much each answer tells; name the target too.")
+    parts = {"the target": [target], "a factor": factors, "a block": factor_names(blocks) if blocks else []}
+    for part, names in parts.items():
+        if weights in names:
+            raise InputError(f"{weights!r} cannot be both {part} and the weights.")
+    if rules:
+        take = "takes" if len(rules) == 1 else "take"
+        raise InputError(f"{' and '.join(rules)} {take} all rows alike; leave out the weights, or the rules.")
+    if purpose.budget is not None or purpose.error is not None:
+        raise InputError("a plan (--budget, --until-error) takes all rows alike; leave the weights out.")
+
+
 def _ask(known: Identifiability, given: Given, most: int, seed: int) -> Asked:
     """About the combinations that are wanted, or about the grid minus training."""
     if given.wanted is None:
         return ask_grid(known, given.train.space, most, seed, given.exclude)
-    return ask_table(known, given.wanted, most)
+    return replace(ask_table(known, given.wanted, most), weights=given.asked_weights)
 
 
 def _other_columns(table: Any, given: Given, order: int, judged: Judged, how: dict[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ from recombine.checks.modular import Floats, Ints
 from recombine.checks.noisy import RowNoise, row_noise
 from recombine.checks.scales import PLAIN, Scale, ranks, scaled
 from recombine.checks.seen_cells import Cells
+from recombine.checks.weighing import likeliest, settled, variance
 from recombine.support.table import Target
 
 NODES = ndtri((np.arange(21) + 0.5) / 21)
@@ -25,6 +26,8 @@ STEPS = 100
 """Newton's steps at most towards the variance between cells."""
 WEIGHED = 3
 """Fits at most until the weights of cells with more and fewer rows settle."""
+SETTLED = 6
+"""The same of cells that stand for more and fewer cases."""
 PAIRS_FREEDOM = 5
 """Degrees of freedom below which effects of pairs are fitted wholly anew for every group left out: their variances, of
 which some subset fits anything, then do not know what is left out. Ranges held .2 to .7, not .9: none are given."""
@@ -61,6 +64,9 @@ class Adding:
         b, how far cells are off the rule, is set so that Σ left² / u is its degrees of freedom (Paule and Mandel
         1982), or 0. Where all cells have as many rows, or no rows differ, every cell is worth the same."""
         within, between, self._asked = self._within(), 0.0, (0.0, 1.0)
+        self._share: float | None = None
+        if self.cells.weights is not None and self.one_row is None:
+            return self._by_weights(fit, self.cells.weights)
         if within is None:
             return fit(np.ones(len(self._y)))
         for _ in range(WEIGHED):
@@ -71,17 +77,47 @@ class Adding:
                 break
         return found
 
+    def _by_weights(self, fit: Callable[[Floats], Effects], weights: Floats) -> Effects:
+        """The fit where rows stand for more or fewer cases: how much of a row's variance that makes is learnt with it
+        (`weighing`), from repeated rows too."""
+        spare = float(self.cells.rows.sum()) - len(weights)
+        pure = spare * (self._pure() or 0.0)
+        tried = dict[float, Effects]()
+
+        def look(share: float) -> float:
+            found = tried[share] = fit(variance(share, weights))
+            left = self._y - found.design @ found.beta
+            return likeliest(left, found.unheld, weights, pure, spare if pure else 0.0)
+
+        self._share = settled(look, SETTLED)
+        u = variance(self._share, weights)
+        self._asked = self._share, float(u.mean())
+        return tried.get(self._share) or fit(u)
+
     @property
     def weighed(self) -> bool:
         """Whether cells count by their rows."""
         return bool(np.ptp(self.sure) > 0)
 
-    def _own(self, codes: Ints) -> Floats:
-        """The noise of the mean of as many rows as seen cells have, over the mean of theirs."""
+    def _own(self, codes: Ints, dealt: bool = False) -> Floats:
+        """The noise of an asked cell, over the mean of the seen ones': by what it weighs, else of the mean of as many
+        rows as seen cells have."""
+        inverse = self._inverse_weight(codes, dealt)
+        if self._share is not None:
+            return np.asarray((self._share + (1 - self._share) * inverse) / self._asked[1])
         if self.one_row is None:
             return np.ones(len(codes))
         between, mean = self._asked
-        return np.asarray((between + self.one_row.of(codes)[0] * float((1 / self.cells.rows).mean())) / mean)
+        return np.asarray((between + self.one_row.of(codes)[0] * inverse) / mean)
+
+    def _inverse_weight(self, codes: Ints, dealt: bool = False) -> Floats:
+        """1 / weight of each asked cell; where it is not told the mean of seen ones, or these ``dealt`` out."""
+        seen, asked = 1 / self.cells.weight, self.cells.asked
+        usual = np.full(len(codes), float(seen.mean()))
+        if dealt and self.cells.weights is not None:
+            usual = np.quantile(seen, np.random.default_rng(0).permutation((np.arange(len(codes)) + 0.5) / len(codes)))
+        told = np.full(len(codes), np.nan) if asked is None else asked.of(codes)
+        return np.where(np.isnan(told), usual, 1 / told)
 
     def guessed(self, codes: Ints) -> Floats:
         """How many times as wide ranges are because the noise of a level was learnt from few rows, as t has it."""
@@ -116,13 +152,20 @@ class Adding:
     def _within(self) -> Floats | None:
         """The variance of each cell's mean around what very many rows would give, on the scale; None where all have the
         same. One row's is taken to be the same everywhere on it, but for levels that are noisier."""
-        cells, slope = self.cells, self._slopes()
+        cells = self.cells
         if self.one_row is not None:
-            return self.one_row.of(cells.codes)[0] / cells.rows
-        if not cells.pure or np.ptp(cells.rows) == 0 or slope is None:
+            return self.one_row.of(cells.codes)[0] / cells.weight
+        if np.ptp(cells.weight) == 0 or (pure := self._pure()) is None:
+            return None
+        return pure / cells.rows
+
+    def _pure(self) -> float | None:
+        """The variance of one row around its cell, on the scale."""
+        cells, slope = self.cells, self._slopes()
+        if not cells.pure or slope is None:
             return None
         steep = float(np.average(slope**2, weights=cells.rows - 1))
-        return cells.pure / steep / cells.rows if steep > 0 else None
+        return cells.pure / steep if steep > 0 else None
 
     @property
     def variances(self) -> int:
@@ -142,9 +185,9 @@ class Adding:
     @property
     def noise(self) -> float | None:
         cells, freedom = self.cells, self.effects.freedom + float(self.cells.rows.sum()) - len(self._y)
-        left = float((cells.rows * (cells.answers - self.answer(cells.codes)) ** 2).sum())
+        left = float((cells.weight * (cells.answers - self.answer(cells.codes)) ** 2).sum())
         left += (cells.pure or 0.0) * (float(cells.rows.sum()) - len(self._y))
-        exact = left <= EXACT * float((cells.rows * (cells.answers - cells.answers.mean()) ** 2).sum())
+        exact = left <= EXACT * float((cells.weight * (cells.answers - cells.answers.mean()) ** 2).sum())
         return None if freedom < LEAST_FREEDOM or exact else float(np.sqrt(left / freedom))
 
     def answer(self, codes: Ints) -> Floats:
@@ -199,20 +242,24 @@ class Adding:
     def scatter_beyond(self, codes: Ints, target: Target) -> float | Floats:
         """How far, nine times in ten, a row is off the mean of its cell: beyond what `interval` holds for such means.
         0 where no combination has several rows."""
+        beyond = np.maximum(1 - self._inverse_weight(codes), 0.0)
         if self.one_row is not None:
             each, freedom = self.one_row.of(codes)
-            return np.asarray(stdtrit(freedom, 0.95) * np.sqrt(each * (1 - float((1 / self.cells.rows).mean()))))
+            return np.asarray(stdtrit(freedom, 0.95) * np.sqrt(each * beyond))
         there = target if self.scale is PLAIN else scaled(target, self.scale)
         rows = there.count[there.count > 0]
         spare = int((rows - 1).sum())
         if not spare:
             return 0.0
-        variance = float(there.spread[there.count > 0].sum()) / spare * (1 - float(np.mean(1 / rows)))
-        return float(stdtrit(spare, 0.95)) * float(np.sqrt(max(variance, 0.0)))
+        each_row = float(there.spread[there.count > 0].sum()) / spare
+        if self.cells.weights is not None:
+            return np.asarray(stdtrit(spare, 0.95) * np.sqrt(each_row * beyond))
+        return float(stdtrit(spare, 0.95)) * float(np.sqrt(max(each_row * (1 - float(np.mean(1 / rows))), 0.0)))
 
-    def varies(self, codes: Ints) -> Floats:
-        """The variance of an answer around its forecast, in the answer's units."""
-        return self._variance(*self.effects.predict(codes, self._own(codes)))
+    def varies(self, codes: Ints, dealt: bool = False) -> Floats:
+        """The variance of an answer around its forecast, in the answer's units; ``dealt``: where nobody says what an
+        answer weighs as if it were what the seen ones do, and not that of a typical one."""
+        return self._variance(*self.effects.predict(codes, self._own(codes, dealt)))
 
     def _variance(self, place: Floats, sd: Floats) -> Floats:
         if self.scale is PLAIN:

@@ -9,7 +9,8 @@ numbers:  F tests of every pair of factors whose interaction can be estimated, o
           explain what the fit leaves (Tukey 1949), or its slope within any level (Mandel 1961)? A rejection has to
           stand when what a shrunken fit leaves, and all that differs from the mean, is dealt anew: one outlier makes
           effects and bends what they leave, of which F does not know; that by slopes shows without the answer that is
-          furthest off, too. Noise is never less than the answers' rounding
+          furthest off, too. Noise is never less than the answers' rounding. Rows that stand for many cases count by
+          them, as far as their noise goes (`weighing`)
 classes:  score tests of every pair on top of the additive log-odds (`logits`), their largest compared with answers
           drawn from that fit; with several rows in a cell also its deviance, of three or more classes against that of
           answers drawn; where repeated rows always agree, whether any additive log-odds separates the classes (linear
@@ -36,6 +37,7 @@ from recombine.checks.one_level import Odd, steepest
 from recombine.checks.recurring import f_test, recurring, repeated
 from recombine.checks.tables import showing_pairs
 from recombine.checks.unequal import Noise, unequal
+from recombine.checks.weighing import worth
 from recombine.space import Level
 from recombine.support.numerals import step
 from recombine.support.table import Target
@@ -130,14 +132,14 @@ def additivity(
     if target.classes is not None:
         skipped += [_product(names, pair) for pair in left_over]
         return _noted(_classes(known.rows.floats(codes), named, target, use, known.rank), skipped)
-    mean, pure = seen.mean, float(seen.spread.sum())
+    mean, pure, weights = seen.mean, float(seen.spread.sum()), seen.weights
     tiny = 1e-18 * max(1.0, float((count * mean**2).sum()))
     if copies := float(count.sum()) > cells and pure <= tiny:
         count = np.ones(cells)
     rounding = step(mean[seen.spread == 0]) ** 2 / 12
     sparse, most = [], MOST_RECURRING // (len(names) * max(len(left_over), 1))
     part = np.random.default_rng(0).choice(cells, LOOKED_AT, False) if cells > LOOKED_AT else np.arange(cells)
-    some, of_each, rows_each = codes[part].astype(np.int64), mean[part], count[part]
+    some, of_each, rows_each = codes[part].astype(np.int64), mean[part], (count if weights is None else weights)[part]
     where = "where it recurs" + (f" among {LOOKED_AT:,} combinations drawn at random" if cells > LOOKED_AT else "")
     for pair in left_over:
         bent = any(k in known.curves for k in pair)
@@ -152,13 +154,16 @@ def additivity(
         sparse += [] if p_value is None else [_Found("lack of fit", p_value, "lack-of-fit F test of repeated rows")]
         return _copied(_noted(_verdict(sparse) if sparse else _untested(NOTHING_RECURS), skipped), copies)
     x = known.rows.floats(codes)
-    root = np.sqrt(count)
+    rows = float(count.sum())
+    if weights is not None and rows == cells:  # repeated rows are held against noise alone
+        weights = worth(x, mean, weights)
+    root = np.sqrt(count if weights is None else weights)
+    rounding = rounding if weights is None else rounding * float((root**2).mean())
     basis = orth(x * root[:, None])
     left = root * mean
     left = left - basis @ (basis.T @ left)
     if float(left @ left) <= tiny:
         return Additivity("exact fit", False, 1.0, None, "the seen answers are exactly additive.")
-    rows = float(count.sum())
     pure = max(pure, (rows - cells) * rounding)
     noise, within = None, None
     if rows > cells:
@@ -179,7 +184,7 @@ def additivity(
             p = min(1.0, max(one.p_value * steep.looks, beside.p_value if beside.p_value >= LEVEL else 0.0))
             tests.append(replace(one, test="one level", p_value=p, words=f"F test of whether {odd.words}", odd=odd))
     if not tests:
-        tests = _alone(basis, mean, codes, known.shape, rounding, names, levels)
+        tests = _alone(basis, mean, root, codes, known.shape, rounding, names, levels)
     if not tests:
         few = f"{COPIES}, which" if copies else "one row per combination"
         return _noted(_untested(f"{few} leaves nothing to test additivity with."), skipped)
@@ -310,6 +315,7 @@ def _draws(basis: Floats) -> int:
 def _alone(
     basis: Floats,
     mean: Floats,
+    root: Floats,
     codes: Ints,
     shape: tuple[int, ...],
     rounding: float,
@@ -320,58 +326,70 @@ def _alone(
     on the fit, which sees a level that reverses the others' effects."""
     tests = []
     every = [(k, c, codes[:, k] == c) for k, n in enumerate(shape) for c in range(n)]
-    slopes = [(k, c, level) for k, c, level in every if _share(basis, mean[:, None], level)[0] > 0]
-    if (p := _dealt(basis, mean, codes, shape, rounding, [None])) is not None:
+    slopes = [(k, c, level) for k, c, level in every if _share(basis, mean[:, None], root, level)[0] > 0]
+    if (p := _dealt(basis, mean, root, codes, shape, rounding, [None])) is not None:
         tests.append(_Found("Tukey one degree of freedom", p, "Tukey's test, one row per combination"))
     if slopes and basis.size * len(slopes) <= MOST_SLOPES:
-        p = _dealt(basis, mean, codes, shape, rounding, [level for _, _, level in slopes])
-        k, c, _ = max(slopes, key=lambda slope: float(_share(basis, mean[:, None], slope[2])[0]))
+        p = _dealt(basis, mean, root, codes, shape, rounding, [level for _, _, level in slopes])
+        k, c, _ = max(slopes, key=lambda slope: float(_share(basis, mean[:, None], root, slope[2])[0]))
         odd = Odd.of((k, c, 1 - k if len(shape) == 2 else None), names, levels)
         tests += [] if p is None else [_Found("one level", p, f"test of slopes, of whether {odd.words}", odd=odd)]
     return tests
 
 
 def _dealt(
-    basis: Floats, mean: Floats, codes: Ints, shape: tuple[int, ...], rounding: float, levels: Sequence[Mask | None]
+    basis: Floats,
+    mean: Floats,
+    root: Floats,
+    codes: Ints,
+    shape: tuple[int, ...],
+    rounding: float,
+    levels: Sequence[Mask | None],
 ) -> float | None:
     """p-value of the largest share that a curve of these levels explains, times their number; a rejection has to stand
-    when answers are dealt anew."""
+    when answers are dealt anew, what is left of each as far as its noise goes."""
 
     def largest(answers: Floats) -> Floats:
-        return np.asarray(np.max([_share(basis, answers, level) for level in levels], axis=0))
+        return np.asarray(np.max([_share(basis, answers, root, level) for level in levels], axis=0))
 
     gain = float(largest(mean[:, None])[0])
-    p = _of_largest(basis, mean, rounding, levels)
+    p = _of_largest(basis, mean, root, rounding, levels)
     if p is not None and p < LEVEL and levels[0] is not None:  # one answer that is off bends the level it is in
-        off = np.abs(mean - basis @ (basis.T @ mean)) / np.sqrt(np.maximum(1 - (basis**2).sum(axis=1), 1e-9))
+        y = root * mean
+        off = np.abs(y - basis @ (basis.T @ y)) / np.sqrt(np.maximum(1 - (basis**2).sum(axis=1), 1e-9))
         kept = np.arange(len(mean)) != off.argmax()
         levels_kept = [level[kept] for level in levels if level is not None]
-        without = _of_largest(orth(basis[kept]), mean[kept], rounding, levels_kept)
+        without = _of_largest(orth(basis[kept]), mean[kept], root[kept], rounding, levels_kept)
         p = p if without is not None and without < NOTICED else max(p, without or 1.0)
     if p is not None and p < LEVEL:
-        effects, rng = Effects(codes, shape, mean, np.ones(len(mean)), 1), np.random.default_rng(0)
-        drawn = _draws(basis)
-        for around in (effects.design @ effects.beta, np.full(len(mean), mean.mean())):
-            dealt = np.stack([around + rng.permutation(mean - around) for _ in range(drawn)], axis=1)
+        effects, rng = Effects(codes, shape, mean, 1 / root**2, 1), np.random.default_rng(0)
+        drawn, middle = _draws(basis), mean.mean() if np.ptp(root) == 0 else np.average(mean, weights=root**2)
+        for around in (effects.design @ effects.beta, np.full(len(mean), middle)):
+            left = root * (mean - around)
+            dealt = np.stack([around + rng.permutation(left) / root for _ in range(drawn)], axis=1)
             p = max(p, (1 + int((largest(dealt) >= gain * (1 - 1e-9)).sum())) / (1 + drawn))
     return p
 
 
-def _of_largest(basis: Floats, mean: Floats, rounding: float, levels: Sequence[Mask | None]) -> float | None:
+def _of_largest(
+    basis: Floats, mean: Floats, root: Floats, rounding: float, levels: Sequence[Mask | None]
+) -> float | None:
     """p-value of the same by F alone; None where nothing is left to test it with."""
     freedom = len(mean) - basis.shape[1] - 1
-    gain = max(float(_share(basis, mean[:, None], level)[0]) for level in levels)
+    gain = max(float(_share(basis, mean[:, None], root, level)[0]) for level in levels)
     if freedom < 1 or gain <= 0:
         return None
-    left = float(((mean - basis @ (basis.T @ mean)) ** 2).sum())
+    y = root * mean
+    left = float(((y - basis @ (basis.T @ y)) ** 2).sum())
     return min(1.0, len(levels) * f_test(gain * left, 1, max((1 - gain) * left, freedom * rounding), freedom))
 
 
-def _share(basis: Floats, answers: Floats, level: Mask | None) -> Floats:
+def _share(basis: Floats, answers: Floats, root: Floats, level: Mask | None) -> Floats:
     """Share of what the fit to each column leaves that its squared fit explains, or the fit within a level; 0 where
     that is no more than the fit."""
+    answers = root[:, None] * answers
     fit = basis @ (basis.T @ answers)
-    bent = fit**2 if level is None else level[:, None] * fit
+    bent = fit**2 / root[:, None] if level is None else level[:, None] * fit
     curve, left = bent - basis @ (basis.T @ bent), answers - fit
     size = (curve**2).sum(axis=0)
     share = (left * curve).sum(axis=0) ** 2 / (size * (left**2).sum(axis=0) + 1e-300)

@@ -13,6 +13,7 @@ from scipy.special import fdtrc
 
 from recombine.checks.effects import LEAST_FREEDOM
 from recombine.checks.modular import Floats, Ints
+from recombine.checks.weighing import worth_in
 from recombine.support.table import Target
 
 CHANCE = 0.01
@@ -51,11 +52,12 @@ def _crossed(block: Ints, level: Ints) -> bool:
 
 def _chance(base: Floats, more: Floats, target: Target) -> float | None:
     """The p of these columns beside others; None where too few rows are left, or these add nothing."""
-    weight = np.sqrt(target.count)
+    worth = worth_in(np.hstack([base, more]), target)
+    weight = np.sqrt(worth)
     left, ranks = [], []
     for x in (base, np.hstack([base, more])):
         beta, _, rank, _ = np.linalg.lstsq(x * weight[:, None], target.mean * weight, rcond=1e-9)
-        left.append(float((target.count * (target.mean - x @ beta) ** 2).sum() + target.spread.sum()))
+        left.append(float((worth * (target.mean - x @ beta) ** 2).sum() + target.spread.sum()))
         ranks.append(int(rank))
     freedom, extra = int(target.count.sum()) - ranks[1], ranks[1] - ranks[0]
     if freedom < LEAST_FREEDOM or not extra or left[1] <= 0:

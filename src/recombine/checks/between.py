@@ -94,11 +94,15 @@ def kept_to(known: Identifiability, at: Ints, level: Ints) -> bool:
 
 
 def of_means(
-    known: Identifiability, means: Floats, names: tuple[str, ...], levels: Sequence[Sequence[Level]] = ()
+    known: Identifiability,
+    means: Floats,
+    names: tuple[str, ...],
+    levels: Sequence[Sequence[Level]] = (),
+    weights: Floats | None = None,
 ) -> Additivity:
     """The test of whether effects add up on means of combinations, each taken for one row."""
     once, none = np.ones(len(means), dtype=np.int64), np.zeros(len(means))
-    return additivity(known, Target("", None, once, means, none), names, levels)
+    return additivity(known, Target("", None, once, means, none, weights=weights), names, levels)
 
 
 def repeats_alone(
@@ -109,7 +113,7 @@ def repeats_alone(
     interaction. None where means of combinations contradict that effects add up, too."""
     if not found.rejected or not target.numeric or not target.conflicts or not (target.count > 0).all():
         return None
-    alone = of_means(known, target.mean, names)
+    alone = of_means(known, target.mean, names, weights=target.weights)
     if alone.rejected:
         return None
     left = "leave nothing to test it with" if alone.p_value is None else f"do not (p = {alone.p_value:.2g})"

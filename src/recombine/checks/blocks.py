@@ -34,6 +34,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.in_blocks import parted, pieces
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.query import Query
+from recombine.checks.weighing import worth_in
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace
 from recombine.support.table import Table, Target
@@ -167,8 +168,10 @@ def without_shifts(
     alone, named = _alone(train.codes[:, held:], target.count), " and ".join(columns)
     if (target := target.of(~alone)).count.sum() == 0:
         raise InputError(f"every answered row has a {named} of its own, so no shift can be told; leave {named} out.")
-    train, use = replace(train, codes=train.codes[~alone], counts=train.counts[~alone], target=target), target.count > 0
-    codes, weight = train.codes[use].astype(np.int64), np.sqrt(target.count[use])
+    own = None if train.weight is None else train.weight[~alone]
+    train = replace(train, codes=train.codes[~alone], counts=train.counts[~alone], target=target, weight=own)
+    use = target.count > 0
+    codes = train.codes[use].astype(np.int64)
     blocks, nests = codes[:, held:], _nests(codes, held)
     distinct_blocks, first = np.unique(blocks, axis=0, return_index=True)
     part = np.unique(codes[first][:, sorted({k for nest in nests for k in nest})], axis=0, return_inverse=True)[
@@ -192,6 +195,8 @@ def without_shifts(
             f"{int(target.count.sum()):,} rows are too few for {known.rank:,} effects and the shifts of {named}: "
             f"{rank + LEAST_FREEDOM:,} are needed."
         )
+    worth = worth_in(both, target.of(use))
+    weight = np.sqrt(worth)
     beta = np.linalg.lstsq(both * weight[:, None], target.mean[use] * weight, rcond=None)[0]
     distinct = _indicators(distinct_blocks, blocks, codes, nests)
     found, middle = distinct @ beta[x.shape[1] :], _means(distinct, part)
@@ -209,7 +214,7 @@ def without_shifts(
         if table.target is not None:
             new += sum(int(n) for n, o in zip(table.target.count, theirs, strict=True) if o is None)
         told.append(_pooled(table, table.target, np.array([o or 0.0 for o in theirs]), space))
-    left = float((target.count[use] * (target.mean[use] - both @ beta) ** 2).sum() + target.spread.sum()) / freedom
+    left = float((worth * (target.mean[use] - both @ beta) ** 2).sum() + target.spread.sum()) / freedom
     known_by = np.linalg.pinv(both * weight[:, None])[x.shape[1] :].T @ (distinct - middle).T
     parts, held_by = int(part.max()) + 1, target.of(use)
     anew = (
@@ -285,12 +290,17 @@ def _pooled(table: Table, target: Target | None, taken: Floats, space: FactorSpa
     codes, at = np.unique(table.codes[:, : len(space)], axis=0, return_inverse=True)
     at = at.ravel()
     counts = np.bincount(at, table.counts).astype(np.int64)
+    weight = None
+    if table.weight is not None:
+        together = np.bincount(at, np.nan_to_num(table.weight)).astype(np.float64)
+        weight = np.where(together > 0, together, np.nan)
     if target is None:
-        return replace(table, space=space, codes=codes, counts=counts)
+        return replace(table, space=space, codes=codes, counts=counts, weight=weight)
     answers = np.where(target.count > 0, target.mean - taken, 0.0)
     count = np.bincount(at, target.count).astype(np.int64)
-    mean = np.bincount(at, target.count * answers) / np.maximum(count, 1)
-    spread: Floats = np.bincount(at, target.spread + target.count * (answers - mean[at]) ** 2).astype(np.float64)
+    weights: Floats = np.bincount(at, target.weight).astype(np.float64)
+    mean = np.bincount(at, target.weight * answers) / np.where(count > 0, weights, 1.0)
+    spread: Floats = np.bincount(at, target.spread + target.weight * (answers - mean[at]) ** 2).astype(np.float64)
     ends = None
     if target.ends is not None:
         moved = target.ends - taken[:, None]
@@ -299,5 +309,6 @@ def _pooled(table: Table, target: Target | None, taken: Floats, space: FactorSpa
         np.minimum.at(low, at[there], moved[there, 0])
         np.maximum.at(high, at[there], moved[there, 1])
         ends = np.where(count[:, None] > 0, np.stack([low, high], axis=1), 0.0)
-    pooled = replace(target, count=count, mean=mean, spread=spread, ends=ends)
-    return replace(table, space=space, codes=codes, counts=counts, target=pooled)
+    told = None if target.weights is None else weights
+    pooled = replace(target, count=count, mean=mean, spread=spread, ends=ends, weights=told)
+    return replace(table, space=space, codes=codes, counts=counts, target=pooled, weight=weight)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri, stdtr
 
+from recombine.checks.computed import by
 from recombine.checks.effects import EXACT, LEAST_FREEDOM
 from recombine.checks.expected import shown
 from recombine.checks.modular import Floats
@@ -85,8 +86,7 @@ def words(name: str, found: Cases) -> str:
     return (
         f"the larger {quoted(name)}, which is not named, the less rows scatter around what the factors tell "
         f"({chance}), {times}, as means or rates over so many cases do. All rows count alike here, and ranges are "
-        "those of rows in between; if it counts cases, leave out rows with very few, or give every case a row of its "
-        "own."
+        f"those of rows in between; if it counts cases, {by(name)}."
     )
 
 

@@ -7,6 +7,7 @@ kept, rates times visitors are whole numbers in every row, and with other rows' 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -67,5 +68,10 @@ def words(target: str, part: str | None, whole: str, n: Floats, counts: bool) ->
     few, many = (shown(float(v)) for v in (n.min(), n.max()))
     return (
         f"{said}. All rows count alike here, those over {few} {quoted(whole)} as those over {many}: if it counts "
-        "cases, leave out rows with very few, or give every case a row of its own."
+        f"cases, {by(whole)}."
     )
+
+
+def by(name: str) -> str:
+    """How to let rows count by a column of cases."""
+    return f"--weights {shlex.quote(name)} (weights={name!r}) lets rows count by it"

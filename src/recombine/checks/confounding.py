@@ -21,6 +21,7 @@ from recombine.checks.additivity import gained
 from recombine.checks.modular import Floats
 from recombine.checks.recurring import f_test
 from recombine.checks.tables import CHUNK, MOST_CELLS, Pairs
+from recombine.checks.weighing import worth_in
 from recombine.space import Codes
 from recombine.support.table import Table, Target
 
@@ -117,8 +118,8 @@ def _effects(train: Table, target: Target) -> list[Association]:
     use, shape = target.count > 0, train.space.shape
     if not use.any() or use.sum() * sum(shape) ** 2 > MOST_FITTED:
         return []
-    root, within = np.sqrt(target.count[use]), float(target.spread[use].sum())
-    levels = [np.eye(n)[train.codes[use, k]] for k, n in enumerate(shape)]
+    levels, within = [np.eye(n)[train.codes[use, k]] for k, n in enumerate(shape)], float(target.spread[use].sum())
+    root = np.sqrt(worth_in(np.hstack([np.ones((int(use.sum()), 1)), *levels]), target.of(use)))
     y = target.mean[use] * root
     found = []
     for k, name in enumerate(train.space.names):

@@ -356,11 +356,11 @@ class Effects:
     def evenly_left_out(self) -> tuple[Floats, Floats]:
         """What the fit without it would say of every training cell, with its standard deviation, if all had the mean
         leverage (generalised cross-validation)."""
-        left = max(float(self._unheld.mean()), 1e-9)
+        left = max(float(self.unheld.mean()), 1e-9)
         return self.y - self._residuals / left, np.sqrt(self.sigma2 * self.noise / left)
 
     @property
-    def _unheld(self) -> Floats:
+    def unheld(self) -> Floats:
         """Of each training cell 1 − its leverage, which rounding may take below zero."""
         noise = self.sigma2 * self.noise
         if self._by_cells is not None:
@@ -369,7 +369,7 @@ class Effects:
 
     @cached_property
     def _left(self) -> Floats:
-        return np.asarray(self._unheld.clip(1e-9))
+        return np.asarray(self.unheld.clip(1e-9))
 
     def each_left_out(self) -> Floats:
         """What the fit without it says of every training cell."""

@@ -17,8 +17,9 @@ TAILS = np.array([0.05, 0.95])
 
 
 def on_scale(rule: Adding) -> bool:
-    """Whether the size of an error goes with that of the answer by a scale that is known beforehand."""
-    return rule.scale.name != "" and not rule.scale.learnt and not rule.saturated
+    """Whether the size of an error is known beforehand: by the scale, with the answer, or by what a row weighs."""
+    scaled = rule.scale.name != "" and not rule.scale.learnt
+    return (scaled or rule.cells.weights is not None) and not rule.saturated
 
 
 def likened_to(losses: Floats, tried: Floats, asked: Floats) -> Floats:

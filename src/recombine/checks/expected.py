@@ -75,7 +75,8 @@ class Forecast:
 
     rule: str
     error: float
-    """Of numbers against the mean of a combination, of as many rows as seen ones have: its noise is part of it."""
+    """Of numbers against the mean of a combination, of as many rows as seen ones have: its noise is part of it. Where
+    rows weigh, against answers that weigh what the asked ones do, or else what seen ones do."""
     low: float
     high: float
     metric: str
@@ -295,7 +296,10 @@ class Forecast:
     @property
     def _few(self) -> str:
         """What the means of few rows count in that choice."""
-        return "; there means of few rows count less" if isinstance(self._best, Adding) and self._best.weighed else ""
+        if not isinstance(self._best, Adding) or not self._best.weighed:
+            return ""
+        weigh = self._best.cells.weights is not None
+        return f"; there {'rows that weigh little' if weigh else 'means of few rows'} count less"
 
     @property
     def _on(self) -> str:

@@ -140,12 +140,24 @@ def _at_asked(contest: Contest, losses: list[Floats]) -> tuple[list[Floats], flo
     best, winner, variance = contest.best, contest.winner, contest.variances[contest.best]
     if isinstance(winner, Adding) and not contest.alone and variance is not None:
         there = winner.varies(contest.asked)
+        if contest.cells.weights is not None:
+            by_weight = [_weighed(contest, i, loss) for i, loss in enumerate(losses)]
+            levels = float(by_weight[best].mean() / max(losses[best].mean(), 1e-300))
+            return by_weight, levels, evenness(winner.varies(contest.asked, dealt=True))
         likened = likened_to(losses[best], variance, there)
         levels = float(likened.mean() / max(losses[best].mean(), 1e-300))
         return [likened if i == best else loss * levels for i, loss in enumerate(losses)], levels, evenness(there)
     told = not contest.alone and len(contest.cells.codes) >= SMALL  # of fewer, levels that err more are chance
     levels = asked_over_tried(winner, contest.asked, contest.places) if isinstance(winner, Adding) and told else 1.0
     return [loss * levels for loss in losses], levels, 1.0
+
+
+def _weighed(contest: Contest, i: int, losses: Floats) -> Floats:
+    """Losses of a rule as of rows that weigh what the asked ones do."""
+    rule, tried = contest.rules[i], contest.variances[i]
+    if not isinstance(rule, Adding) or tried is None:
+        return losses
+    return likened_to(losses, tried, rule.varies(contest.asked))
 
 
 def _independent(contest: Contest, losses: Floats, uneven: float) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from recombine.checks.cells import existing
 from recombine.checks.identifiability import Members
 from recombine.checks.itself import left_out, with_itself
 from recombine.checks.reading import blocks_of, both, read
+from recombine.checks.weighing import AskedWeights
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level, about, quoted
 from recombine.support.table import Table, factor_names
@@ -41,6 +42,12 @@ class Given:
     shifts: Shifts | None
     notes: list[str]
     """On what is not asked about, then on what was read."""
+
+    @property
+    def asked_weights(self) -> AskedWeights | None:
+        """What they weigh, where rows do."""
+        weight = None if self.asked is None else self.asked.weight
+        return None if self.asked is None or weight is None else AskedWeights(self.asked.codes, weight)
 
     @property
     def wanted(self) -> Codes | None:
@@ -76,7 +83,16 @@ def read_given(
     besides, unasked = _not_asked(train, None if hidden else blanks, exclude)
     without, twice = left_out(both_names if on_grid else ())
     words = _in_words(questions if asked is not None else None, split, test, grid or bool(hidden)) + without + besides
-    return Given(train, asked, words, on_grid, exclude, nuisances, shifts, [*unasked, *twice, *notes, *hidden])
+    said = [*unasked, *twice, *_weighed(train, asked), *notes, *hidden]
+    return Given(train, asked, words, on_grid, exclude, nuisances, shifts, said)
+
+
+def _weighed(train: Table, asked: Table | None) -> list[str]:
+    """What rows weigh, and what asked combinations do of which nobody says."""
+    if train.weights is None:
+        return []
+    told = asked is not None and asked.weight is not None and not np.isnan(asked.weight).any()
+    return [f"{train.weights.words}{'' if told or train.weights.even else f'; {train.weights.untold}'}."]
 
 
 def _in_words(questions: Table | None, split: tuple[str, str] | None, test: Any, grid: bool) -> str:
@@ -113,7 +129,7 @@ def _with_grid(asked: Table, train: Table, exclude: Sequence[Mapping[str, Level]
         )
     cells = existing(train.space, exclude)
     cells = cells[~train.support().contains(cells)]
-    return both(asked, replace(train, codes=cells, counts=np.zeros(len(cells), np.int64), target=None))
+    return both(asked, replace(train, codes=cells, counts=np.zeros(len(cells), np.int64), target=None, weight=None))
 
 
 def _not_asked(train: Table, questions: Table | None, exclude: Sequence[Mapping[str, Level]]) -> tuple[str, list[str]]:

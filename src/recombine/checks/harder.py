@@ -6,7 +6,7 @@ Every seen cell is left out by itself. With z the losses over their mean, the n 
 
 times the mean loss (best linear prediction: by chance alone r is 0 and no level is harder), and a cell the product over
 its factors. Named are levels whose loss is beyond chance: how large the largest over all levels would be by chance is
-told by dealing the same losses out to the cells anew.
+told by dealing the same losses out to the cells anew. Where rows weigh, a loss is that of a row of typical noise.
 """
 
 from __future__ import annotations
@@ -87,6 +87,8 @@ def _alone(rule: Adding) -> tuple[Ints, Floats]:
     """Seen cells, drawn where there are many, and their squared errors, each left out by itself."""
     kept, surprise = _some(len(rule.cells.codes)), rule.surprise
     losses = (rule.left_out([kept[[i]] for i in range(len(kept))])[:, 0] - rule.cells.answers[kept]) ** 2
+    if rule.cells.weights is not None:  # a level of rows over few cases is no harder than others
+        losses = losses * (rule.variance.mean() / np.maximum(rule.variance, 1e-300))
     rule.surprise = surprise
     return kept, losses
 

@@ -86,7 +86,7 @@ def _forecast(
         return None, []
     if target.classes is not None and len(target.classes) < 2:
         return None, [ONE_CLASS]
-    cells = Cells.of(known.codes, known.shape, target, known.curves)
+    cells = Cells.of(known.codes, known.shape, target, known.curves, asked.weights)
     codes = asked.codes[asked.status == DETERMINED].astype(np.int64)
     found = forecast(cells, codes, assumed=known.order, more=rules, seed=seed)
     if isinstance(found, str):

@@ -68,7 +68,7 @@ def many_rows(losses: Floats, rule: Rule, cells: Cells, firsts: list[int], asked
     if not cells.pure or cells.rows.sum() - len(cells.rows) < LEAST_FREEDOM:
         return None
     one_row = rule.row_variance() if isinstance(rule, Adding) else np.full(len(cells.rows), cells.pure)
-    own, weight = (one_row / cells.rows)[firsts], sure[firsts] ** 2
+    own, weight = (one_row / cells.weight)[firsts], sure[firsts] ** 2
     least = rule.unsure(asked) if isinstance(rule, Adding) else 0.0
     left = max(float(np.average(losses - own, weights=weight)), least)
     return left / (left + float(own.mean()))

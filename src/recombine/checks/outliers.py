@@ -26,6 +26,7 @@ from scipy.special import chdtri, stdtr
 
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
+from recombine.checks.weighing import worth_in
 from recombine.support.table import Target
 
 LEVEL = 0.01
@@ -70,8 +71,8 @@ def code_for_missing(target: Target | None) -> tuple[float, list[int], tuple[flo
 def rows_apart(target: Target | None) -> list[tuple[int, tuple[float, ...]]]:
     """Training combinations one of whose rows stands apart from the others there, with its answer: of two rows that of
     the one that is clearly wrong, else both."""
-    if target is None or target.classes is not None or target.ends is None:
-        return []
+    if target is None or target.classes is not None or target.ends is None or target.weights is not None:
+        return []  # of rows that weigh less, some are far off the others of their combination
     use = np.flatnonzero(target.count > 1)
     if len(use) < FEWEST:
         return []
@@ -122,7 +123,7 @@ def off_the_sum(target: Target, known: Identifiability) -> list[int]:
         return []
     x, y = known.rows.floats(known.codes[use]), target.mean[use]
     scales = [y, np.log(y)] if y.min() > 0 else [y]
-    found = [_jumps(x, values, target.count[use].astype(np.float64)) for values in scales]
+    found = [_jumps(x, values, worth_in(x, target.of(target.count > 0), values)) for values in scales]
     return sorted(int(use[i]) for i in set.intersection(*found) if target.count[use[i]] == 1)
 
 

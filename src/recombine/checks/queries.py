@@ -18,6 +18,7 @@ from recombine.checks.queries_asked import Asked
 from recombine.checks.query import Query
 from recombine.checks.robustness import leverage, min_cuts
 from recombine.checks.tables import Pairs
+from recombine.checks.weighing import worth_in
 from recombine.support.table import Target
 
 MOST_DIRECTIONS = 200
@@ -119,7 +120,7 @@ def _observed(known: Identifiability, asked: Asked, target: Target | None) -> di
             "prediction": float(mean) if target.classes is None else target.classes[int(mean.argmax())],
         }
         if differ:  # a further row: its own scatter, and that of the mean of those seen
-            half = float(scatter[place] * np.sqrt(1 + 1 / rows))
+            half = float(scatter[place] * np.sqrt(1 + 1 / target.weight[place]))
             low, high = target.bounds
             found[i] |= {"row_low": max(float(mean) - half, low), "row_high": min(float(mean) + half, high)}
         if target.classes is not None:
@@ -133,7 +134,8 @@ def _sums(known: Identifiability, asked: Asked, fixed: Ints, target: Target) -> 
     if known.order > 1 or use.sum() * known.grid_rank > MOST_NUMBERS:
         return {}
     x, new = (known.rows.floats(codes) for codes in (known.codes[use], asked.codes[fixed]))
-    said = new @ np.linalg.lstsq(x, target.mean[use], rcond=None)[0]
+    root = np.ones(len(x)) if target.weights is None else np.sqrt(worth_in(x, target.of(use)))
+    said = new @ np.linalg.lstsq((x.T * root).T, (target.mean[use].T * root).T, rcond=None)[0]
     names = target.classes
     return {
         int(i): {"prediction": float(v) if names is None else names[int(np.argmax(v))]}

@@ -25,6 +25,7 @@ from recombine.checks.identifiability import (
     Identifiability,
 )
 from recombine.checks.modular import Ints
+from recombine.checks.weighing import AskedWeights
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level
 
@@ -46,6 +47,8 @@ class Asked:
     share: dict[str, float] | None
     total: int
     worst: str
+    weights: AskedWeights | None = None
+    """What combinations that are asked about weigh, where rows do."""
 
 
 def ask_table(known: Identifiability, codes: Codes, most: int) -> Asked:

@@ -17,11 +17,12 @@ from recombine.checks import in_blocks
 from recombine.checks.blocks import Shifts, without_shifts
 from recombine.checks.bystanders import MOST_ROWS, bystanders
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.modular import Floats
 from recombine.checks.tables import tally
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace
 from recombine.support.scan import scan
-from recombine.support.table import Table, factor_names, read_tables
+from recombine.support.table import Table, Target, factor_names, read_tables
 
 LOOKED_AT = 100
 """Rows that tell what a column holds."""
@@ -58,7 +59,7 @@ def read(
     notes = [*([shifts.words] if shifts else []), *_reading_notes(train, asked, how.get("numbers") or ())]
     if train.rows <= MOST_ROWS:
         split, bins = how.get("split"), how.get("bins") or {}
-        used = {how.get("target"), *bins, *blocks, *(split[:1] if split else ())}
+        used = {how.get("target"), how.get("weights"), *bins, *blocks, *(split[:1] if split else ())}
         plain = [n for n in train.space.names if n not in bins]
         with suppress(InputError):  # such as more bytes in other columns than are allowed: no reason to stop
             notes += bystanders(table, plain, used, how.get("merge_alike"), how.get("max_bytes"))
@@ -136,9 +137,17 @@ def _answered(train: Table) -> tuple[Table, Table | None]:
     told, untold = target.count > 0, train.counts > target.count
     if not told.any():
         raise InputError(f"no training row has an answer in {target.name!r}, so there is nothing to learn from.")
-    kept = replace(train, codes=train.codes[told], counts=target.count[told], target=target.of(told))
+    weight = train.weight
+    seen, new = (None, None) if weight is None else (weight[told], _blank(weight, target)[untold])
+    kept = replace(train, codes=train.codes[told], counts=target.count[told], target=target.of(told), weight=seen)
     rest = (train.counts - target.count)[untold]
-    return kept, replace(train, codes=train.codes[untold], counts=rest, target=None, dropped=0)
+    return kept, replace(train, codes=train.codes[untold], counts=rest, target=None, dropped=0, weight=new)
+
+
+def _blank(weight: Floats, target: Target) -> Floats:
+    """What the rows without an answer weigh, NaN where that is not told."""
+    left = weight - target.weight
+    return np.where(left > 1e-9 * weight, left, np.nan)
 
 
 def both(asked: Table, questions: Table) -> Table:
@@ -151,8 +160,12 @@ def both(asked: Table, questions: Table) -> Table:
         none = np.zeros(int(new.sum()))
         mean = np.concatenate([target.mean, np.zeros((len(none), *target.mean.shape[1:]))])
         count = np.concatenate([target.count, none.astype(np.int64)])
-        target = replace(target, count=count, mean=mean, spread=np.concatenate([target.spread, none]), ends=None)
-    return replace(asked, codes=codes, counts=counts, target=target)
+        weights = None if target.weights is None else np.concatenate([target.weights, none])
+        spread = np.concatenate([target.spread, none])
+        target = replace(target, count=count, mean=mean, spread=spread, ends=None, weights=weights)
+    told = [np.full(len(t.codes), np.nan) if t.weight is None else t.weight for t in (asked, questions)]
+    weight = None if asked.weight is None and questions.weight is None else np.concatenate([told[0], told[1][new]])
+    return replace(asked, codes=codes, counts=counts, target=target, weight=weight)
 
 
 def _supported(train: Table, min_support: int) -> Table:
@@ -164,7 +177,8 @@ def _supported(train: Table, min_support: int) -> Table:
     if keep.all():
         return train
     target = None if train.target is None else train.target.of(keep)
-    return replace(train, codes=train.codes[keep], counts=train.counts[keep], target=target)
+    weight = None if train.weight is None else train.weight[keep]
+    return replace(train, codes=train.codes[keep], counts=train.counts[keep], target=target, weight=weight)
 
 
 def identifiers(train: Table, numbers: Collection[str] = ()) -> dict[str, int]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from recombine.checks.curves import Curve
 from recombine.checks.modular import Floats, Ints
+from recombine.checks.weighing import AskedWeights
 from recombine.space import Codes
 from recombine.support.table import Target
 
@@ -37,10 +38,19 @@ class Cells:
     """Whether answers between 0 and 100 may be per cents."""
     spread: Floats | None = None
     """Sum of squares of each cell's rows around their mean (numbers)."""
+    weights: Floats | None = None
+    """What the rows of each cell weigh together; None: 1 each."""
+    asked: AskedWeights | None = None
+    """The same of cells that are asked about."""
 
     @classmethod
     def of(
-        cls, codes: Codes, shape: tuple[int, ...], target: Target, curves: Mapping[int, Curve] | None = None
+        cls,
+        codes: Codes,
+        shape: tuple[int, ...],
+        target: Target,
+        curves: Mapping[int, Curve] | None = None,
+        asked: AskedWeights | None = None,
     ) -> Cells:
         """The cells of a table that have an answer."""
         use = target.count > 0
@@ -48,7 +58,16 @@ class Cells:
         spare = float(rows.sum()) - len(rows)
         pure = float(target.spread[use].sum()) / spare if target.numeric and spare > 0 else None
         spread = target.spread[use] if pure else None
-        return cls(codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {}, target.share, spread)
+        weights = None if target.weights is None else target.weights[use]
+        return cls(
+            codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {}, target.share, spread,
+            weights, asked,
+        )  # fmt: skip
+
+    @property
+    def weight(self) -> Floats:
+        """How many rows of typical noise each cell's mean is worth, by their noise alone."""
+        return self.rows if self.weights is None else self.weights
 
     @property
     def width(self) -> int:
@@ -62,8 +81,9 @@ class Cells:
         return replace(self, curves={**self.curves, **bent}) if new else None
 
     def take(self, kept: NDArray[Any]) -> Cells:
-        spread = None if self.spread is None else self.spread[kept]
-        return replace(self, codes=self.codes[kept], rows=self.rows[kept], answers=self.answers[kept], spread=spread)
+        spread, weights = (None if each is None else each[kept] for each in (self.spread, self.weights))
+        some = {"rows": self.rows[kept], "answers": self.answers[kept], "spread": spread, "weights": weights}
+        return replace(self, codes=self.codes[kept], **some)
 
     @property
     def numeric(self) -> bool:

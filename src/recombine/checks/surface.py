@@ -19,6 +19,7 @@ from scipy.special import fdtrc
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.seen_cells import Cells
 from recombine.checks.stand_ins import StandIns
+from recombine.checks.weighing import worth
 
 LEVEL, CLEAR = 0.05, 0.01
 SPARE = 2
@@ -53,13 +54,15 @@ def beats_constant(cells: Cells) -> bool:
 
 def _chance(cells: Cells, x: Floats, lines: int = 0) -> float:
     """p-value of squares and products beside lines, or so many first terms (F test, repeated rows included)."""
-    root, lines = np.sqrt(cells.rows), lines or 1 + len(cells.shape)
-    left = []
+    spare = float(cells.rows.sum()) - len(x)
+    root, lines, left = np.sqrt(cells.rows), lines or 1 + len(cells.shape), []
+    if cells.weights is not None:
+        repeated = (cells.pure * spare, spare) if cells.pure else (0.0, 0.0)
+        root = np.sqrt(worth(x, cells.answers, cells.weights, *repeated))
     for terms in (x[:, :lines], x):
         basis = np.linalg.qr(root[:, None] * terms)[0]
         off = root * cells.answers
         left.append(float(((off - basis @ (basis.T @ off)) ** 2).sum()))
-    spare = float(cells.rows.sum()) - len(x)
     noise, freedom = left[1] + (cells.pure or 0.0) * spare, len(x) - x.shape[1] + spare
     more = x.shape[1] - lines
     return float(fdtrc(more, freedom, (left[0] - left[1]) / more / max(noise / freedom, 1e-300)))

@@ -32,6 +32,7 @@ from recombine.checks.headed import Headed
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.scales import Scale
+from recombine.checks.weighing import worth_in
 from recombine.errors import InputError
 from recombine.space import FactorSpace, Level, quoted
 from recombine.support import times
@@ -134,9 +135,10 @@ def unnamed(
         for k, name in enumerate(names, len(factors) + len(blocks))
     ]  # fmt: skip
     y, count = target.mean[told] if scale is None else scale.forth(target.mean[told]), target.count[told]
-    ways = [column.ways(np.sqrt(count)) for column in columns]
+    weighed, weight = how.get("weights"), worth_in(x, target.of(told), None if scale is None else y)
+    ways = [column.ways(np.sqrt(weight)) for column in columns]
     numbers_ = [(k, c.order) for k, c in enumerate(columns) if kinds.get(names[k]) == "number" and c.order is not None]
-    counted = [(k, n) for k, n in numbers_ if counts_cases(n)] if (count == 1).all() else []
+    counted = [(k, n) for k, n in numbers_ if counts_cases(n)] if (count == 1).all() and not weighed else []
     few = by_cases(x, y, counted) if counted else None
     said = [] if few is None else [words(names[few.place], few)]
     given = target.mean[told]
@@ -147,7 +149,9 @@ def unnamed(
             ways[place] = []
         counts = made.whole in dict(counted) and not said
         said += [computed.words(quoted(how["target"]), part, names[made.whole], n, counts)]
-    found, apart = each(x, y, count, float(target.spread.sum()), ways), list[Explaining]()
+    if weighed in names:
+        ways[names.index(weighed)] = []
+    found, apart = each(x, y, count, float(target.spread.sum()), ways, weight=weight), list[Explaining]()
     means, sums = Means(at, count), _effects(read, known, at, len(blocks), False) if alone else None
     if sums is not None:
         there, once = [[means.way(way) for way in of_one] for of_one in ways], np.ones(len(known.codes), dtype=np.int64)
@@ -269,15 +273,17 @@ def likeliest(found: Sequence[Explaining]) -> Explaining | None:
 
 
 def each(
-    x: Floats, y: Floats, count: Ints, within: float, columns: Sequence[Sequence[Way]], dealt: bool = False
-) -> list[Explaining]:
+    x: Floats, y: Floats, count: Ints, within: float, columns: Sequence[Sequence[Way]], dealt: bool = False,
+    weight: Floats | None = None,
+) -> list[Explaining]:  # fmt: skip
     """What each column that can be tried explains, by the best of its ways; ``dealt``: which has to stand when the
-    column is dealt anew."""
-    root = np.sqrt(count)
+    column is dealt anew; ``weight``: what each answer is worth, else as many rows as it has."""
+    weight = count.astype(np.float64) if weight is None else weight
+    root = np.sqrt(weight)
     u, sizes, _ = np.linalg.svd(x * root[:, None], full_matrices=False)
     q = u[:, sizes > 1e-9 * sizes[0]]
     left = y * root - q @ (q.T @ (y * root))
-    if float(left @ left) <= EXACT * float(np.square((y - np.average(y, weights=count)) * root).sum()):
+    if float(left @ left) <= EXACT * float(np.square((y - np.average(y, weights=weight)) * root).sum()):
         return []
     _, at, many = np.unique(left, return_inverse=True, return_counts=True)
     scores = ndtri((np.cumsum(many) - many / 2)[at] / len(left))

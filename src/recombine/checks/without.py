@@ -32,7 +32,7 @@ def without_slips(
     if coded(train) is None and (common := in_common(cells, train, harder)):
         return [*slips[:-1], f"{slips[-1]} {common}"]
     which = "that combination" if len(cells) == 1 else "these combinations"
-    told, _ = _forecast_without(cells, train, train.target, known, asked.codes, rules, seed)
+    told, _ = _forecast_without(cells, train.target, known, asked, asked.codes, rules, seed)
     if not told:
         return [*slips[:-1], f"{slips[-1]} Without {which} nothing is forecast."]
     real = "If it is a real effect, expect the forecast above, not this one, and more where two of its levels meet"
@@ -50,7 +50,7 @@ def without_level(
     code = levels.index(odd.level)
     others = asked.codes[asked.codes[:, k] != code]
     cells = np.flatnonzero(train.codes[:, k] == code).tolist()
-    told, many = _forecast_without(cells, train, train.target, known, others, rules, seed)
+    told, many = _forecast_without(cells, train.target, known, asked, others, rules, seed)
     if not told:
         return []
     return [
@@ -60,14 +60,16 @@ def without_level(
 
 
 def _forecast_without(
-    cells: list[int], train: Table, target: Target, known: Identifiability, asked: Ints, rules: Sequence[str], seed: int
+    cells: list[int], target: Target, known: Identifiability, asked: Asked, some: Ints, rules: Sequence[str], seed: int
 ) -> tuple[str, int]:
-    """The forecast for asked combinations that others than these cells determine, in words, and how many they are."""
+    """The forecast for some asked combinations that others than these cells determine, in words, and how many these
+    are."""
     use = target.count > 0
     use[cells] = False
-    left = Cells.of(known.codes, known.shape, replace(target, count=np.where(use, target.count, 0)), known.curves)
-    status = Identifiability(known.codes[use], known.shape, known.order, known.curves).status(asked)
-    codes = asked[status == DETERMINED].astype(np.int64)
+    kept = replace(target, count=np.where(use, target.count, 0))
+    left = Cells.of(known.codes, known.shape, kept, known.curves, asked.weights)
+    status = Identifiability(known.codes[use], known.shape, known.order, known.curves).status(some)
+    codes = some[status == DETERMINED].astype(np.int64)
     found = forecast(left, codes, assumed=known.order, more=rules, seed=seed)
     if isinstance(found, str):
         return "", len(codes)

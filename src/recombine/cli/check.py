@@ -53,6 +53,7 @@ def check(
     bins: Bins = None,
     numeric: Numeric = None,
     block: own.Block = None,
+    weights: own.Weights = None,
     missing: Missing = "error",
     merge_alike: MergeAlike = False,
     forbid: own.Forbid = None,
@@ -92,6 +93,8 @@ def check(
 
         recombine check train.csv --factors ligand,base --target yield --block day
 
+        recombine check rates.csv --factors channel,region --target rate --weights visits
+
         recombine check train.csv --factors a,b --budget 20 --change a=10,b=1 --plan runs.csv
 
         recombine check --levels a=3,b=red:green,c=4 --budget 20
@@ -120,8 +123,8 @@ def check(
         result = run(
             table, chosen, target=target, target_kind=target_kind, split=split, test=test, grid=grid, order=order,
             min_support=min_support, bins=counts, numeric=shapes(numeric or []),
-            blocks=words(block) if block else (), missing=missing, merge_alike=merge_alike, forbid=cells, exclude=never,
-            cost=prices(cost) if cost else None,
+            blocks=words(block) if block else (), weights=weights, missing=missing, merge_alike=merge_alike,
+            forbid=cells, exclude=never, cost=prices(cost) if cost else None,
             purpose=Purpose(budget, until_error, criterion, noise, changes), salience=salience, depth=depth,
             rules=words(rules) if rules else (), max_rows=max_rows, max_bytes=max_bytes, seed=seed,
         )  # fmt: skip

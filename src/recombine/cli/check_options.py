@@ -24,6 +24,13 @@ Block = Annotated[
         "site:block where blocks are numbered anew in each level of the factor site."
     ),
 ]
+Weights = Annotated[
+    str | None,
+    Parameter(
+        help="Column that says how many cases each row stands for, or how precise it is (visits beside a rate): rows "
+        "of many cases count for more."
+    ),
+]
 Forbid = Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())]
 Exclude = Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot exist.", negative=())]
 Cost = Annotated[

@@ -74,6 +74,14 @@ class Target:
     """Whether the numbers were written with a % sign."""
     ends: NDArray[np.float64] | None = None
     """Smallest and largest answer of each combination (combinations × 2; numbers only)."""
+    weights: NDArray[np.float64] | None = None
+    """What the rows of each combination weigh together (numbers only); ``mean`` and ``spread`` are then weighed too.
+    None: every row weighs 1."""
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """How many rows of typical noise each combination's mean is worth."""
+        return self.count.astype(np.float64) if self.weights is None else self.weights
 
     @property
     def share(self) -> bool:
@@ -119,7 +127,9 @@ class Target:
     def of(self, chosen: NDArray[np.bool_]) -> Target:
         """The answers of some of the combinations."""
         ends = None if self.ends is None else self.ends[chosen]
-        return replace(self, count=self.count[chosen], mean=self.mean[chosen], spread=self.spread[chosen], ends=ends)
+        weights = None if self.weights is None else self.weights[chosen]
+        count, mean, spread = self.count[chosen], self.mean[chosen], self.spread[chosen]
+        return replace(self, count=count, mean=mean, spread=spread, ends=ends, weights=weights)
 
 
 @dataclass(frozen=True)
@@ -133,8 +143,9 @@ class Answers:
     limits: frozenset[float] = frozenset()
     """Numbers beyond which answers were said to lie."""
 
-    def target(self, y: NDArray[np.float64], starts: NDArray[np.int64]) -> Target:
-        """What the combinations answered, whose rows lie together from ``starts`` on; NaN is no answer."""
+    def target(self, y: NDArray[np.float64], starts: NDArray[np.int64], w: NDArray[np.float64] | None = None) -> Target:
+        """What the combinations answered, whose rows lie together from ``starts`` on and weigh ``w``; NaN is no answer,
+        and no weight."""
         if self.classes is not None:
             each = [np.add.reduceat(y == i, starts, dtype=np.int64) for i in range(len(self.classes))]
             of_class, none = np.stack(each, axis=1), np.zeros(len(starts))
@@ -145,19 +156,27 @@ class Answers:
         count, spread = told[starts].astype(np.int64), np.zeros(len(starts))
         mean = np.where(told, y, 0.0)[starts]
         ends = np.stack([mean, mean], axis=1)
+        w = None if w is None else np.where(told, np.where(np.isnan(w), 1.0, w), 0.0)
+        weights = None if w is None else w[starts]
         several = np.flatnonzero(rows > 1)  # where combinations are many, few of them
         if len(several):
             inside = np.repeat(rows > 1, rows)
             y, told, rows = y[inside], told[inside], rows[several]
             starts = np.cumsum(rows) - rows
             count[several] = np.add.reduceat(told, starts, dtype=np.int64)
-            mean[several] = np.add.reduceat(np.where(told, y, 0.0), starts) / np.maximum(count[several], 1)
+            if weights is None or w is None:
+                mean[several] = np.add.reduceat(np.where(told, y, 0.0), starts) / np.maximum(count[several], 1)
+            else:
+                w = w[inside]
+                weights[several] = np.add.reduceat(w, starts)
+                total = np.where(weights[several] > 0, weights[several], 1.0)
+                mean[several] = np.add.reduceat(np.where(told, w * y, 0.0), starts) / total
             off = np.where(told, y - np.repeat(mean[several], rows), 0.0)
-            spread[several] = np.add.reduceat(off**2, starts)
+            spread[several] = np.add.reduceat(off**2 if w is None else w * off**2, starts)
             ends[several] = np.nan_to_num(
                 np.stack([f.reduceat(y, starts) for f in (np.fmin, np.fmax)], axis=1), posinf=np.inf
             )
-        return Target(self.name, None, count, mean, spread, self.percent, ends)
+        return Target(self.name, None, count, mean, spread, self.percent, ends, weights)
 
 
 def piled_up(name: str, y: NDArray[np.float64], limits: Collection[float] = ()) -> list[str]:

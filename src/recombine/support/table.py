@@ -26,6 +26,7 @@ from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.numerals import DASHES, read_numbers
 from recombine.support.scan import Said, collect, scan
 from recombine.support.support import Explicit
+from recombine.support.weights import Weighing, Weights, find_weights
 
 Missing = Literal["error", "drop", "level"]
 MISSING = ("error", "drop", "level")
@@ -47,6 +48,10 @@ class Table:
     target: Target | None = None
     notes: tuple[str, ...] = ()
     """What is worth saying about how the tables were read, for all that were read together; and about these answers."""
+    weights: Weights | None = None
+    """What training rows weigh, where a column says so."""
+    weight: NDArray[np.float64] | None = None
+    """What the rows of each combination weigh together, with an answer or without, NaN where none of them says."""
 
     @property
     def rows(self) -> int:
@@ -71,22 +76,25 @@ def read_tables(
     max_bytes: int | None = None,
     once: bool = False,
     beside: Collection[str] = (),
+    weights: str | None = None,
 ) -> list[Table]:
     """Read tables over one common space of levels; those of ``numbers`` are numbers, however many, and with
     ``merge_alike`` texts that differ only in spaces or capitals are one. ``split=(column, value)`` cuts a single table
     in two: the rows where the column has another value, then those where it has this one. With ``once`` copies of
     rows of the first count once (`support/copies.py`). Factors ``beside`` the others only the first table must have:
-    rows of another without them have a level of their own there."""
+    rows of another without them have a level of their own there. ``weights`` names the column of what rows weigh, which
+    of the tables only the first must have."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
-    used = {*names, *bins, *([target] if target else []), *([split[0]] if split else [])}
+    told_once = [name for name in (target, weights) if name]
+    used = {*names, *bins, *told_once, *([split[0]] if split else [])}
     whats = [_called("the test table" if i else "the table", t) for i, t in enumerate(tables)]
     said = Said(merge_alike=merge_alike)
     frames = [scan(t, what, max_bytes, max_rows, used, said) for t, what in zip(tables, whats, strict=False)]
     for i, frame in enumerate(frames):
         schema = frame.collect_schema()
         lacking = [n for n in names if i and n in beside and n not in (*schema, *bins, *numbers)]
-        for name in (*names, *bins, *([target] if target and i == 0 else []), *([split[0]] if split else [])):
+        for name in (*names, *bins, *(told_once if i == 0 else []), *([split[0]] if split else [])):
             if name not in schema and name not in lacking:
                 where = f"in {whats[i]}: " if len(tables) > 1 else ""
                 wide = _melted(names, target, schema.names()) if not i else ""
@@ -105,10 +113,14 @@ def read_tables(
     told, answers = [f for f in frames if target and target in f.collect_schema()], None
     with said.collecting():
         answers = find_answers(told, target, target_kind, said) if target else None
+    weighing = None
+    with said.collecting():
+        weighing = find_weights(frames, weights, answers, said) if weights and answers is not None else None
     said.refuse()
     space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
     notes = tuple(dict.fromkeys(said.notes))
-    return [_group(space, encoders, frame, lost, answers, notes) for frame, lost in zip(frames, dropped, strict=True)]
+    each = zip(frames, dropped, strict=True)
+    return [_group(space, encoders, frame, lost, answers, notes, weighing) for frame, lost in each]
 
 
 def encode(
@@ -286,15 +298,20 @@ def _group(
     dropped: int,
     answers: Answers | None,
     notes: tuple[str, ...],
+    weighing: Weighing | None = None,
 ) -> Table:
-    names = list(space.names)
-    told = answers if answers is not None and answers.name in frame.collect_schema() else None
-    lazy = frame.select([e.code for e in encoders] + ([told.column] if told else []))
+    names, held = list(space.names), frame.collect_schema()
+    told = answers if answers is not None and answers.name in held else None
+    weighed = None if weighing is None or weighing.found.even else weighing
+    more = {" y": told.column} if told else {}
+    if weighed is not None:
+        more[" w"] = weighed.column if weighed.found.name in held else pl.lit(np.nan).alias(" w")
+    lazy = frame.select([e.code for e in encoders] + [*more.values()])
     packed = space.size < 2**62
     if packed:
         strides = [math.prod(space.shape[i + 1 :]) for i in range(len(space))]
         key = reduce(lambda a, b: a + b, [pl.col(n).cast(pl.Int64) * s for n, s in zip(names, strides, strict=True)])
-        lazy = lazy.select(key.alias(" key"), *([" y"] if told else []))
+        lazy = lazy.select(key.alias(" key"), *more)
     keys = [" key"] if packed else names
     rows = collect(lazy.sort(keys, maintain_order=True))
     first = np.concatenate([[True], reduce(np.bitwise_or, [np.diff(rows[n].to_numpy()) != 0 for n in keys])])
@@ -302,9 +319,17 @@ def _group(
     codes = _unpack(rows[" key"].to_numpy()[starts], space) if packed else rows.select(names).to_numpy()[starts]
     counts = np.diff(np.append(starts, len(rows)))
     y = rows[" y"].cast(pl.Float64).to_numpy() if told else np.zeros(0)
-    target = told.target(y, starts) if told else None
+    w = None if weighed is None else weighed.of(rows[" w"].cast(pl.Float64).to_numpy())
+    target = told.target(y, starts, w) if told else None
     notes = (*notes, *piled_up(told.name, y, told.limits)) if told and told.classes is None else notes
-    return Table(space, codes, counts, dropped, target, notes)
+    found = None if weighing is None else weighing.found
+    return Table(space, codes, counts, dropped, target, notes, found, None if w is None else _together(w, starts))
+
+
+def _together(w: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What rows weigh together that lie from each of ``starts`` on, NaN where none of them says."""
+    total = np.add.reduceat(np.nan_to_num(w), starts)
+    return np.where(total > 0, total, np.nan)
 
 
 def _unpack(keys: NDArray[np.int64], space: FactorSpace) -> Codes:
