@@ -42,6 +42,13 @@ KINDS = ("additive", "multiply", "xor", "modular", "noise", "odds (classes)", "x
 VERDICTS = ("determined", "determined on a scale", "assumption unsupported", "assumption rejected", "other")
 SMALL = ((4, 4, 10), (5, 4, 12), (6, 6, 24), (7, 6, 28))
 """Levels of two factors and cells seen, where few are."""
+CURVES = {
+    "line": (lambda x: 0.1 * x, 0.3),
+    "wave": (lambda x: np.sin(x / 10), 0.15),
+    "saturation": (lambda x: 4 * x / (15 + x), 0.15),
+    "threshold": (lambda x: 2.0 * (x >= 35), 0.15),
+}
+"""What a number does, and the noise of a row."""
 FALSE = {"additive": "assumption rejected", "odds (classes)": "assumption rejected"}
 """The verdict that would be false; of all other kinds it is “determined”."""
 
@@ -162,7 +169,7 @@ def along(curve: str, seed: int) -> tuple[float, bool] | None:
     """The same of eight levels and a number seen at six values, asked at two between them."""
     rng = np.random.default_rng(seed)
     effects, seen, asked = rng.normal(0, 3, 8), (0, 10, 20, 40, 50, 60), (30, 45.5)
-    act, noise = (lambda x: 0.1 * x, 0.3) if curve == "line" else (lambda x: np.sin(x / 10), 0.15)
+    act, noise = CURVES[curve]
     train, test = (
         pl.DataFrame(
             [(f"v{v}", float(x), effects[v] + act(x) + rng.normal(0, noise)) for v in range(8) for x in doses],
@@ -183,13 +190,13 @@ def main_forecasts() -> None:
     for kind, a, b, seen in (*(("sums", *size) for size in SMALL), ("products", 6, 6, 24)):
         told = [few_seen((a, b), seen, seed, kind == "products") for seed in range(2 * SEEDS)]
         found[f"{kind}, {a} × {b}, {seen} seen"] = told
-    found |= {curve: [along(curve, seed) for seed in range(SEEDS)] for curve in ("line", "wave")}
+    found |= {curve: [along(curve, seed) for seed in range(SEEDS)] for curve in CURVES}
     for name, told in found.items():
         ratios, held = zip(*filter(None, told), strict=True)
         lines.append(f"| {name} | {len(held)} | {np.median(ratios):.2f} | {np.mean(held):.2f} |")
     about = "`python benchmarks/planted.py forecasts`: sums with noise of three tenths of an effect, one row each, "
     about += "asked is what is determined of the others; products where adding up on a log scale was recommended; a "
-    about += "line and a wave seen at six values of a number. Ratios are medians."
+    about += "line, a wave, a curve that saturates and a jump seen at six values of a number. Ratios are medians."
     text = "\n".join(["# Forecasts on planted tables", "", about, "", *lines, ""])
     print(text)
     (Path(__file__).parent / "results" / "planted-forecasts-cpu.md").write_text(text, encoding="utf-8")

@@ -168,6 +168,68 @@ def test_a_planted_wave_is_no_line_but_a_curve(repeats):
     assert curved.forecast.error < 0.5 * straight.forecast.rules[1].error
 
 
+def test_a_walk_is_a_random_walk_given_its_seen_values():
+    curve = Curve((0, 10, 20, 30, 40, 80, 120, 160), np.array([0, 1, 2, 4, 5, 7]), "spline")
+    walk = curve.walk
+    bridge = [(10 * 10 / 20), (40 * 40 / 80)]  # (x − a)(b − x) / (b − a) between neighbours
+    assert np.allclose(walk.lacks[[3, 6]] / walk.lacks[3], np.array(bridge) / bridge[0])
+    assert not walk.lacks[curve.seen].any()
+    assert walk.columns.shape == (8, 4)
+    line = np.stack([np.ones(6), curve.unit[curve.seen]], axis=1)
+    assert np.allclose(line.T @ walk.columns[curve.seen], 0)
+    straight = np.diff(walk.columns[[2, 3, 4]], axis=0)  # halfway between two seen values is their mean
+    assert np.allclose(straight[0], straight[1])
+    assert Curve(curve.levels, curve.seen).walk is None
+
+
+def threshold(seed: int, at: float = 50.0):
+    """Five varieties at six doses, a jump between two of them; a fifth of the combinations is not seen."""
+    rng = np.random.default_rng(seed)
+    effects = dict(zip(VARIETIES[:5], rng.normal(0, 4, 5), strict=True))
+
+    def act(v, x):
+        return 20 + effects[v] + 20.0 * (x >= at)
+
+    rows = [(v, float(x)) for v in VARIETIES[:5] for x in (0, 10, 20, 40, 80, 160) if rng.random() > 0.2]
+    y = [act(v, x) + rng.normal() for v, x in rows]
+    table = pl.DataFrame({"variety": [v for v, _ in rows], "dose": [x for _, x in rows], "y": y})
+    asked = pl.DataFrame(
+        [(v, x) for v in VARIETIES[:5] for x in (30.0, 60.0, 120.0)], schema=["variety", "dose"], orient="row"
+    )
+    return table, asked, act
+
+
+def test_a_jump_between_two_values_is_not_determined_and_ranges_agree_with_the_forecast():
+    held = []
+    for seed in range(6):
+        table, asked, truth = threshold(seed)
+        result = numbers(table, asked, {"dose": "spline"})
+        assert result.verdict != "determined"
+        said = [(q, truth(*result.combination(q.codes).values())) for q in result.queries]
+        held += [q.low <= y <= q.high for q, y in said]
+        halves = [(q.high - q.low) / 2 for q, _ in said]
+        assert np.median(halves) > result.forecast.error / 2
+    assert np.mean(held) > 0.85
+    assert "values of dose left out show that what it does between seen values is not known" in result.sentence()
+    assert "held about 2 times in 3 on planted curves" in result.forecast.words
+    assert result.to_dict()["forecast"]["gaps"][0]["factor"] == "dose"
+
+
+def test_a_gap_made_by_leaving_a_value_out_is_not_taken_for_the_asked_one():
+    ratios, held = [], []
+    for seed in range(8):
+        table, truth = trial(seed, lambda x: 4 * x / (15 + x), 0.15)
+        result = numbers(table, ask(30, 45.5))
+        assert result.forecast.rule == "curved"
+        said = [(q, truth(*result.combination(q.codes).values())) for q in result.queries]
+        new = np.random.default_rng(seed + 100).normal(0, 0.15, len(said))
+        off = [q.prediction - y - e for (q, y), e in zip(said, new, strict=True)]
+        held += [q.low <= y + e <= q.high for (q, y), e in zip(said, new, strict=True)]
+        ratios.append(result.forecast.error / np.sqrt(np.mean(np.square(off))))
+    assert 0.8 < np.median(ratios) < 1.25
+    assert np.mean(held) > 0.8
+
+
 def test_noise_around_a_line_is_rarely_called_bent():
     wrong = []
     for seed in range(100):

@@ -17,6 +17,7 @@ from recombine.checks.modular import Floats, Ints
 from recombine.checks.noisy import RowNoise, row_noise
 from recombine.checks.scales import PLAIN, Scale, ranks, scaled
 from recombine.checks.seen_cells import Cells
+from recombine.checks.surface import designed
 from recombine.checks.weighing import likeliest, settled, variance
 from recombine.support.table import Target
 
@@ -47,8 +48,10 @@ class Adding:
         self.variance = np.zeros(0)
         """Of each of these, that of its forecast in the answer's units."""
 
+        walks = order > 0 and not free and not designed(cells)  # of few designed points a walk meets nearly all
+
         def fit(noise: Floats) -> Effects:
-            return Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free)
+            return Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free, walks=walks)
 
         self.one_row = self._one_row()
         """The noise of one row on the scale, where rows of some levels scatter more than others'."""
@@ -217,7 +220,9 @@ class Adding:
 
     def _fitted_without(self, group: Ints) -> tuple[float, float]:
         kept, c = np.setdiff1d(np.arange(len(self._y)), group), self.cells
-        fitted = Effects(c.codes[kept], c.shape, self._y[kept], self.effects.noise[kept], 2, curves=c.curves)
+        fitted = Effects(
+            c.codes[kept], c.shape, self._y[kept], self.effects.noise[kept], 2, curves=c.curves, walks=True
+        )
         place, sd = fitted.predict(c.codes[group[:1]])
         return float(place[0]), float(sd[0])
 
@@ -225,7 +230,8 @@ class Adding:
         """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it. Open
         (infinite) on the side where a way back that is learnt from the answers ends."""
         place, sd = self.effects.predict(codes, self._own(codes))
-        half = np.hypot(deviations * sd, besides)
+        few = self.effects.between(codes, lambda freedom: float(stdtrit(freedom, 0.95) / ndtri(0.95)) ** 2 - 1)
+        half = np.hypot(deviations * np.sqrt(sd**2 + few), besides)  # steps between values are learnt from few of them
         low, high = self.scale.back(place - half), self.scale.back(place + half)
         if not self.scale.learnt:
             return low, high

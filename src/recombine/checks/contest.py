@@ -34,8 +34,9 @@ class Contest:
     rules: list[Rule]
     said: list[Floats]
     """Answers of each rule to the stand-ins."""
-    nearer: list[float]
-    """The variance of asked answers over that of answers left out, where that is known of a rule."""
+    nearer: list[Floats]
+    """The variance of asked answers over that of answers left out, where that is known of a rule: of a design, and of
+    values of a number between seen ones, which lie in narrower gaps than those that leaving values out makes."""
     densities: list[Floats | None]
     variances: list[Floats | None]
     """Of each stand-in that of its forecast, by rules on a scale that is known beforehand."""
@@ -94,7 +95,8 @@ class Contest:
     def proof(self) -> list[Floats]:
         """Losses by which rules are held against each other."""
         both = zip(self.rules, self.said, strict=True)
-        return [proof_of(rule, answers, self.firsts, self.cells, self.sure) for rule, answers in both]
+        found = [proof_of(rule, answers, self.firsts, self.cells, self.sure) for rule, answers in both]
+        return found if self.alone else [loss * near for loss, near in zip(found, self.nearer, strict=True)]
 
     @property
     def told_apart(self) -> list[Floats]:
@@ -123,17 +125,34 @@ def hold(cells: Cells, asked: Ints, drawn: StandIns, alone: bool, more: Sequence
     """Ask every rule, and learners by the names in ``more``. What rules hold of the cells that they were last tried on
     is taken down at once."""
     rules = [*contestants(cells), *learners(more, cells, seed)]
-    nearer = [1.0] * len(rules)
+    nearer = [np.ones(1)] * len(rules)
+    between = False
     if alone:
         even = [r.evenly_left_out(asked) if isinstance(r, Adding) else (r.left_out(drawn.groups), 1.0) for r in rules]
-        said, nearer = [one for one, _ in even], [factor for _, factor in even]
+        said, nearer = [one for one, _ in even], [np.array([factor]) for _, factor in even]
     else:
         said = [rule.left_out(drawn.groups) for rule in rules]
+        if between := cells.between(asked):
+            nearer = nearer_of(rules, asked)
     densities = [density_of(rule) for rule in rules]
-    variances = [rule.variance if isinstance(rule, Adding) and on_scale(rule) else None for rule in rules]
+    variances = [
+        rule.variance if isinstance(rule, Adding) and on_scale(rule) and not between else None for rule in rules
+    ]
     truth = cells.answers[[int(group[0]) for group in drawn.groups]]
     substituted = _substitution(rules, said, truth, asked)
     return Contest(cells, asked, drawn, alone, rules, said, nearer, densities, variances, substituted)
+
+
+def nearer_of(rules: list[Rule], asked: Ints) -> list[Floats]:
+    """The variance of asked answers over that of each answer left out last, by rules that know of gaps; of pairs no
+    less than of sums: the more a rule forgets with a value, the larger it finds the difference."""
+    found = list[Floats]()
+    for rule in rules:
+        near = np.ones(1)
+        if isinstance(rule, Adding) and not rule.scale.learnt and not rule.saturated:
+            near = np.asarray(float(rule.varies(asked).mean()) / np.maximum(rule.variance, 1e-300))
+        found.append(np.maximum(near, found[-1]) if rule.name == "pairs" else near)
+    return found
 
 
 def _substitution(rules: list[Rule], said: list[Floats], truth: Floats, asked: Ints) -> dict[str, float | None] | None:

@@ -26,9 +26,23 @@ from recombine.space import Codes, FactorSpace, Level
 SHAPES = {"linear": "a straight line", "spline": "a smooth curve"}
 MOST_KNOTS, MORE_KNOTS = 10, 20
 """Knots of a spline, and of the one that its fit is tested with."""
+MOST_WALKED = 40
+"""Seen values up to which a curve may jump between them."""
 FEWEST_FACTORS, LEAST_SPAN = 4, 8
 """Values above 0 that may be spaced by factors, and times the least of them that the largest is."""
 Numeric = str | Sequence[str] | Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A random walk along a number, whose steps vary as much as the distances they cross."""
+
+    columns: Floats
+    """For fitting: levels × as many directions as seen values tell."""
+    lacks: Floats
+    """Of each level the variance that is left where all seen values are known, over that of an effect."""
+    freedom: int
+    """Seen values beyond a line, from which its steps are learnt."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +111,27 @@ class Curve:
         rough = left.T @ (step * (2 * left + right)) + right.T @ (step * (left + 2 * right))
         bends = np.linalg.solve(np.linalg.cholesky(rough), bends.T).T
         return line[:, None], bends / np.sqrt((bends[self.seen] ** 2).sum(axis=1).mean())
+
+    @cached_property
+    def walk(self) -> Walk | None:
+        """What a spline may do beside its bends, as a random walk does (a piecewise linear smoothing spline); None of a
+        line or a square, and of so many values that hardly anything lies between them."""
+        if self.shape != "spline" or len(self.seen) > MOST_WALKED:
+            return None
+        x, seen = self.unit, self.seen
+        lines = np.stack([np.ones(len(x)), x], axis=1)
+        fitted = lines @ np.linalg.pinv(lines[seen])  # the line through seen values is no part of it
+        there = np.minimum.outer(np.abs(x), np.abs(x[seen])) * (np.multiply.outer(x, x[seen]) > 0)
+        here = there[seen]
+        across = (there - fitted @ here) @ (np.eye(len(seen)) - fitted[seen])
+        own = np.abs(x) - 2 * (fitted * there).sum(axis=1) + ((fitted @ here) * fitted).sum(axis=1)
+        sizes, axes = np.linalg.eigh(across[seen])
+        kept = sizes > 1e-9 * sizes[-1]
+        columns = across @ (axes[:, kept] / np.sqrt(sizes[kept]))
+        unit = float((columns[seen] ** 2).sum(axis=1).mean())
+        lacks = np.maximum(own - (columns**2).sum(axis=1), 0.0) / unit
+        lacks[seen] = 0.0
+        return Walk(columns / np.sqrt(unit), lacks, len(seen) - 2)
 
     @property
     def words(self) -> str:

@@ -42,13 +42,14 @@ def not_shown(result: CheckResult) -> str:
         or _no_better_than_constant(found)
         or _not_tested(result)
         or _outdone(found)
+        or _unknown_between(found)
         or _too_wide(found)
     )
 
 
 def _not_on_its_scale(found: Forecast) -> str:
     """Why that is not shown of the scale on which effects are said to add up."""
-    return _may_be_chance(found) if not found.beats else _too_wide(found)
+    return _may_be_chance(found) if not found.beats else _unknown_between(found) or _too_wide(found)
 
 
 def _no_better_than_constant(found: Forecast) -> str:
@@ -85,6 +86,16 @@ def _outdone(found: Forecast) -> str:
     less = found.less_than_sums()
     by = f" ({less})" if less else ", where each counts by its rows"
     return f"on combinations left out the rule “{found.rule}” errs less beyond chance{by}"
+
+
+def _unknown_between(found: Forecast) -> str:
+    """Where values left out show that a curve is not known between seen ones."""
+    return "; ".join(
+        f"values of {gap.factor} left out show that what it does between seen values is not known (answers there may "
+        f"be off by about {shown(gap.error)}, where {gap.factor} moves them by {shown(gap.moves)})"
+        for gap in found.gaps
+        if not gap.known
+    )
 
 
 def _too_wide(found: Forecast) -> str:

@@ -2,10 +2,11 @@
 
     y = μ + Σ_b X_b β_b + ε,   β_b ~ N(0, θ_b I),   ε_c ~ N(0, σ² u_c)
 
-A block b is one factor (its levels; of a number its line, and apart from it its bends) or one pair of factors (its seen
-pairs of levels, times the values of curves). θ_b and σ² are set by MacKay's fixed point (the evidence of the data), so
-a factor that does nothing is shrunk away and a table that adds up exactly is met exactly. With C = X Θ Xᵀ + σ² U a
-group H of cells that is left out has the prediction errors (C⁻¹_HH)⁻¹ (C⁻¹ y)_H: no refit, whatever the group.
+A block b is one factor (its levels; of a number its line, and apart from it its bends, and a walk that lets it jump) or
+one pair of factors (its seen pairs of levels, times the values of curves). θ_b and σ² are set by MacKay's fixed point
+(the evidence of the data), so a factor that does nothing is shrunk away and a table that adds up exactly is met
+exactly. With C = X Θ Xᵀ + σ² U a group H of cells that is left out has the prediction errors (C⁻¹_HH)⁻¹ (C⁻¹ y)_H: no
+refit, whatever the group.
 
 Of very many pairs of levels the largest block is set apart: its columns do not overlap, so it is eliminated from the
 system exactly, without a matrix of its own. Other pairs take part as far as the rest stays small. Where cells are far
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -165,11 +166,16 @@ class Effects:
         curves: Mapping[int, Curve] | None = None,
         free: bool = False,
         fixed: bool = False,
+        walks: bool = False,
     ) -> None:
         """``known``: variances of the blocks to start from, where ``noise`` is the noise itself and σ² = 1 is kept.
-        ``fixed``: these are kept too. ``free``: effects are not shrunk, as by least squares."""
+        ``fixed``: these are kept too. ``free``: effects are not shrunk, as by least squares. ``walks``: curves may jump
+        between values."""
         self.codes = codes
         self.blocks, apart = affordable(blocks_of(codes, shape, order, curves or {}), len(codes))
+        found = {k: curve.walk for k, curve in (curves or {}).items() if walks}
+        self._walks = {len(self.blocks) + i: (k, w) for i, (k, w) in enumerate((k, w) for k, w in found.items() if w)}
+        self.blocks += [Block((k,), np.zeros(1, np.int64), shape, {k: w.columns}) for k, w in self._walks.values()]
         self.size = np.array([len(b) for b in self.blocks], dtype=np.int64)
         wide = not free and len(self.blocks) > 0 and int(self.size.sum()) > WIDE * len(codes)
         set_apart = np.repeat([False, *(b is apart and not wide for b in self.blocks)], [1, *self.size])
@@ -296,8 +302,16 @@ class Effects:
         parts = [rows[at : at + CHUNK] for at in range(0, len(codes), CHUNK)]
         vary = self._by_cells.varies if self._by_cells is not None else lambda part: _lengths(*self._halves(part))
         own = np.concatenate([np.zeros(0), *(vary(part) for part in parts)])
-        unseen = (1 - known) @ self.theta
+        unseen = (1 - known) @ self.theta + self.between(codes)
         return rows @ self.beta, np.sqrt(own + unseen + self.sigma2 * noise)
+
+    def between(self, codes: Ints, weigh: Callable[[int], float] = lambda freedom: 1.0) -> Floats:
+        """The variance of answers between seen values of a number that none of these takes away; each walk's may be
+        weighed by how few values it was learnt from."""
+        found = np.zeros(len(codes))
+        for b, (k, walk) in self._walks.items():
+            found += self.theta[b] * walk.lacks[codes[:, k]] * weigh(walk.freedom)
+        return found
 
     def answers(self, codes: Ints) -> Floats:
         return np.asarray(self._rows(codes)[0] @ self.beta)

@@ -11,6 +11,7 @@ import numpy as np
 
 from recombine.checks.adding import Adding
 from recombine.checks.apart import Apart
+from recombine.checks.gaps import Gap
 from recombine.checks.harder import Harder
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import Rule
@@ -113,6 +114,8 @@ class Forecast:
     """Levels that are asked about and err more than others where they are seen (numbers)."""
     apart: tuple[Apart, ...] = ()
     """Levels that are asked about and err or scatter so much more that the forecast is not for them."""
+    gaps: tuple[Gap, ...] = ()
+    """Numbers that are asked about between seen values, where what their curves do makes most of the error."""
     levels: float = 1.0
     """How many times larger errors are expected at the levels that are asked about than at those it was tried on."""
     error_many_rows: float | None = None
@@ -191,6 +194,11 @@ class Forecast:
         return "".join(said) + (f" So it is with {more:,} more levels (JSON: forecast.apart)." if more else "")
 
     @property
+    def curves_known(self) -> bool:
+        """Whether curves are known between seen values of numbers."""
+        return all(gap.known for gap in self.gaps)
+
+    @property
     def untold(self) -> tuple[Apart, ...]:
         """Levels apart whose combinations the rule is not shown to tell from each other."""
         return tuple(a for a in self.apart if not a.shown)
@@ -231,6 +239,12 @@ class Forecast:
         if self.small:
             held = "5 times in 6" if self.share else "3 times in 4"
             return f"meant for 90 %, held about {held} on planted tables this small"
+        if self.gaps:
+            return (
+                "meant for 90 %, held about 2 times in 3 on planted curves where most of it is, as with "
+                f"{self.gaps[0].factor} here, of what happens between seen values: a smooth curve errs less, a peak "
+                "between them more"
+            )
         if self.scale is not None and self.scale.name == "log":
             return "meant for 90 %, held about 5 times in 6 on planted tables whose effects multiply"
         if self.scale is not None and self.scale.name == "rank":
@@ -328,6 +342,7 @@ class Forecast:
             "rules": [vars(rule) for rule in self.rules],
             "harder": [{k: v for k, v in vars(h).items() if k != "at"} for h in self.harder],
             "apart": [level.to_dict() for level in self.apart],
+            "gaps": [vars(gap) for gap in self.gaps],
         }
         return {**shown, **listed, "choice": self.choice}
 

@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from recombine.checks.adding import Adding
 from recombine.checks.chosen import charged_for
-from recombine.checks.contest import Contest, hold
+from recombine.checks.contest import Contest, hold, nearer_of
 from recombine.checks.effects import DENSE
 from recombine.checks.error_range import (
     by_draw,
@@ -229,7 +229,11 @@ def _beyond_chance(contest: Contest, rule: Rule, other: Rule, margin: float, jud
         rng = np.random.default_rng(again)
         drawn = stand_ins(cells.codes, cells.shape, contest.asked, STAND_INS, rng, cells.curves).groups
         firsts = [int(group[0]) for group in drawn]
-        one, two = (proof_of(r, r.left_out(drawn), firsts, cells, contest.sure) for r in (rule, other))
+        two, one = (proof_of(r, r.left_out(drawn), firsts, cells, contest.sure) for r in (other, rule))
+        if cells.between(contest.asked):
+            two, one = (
+                loss * near for loss, near in zip((two, one), nearer_of([other, rule], contest.asked), strict=True)
+            )
         constant = cells.quadratic and other.name == "constant"
         margins.append(_margin(one, two, len(set(firsts)), constant))
     return float(np.median(margins)) > 1

@@ -15,6 +15,7 @@ from recombine.checks.between import repeats_alone
 from recombine.checks.contestants import untried
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast
+from recombine.checks.gaps import gaps_in
 from recombine.checks.harder import harder
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.learners import fewer_learnt
@@ -119,7 +120,8 @@ def _forecast(
         notes.append(SATURATED)
     if cells.numeric and isinstance(rule := found.recommended, Adding):
         levels = harder(rule, codes, train.space)
-        found = replace(found, harder=levels, apart=apart(rule, levels, codes, train.space))
+        gaps = gaps_in(rule, codes, found.error, train.space)
+        found = replace(found, harder=levels, apart=apart(rule, levels, codes, train.space), gaps=gaps)
         if rule.scale.learnt and rule.noisy:  # that noise is of ranks, steep where answers lie close
             found = replace(found, error_many_rows=None)
     # Of very many asked cells a part was passed on, which stands for all of them.

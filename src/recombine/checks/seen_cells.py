@@ -80,6 +80,10 @@ class Cells:
         new = any(curve.shape == "spline" for curve in bent.values())
         return replace(self, curves={**self.curves, **bent}) if new else None
 
+    def between(self, asked: Ints) -> bool:
+        """Whether a number is asked about at a value that no seen cell has."""
+        return any(not np.isin(asked[:, k], self.codes[:, k]).all() for k in self.curves)
+
     def take(self, kept: NDArray[Any]) -> Cells:
         spread, weights = (None if each is None else each[kept] for each in (self.spread, self.weights))
         some = {"rows": self.rows[kept], "answers": self.answers[kept], "spread": spread, "weights": weights}

@@ -4,7 +4,8 @@ status   seen < determined < extrapolation < undetermined < unseen level, exact 
 verdict  the worst status of all asked combinations; where that is "determined" and the table has answers, it stays so
          only if the seen answers do not contradict adding up ("assumption rejected") and adding up explains something
          of combinations that are left out, also of those of a level that errs far more than the others, the forecast's
-         interval does not reach beyond all that seen answers differ by, and none of these looks like a code for missing
+         interval does not reach beyond all that seen answers differ by, curves are known between the seen values of
+         numbers that are asked about there, and none of the answers looks like a code for missing
          ("assumption unsupported"); if they contradict it in the answer's own units and both hold on the scale of the
          recommended rule, it is "determined on a log scale"
 """
@@ -110,7 +111,9 @@ class CheckResult(Result):
             return None
         if self.scale is not None:
             told = self.forecast
-            shown = told is None or (told.beats and told.tells and not self.coded and not told.untold)
+            shown = told is None or (
+                told.beats and told.tells and not self.coded and not told.untold and told.curves_known
+            )
             return None if shown else "unsupported"
         if self.additivity.rejected:
             return "rejected"
