@@ -127,6 +127,10 @@ def test_a_text_among_numbers_is_a_slip_and_no_class():
         InputError, match=r"numbers and '<LOQ', 'n.d.', which are not numbers [(]2 cells: rows 3, 6 below"
     ):
         check(table, ["a", "b"], target="y")
+    table["y"] = ["5.1", "<0.5", "n.d.", "7.2", "6.1", "<0.5", "5.5"]
+    for kind in (None, "number"):
+        with pytest.raises(InputError, match=r"holds (numbers and )?'n.d.', which is not a number [(]row 3 below"):
+            check(table, ["a", "b"], target="y", target_kind=kind)
     table["y"] = ["1", "2", "A", "1", "3", "B", "2"]  # marks, as classes are
     assert check(table, ["a", "b"], target="y").answers.classes == ("1", "2", "3", "A", "B")
     table["y"] = [f"{v / 10} MPa" for v in range(361, 368)]

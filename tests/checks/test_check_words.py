@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import re
 from dataclasses import replace
 
@@ -12,10 +13,14 @@ import pytest
 from planted_tables import additive_table, grid, table
 
 from recombine.checks import Purpose, check
+from recombine.checks.adding import Adding
 from recombine.checks.additivity import _as_near, _Found, _verdict
 from recombine.checks.expected import Forecast, RuleError, per_cent
+from recombine.checks.forecast import forecast
 from recombine.checks.judging import Judged
 from recombine.checks.notes import _rejected
+from recombine.checks.scales import Scale
+from recombine.checks.seen_cells import Cells
 from recombine.cli.check import check as show
 from recombine.reporting.check import check_page
 
@@ -147,6 +152,35 @@ def test_the_scale_on_which_adding_up_does_best_is_named():
     plain = check(table(cells, [v and float(v[:-2]) for v in y]), ["a", "b"], target="y")
     assert "y lies between 0 and 100: if these are per cents, a % sign lets log-odds" in " ".join(plain.notes)
     assert "per cents" not in " ".join(said.notes)
+
+
+def test_a_scale_is_said_to_do_best_only_where_the_difference_is_no_chance():
+    rng, cells = np.random.default_rng(1), grid(10, 5)
+    y = 60 + rng.normal(0, 3, 10)[cells[:, 0]] + rng.normal(0, 5, 5)[cells[:, 1]] + rng.normal(0, 1, 50)
+    said = check(table(cells, [None if rng.random() < 0.3 else v for v in y]), ["a", "b"], target="y")
+    assert said.verdict == "determined"
+    log = Adding("additive", said.forecast._best.cells, 1, Scale("log", np.log, np.exp))
+    better = replace(said.forecast, _best=log, error=0.5)
+    sums = next(rule.error for rule in better.rules if rule.rule == "additive")
+    for told, words in (
+        (True, "; adding up does best on a log scale."),
+        (False, f"; on a log scale it erred less (0.5 against {sums:.3g}), though that may be chance."),
+    ):
+        assert words in replace(said, forecast=replace(better, scale_told=told)).sentence()
+
+
+def test_sums_of_added_effects_seldom_do_best_on_another_scale_and_those_of_multiplied_ones_do():
+    told = {"added": 0, "multiplied": 0}
+    for seed, kind in itertools.product(range(20), told):
+        rng, cells = np.random.default_rng(seed), grid(10, 5)
+        sums = rng.normal(0, 0.3, 10)[cells[:, 0]] + rng.normal(0, 0.5, 5)[cells[:, 1]] + rng.normal(0, 0.05, 50)
+        order = rng.permutation(50)
+        codes, asked = cells[order[:35]], cells[order[35:]]
+        y = {"added": 6 + sums, "multiplied": np.exp(2 + 2 * sums)}[kind][codes @ [5, 1]]
+        fit = forecast(Cells(codes, (10, 5), np.ones(35), y, None), asked, seed=seed)
+        told[kind] += fit.scale_told
+    assert told["added"] <= 1
+    assert told["multiplied"] >= 10
 
 
 def test_what_was_not_tested_is_not_said_to_hold():

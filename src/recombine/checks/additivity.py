@@ -31,10 +31,11 @@ from scipy.linalg import orth
 
 from recombine.checks.effects import Block, Effects
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.lack_of_fit import lack_of_fit
 from recombine.checks.logits import Logits
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.one_level import Odd, steepest
-from recombine.checks.recurring import f_test, recurring, repeated
+from recombine.checks.recurring import f_test, recurring
 from recombine.checks.tables import showing_pairs
 from recombine.checks.unequal import Noise, unequal
 from recombine.checks.weighing import worth
@@ -50,7 +51,7 @@ LEAST_LEFT = 0.05
 SMALLEST = 1e-300
 """Below it no p-value is told: it may be 0 because numbers end there."""
 LARGEST = 3_000_000
-"""Cells × effects up to which a test is of matrices; above, it is of what recurs."""
+"""Cells × effects up to which a test is of matrices; above, it is of what recurs, and by a sparse fit."""
 LOOKED_AT, MOST_RECURRING = 300_000, 1_500_000
 """Cells of which those that recur are found, and cells × factors × pairs up to which that is of all of them."""
 DRAWN = 999
@@ -150,8 +151,9 @@ def additivity(
             sparse.append(_Found("interaction", p_value, f"F test of {_product(names, pair)} {where}"))
     if large:
         most = MOST_RECURRING // len(names)
-        p_value = None if copies else repeated(codes, known.shape, known.curves, seen, rounding, most)
-        sparse += [] if p_value is None else [_Found("lack of fit", p_value, "lack-of-fit F test of repeated rows")]
+        p_value = None if copies else lack_of_fit(known, codes.astype(np.int64), seen, rounding, most, LEVEL)
+        of_some = f" of up to {most:,} combinations drawn at random" if cells > most else ""
+        sparse += [] if p_value is None else [_Found("lack of fit", p_value, f"lack-of-fit F test{of_some}")]
         return _copied(_noted(_verdict(sparse) if sparse else _untested(NOTHING_RECURS), skipped), copies)
     x = known.rows.floats(codes)
     rows = float(count.sum())

@@ -103,6 +103,8 @@ class Forecast:
     outdone: bool = False
     """Whether the recommended rule is no sum of single effects on any scale and errs less than the assumed one beyond
     chance."""
+    scale_told: bool = False
+    """Whether sums on the scale of the recommended rule err less than in the answer's own units beyond chance."""
     span: float | None = None
     """How far apart the seen answers lie (numbers)."""
     by_draw: float = 0.0

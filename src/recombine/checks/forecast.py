@@ -105,7 +105,8 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
         assumed=next((rule for rule in named if rule.rule == ASSUMED.get(assumed)), None),
         substitution=contest.substituted, _best=winner, _deviations=deviations,
         small=metric != "log loss" and len(cells.codes) < SMALL, wrong=wrong, wrong_constant=same,
-        outdone=_outdone(contest, assumed), span=float(np.ptp(cells.answers)) if cells.numeric else None,
+        outdone=_outdone(contest, assumed), scale_told=_scale_told(contest),
+        span=float(np.ptp(cells.answers)) if cells.numeric else None,
         by_draw=0.0 if contest.alone else by_draw(losses[best], metric), levels=float(np.sqrt(levels)),
         error_many_rows=None if many is None else error * float(np.sqrt(many)),
     )  # fmt: skip
@@ -198,6 +199,15 @@ def _outdone(contest: Contest, assumed: int) -> bool:
     sums = winner.name.startswith(("additive", "curved", "constant")) or at == best
     margin = 0.0 if sums else _margin(proof[best], proof[at], contest.few)
     return winner.name == "surface" or _beyond_chance(contest, winner, contest.rules[at], margin, not contest.alone)
+
+
+def _scale_told(contest: Contest) -> bool:
+    """Whether sums on the scale that won err less than those in the answer's own units beyond chance."""
+    at = next((i for i, rule in enumerate(contest.rules) if rule.name == ASSUMED[1]), None)
+    if at is None or not contest.winner.name.startswith(f"{ASSUMED[1]} on "):
+        return False
+    margin = _margin(contest.proof[contest.best], contest.proof[at], contest.few)
+    return _beyond_chance(contest, contest.winner, contest.rules[at], margin, not contest.alone)
 
 
 def _rooted(loss: float, metric: str) -> float:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from recombine.checks import witness
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import MOST_NUMBERS
 from recombine.checks.identifiability import DETERMINED, EXTRAPOLATION, SEEN, STATUSES, UNDETERMINED, Identifiability
 from recombine.checks.modular import Ints
-from recombine.checks.noisy import row_noise
+from recombine.checks.one_row import next_rows
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
 from recombine.checks.query import Query
@@ -44,7 +43,7 @@ def describe(
     cut_of, terms_of = dict(zip(fixed.tolist(), cuts, strict=True)), dict(zip(fixed.tolist(), terms, strict=True))
     directions, direction_of = _directions(known, asked)
     estimated = _estimates(known, forecast, asked, target)
-    for i, told in _observed(known, asked, target).items():
+    for i, told in _observed(known, forecast, asked, target).items():
         estimated[i] = {**told, "smoothed": estimated.get(i, {}).get("prediction")}
     queries = []
     for i, row in enumerate(asked.codes.tolist()):
@@ -98,16 +97,14 @@ def _estimates(
     return {int(i): dict(zip(names, v, strict=True)) for i, v in zip(fixed, values, strict=True)}
 
 
-def _observed(known: Identifiability, asked: Asked, target: Target | None) -> dict[int, dict[str, Any]]:
-    """What the rows of each seen cell answered, how many they are, and where a further row is expected nine times in
-    ten (as rows scatter in all cells alike, or in a level that is noisier; none where no cell has rows that differ)."""
+def _observed(
+    known: Identifiability, forecast: Forecast | None, asked: Asked, target: Target | None
+) -> dict[int, dict[str, Any]]:
+    """What the rows of each seen cell answered, how many they are, and where a further row is expected."""
     seen = np.flatnonzero(asked.status == SEEN)
     if target is None or not len(seen):
         return {}
-    differ = target.numeric and target.conflicts
-    one_row = row_noise(known.codes, target.count, target.spread, known.curves) if differ else None
-    variance, freedom = (np.zeros(0),) * 2 if one_row is None else one_row.of(known.codes)
-    scatter = stdtrit(freedom, 0.95) * np.sqrt(variance)
+    ends = next_rows(known, target, None if forecast is None else forecast.scale)
     keys, found = known.members.keys(known.codes), dict[int, dict[str, Any]]()
     order = np.argsort(keys)
     at = order[np.searchsorted(keys, known.members.keys(asked.codes[seen]), sorter=order)]
@@ -119,10 +116,8 @@ def _observed(known: Identifiability, asked: Asked, target: Target | None) -> di
             "rows": rows,
             "prediction": float(mean) if target.classes is None else target.classes[int(mean.argmax())],
         }
-        if differ:  # a further row: its own scatter, and that of the mean of those seen
-            half = float(scatter[place] * np.sqrt(1 + 1 / target.weight[place]))
-            low, high = target.bounds
-            found[i] |= {"row_low": max(float(mean) - half, low), "row_high": min(float(mean) + half, high)}
+        if ends is not None:
+            found[i] |= {"row_low": float(ends[0][place]), "row_high": float(ends[1][place])}
         if target.classes is not None:
             found[i]["probabilities"] = dict(zip(target.classes, mean.tolist(), strict=True))
     return found

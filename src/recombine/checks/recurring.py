@@ -25,7 +25,6 @@ from recombine.checks.curves import Curve
 from recombine.checks.effects import Block, blocks_of, key_of
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
-from recombine.support.table import Target
 
 STEPS, PRECISION = 2_000, 1e-9
 """Steps within which a fit has to settle, and how far."""
@@ -62,14 +61,14 @@ def recurring(
         return None
     x = [block.columns(codes) for block in blocks_of(codes, shape, 1, curves)]
     z = Block.of(codes, shape, pair).columns(codes)
-    alone, beside = _scaled([np.ones((len(codes), 1)), *x], root), _scaled([*x, z], root)
-    left = _left(alone, root * mean[kept])
+    alone, beside = scaled([np.ones((len(codes), 1)), *x], root), scaled([*x, z], root)
+    left = left_by(alone, root * mean[kept])
     if left is None:
         return None
     if float(left @ left) <= EXACT * float(((root * mean[kept]) ** 2).sum()):
         return 1.0
     _, at, many = np.unique(left, return_inverse=True, return_counts=True)
-    scores, rest = _left(alone, ndtri((np.cumsum(many) - many / 2)[at] / len(left))), _left(beside, left)
+    scores, rest = left_by(alone, ndtri((np.cumsum(many) - many / 2)[at] / len(left))), left_by(beside, left)
     if scores is None or rest is None:
         return None
     free, unexplained = len(codes) - both, float(rest @ rest)
@@ -79,42 +78,18 @@ def recurring(
         return p_value
     beneath = _beneath(alone, together) - single
     total = float((one**2 - two).sum()) + beneath * float(two.sum()) / (len(codes) - single)
-    return max(p_value, _upper(total, 2 * float((two**2 - four).sum())))
+    return max(p_value, upper(total, 2 * float((two**2 - four).sum())))
 
 
 def _beneath(design: csr_array, group: Ints) -> float:
     """Σ over groups of the squared length of what the design fits to the group: by so much single effects take away
     what combinations of one group have in common (by random signs)."""
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (PROBES, int(group.max()) + 1))
-    left = [_left(design, sign[group]) for sign in signs]
+    left = [left_by(design, sign[group]) for sign in signs]
     return float(np.mean([len(group) - float(some @ some) for some in left if some is not None] or [0.0]))
 
 
-def repeated(
-    codes: Ints, shape: tuple[int, ...], curves: Mapping[int, Curve], target: Target, rounding: float, most: int
-) -> float | None:
-    """p-value of what single effects leave of combinations with several rows, beside the noise of these rows; a
-    rejection has to stand if each combination has a noise of its own, too."""
-    kept = np.flatnonzero(target.count > 1)
-    kept = np.random.default_rng(0).permutation(kept)[:most]
-    codes, count = codes[kept], target.count[kept].astype(np.float64)
-    free = len(kept) - Identifiability(codes, shape, 1, curves).rank
-    if free < 1:
-        return None
-    x = [block.columns(codes) for block in blocks_of(codes, shape, 1, curves)]
-    answers = np.sqrt(count) * target.mean[kept]
-    left = _left(_scaled([np.ones((len(codes), 1)), *x], np.sqrt(count)), answers)
-    if left is None:
-        return None
-    between, within = left**2, np.maximum(target.spread[kept], (count - 1) * rounding)
-    if float(between.sum()) <= EXACT * float(answers @ answers):
-        return 1.0
-    beyond = between - within / (count - 1)
-    p_value = f_test(float(between.sum()), free, float(within.sum()), float((count - 1).sum()))
-    return max(p_value, _upper(float(beyond.sum()), float((beyond**2).sum())))
-
-
-def _upper(total: float, variance: float) -> float:
+def upper(total: float, variance: float) -> float:
     """p-value of a sum of many terms that have no mean, by their own squares."""
     return float(ndtr(-total / np.sqrt(variance))) if variance > 0 else 1.0
 
@@ -139,14 +114,14 @@ def _sharing(keys: Ints, most: int) -> Ints:
     return np.sort(order[np.arange(len(order)) - np.repeat(first, many) < np.repeat(each, many)])
 
 
-def _scaled(columns: list[csr_array], root: Floats) -> csr_array:
+def scaled(columns: list[csr_array], root: Floats) -> csr_array:
     """Rows weighted, columns of length one: then few steps suffice."""
     design = csr_array(hstack(columns)).multiply(root[:, None]).tocsc()
     size = np.sqrt(np.asarray(design.multiply(design).sum(axis=0)).ravel())
     return csr_array(design[:, size > 0].multiply(1 / size[size > 0]))
 
 
-def _left(design: csr_array, answers: Floats) -> Floats | None:
+def left_by(design: csr_array, answers: Floats) -> Floats | None:
     """What least squares leaves; None where it has not settled."""
     found = lsmr(design, answers, atol=PRECISION, btol=PRECISION, conlim=0, maxiter=STEPS)
     return None if found[1] == 7 else np.asarray(answers - design @ found[0])

@@ -66,10 +66,16 @@ def scales(y: Floats, share: bool = True) -> list[Scale]:
 
 def scaled(target: Target, scale: Scale) -> Target:
     """Answers on a scale: means of cells, and what rows differ by in a cell as far as the scale is straight there."""
-    use, mean, spread = target.count > 0, target.mean.copy(), target.spread.copy()
-    y = mean[use]
-    near = np.maximum(np.sqrt(spread[use] / target.count[use]), 1e-4 * np.ptp(y))
+    use, mean = target.count > 0, target.mean.copy()
+    mean[use] = scale.forth(mean[use])
+    return replace(target, mean=mean, spread=target.spread * slopes(target, scale) ** 2)
+
+
+def slopes(target: Target, scale: Scale) -> Floats:
+    """How fast a scale changes with the answer of each cell, over what the mean of its rows may be off."""
+    use, found = target.count > 0, np.ones(len(target.mean))
+    y = target.mean[use]
+    near = np.maximum(np.sqrt(target.spread[use] / target.count[use]), 1e-4 * np.ptp(y))
     above, below = np.minimum(y + near, y.max()), np.maximum(y - near, y.min())
-    spread[use] *= ((scale.forth(above) - scale.forth(below)) / (above - below)) ** 2
-    mean[use] = scale.forth(y)
-    return replace(target, mean=mean, spread=spread)
+    found[use] = (scale.forth(above) - scale.forth(below)) / (above - below)
+    return found

@@ -88,10 +88,12 @@ def _on_scale(result: CheckResult) -> str:
     if told is None or told.scale is None:
         return ""
     plain = next((rule.error for rule in told.rules if rule.rule == "additive"), math.inf)
-    if plain >= told.error:
+    if plain >= told.error and (told.scale_told or not math.isfinite(plain)):
         return f"; adding up does best on a {told.scale.name} scale"
-    on = f"; on a {told.scale.name} scale the seen answers are likelier, if forecast no better"
-    return f"{on} ({' against '.join(apart(told.error, plain))})"
+    less = " against ".join(apart(told.error, plain))
+    if plain >= told.error:
+        return f"; on a {told.scale.name} scale it erred less ({less}), though that may be chance"
+    return f"; on a {told.scale.name} scale the seen answers are likelier, if forecast no better ({less})"
 
 
 def _rather(result: CheckResult) -> str:

@@ -10,6 +10,7 @@ proportion to the mean does little harm.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,19 +40,29 @@ class Noise:
 def unequal(gain: float, basis: Floats, without: bool, noise: Noise) -> float:
     """The largest p-value of a gain if noise differs between groups that it is seen to differ between, 0 where there
     are none. ``basis``: orthonormal columns of what is tested, or of all else (``without``)."""
-    own, size = (basis**2).sum(axis=1), noise.mean**2
+    own = (basis**2).sum(axis=1)
+
+    def squares(v: Floats) -> float:
+        found = float((((basis * v[:, None]).T @ basis) ** 2).sum())
+        return found + (float((v**2 * (1 - 2 * own)).sum()) if without else 0.0)
+
+    return at_most(gain, lambda: 1 - own if without else own, squares, noise)
+
+
+def at_most(gain: float, own: Callable[[], Floats], squares: Callable[[Floats], float], noise: Noise) -> float:
+    """The same where no basis is at hand: ``own`` gives P_ii, and ``squares`` of noises v gives Σ P_ij² v_i v_j."""
+    size = noise.mean**2
     relative = noise.squares / np.maximum(size, 1e-12 * size.max(initial=1e-300))
     largest = 0.0
     for group in noise.groups():
-        freedom, squares, shares = (_sums(group, values) for values in (noise.freedom, noise.squares, relative))
+        freedom, sums, shares = (_sums(group, values) for values in (noise.freedom, noise.squares, relative))
         told = freedom > 1e-9
-        each = np.where(told, squares / np.where(told, freedom, 1.0), squares.sum() / freedom.sum())
-        if not (_differ(squares[told], freedom[told]) and _differ(shares[told], freedom[told])):
+        each = sums / np.where(told, freedom, 1.0)
+        each[~told] = max(sums.sum() / freedom.sum(), each[told].mean())  # seldom met, and so as the seldom met ones
+        if not (_differ(sums[told], freedom[told]) and _differ(shares[told], freedom[told])):
             continue
         v, freedom = each[group], np.where(told, freedom, freedom.sum())
-        square = float((((basis * v[:, None]).T @ basis) ** 2).sum())
-        square += float((v**2 * (1 - 2 * own)).sum()) if without else 0.0
-        parts = _sums(group, v * (1 - own if without else own))
+        square, parts = squares(v), _sums(group, v * own())
         few = 2.0 if len(parts) == len(v) else 0.0  # v² of few rows is too large, by (f + 2) / f
         spread, mean = float((parts**2 / (freedom + few)).sum()), float(parts.sum())
         effects = max((mean**2 - few * spread) / (square - few * spread), 1.0)

@@ -28,8 +28,9 @@ from recombine.checks.conditions import met
 from recombine.checks.confounding import Confounding
 from recombine.checks.doubt import BESIDE, DOUBT, not_shown, untold_words
 from recombine.checks.elsewhere import elsewhere
-from recombine.checks.expected import Forecast, shown
+from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.one_row import scattered
 from recombine.checks.planned import Plan
 from recombine.checks.prediction import Prediction
 from recombine.checks.query import WORDS, Query
@@ -258,10 +259,11 @@ class CheckResult(Result):
     @property
     def of_means(self) -> str:
         """What forecast and ranges are of, where it is not single rows."""
-        scatter = self.answers.scatter if self.answers is not None else None
-        means = [] if scatter is None else ["means of combinations"]
+        rows = self.answers if self.answers is not None and self.answers.scatter is not None else None
+        means = [] if rows is None else ["means of combinations"]
         average = [] if self.shifts is None else [f"an average {self.shifts.name}"]
-        said = f", around which single rows scatter by {shown(scatter)}" if scatter is not None else ""
+        scale = None if self.forecast is None else self.forecast.scale
+        said = f", around which single rows scatter {scattered(rows, scale)}" if rows is not None else ""
         return " on ".join([*means, *average]) + said
 
     def reached(self, everything: str) -> str:

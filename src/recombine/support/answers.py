@@ -235,15 +235,16 @@ def find_answers(
         said.notes += numbers.notes
         texts = [t for t in texts if t in numbers.values]
     others = [t for t in texts if as_number(t) is None]
-    odd, plain = others[0] if others else None, len(texts) - len(others)
+    blamed = [t for t in others if as_number(limits.get(t, t)) is None] or others
+    odd, plain = blamed[0] if blamed else None, len(texts) - len(others)
     if kind == "number":
-        raise InputError(f"the target {target!r} holds {said.no_numbers(target, others or texts, BLANK)}.")
+        raise InputError(f"the target {target!r} holds {said.no_numbers(target, blamed or texts, BLANK)}.")
     mixed = kind is None and odd is not None and plain > 1
     measured = plain + (len(others) if kind is None and (unit_of(others) or units_of(others)) else 0)
     broken = any(not (as_number(t) or 0.0).is_integer() for t in texts)
     few, mostly = (FEW_BROKEN, MOSTLY_BROKEN) if broken else (FEW_NUMBERS, MOSTLY)
     if kind is None and others and measured >= max(few, mostly * len(texts)):
-        what = said.no_numbers(target, others, BLANK)
+        what = said.no_numbers(target, blamed, BLANK)
         raise InputError(
             f"the target {target!r} holds {'numbers and ' if plain else ''}{what}, or say that answers are classes "
             "(target_kind='class', --target-kind class)."
