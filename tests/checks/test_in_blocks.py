@@ -10,7 +10,8 @@ import pytest
 from planted_tables import grid
 
 from recombine.checks import check
-from recombine.checks.in_blocks import in_blocks, one_by_one, pieces
+from recombine.checks.headed import Headed
+from recombine.checks.in_blocks import in_blocks, like_drift, pieces
 from recombine.errors import InputError
 
 CODES = np.repeat(grid(4, 5), 3, axis=0)
@@ -48,10 +49,32 @@ def test_times_in_the_order_of_a_factor_cannot_be_told_from_a_drift():
     rng = np.random.default_rng(0)
     order = np.argsort(np.argsort(3 * CODES[:, 0] + rng.random(len(CODES))))
     (note,) = said(rng, begun=begun(order))
-    assert note.startswith("by column begun all rows of each resin follow one another")
-    assert one_by_one(CODES[:, 0], order)
-    order[[0, -1]] = order[[-1, 0]]
-    assert not one_by_one(CODES[:, 0], order)
+    assert note.startswith("by column begun rows of one resin follow those of another: 94 % of what a steady drift")
+    assert isinstance(note, Headed)
+    assert note.gist.startswith("All this supposes that nothing drifts over begun")
+
+
+def test_a_drift_is_said_in_the_same_words_whether_or_not_levels_share_a_day():
+    rng, order = np.random.default_rng(0), np.argsort(np.argsort(CODES[:, 0], kind="stable"))
+    notes = [said(rng, date=[f"2024-03-{d + 1:02}" for d in order // rows]) for rows in (4, 5, 7)]  # 15 rows a level
+    assert [len(found) for found in notes] == [1, 1, 1]
+    assert len({note.split(" % ")[1] for (note,) in notes}) == 1
+    assert all(isinstance(note, Headed) for (note,) in notes)
+
+
+def test_levels_one_after_another_leave_one_of_their_square_to_tell_a_drift_by():
+    for levels in (2, 3, 6):
+        level = np.repeat(np.arange(levels), 2000)
+        rows = np.arange(len(level))
+        assert like_drift(level, rows.astype(float), rows // 2) == pytest.approx(1 - 1 / levels**2, abs=1e-6)
+    assert like_drift(np.tile([0, 1], 50), np.arange(100.0), np.arange(100)) == 0  # alternating
+    assert like_drift(np.arange(4), np.arange(4.0), np.arange(4)) == 0  # a row each
+    assert like_drift(np.repeat([0, 1], 50), np.arange(100.0), np.repeat([0, 1, 2], [50, 25, 25])) == 0  # chance
+
+
+def test_a_day_that_describes_levels_is_no_time_of_rows():
+    rng = np.random.default_rng(0)
+    assert said(rng, released=[f"2019-0{v + 1}-01" for v in CODES[:, 0]]) == []
 
 
 def test_columns_that_meet_all_levels_or_describe_rows_are_not_named():

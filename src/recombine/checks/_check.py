@@ -28,6 +28,7 @@ from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.query import Query
 from recombine.checks.reading import levels_only, numbers_unseen, split_of, texts_in
+from recombine.checks.sharing import shared_repeats
 from recombine.checks.slips import coded, slips_in
 from recombine.checks.tables import Pairs, pair_tables
 from recombine.checks.unnamed import MOST_ROWS, unnamed
@@ -117,6 +118,7 @@ def check(
     prediction, no_prediction = _predict(known, given, asked, salience, depth)
     judged = judge(known, train, asked, given.asked, rules, seed)
     other_columns = _other_columns(table, given, order, judged, how)
+    judged, repeats = shared_repeats(table, given, known, judged, other_columns, how)
     slips, unlike = _suspects(train, known, asked, judged, rules, seed)
     if slips and judged.forecast is not None:  # one slip among repeated rows passes for noise of all
         judged = replace(judged, forecast=replace(judged.forecast, error_many_rows=None))
@@ -135,7 +137,7 @@ def check(
         forecast=judged.forecast, shifts=given.shifts, unseen_levels=levels_never_seen(known, space),
         slips=len(slips), coded=coded(train) is not None, texts=texts_in(table, space.names),
         notes=(
-            *slips, *given.notes, *other_columns, *unlike, *numbers_unseen(known, space, given.wanted),
+            *slips, *given.notes, *other_columns, *repeats, *unlike, *numbers_unseen(known, space, given.wanted),
             *no_prediction, *judged.why_not,
             *notes_on(train, known, asked, given.asked, queries, judged, prediction),
             *(shared_by_missing(known, space, pairs, given.exclude) if given.on_grid else []),

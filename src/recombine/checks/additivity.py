@@ -90,6 +90,8 @@ class Additivity:
     """Of a rejection by one level: that level, and what it responds to unlike the others."""
     repeats: bool = False
     """Whether nothing but the scatter of repeated rows speaks against it: whether that is the noise, nothing tells."""
+    how: str = ""
+    """What was done to answers of repeated rows first, where these are not independent."""
 
 
 def scale_of(rescaled: Additivity | None) -> str | None:

@@ -22,7 +22,7 @@ from recombine.support.table import Target
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
     "substitution", "level", "wrong", "wrong_constant", "by_draw", "levels", "realised",
-    "error_many_rows", "worst_error", "worst_high",
+    "error_many_rows", "shared", "worst_error", "worst_high",
 )  # fmt: skip
 CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
 LESS = 0.8
@@ -123,6 +123,9 @@ class Forecast:
     error_many_rows: float | None = None
     """What is left of the error against means of very many rows (numbers, where repeated rows tell their noise):
     without the noise that the means behind ``error`` have of their own."""
+    shared: bool = False
+    """Whether repeated rows share runs, days or the like with those of other combinations: then nothing tells the noise
+    of a mean, and nothing is said against means of very many rows."""
     aliased: bool = False
     """Whether an interaction may hide behind single effects: then nothing that is left out shows what is asked."""
     bounds: tuple[float, float] = (-math.inf, math.inf)
@@ -223,6 +226,8 @@ class Forecast:
     def against_many(self) -> str:
         """The error against means of very many rows, where that is clearly less."""
         many = self.error_many_rows
+        if self.shared:
+            return "; repeats share part of that (a note says how), so nothing is said against means of very many rows"
         if many is None or many > LESS * self.error:
             return ""
         return f"; against means of very many rows expect about {shown(many)}"

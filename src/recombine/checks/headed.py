@@ -6,12 +6,14 @@ from __future__ import annotations
 class Headed(str):
     """A note, and the sentence for the first lines."""
 
-    __slots__ = ("gist",)
+    __slots__ = ("gist", "shifts")
     gist: str
+    shifts: str
+    """The column whose shifts make repeated rows differ, where the note is of one."""
 
-    def __new__(cls, note: str, gist: str = "") -> Headed:
+    def __new__(cls, note: str, gist: str = "", shifts: str = "") -> Headed:
         made = super().__new__(cls, note)
-        made.gist = gist
+        made.gist, made.shifts = gist, shifts
         return made
 
 

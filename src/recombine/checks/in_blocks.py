@@ -5,8 +5,10 @@ no value, directly or by others, and with a shift of each value exactly their di
 `components`). By chance a table falls into as many pieces only where values hardly recur: the column is dealt anew over
 the rows, and must not in any of the deals. A column each of whose values is in one combination alone names that.
 
-Times that hardly recur have no such values. There rows of each level that follow one another, none of another level
-between them, cannot be told from a drift.
+Times have an order besides. What a steady drift over them would add is told from a factor by 1 − R² of it, where R² is
+the share of it that goes with the factor's levels: effects then are 1 / (1 − R²) times as uncertain (their variance
+inflation). Levels one after another, whether or not the last rows of one share a day with the first of the next, leave
+little: 1 / L² of L levels with as many rows each.
 """
 
 from __future__ import annotations
@@ -19,9 +21,10 @@ import numpy as np
 import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.special import gammaln
+from scipy.special import fdtrc
 
 from recombine.checks.bystanders import MOST_COLUMNS
+from recombine.checks.expected import per_cent
 from recombine.checks.headed import Headed
 from recombine.checks.modular import Floats, Ints
 from recombine.errors import InputError
@@ -30,8 +33,11 @@ from recombine.support import times
 from recombine.support.scan import collect, scan
 
 MOST_ROWS, DEALS = 20_000, 299
-BY_CHANCE = 0.001
-"""Chance of an order in which rows of each level follow one another."""
+BY_CHANCE = 0.02
+"""Chance of an order of combinations that goes with the levels as much."""
+DRIFTING = 2 / 3
+"""Share of a steady drift that looks like a factor from which it is said; of two levels, one after the other, it is
+3 / 4."""
 MOST_NAMED = 3
 LOOKED_AT = 20
 """Texts that tell whether a column holds times."""
@@ -40,7 +46,8 @@ LOOKED_AT = 20
 def in_blocks(
     table: Any, factors: Sequence[str], used: Collection[str | None], merge_alike: bool | None, max_bytes: int | None
 ) -> list[str]:
-    """A sentence for each factor whose levels never meet within values of a column that is not ``used``."""
+    """A sentence for each factor whose levels never meet within values of a column that is not ``used``, or follow one
+    another in time."""
     frame = scan(table, max_bytes=max_bytes)
     kinds = frame.collect_schema()
     others = [n for n, kind in kinds.items() if n not in {*factors, *used} and not kind.is_nested()]
@@ -57,14 +64,15 @@ def in_blocks(
     for name in others:
         if rows[name].null_count():
             continue
-        value = _codes(rows[name])
+        value, order = _codes(rows[name]), _times(name, rows[name])
+        if any(_describes(value, level) for level in levels.values()):  # of which `bystanders` tells
+            order = None
+        drifts = {f: 0.0 if order is None else like_drift(level, order, cells) for f, level in levels.items()}
+        said += [_drift(name, f, share) for f, share in drifts.items() if share >= DRIFTING]
         if len(np.unique(cells * (int(value.max()) + 1) + value)) == value.max() + 1:
-            order = _times(name, rows[name])
-            said += (
-                [] if order is None else [_drift(name, f) for f, level in levels.items() if one_by_one(level, order)]
-            )
             continue
-        said += [_words(name, f, rows[f], pieces(level, value)) for f, level in levels.items() if apart(level, value)]
+        mixed = {f: level for f, level in levels.items() if drifts[f] < DRIFTING}
+        said += [_words(name, f, rows[f], pieces(level, value)) for f, level in mixed.items() if apart(level, value)]
     return said
 
 
@@ -79,22 +87,35 @@ def apart(level: Ints, value: Ints) -> bool:
     """Whether levels lie in several pieces, a value of their own for all rows of each level aside (`bystanders`), and
     in no deal of the values in as many."""
     found = len(np.unique(pieces(level, value)))
-    own = len(np.unique(level * (int(value.max()) + 1) + value)) == level.max() + 1
-    if found < 2 or own:
+    if found < 2 or _describes(value, level):
         return False
     rng = np.random.default_rng(0)
     return all(len(np.unique(pieces(level, rng.permutation(value)))) < found for _ in range(DEALS))
 
 
-def one_by_one(level: Ints, order: Floats) -> bool:
-    """Whether rows of each level follow one another in this order, which is no chance."""
-    first, last, many = (np.full(int(level.max()) + 1, v) for v in (np.inf, -np.inf, 0.0))
-    np.minimum.at(first, level, order)
-    np.maximum.at(last, level, order)
-    np.add.at(many, level, 1)
-    inside = np.argsort(first)
-    chance = gammaln(many + 1).sum() + gammaln(len(many) + 1) - gammaln(len(level) + 1)
-    return bool(len(many) > 1 and (last[inside][:-1] < first[inside][1:]).all() and chance < np.log(BY_CHANCE))
+def _describes(value: Ints, level: Ints) -> bool:
+    """Whether all rows of each level have one value."""
+    return bool(len(np.unique(level * (int(value.max()) + 1) + value)) == level.max() + 1)
+
+
+def like_drift(level: Ints, order: Floats, cell: Ints) -> float:
+    """Share of a steady drift over this order that goes with the levels; 0 where it may be chance. Rows of a
+    combination may well follow one another, so that of a combination the mean is one draw of chance."""
+    first = np.unique(cell, return_index=True)[1]
+    held, means = len(np.unique(level)), np.bincount(cell, order) / np.bincount(cell)
+    if held < 2 or len(means) <= held or not np.ptp(order):
+        return 0.0
+    share, of_means = _between(level, order), _between(level[first], means)
+    free = len(means) - held
+    chance = fdtrc(held - 1, free, of_means / (held - 1) * free / max(1 - of_means, 1e-12))
+    return share if chance < BY_CHANCE else 0.0
+
+
+def _between(level: Ints, values: Floats) -> float:
+    """R² of values by levels."""
+    off = values - values.mean()
+    between = float((np.bincount(level, off) ** 2 / np.maximum(np.bincount(level), 1)).sum())
+    return between / max(float(off @ off), 1e-300)
 
 
 def parted(column: str, factor: str, levels: Sequence[Level], piece: Ints) -> str:
@@ -117,11 +138,12 @@ def _words(column: str, factor: str, levels: pl.Series, piece: Ints) -> str:
     )
 
 
-def _drift(column: str, factor: str) -> str:
+def _drift(column: str, factor: str, share: float) -> str:
     return Headed(
-        f"by column {quoted(column)} all rows of each {factor} follow one another, those of no other {factor} between "
-        f"them: a drift over time cannot be told from what {factor} does. Runs in random order would tell.",
-        f"All this supposes that nothing drifts over {quoted(column)}, which could not be told from {factor}.",
+        f"by column {quoted(column)} rows of one {factor} follow those of another: {per_cent(share)} of what a steady "
+        f"drift over it would add looks like {factor}, so a drift can hardly be told from what {factor} does. Runs in "
+        "random order would tell.",
+        f"All this supposes that nothing drifts over {quoted(column)}, which could hardly be told from {factor}.",
     )
 
 

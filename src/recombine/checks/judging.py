@@ -78,6 +78,28 @@ def judge(
     return Judged(expected, fit, rescaled, tuple(why_not))
 
 
+def with_shared_repeats(judged: Judged, known: Identifiability, train: Table, how: str) -> Judged:
+    """The same where the scatter of repeats is no noise of a mean: no error against means of very many rows, and the
+    test of adding up is that of ``train``, where this was mended, as ``how`` says. What is rejected beside that
+    scatter, which is too large, stays so."""
+    expected = judged.forecast
+    if expected is not None:
+        expected = replace(expected, error_many_rows=None, shared=True)
+    judged = replace(judged, forecast=expected)
+    if judged.contradicted or judged.rescaled is not None:
+        return judged
+    known = Identifiability(train.codes.astype(np.int64), known.shape, known.order, known.curves)
+    fit = _additivity(known, train, expected)
+    tests = _by_repeats(known, train, fit, _rescaled(known, train, fit, expected), expected)
+    fit, rescaled = (None if test is None else _with(test, how) for test in tests)
+    return replace(judged, additivity=fit, rescaled=rescaled)
+
+
+def _with(test: Additivity, how: str) -> Additivity:
+    evidence = f"{test.evidence}, {how}" if test.evidence else ""
+    return replace(test, words=f"{test.words.rstrip('.')} ({how}).", evidence=evidence, how=how)
+
+
 def _forecast(
     known: Identifiability, train: Table, asked: Asked, rules: Sequence[str], seed: int
 ) -> tuple[Forecast | None, list[str]]:

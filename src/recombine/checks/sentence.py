@@ -78,7 +78,8 @@ def _determined(result: CheckResult) -> str:
     if result.verdict == "assumption rejected":
         return f"{every}, which the seen combinations contradict ({evidence(result)})."
     if result.verdict == "determined":
-        return f"{every}, and the seen combinations do not contradict that{_on_scale(result)}{_rather(result)}."
+        how = f" ({result.additivity.how})" if result.additivity.how else ""
+        return f"{every}, and the seen combinations do not contradict that{how}{_on_scale(result)}{_rather(result)}."
     return f"{every}, but that is not shown{result.for_levels}: {not_shown(result)}."
 
 

@@ -159,7 +159,8 @@ def unnamed(
     if (best := likeliest([*found, *apart])) is not None:
         note, much = _words(names[best.place], best, kinds), f"{per_cent(best.share)} of {best.what}"
         gist = f"Column {quoted(names[best.place])}, which is not named, explains {much}: a note says what to do."
-        return [Headed(note, gist) if best.share >= MOST else note, *said]
+        shifts = "" if best.lined or best.between else names[best.place]
+        return [Headed(note, gist if best.share >= MOST else "", shifts), *said]
     told_of = {one.place for one in apart}
     for place, column in enumerate(columns if sums is not None and count.sum() > len(known.codes) else []):
         if place in told_of or column.levels is None or _measured(column):
