@@ -213,3 +213,37 @@ def test_the_spread_of_blocks_inside_sites_is_that_within_them():
 
     assert 0.7 < np.mean(told(1.0)) < 1.3
     assert np.mean(told(0.0)) < 0.1
+
+
+def test_complete_blocks_leave_means_as_they_are_and_stretch_rows_by_their_freedom():
+    rng = np.random.default_rng(4)
+    cells = np.stack(np.meshgrid(np.arange(4), np.arange(5), indexing="ij"), -1).reshape(-1, 2)
+    block = np.tile(np.arange(3), len(cells))
+    rows = np.repeat(np.arange(len(cells)), 3)
+    y = cells[rows] @ [1.0, 2.0] + np.array([-2.0, 0.0, 2.0])[block] + rng.standard_normal(len(rows))
+    table = {"a": cells[rows, 0].astype(str), "b": cells[rows, 1].astype(str), "day": block.astype(str), "y": y}
+    (told, *_), _ = without_shifts(read_tables([table], ["a", "b", "day"], target="y"), ["day"], 1, {})
+    means = np.array([y[rows == i].mean() for i in range(len(cells))])
+    assert told.target is not None
+    assert told.target.mean == pytest.approx(means, abs=1e-9)
+    days = np.array([y[block == d].mean() for d in range(3)]) - y.mean()
+    within = ((y - means[rows] - days[block]) ** 2).sum()
+    assert told.target.spread.sum() == pytest.approx(within * 40 / 38)  # two of forty are spent on three days
+
+
+def test_rows_that_ask_need_no_block():
+    table, _ = trial(0, 2.0)
+    seen = {(v, s) for v, s in zip(table["variety"], table["site"], strict=True)}
+    asked = [(v, s) for v in sorted(set(table["variety"])) for s in sorted(set(table["site"])) if (v, s) not in seen]
+    more = {"variety": [v for v, _ in asked], "site": [s for _, s in asked]}
+    more |= {name: [None] * len(asked) for name in ("block", "rep", "y")}
+    rows = {name: [*table[name], *more[name]] for name in table}
+    for blocks in ("block", "site:rep"):
+        with_blanks, without = (check(one, ["variety", "site"], target="y", draws=9, blocks=blocks)
+                                for one in (rows, table))  # fmt: skip
+        assert len(with_blanks.queries) == len(asked)
+        known = {tuple(q.codes): q.prediction for q in without.queries}
+        assert [known[tuple(q.codes)] for q in with_blanks.queries] == [q.prediction for q in with_blanks.queries]
+    rows["block"][0] = None
+    with pytest.raises(InputError, match="column 'block' has 1 missing value"):
+        check(rows, ["variety", "site"], target="y", draws=9, blocks="block")

@@ -82,8 +82,8 @@ def read_tables(
     ``merge_alike`` texts that differ only in spaces or capitals are one. ``split=(column, value)`` cuts a single table
     in two: the rows where the column has another value, then those where it has this one. With ``once`` copies of
     rows of the first count once (`support/copies.py`). Factors ``beside`` the others only the first table must have:
-    rows of another without them have a level of their own there. ``weights`` names the column of what rows weigh, which
-    of the tables only the first must have."""
+    rows of another without them, and rows that ask, have a level of their own there. ``weights`` names the column of
+    what rows weigh, which of the tables only the first must have."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
     told_once = [name for name in (target, weights) if name]
@@ -102,6 +102,7 @@ def read_tables(
         _guard_rows(frame, max_rows, whats[i])
         frames[i] = frame.with_columns(pl.lit(NOT_TOLD).alias(n) for n in lacking)
     said.tables = [*frames]
+    frames = [_asked_anywhere(f, [n for n in beside if n not in (*bins, *numbers)], target) for f in frames]
     if target and once:
         frames[0], copied = without_copies(
             frames[0], lambda: scan(tables[0], whats[0], max_bytes, max_rows), sorted(used), target
@@ -121,6 +122,22 @@ def read_tables(
     notes = tuple(dict.fromkeys(said.notes))
     each = zip(frames, dropped, strict=True)
     return [_group(space, encoders, frame, lost, answers, notes, weighing) for frame, lost in each]
+
+
+def _asked_anywhere(frame: pl.LazyFrame, beside: Sequence[str], target: str | None) -> pl.LazyFrame:
+    """Rows that ask need no day or plate: where they leave it blank, they have a level of their own there."""
+    if target is None or target not in frame.collect_schema():
+        return frame
+    blank = {name: pl.col(name).is_null() & pl.col(target).is_null() for name in beside}
+    found = collect(frame.select(is_blank.any().alias(name) for name, is_blank in blank.items())) if blank else None
+    told = [name for name in blank if found is not None and found[name].item()]
+    return (
+        frame.with_columns(
+            pl.when(blank[n]).then(pl.lit(NOT_TOLD)).otherwise(pl.col(n).cast(pl.String)).alias(n) for n in told
+        )
+        if told
+        else frame
+    )
 
 
 def encode(
