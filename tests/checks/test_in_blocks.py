@@ -24,7 +24,7 @@ def table(rng, **columns) -> pl.DataFrame:
 
 
 def said(rng, **columns) -> list[str]:
-    return in_blocks(table(rng, **columns), FACTORS, {"y"}, None, None)
+    return in_blocks(table(rng, **columns), FACTORS, {"y"}, None, None, None)
 
 
 def begun(order) -> list[str]:
@@ -98,3 +98,16 @@ def test_a_check_notes_an_unnamed_day_and_refuses_a_named_one_by_name():
     assert [n for n in check(days, FACTORS, target="y", draws=9).notes if n.startswith(groups)]
     with pytest.raises(InputError, match=f"1 of their differences; {groups}"):
         check(days, FACTORS, target="y", draws=9, blocks="day")
+
+
+def test_rows_that_ask_have_no_day_and_what_is_said_of_days_is_said_all_the_same():
+    rng = np.random.default_rng(0)
+    rows = table(rng, day=2 * CODES[:, 0] + rng.integers(0, 2, len(CODES)), plate=rng.integers(0, 4, len(CODES)))
+    rows = rows.with_columns(pl.col("y") + 2 * pl.col("plate"))
+    seen = rows.filter((pl.col("resin") != "r0") | (pl.col("soil") == "s0"))
+    asked = pl.DataFrame({"resin": ["r0", "r0"], "soil": ["s1", "s2"]})
+    both = pl.concat([seen, asked], how="diagonal")
+    notes = [" ".join(map(str, check(one, FACTORS, target="y", draws=9).notes)) for one in (seen, both)]
+    for told in notes:
+        assert "share no value of column day" in told
+        assert "column plate, which is not named, explains 99 %" in told

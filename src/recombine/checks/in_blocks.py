@@ -44,11 +44,13 @@ LOOKED_AT = 20
 
 
 def in_blocks(
-    table: Any, factors: Sequence[str], used: Collection[str | None], merge_alike: bool | None, max_bytes: int | None
-) -> list[str]:
+    table: Any, factors: Sequence[str], used: Collection[str | None], target: str | None, merge_alike: bool | None,
+    max_bytes: int | None,
+) -> list[str]:  # fmt: skip
     """A sentence for each factor whose levels never meet within values of a column that is not ``used``, or follow one
-    another in time."""
+    another in time; rows without an answer in ``target`` ask, on no day yet."""
     frame = scan(table, max_bytes=max_bytes)
+    frame = frame if target is None else frame.filter(pl.col(target).is_not_null())
     kinds = frame.collect_schema()
     others = [n for n, kind in kinds.items() if n not in {*factors, *used} and not kind.is_nested()]
     others = [n for n in others if kinds[n] != pl.Object][:MOST_COLUMNS]

@@ -64,7 +64,9 @@ def read(
         with suppress(InputError):  # such as more bytes in other columns than are allowed: no reason to stop
             notes += bystanders(table, plain, used, how.get("merge_alike"), how.get("max_bytes"))
             if train.rows <= in_blocks.MOST_ROWS:
-                notes += in_blocks.in_blocks(table, plain, used, how.get("merge_alike"), how.get("max_bytes"))
+                notes += in_blocks.in_blocks(
+                    table, plain, used, how.get("target"), how.get("merge_alike"), how.get("max_bytes")
+                )
     if questions is not None:
         are = "is" if questions.rows == 1 else "are"
         notes.append(f"{_rows(questions)} without an answer in {how['target']!r} {are} asked about, not trained on.")

@@ -107,9 +107,9 @@ def unnamed(
     `read_tables` takes."""
     split = how.get("split")
     used = {*factors, *blocks, how["target"], *(split[:1] if split else ())}
-    recurring, kinds = _others(table, used, how.get("max_bytes"))
     if how["target"] is None:
         return []
+    recurring, kinds = _others(table, used, how["target"], how.get("max_bytes"))
     lines = how.get("numbers") or {}
     for others in (dict.fromkeys([*recurring, *kinds]), dict.fromkeys(recurring)):
         if not others:
@@ -196,10 +196,12 @@ def _words(name: str, found: Explaining, kinds: Mapping[str, Kind]) -> str:
     )
 
 
-def _others(table: Any, used: Collection[str | None], max_bytes: int | None) -> tuple[list[str], dict[str, Kind]]:
-    """The columns besides those used that have no gaps: those whose values recur, twice on average, and those that are
-    numbers or times, of which there are more than a few."""
-    frame = scan(table, max_bytes=max_bytes)
+def _others(
+    table: Any, used: Collection[str | None], target: str, max_bytes: int | None
+) -> tuple[list[str], dict[str, Kind]]:
+    """The columns besides those used that have no gaps in answered rows: those whose values recur, twice on average,
+    and those that are numbers or times, of which there are more than a few."""
+    frame = scan(table, max_bytes=max_bytes).filter(pl.col(target).is_not_null())
     held = frame.collect_schema()
     names = [n for n, kind in held.items() if n not in used and not kind.is_nested() and kind != pl.Object]
     rows = collect(frame.select(names[:MOST_COLUMNS])) if names else pl.DataFrame()
