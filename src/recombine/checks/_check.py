@@ -23,6 +23,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged, judge
 from recombine.checks.modular import Floats
 from recombine.checks.notes import few_rows, notes_on
+from recombine.checks.one_thread import one_thread
 from recombine.checks.planned import Plan
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
@@ -42,6 +43,7 @@ from recombine.support.table import Missing, Table, factor_names
 MOST_QUERIES = 10_000
 
 
+@one_thread
 def check(
     table: Any,
     factors: Sequence[str],

@@ -114,12 +114,9 @@ def check(
     changes = numbers(change, "--change") or None
     check_file(out, table, test)
     check_file(plan, table, test, out, option="--plan")
-    from threadpoolctl import threadpool_limits
-
     from recombine.checks import Purpose, check as run
 
-    # The matrices are small: threads would wait for each other, on a busy machine longer than one alone takes.
-    with _watched(f"checking {table.name}", learning=rules is not None, quiet=json), threadpool_limits(limits=1):
+    with _watched(f"checking {table.name}", learning=rules is not None, quiet=json):
         result = run(
             table, chosen, target=target, target_kind=target_kind, split=split, test=test, grid=grid, order=order,
             min_support=min_support, bins=counts, numeric=shapes(numeric or []),
