@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from recombine.checks.adding import Adding
 from recombine.checks.effects import Effects
 from recombine.checks.error_range import evenness, independent, likened_to, range_of
 from recombine.checks.expected import Forecast
-from recombine.checks.forecast import forecast
+from recombine.checks.forecast import _outdone, forecast
 from recombine.checks.losses import as_learnt
 from recombine.checks.odds import Odds
 from recombine.checks.scales import scales
@@ -488,3 +489,14 @@ def test_levels_that_the_stand_ins_have_as_often_are_not_drawn_anew(factor, aske
     """Losses are wholly those of levels, two of one factor or four of the other; asked are both of two, or one."""
     cells, together = grid(2, 4), np.arange(2) == factor
     assert independent(cells, cells[:asked], np.arange(8), (together * 1.0, 0.0), unseen) == found
+
+
+def test_a_rule_that_gains_next_to_nothing_outdoes_nothing_however_sure_that_is():
+    rng = np.random.default_rng(0)
+    sums = 0.8 + 0.01 * rng.standard_normal(400)
+    names = ("constant", "additive", "pairs")
+    for gain, told in ((0.0002, False), (0.01, True)):
+        losses = [sums + 0.2, sums, sums - gain * (1 + 0.1 * rng.standard_normal(400))]
+        rules = [SimpleNamespace(name=name) for name in names]
+        contest = SimpleNamespace(best=2, winner=rules[2], rules=rules, proof=losses, few=400, alone=True)
+        assert _outdone(contest, losses, 1) is told

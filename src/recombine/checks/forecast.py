@@ -58,6 +58,8 @@ BORDER, AGAIN = 1.3, 5
 the verdict were a matter of the seed."""
 FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
 """Cells that are used in any case; cells × effects above which no more are."""
+NEXT_TO_NOTHING = 0.002
+"""Share of a loss by which another rule's is lower that is of no use, however many rows tell it from chance."""
 ASSUMED = {1: "additive", 2: "pairs"}
 """The rule that “determined” rests on, by the order of effects."""
 
@@ -105,7 +107,7 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
         assumed=next((rule for rule in named if rule.rule == ASSUMED.get(assumed)), None),
         substitution=contest.substituted, _best=winner, _deviations=deviations,
         small=metric != "log loss" and len(cells.codes) < SMALL, wrong=wrong, wrong_constant=same,
-        outdone=_outdone(contest, assumed), scale_told=_scale_told(contest),
+        outdone=_outdone(contest, losses, assumed), scale_told=_scale_told(contest),
         span=float(np.ptp(cells.answers)) if cells.numeric else None,
         by_draw=0.0 if contest.alone else by_draw(losses[best], metric), levels=float(np.sqrt(levels)),
         error_many_rows=None if many is None else error * float(np.sqrt(many)),
@@ -191,12 +193,13 @@ def _rule_errors(contest: Contest, losses: list[Floats], assumed: int) -> tuple[
     return tuple(found)
 
 
-def _outdone(contest: Contest, assumed: int) -> bool:
-    """Whether the rule that won is no sum of single effects and beats, beyond chance, the one that “determined” rests
-    on."""
+def _outdone(contest: Contest, losses: list[Floats], assumed: int) -> bool:
+    """Whether the rule that won is no sum of single effects and beats, beyond chance and by more than next to nothing,
+    the one that “determined” rests on."""
     best, winner, proof = contest.best, contest.winner, contest.proof
     at = next((i for i, rule in enumerate(contest.rules) if rule.name == ASSUMED.get(assumed)), best)
     sums = winner.name.startswith(("additive", "curved", "constant")) or at == best
+    sums = sums or float((losses[at] - losses[best]).mean()) < NEXT_TO_NOTHING * float(losses[at].mean())
     margin = 0.0 if sums else _margin(proof[best], proof[at], contest.few)
     return winner.name == "surface" or _beyond_chance(contest, winner, contest.rules[at], margin, not contest.alone)
 
