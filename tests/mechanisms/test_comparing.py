@@ -17,7 +17,7 @@ from recombine.checks.effects import Effects
 from recombine.errors import InputError
 from recombine.mechanisms import Answers, Trained, measure_predictions
 from recombine.mechanisms.baselines import ADDING, CONSTANT, PAIRS, baselines
-from recombine.mechanisms.comparing import Compared, _left_out, noise
+from recombine.mechanisms.comparing import Compared, missed_by_others, noise
 from recombine.mechanisms.names import ranged
 from recombine.space import FactorSpace
 from recombine.statistics import Interval, Over, over_combinations
@@ -94,9 +94,9 @@ def test_noise_of_classes_is_what_two_thirds_of_the_rows_miss_of_the_others():
             for i, (k, mine) in enumerate(rows)
             if mine and i not in drawn
         ]
-        found = _left_out(np.array([own], float), np.array([more], float))
+        found = missed_by_others(np.array([own], float), np.array([more], float))
         assert found[0] == pytest.approx(np.mean(missed), abs=0.06), (own, more)
-    pure, clear = _left_out(np.array([[4.0, 0.0], [27.0, 3.0]]), np.zeros((2, 2)))
+    pure, clear = missed_by_others(np.array([[4.0, 0.0], [27.0, 3.0]]), np.zeros((2, 2)))
     assert (pure, clear) == (0.0, pytest.approx(0.1))
 
 

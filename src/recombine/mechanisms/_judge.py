@@ -92,7 +92,7 @@ def judge(
     told, look = written(case.answers, fitted), list[str]()
     if (otherwise := written_otherwise(case, ruling, told)) is not None:
         ruling, look, told = otherwise, [f"{told.said}."], replace(told, said="")
-    ruling, elsewhere = put_elsewhere(case, ruling)
+    ruling, elsewhere = put_elsewhere(case, ruling, otherwise is not None)
     same = "" if elsewhere else same_everywhere(case.answers, case.over)
     look += [elsewhere] * bool(elsewhere)
     if ruling[0] == "not fitted" and (unused := ignored(case.bare, seed)):

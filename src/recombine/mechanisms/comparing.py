@@ -241,7 +241,7 @@ def noise_within(answers: Answers, trained: bool = True) -> FloatArray | None:
         each = answers.within * n / np.maximum(n - 1, 1)
     else:
         own = np.rint(answers.target * n[:, None])
-        each = _left_out(own, _also_trained(answers) if trained else np.zeros_like(own))
+        each = missed_by_others(own, also_trained(answers) if trained else np.zeros_like(own))
     return np.where(several, each, np.average(each[several], weights=n[several] - 1))
 
 
@@ -266,7 +266,7 @@ def unread(answers: Answers, *sides: NDArray[np.bool_]) -> float:
     return float(np.clip(min([known, *shares]), 0.0, 1.0))
 
 
-def _left_out(own: FloatArray, more: FloatArray) -> FloatArray:
+def missed_by_others(own: FloatArray, more: FloatArray) -> FloatArray:
     """Counts of classes (combinations × classes): how often a row's class is not the most frequent one of two thirds of
     all rows, drawn without it; ``more`` of them are not asked about, and classes that are level share.
 
@@ -292,7 +292,7 @@ def _left_out(own: FloatArray, more: FloatArray) -> FloatArray:
     return np.asarray(found[place.ravel()])
 
 
-def _also_trained(answers: Answers) -> FloatArray:
+def also_trained(answers: Answers) -> FloatArray:
     """Counts of classes among training rows of each combination, where these are other rows than those asked about."""
     trained, found = answers.trained, np.zeros_like(answers.target)
     if trained is None or not answers.like:

@@ -24,6 +24,7 @@ from recombine.mechanisms.losing import (
     shortfall,
 )
 from recombine.mechanisms.names import NOTHING, ranged
+from recombine.mechanisms.overfitting import better_on_training_rows
 from recombine.statistics import FloatArray, Interval, Over
 
 NAME_IT = "name the gap that matters (margin)"
@@ -261,4 +262,4 @@ def _overfits(answers: Answers, seen: Interval, comparison: Comparison, margin: 
     count as fitted on them."""
     trained = float(np.nanmean(answers.training_error))
     floor = comparison.floor.mean if np.isfinite(comparison.floor.mean) else 0.0
-    return answers.like and seen.bounded and seen.low > trained + margin and seen.mean > fitted + floor
+    return seen.mean > fitted + floor and better_on_training_rows(answers, seen, trained, margin)

@@ -4,7 +4,7 @@ A learner that answers training rows right, and new rows of the same combination
 to overfit. Rows that were sorted in between, or a test set whose columns were not found, look the same in errors. They
 are told apart by the rows themselves: predictions that are spread as the answers are and have nothing to do with them,
 where training rows of one combination are answered alike though their answers differ, are nobody's who knows rows by
-heart.
+heart. Levels that were numbered anew are told first (`answered_anew.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from recombine.mechanisms.answered_anew import answered_anew
 from recombine.mechanisms.columns import Columns
 from recombine.mechanisms.names import score
 from recombine.support.scan import collect
@@ -40,6 +41,13 @@ LOAD = (
     f"{FIRST}test rows were predicted: one answer for all is what a column that was not found, a model that was not "
     "loaded or filled-in blanks give, or a learner that knows training rows by what test rows lack (an id)."
 )
+ANEW = "the same combination is answered one way on training rows and another on test rows"
+ENCODE = (
+    f"{FIRST}test rows were encoded: {{two:,}} of {{of:,}} seen combinations get one answer on all their training rows "
+    "and another on all their test rows, where training's would be better. Their levels may be numbered anew there, or "
+    "the predictions are of two models, or of a column that differs between the parts: encode both parts by one "
+    "encoder."
+)
 Rows = NDArray[np.bool_]
 
 
@@ -52,6 +60,11 @@ class Misplaced:
     look: str = ""
     by_heart: bool = False
     """Whether a learner that knows training rows by heart may give the same, so that it overfits in any case."""
+
+    @property
+    def anew(self) -> bool:
+        """Whether combinations are answered in two ways."""
+        return self.why == ANEW
 
 
 def misplaced(
@@ -78,8 +91,10 @@ def misplaced(
 def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, classes: bool) -> Misplaced:
     """``again``: test rows of seen combinations."""
     known = _goes_with(y[~test], p[~test], classes)[0]
+    two, of = answered_anew(y, p, test, cell, classes) if np.ptp(p[test]) else (0, 0)
+    anew = Misplaced(ANEW, ENCODE.format(two=two, of=of)) if two else Misplaced()
     if not known >= GOES_WITH or not np.ptp(y[again]):
-        return Misplaced()
+        return anew
     heart = not _answered_alike(y[~test], p[~test], cell[~test], classes)
     if not np.ptp(p[test]):
         usual = float((p[~test] == p[test][0]).mean())
@@ -98,6 +113,8 @@ def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, classes: bool
                 f"{WRONG_ROWS}{how} they would go with the answers at {r} = {score('', then)}, not "
                 f"{score('', beside)}.",
             )
+    if two:
+        return anew
     with_them = abs(own) > NOT_WITH * doubt or own + HALF_AS_WELL * doubt > HALF * known
     if heart or with_them or not _spread_alike(y, p, again):
         return Misplaced()

@@ -8,8 +8,10 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.case import Case
 from recombine.mechanisms.comparing import noise as noise_of_rows, unread
 from recombine.mechanisms.given_away import given_away
+from recombine.mechanisms.known_rows import noise_left
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import brief, figure_words, share
+from recombine.mechanisms.told_apart import more_than, told_apart
 from recombine.statistics import FEW, FloatArray
 
 FAR_LESS = 0.1
@@ -46,7 +48,10 @@ def _reads_more(case: Case) -> str:
     answers = case.answers
     if not (case.comparison.floor.mean > 0 and unread(answers) < LITTLE):
         return ""
-    if answers.like and answers.unseen.any() and unread(answers, answers.unseen) >= LITTLE:
+    at, away, known = answers.compared, answers.unseen, noise_left(answers) < 1
+    if not (known or told_apart(answers, away) or (answers.like and told_apart(answers, at))):
+        return ""
+    if answers.like and away.any() and unread(answers, away) >= LITTLE and (known or more_than(answers, at, away)):
         return "It tells rows of one seen combination apart, and not those of an unseen one."
     may = " Rules are looked for in its mean answers to combinations, which that moves: one may go unnamed."
     if answers.bare is None and (left := unread(answers)) < FAR_LESS:

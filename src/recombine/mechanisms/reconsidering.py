@@ -144,11 +144,12 @@ def written_otherwise(case: Case, ruling: Ruling, told: Written) -> Ruling | Non
     return ("unclear", WRITTEN) if ruling[0] in (*FAILING, "overfits", "unclear") else ruling
 
 
-def put_elsewhere(case: Case, ruling: Ruling) -> tuple[Ruling, str]:
-    """The verdict where predictions of test rows are all alike, or stand beside the wrong rows, and what to look at
-    first: what they cost is neither overfitting nor a failure to compose."""
+def put_elsewhere(case: Case, ruling: Ruling, otherwise: bool) -> tuple[Ruling, str]:
+    """The verdict where predictions of test rows are all alike, stand beside the wrong rows or answer combinations
+    anew, and what to look at first: what they cost is neither overfitting nor a failure to compose. ``otherwise``:
+    whether these rows are right but for how they are written, which is no other answer."""
     found = case.answers.misplaced
-    if not found.look or ruling[0] not in (*FAILING, "overfits", "unclear", "composes"):
+    if not found.look or (found.anew and otherwise) or ruling[0] not in (*FAILING, "overfits", "unclear", "composes"):
         return ruling, ""
     stays = ruling[0] == "composes" or (found.by_heart and ruling[0] == "overfits")
     return ruling if stays else ("unclear", found.why), found.look

@@ -19,6 +19,7 @@ from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
 from recombine.mechanisms.noted import FAR_LESS, unread_factors
+from recombine.mechanisms.overfitting import better_on_training_rows, noisier
 from recombine.mechanisms.same import SAME
 from recombine.result import Result
 from recombine.statistics import Interval
@@ -147,7 +148,7 @@ class MeasureResult(Result):
             f"{ranged(self.seen)} on {rows}, " + self.beyond(f"a gap of {ranged(self.gap)}")
         )
         learnt = share(self.training.mean)
-        besides = f" It overfits besides: the error on training rows is {learnt}."
+        besides = f" It overfits besides: the error on training rows is {learnt}{self._unless}."
         besides *= self._better_on_training_rows and not self.look
         if self.verdict == "composes":
             how = self.why or f"as it answers seen ones, to within the margin of {self.settings['margin']:g}"
@@ -155,7 +156,7 @@ class MeasureResult(Result):
         if self.verdict == "overfits":
             return (
                 f"It overfits, {self.why or 'and not composing is not what fails'}: {numbers}, where the error on "
-                f"training rows is {share(self.training.mean)}.{self._beside()}"
+                f"training rows is {learnt}{self._unless}.{self._beside()}"
             )
         if self.verdict == "unclear":
             constant = self.comparison.constant
@@ -192,7 +193,13 @@ class MeasureResult(Result):
     @property
     def _better_on_training_rows(self) -> bool:
         """Whether training rows are answered better than new rows of seen combinations, by more than the margin."""
-        return self.answers.like and self.seen.low > self.training.mean + self.settings["margin"]
+        return better_on_training_rows(self.answers, self.seen, self.training.mean, self.settings["margin"])
+
+    @property
+    def _unless(self) -> str:
+        """On what it hangs that it overfits, where the noise of training rows and of new ones is not known."""
+        known = self.comparison.floor.over == GIVEN or noisier(self.answers) is not None
+        return "" if known else " (unless test rows are noisier than training rows, which too few rows tell)"
 
     def beyond(self, gap: str) -> str:
         """The gap, and the noise that was taken off both errors before they were compared, in words."""
