@@ -16,7 +16,7 @@ import recombine as rc
 from recombine.checks.effects import Effects
 from recombine.errors import InputError
 from recombine.mechanisms import Answers, Trained, measure_predictions
-from recombine.mechanisms.baselines import ADDING, CONSTANT, PAIRS, baselines
+from recombine.mechanisms.baselines import ADDING, CONSTANT, PAIRS, baselines, too_large
 from recombine.mechanisms.comparing import Compared, missed_by_others, noise
 from recombine.mechanisms.names import ranged
 from recombine.space import FactorSpace
@@ -47,8 +47,34 @@ def test_adding_up_is_exact_where_answers_add_up_and_pairs_where_they_are_made_o
     added = {r.name: r for r in baselines(table_of((3, 4, 3), seen, singles))}
     np.testing.assert_allclose(added[ADDING].answers[:, 0], singles, atol=1e-3)
     both = {r.name: r for r in baselines(table_of((3, 4, 3), seen, pairs))}
-    np.testing.assert_allclose(both[PAIRS].plain[:, 0], pairs, atol=1e-6)
+    np.testing.assert_allclose(both[PAIRS].answers[:, 0], pairs, atol=1e-3)
     np.testing.assert_allclose(both[CONSTANT].answers[:, 0], pairs[seen].mean())
+
+
+@pytest.mark.parametrize("shape", [(30, 25, 3), (60, 40, 3)])
+def test_pairs_of_large_tables_are_fitted_to_all_of_them(shape):
+    rng = np.random.default_rng(0)
+    a, b, c = FactorSpace.of(a=shape[0], b=shape[1], c=3).grid().T
+    y = rng.normal(size=shape[0])[a] + rng.normal(size=3)[c] + rng.normal(size=shape[:2])[a, b]
+    seen = rng.random(len(y)) < 0.8
+    asked = ~seen & (np.bincount(a * shape[1] + b, seen)[a * shape[1] + b] > 0)
+    found = {r.name: r for r in baselines(table_of(shape, seen, y))}
+    left = {name: np.square(found[name].answers[asked, 0] - y[asked]).mean() for name in (ADDING, PAIRS)}
+    assert left[PAIRS] < 0.01 < 0.5 < left[ADDING]
+
+
+def test_pairs_that_are_too_many_to_fit_are_left_out_and_that_is_said():
+    rng = np.random.default_rng(0)
+    codes = np.unique(rng.integers(150, size=(3_000, 3)), axis=0)
+    space = FactorSpace.of(a=150, b=150, c=150)
+    seen, y = rng.random(len(codes)) < 0.8, rng.normal(size=(len(codes), 1))
+    trained = Trained(codes[seen], y[seen], np.ones(int(seen.sum())))
+    ones, none = np.ones(len(codes), dtype=np.int64), np.zeros((1, len(codes)))
+    answers = Answers(space, codes, seen, ones, none, none[..., None], y, trained, None)
+    assert [r.name for r in baselines(answers)] == [CONSTANT, ADDING]
+    assert "pairs of levels" in too_large(answers)
+    assert "adding up" not in too_large(answers)
+    assert not too_large(table_of((3, 4, 3), np.ones(36, dtype=bool), rng.normal(size=36)))
 
 
 def test_a_rule_is_judged_at_each_training_combination_without_it():

@@ -410,3 +410,20 @@ def test_single_rows_that_follow_one_factor_are_said_to_though_they_may_be_noise
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert result.verdict == ("composes" if follows == "both" else "unclear")
     assert ("are those of a shortcut by a (" in result.sentence()) == (follows == "one factor")
+
+
+@pytest.mark.parametrize("columns", [["p_yes"], ["p_no", "p_yes"]])
+def test_probabilities_that_are_not_numbers_are_missing(columns):
+    rng = np.random.default_rng(0)
+    a, b = np.indices((4, 4)).reshape(2, -1).repeat(6, axis=1)
+    chance = rng.uniform(0.1, 0.9, size=96)
+    table = pl.DataFrame({"a": a, "b": b, "y": np.where(rng.random(96) < chance, "yes", "no")}).with_columns(
+        part=pl.Series(np.where((a == b) | (np.arange(96) % 6 == 0), "test", "train")),
+        p_no=pl.Series(1 - chance),
+        p_yes=pl.Series(np.where(np.arange(96) == 0, np.nan, chance)),
+    )
+    how = {"target": "y", "prediction": columns, "split": "part=test"}
+    with pytest.raises(InputError, match="1 row has no 'y' or no 'p_"):
+        measure_predictions(table, ["a", "b"], **how)
+    left = measure_predictions(table, ["a", "b"], missing="drop", **how)
+    assert any("1 row was left out" in note for note in left.notes)

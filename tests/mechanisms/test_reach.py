@@ -30,6 +30,19 @@ def test_the_gap_of_few_squares_holds_its_truth_about_as_often_as_meant(few: int
     assert held >= 17
 
 
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_the_gap_ends_where_its_parts_allow_it_to(spread: float) -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        mean = 3 * (rng.normal(size=5)[A] + rng.normal(size=6)[B])
+        unseen = np.isin(CELL, [0, 7, 14, 21, 28])
+        off = np.where(unseen, 3 + spread * rng.normal(size=30)[CELL], 0.1 * rng.normal(size=60))
+        result = asked(mean, mean + off, 5)
+        assert result.gap.low <= (9 + spread**2 - 0.01) / result.answers.scale <= result.gap.high
+        assert result.gap.high <= result.unseen.high - result.seen.low + 1e-9
+        assert spread or result.gap.high < 1.1 * result.gap.mean
+
+
 @pytest.mark.parametrize("wrong", [False, True])
 def test_unseen_classes_that_are_all_right_or_all_wrong_leave_open_what_so_few_do(wrong: bool) -> None:
     rng = np.random.default_rng(0)

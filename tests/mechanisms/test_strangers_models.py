@@ -102,6 +102,25 @@ def test_sums_where_the_truth_is_none_are_said_to_be_sums():
         assert "adds up where" not in said(measured(a, b, y, right, test))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_that_miss_a_product_are_no_fault_of_the_data_and_a_slip_in_sums_is(seed):
+    rng, a, b, unseen, test = grid(seed)
+    levels = np.hstack([np.eye(SIDE)[a], np.eye(SIDE)[b]])
+    product = 3 * np.exp(0.7 * rng.normal(size=SIDE))[a] * np.exp(0.7 * rng.normal(size=SIDE))[b]
+    y = product + 0.1 * rng.normal(size=len(a))
+    added = said(measured(a, b, y, levels @ np.linalg.lstsq(levels[~test], y[~test], rcond=None)[0], test))
+    assert "adds up where the truth does not" in added
+    assert "Look" not in added
+    logs = said(measured(a, b, y, np.log(product), test))
+    assert "natural logarithms of the answers" in logs
+    assert "adds up where" not in logs
+    right = 2 * rng.normal(size=SIDE)[a] + 2 * rng.normal(size=SIDE)[b]
+    slip = (a * SIDE + b) == (a * SIDE + b)[~unseen][0]
+    told = said(measured(a, b, right + 0.3 * rng.normal(size=len(a)) + 12 * slip, right, test))
+    assert "Look at the data and the labels there" in told
+    assert "adds up where" not in told
+
+
 def test_one_seen_combination_that_is_wrong_is_named():
     rng, a, b, unseen, test = grid(6)
     right = rng.normal(size=SIDE)[a] + rng.normal(size=SIDE)[b]

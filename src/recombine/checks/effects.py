@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotri, dtrtri
 from scipy.sparse import csc_array, csr_array
+from scipy.sparse.linalg import lsqr
 
 from recombine.checks.by_cells import ByCells
 from recombine.checks.curves import Curve
@@ -320,7 +321,11 @@ class Effects:
         """Answers by plain least squares, the shortest solution around the mean where several fit as well."""
         mean, weight = np.average(self.y, axis=0, weights=1 / self.noise), 1 / np.sqrt(self.noise)[:, None]
         right = weight * (self.y - mean).reshape(len(self.y), -1)
-        beta = np.linalg.lstsq(weight * self.dense[:, 1:], right, rcond=1e-6)[0]
+        if len(self._kept) > MOST_KEPT:
+            tall = self.design[:, 1:].multiply(weight).tocsr()
+            beta = np.stack([lsqr(tall, one, atol=1e-10, btol=1e-10)[0] for one in right.T], axis=1)
+        else:
+            beta = np.linalg.lstsq(weight * self.dense[:, 1:], right, rcond=1e-6)[0]
         return np.asarray(mean + (self._rows(codes)[0][:, 1:] @ beta).reshape(len(codes), *self.y.shape[1:]))
 
     @cached_property
@@ -381,14 +386,16 @@ class Effects:
             return np.asarray(noise * np.diagonal(self._by_cells.inverse))
         return np.asarray(1 - noise * _lengths(*self._half))
 
-    @cached_property
-    def _left(self) -> Floats:
-        return np.asarray(self.unheld.clip(1e-9))
-
-    def each_left_out(self) -> Floats:
-        """What the fit without it says of every training cell."""
-        off = (self.y - self.design @ self.beta).reshape(len(self.y), -1) / self._left[:, None]
-        return np.asarray(self.y - off.reshape(self.y.shape))
+    def each_left_out(self, cells: Ints | None = None) -> Floats:
+        """What the fit without it says of every training cell, or of each of some."""
+        at = np.arange(len(self.y)) if cells is None else cells
+        y, noise = self.y[at], self.sigma2 * self.noise[at]
+        if self._by_cells is not None:
+            left = noise * np.diagonal(self._by_cells.inverse)[at]
+        else:
+            left = 1 - noise * _lengths(*self._halves(self.design[at].multiply(1 / noise[:, None]).tocsr()))
+        off = (y - self.design[at] @ self.beta).reshape(len(y), -1) / left.clip(1e-9)[:, None]
+        return np.asarray(y - off.reshape(y.shape))
 
 
 def _lengths(half: Floats, alone: csc_array) -> Floats:

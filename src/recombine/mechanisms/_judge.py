@@ -36,6 +36,7 @@ from recombine.mechanisms.reconsidering import (
     nothing_to_learn,
     put_elsewhere,
     reconsidered,
+    sums_or_slips,
     without_the_level,
     worse_still,
     written_otherwise,
@@ -47,7 +48,7 @@ from recombine.mechanisms.summing import adds_up
 from recombine.mechanisms.sure import sureness
 from recombine.mechanisms.tails import heavy_tails
 from recombine.mechanisms.written import PUT_RIGHT, written
-from recombine.mechanisms.wrong_where_seen import wrong_where_seen
+from recombine.mechanisms.wrong_where_seen import wrong_where_seen, wrong_words
 from recombine.statistics import Interval, interval
 
 FITTED = 0.1
@@ -99,14 +100,17 @@ def judge(
         ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
     plain = told.right or case.answers
     level, told_by = ((), plain) if elsewhere else level_apart(case, plain)
+    right = told.right or case.bare
+    wrong = wrong_where_seen(right, case.beside.trained_constant)
+    sums, level, wrong = sums_or_slips(right, adds_up(right), level, wrong)
     if level:
         ruling, first = without_the_level(ruling, level, plain, told_by, alone)
         look.append(PUT_RIGHT * (plain is not case.answers) + first)
     found = list(named(found, ruling[0]))
-    sums = "" if any(e.named for e in found) else adds_up(case.bare)
+    sums = "" if any(e.named for e in found) else sums
     if sums and ruling[0] == "not fitted":
         ruling, sums = (ruling[0], f"{ruling[1]}. {sums}"), ""
-    width = _width(case)
+    unseen, width = _reached(case)
     verdict, why = _explained(case, ruling, found, width, undetermined)
     classes = len(case.answers.classes or ())
     if verdict == "unclear" and not look and (follows := follows_one_factor(found, classes)):
@@ -117,7 +121,7 @@ def judge(
         why, told = f"{why}. {told.said}", replace(told, said="")
     tails = "" if apart and apart.said else heavy_tails(case.answers, case.over)
     calibrated = sureness(case.answers, case.over, margin)
-    broken = "" if level else wrong_where_seen(told.right or case.bare, case.beside.trained_constant)
+    broken = "" if level else wrong_words(right, wrong)
     broken = f"{PUT_RIGHT}{broken}" if broken and told.right else broken
     off = shifted(case.bare.at(case.bare.unseen), case.over, margin) if verdict == "nothing seen" else ""
     more = (
@@ -136,7 +140,7 @@ def judge(
         look=" ".join(filter(None, [same, *case.answers.lone_rows, *look])),
         level=level,
         seen=case.gap.seen,
-        unseen=case.gap.unseen,
+        unseen=unseen,
         gap=width,
         noise=case.gap.taken_off(case.answers),
         training=_training(answers, seed),
@@ -208,11 +212,13 @@ def _explained(case: Case, ruling: Ruling, found: Sequence[Finding], width: Inte
     return verdict, why
 
 
-def _width(case: Case) -> Interval:
-    """The gap, within what errors allow: none is below 0, and so no gap below that of seen combinations."""
+def _reached(case: Case) -> tuple[Interval, Interval]:
+    """The error on unseen combinations, and the gap within what errors allow: none is below 0, and so no gap below that
+    of seen combinations."""
     answers, gap = case.answers, case.gap
     least = min(answers.most, gap.seen.high) if gap.seen.bounded else answers.most
-    return reach(gap, answers).within(0.0 - least, answers.most)
+    unseen, width = reach(gap, answers)
+    return unseen.within(0, answers.most), width.within(0.0 - least, answers.most)
 
 
 def _training(answers: Answers, seed: int) -> Interval:

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.checks.effects import Block, Effects, subsets_of
+from recombine.checks.effects import Effects, affordable, blocks_of
 from recombine.mechanisms.answers import Answers
 from recombine.statistics import FloatArray
 
-MOST = 800
-"""Effects that one fit may have; of more, fewer combinations are drawn."""
+MOST = 2_000
+"""Levels that are added up at most."""
+ENTRIES, LEFT_OUT = 50_000_000, 10_000_000
+"""Effects times combinations up to which all of these are fitted to, else so many of them, drawn at random, which are
+25 for each effect or more; and up to which all are left out in turn."""
 CONSTANT, ADDING, PAIRS = "always the same answer", "adding up", "pairs of levels"
 
 
@@ -29,8 +32,8 @@ class Baseline:
     answers: FloatArray
     """What it says at the combinations asked about, …"""
     plain: FloatArray
-    """… and what it would say without shrinkage."""
-    fitted_to: NDArray[np.int64]
+    """… and, of levels that are added up, what it would say without shrinkage."""
+    tried: NDArray[np.int64]
     left_out: FloatArray
     """Training combinations, and what it says of each when fitted without it."""
 
@@ -47,18 +50,47 @@ def baselines(answers: Answers, seed: int = 0) -> list[Baseline]:
         return found
     for name, order in ((ADDING, 1), (PAIRS, 2)):
         if order == 1 or len(answers.space) > 2:
-            found.append(_added(name, answers, order, seed))
+            found += _added(name, answers, order, seed)
     return found
 
 
-def _added(name: str, answers: Answers, order: int, seed: int) -> Baseline:
+def too_large(answers: Answers) -> str:
+    """Which rules are left out as they have too many effects to be fitted, in a sentence; nothing where none is. To
+    fewer combinations they would fit worse than they are, and who is compared with them would look better."""
+    if answers.trained is None or answers.classes == ("",) or not answers.space.finite:
+        return ""
+    names = [name for name, order in ((ADDING, 1), (PAIRS, 2)) if not _fits(answers, order)]
+    names = names if len(answers.space) > 2 else [name for name in names if name != PAIRS]
+    if not names:
+        return ""
+    are = "is no rule" if len(names) == 1 else "are no rules"
+    rules = " and ".join(repr(name) for name in names)
+    return f"{rules[:1].upper()}{rules[1:]} {are} it is compared with: the table has too many to fit them all."
+
+
+def _fits(answers: Answers, order: int) -> bool:
+    """Whether effects of all levels, or of all seen pairs too, can be fitted together."""
+    trained, shape = answers.trained, answers.space.shape
+    assert trained is not None
+    blocks = blocks_of(trained.codes.astype(np.int64), shape, order, {})
+    fitted, apart = affordable(blocks, len(trained.codes))
+    kept = sum(len(block) for block in fitted if block is not apart)
+    levels = sum(len(block) for block in blocks if len(block.subset) == 1)
+    return levels <= MOST and len(fitted) == len(blocks) and (apart is None or kept * len(apart) <= ENTRIES)
+
+
+def _added(name: str, answers: Answers, order: int, seed: int) -> list[Baseline]:
+    if not _fits(answers, order):
+        return []
     trained, shape = answers.trained, answers.space.shape
     assert trained is not None
     codes = trained.codes.astype(np.int64)
-    rows = np.random.default_rng(seed).permutation(len(codes))
-    while sum(len(Block.of(codes[rows], shape, s).keys) for s in subsets_of(len(shape), order)) > MOST:
-        rows = rows[: len(rows) // 2]
-    rows = np.sort(rows)
+    blocks = blocks_of(codes, shape, order, {})
+    effects = sum(len(block) for block in blocks if block is not affordable(blocks, len(codes))[1])
+    drawn = np.random.default_rng(seed).permutation(len(codes))[: max(1, ENTRIES // max(1, effects))]
+    rows, tried = np.sort(drawn), np.sort(drawn[: max(1, LEFT_OUT // max(1, effects))])
     fit = Effects(codes[rows], shape, trained.answers[rows], 1 / trained.weights[rows], order)
     asked = answers.codes.astype(np.int64)
-    return Baseline(name, fit.answers(asked), fit.unshrunk(asked), rows, fit.each_left_out())
+    said = fit.answers(asked)
+    plain = fit.unshrunk(asked) if order == 1 else said
+    return [Baseline(name, said, plain, tried, fit.each_left_out(np.searchsorted(rows, tried)))]

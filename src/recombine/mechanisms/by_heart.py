@@ -104,7 +104,7 @@ def by_heart(answers: Answers, comparison: Comparison, over: Over, margin: float
         away = answers.unseen
         where: list[tuple[FloatArray, NDArray[Any]]] = [(answers.errors_of(rule.answers)[away], answers.counts[away])]
         if trained is not None and best is not None and best.difference.low > margin:
-            where.append((errors_left_out(answers, rule), trained.weights[rule.fitted_to]))
+            where.append((errors_left_out(answers, rule), trained.weights[rule.tried]))
         what = f"as {name} leaves no more on combinations it was fitted without"
         bounds += [(_upper(answers, errors[None], rows, over), what) for errors, rows in where]
     if answers.classes is None:

@@ -162,7 +162,7 @@ def compare(
     trained_constant, better = float("nan"), Interval(float("nan"))
     for rule in baselines(answers, seed):
         assert answers.trained is not None
-        weights = answers.trained.weights[rule.fitted_to]
+        weights = answers.trained.weights[rule.tried]
         known = float(np.average(errors_left_out(answers, rule), weights=weights))
         each = answers.errors_of(rule.answers)[None]
         rules[rule.name] = rule
@@ -196,7 +196,7 @@ def errors_left_out(answers: Answers, rule: Baseline) -> FloatArray:
     """The error of a rule at each training combination, by a fit without it."""
     trained, said = answers.trained, rule.left_out
     assert trained is not None
-    right = trained.answers[rule.fitted_to]
+    right = trained.answers[rule.tried]
     if answers.classes is not None:
         return np.asarray(1 - right[np.arange(len(said)), said.argmax(axis=1)])
     return np.asarray(np.square(said - right).mean(axis=1) / answers.scale + trained.within)

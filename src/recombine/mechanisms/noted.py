@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.baselines import too_large
 from recombine.mechanisms.case import Case
 from recombine.mechanisms.comparing import noise as noise_of_rows, unread
 from recombine.mechanisms.given_away import given_away
@@ -22,6 +23,7 @@ def noted(case: Case) -> list[str]:
     """A sentence or two each."""
     answers = case.answers
     found = [
+        too_large(answers),
         *given_away(case),
         _said_noise(answers, case.known),
         _reads_more(case),

@@ -35,6 +35,7 @@ def likely_class(
     texts = pl.any_horizontal(
         (v.is_null() & pl.col(n).is_not_null()).any() for n, v in zip(columns, values, strict=True)
     )
+    values = [v.fill_nan(None) for v in values]  # What is not a number is no chance, and missing.
     if collect(frame.select(texts.alias("texts")))[0, 0]:
         if len(columns) == 1:
             return None
@@ -78,7 +79,8 @@ def likely_class(
             f"name one probability column for each class of {target!r}, called like it or ending so (p_cat); "
             f"{'none is for ' + repr(absent[0]) if absent else 'two are for the same class'}."
         )
-    top = pl.max_horizontal(values)
+    whole_row = pl.all_horizontal(v.is_not_null() for v in values)
+    top = pl.when(whole_row).then(pl.max_horizontal(values))
     label = pl.coalesce(pl.when(v == top).then(pl.lit(of[name])) for name, v in zip(columns, values, strict=True))
     mine = pl.coalesce(pl.when(right == of[name]).then(v) for name, v in zip(columns, values, strict=True))
     sums = pl.sum_horizontal(values)

@@ -1,11 +1,17 @@
-"""How far the gap of few combinations reaches, as it is told: further than their own spread says.
+"""How far the error of few unseen combinations, and with it the gap, reaches as it is told: further than their own
+spread says.
 
 Squares of few errors rarely have a large one among them. If errors are normal and k of them have the mean square m,
 what that stands for reaches up to
 
     k m / χ²(k, .025),
 
-which is six times m at five combinations, where t ends sooner. And combinations that are all right, or all wrong, have
+which is six times m at five combinations, where t ends sooner. Errors to one side, of which the mean d is far from 0
+and the variance s² is little, do not leave that much open: no more than
+
+    (|d| + t s / √k)² + (k − 1) s² / χ²(k − 1, .025).
+
+And combinations that are all right, or all wrong, have
 no spread: none wrong of n leaves 3 / n open (`most_wrong`), however much the other side varies.
 """
 
@@ -21,30 +27,45 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import most_wrong
 from recombine.mechanisms.gap import Gap
 from recombine.mechanisms.names import NOTHING
-from recombine.statistics import T_BELOW, FloatArray, Interval
+from recombine.statistics import T_BELOW, FloatArray, Interval, t_quantile
 
 
-def reach(gap: Gap, answers: Answers) -> Interval:
-    """The gap of one learner, no narrower than its few combinations allow (95 %)."""
+def reach(gap: Gap, answers: Answers) -> tuple[Interval, Interval]:
+    """The error on unseen combinations and the gap of one learner, no narrower than few combinations allow (95 %)."""
     width, unseen, seen = gap.width, answers.unseen, answers.compared
     if len(answers.members) > 1 or not width.bounded:
-        return width
+        return gap.unseen, width
     if answers.classes is None:
-        high = _of_squares(gap.beyond[0, unseen], gap.beyond[0, seen]) if unseen.sum() < T_BELOW else 0.0
-        return replace(width, high=max(width.high, width.mean + high))
+        up = _of_squares(gap.beyond[0, unseen], _off(answers)) if unseen.sum() < T_BELOW else 0.0
+        spread = float(gap.beyond[0, seen].var(ddof=1)) / int(seen.sum())
+        high = hypot(up, 1.96 * spread**0.5) if up else 0.0
+        error = gap.unseen
+        error = replace(error, high=max(error.high, error.mean + up)) if error.bounded else error
+        return error, replace(width, high=max(width.high, width.mean + high))
     (down, up), (more, less) = (_of_one_kind(answers.error[0, at]) for at in (unseen, seen))
-    return replace(
+    return gap.unseen, replace(
         width,
         low=width.mean - hypot(width.mean - width.low, down, less),
         high=width.mean + hypot(width.high - width.mean, up, more),
     )
 
 
-def _of_squares(unseen: FloatArray, seen: FloatArray) -> float:
-    """How far up the difference of mean squares reaches if errors of unseen combinations are normal."""
-    k, mean = len(unseen), max(0.0, float(unseen.mean()))
-    spread = float(seen.var(ddof=1)) / len(seen)
-    return hypot(mean * (k / float(chdtri(k, 0.975)) - 1), 1.96 * spread**0.5)
+def _off(answers: Answers) -> FloatArray:
+    """What unseen combinations are off by, with its sign, so that its square is in units of the error; none where an
+    answer is several numbers."""
+    off = (answers.predicted[0] - answers.target)[answers.unseen] / answers.scale**0.5
+    return np.asarray(off[:, 0] if off.shape[1] == 1 else off[:0, 0])
+
+
+def _of_squares(squares: FloatArray, off: FloatArray) -> float:
+    """How far up a mean square reaches if errors are normal, around 0 or around a mean of their own: the less."""
+    k, mean = len(squares), max(0.0, float(squares.mean()))
+    open_ = float(mean * (k / float(chdtri(k, 0.975)) - 1))
+    if len(off) < 2:
+        return open_
+    own, s2 = abs(float(off.mean())), float(off.var(ddof=1))
+    around = (own + t_quantile(0.95, k - 1) * (s2 / k) ** 0.5) ** 2 + (k - 1) * s2 / float(chdtri(k - 1, 0.975))
+    return float(min(open_, max(0.0, around - float(np.square(off).mean()))))
 
 
 def _of_one_kind(wrong: FloatArray) -> tuple[float, float]:

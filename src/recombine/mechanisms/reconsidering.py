@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.case import Case
@@ -30,9 +31,10 @@ from recombine.mechanisms.losing import (
 )
 from recombine.mechanisms.names import share
 from recombine.mechanisms.nothing import nothing_learnable
-from recombine.mechanisms.one_level import Region, level_first, one_level, without
+from recombine.mechanisms.one_level import Region, level_first, one_level, within, without
 from recombine.mechanisms.same import one_chance_where_unseen
 from recombine.mechanisms.standing_out import StandingOut
+from recombine.mechanisms.summing import sums_but_for
 from recombine.mechanisms.sure import worse_than_shares
 from recombine.mechanisms.with_training import with_training
 from recombine.mechanisms.written import Written
@@ -165,6 +167,18 @@ def level_apart(case: Case, plain: Answers) -> tuple[Region, Answers]:
             unread = {j for j, _ in region} & {*ignored(case.bare, case.seed, surely=False)}
             return () if unread else region, answers
     return (), plain
+
+
+def sums_or_slips(
+    answers: Answers, sums: str, level: Region, wrong: NDArray[np.int64]
+) -> tuple[str, Region, NDArray[np.int64]]:
+    """One cause of two: that answers are ``sums`` where right ones are not, or that a ``level`` or few combinations are
+    ``wrong``. Sums err most at some of these, wherever right answers are far from sums; and right sums miss slips of
+    the data. It is the slips where right answers are sums without them."""
+    if not sums or not (level or len(wrong)):
+        return sums, level, wrong
+    apart = within(answers, level) if level else np.isin(np.arange(len(answers.codes)), wrong)
+    return ("", level, wrong) if sums_but_for(answers, apart) else (sums, (), wrong[:0])
 
 
 def without_the_level(

@@ -3,15 +3,18 @@
     p = Σ_k u_k(z_k) + rest.
 
 A linear model without products of factors has no rest, seen or unseen. Where right answers have one beyond the noise it
-cannot fit them: it is then too plain for its training data, and what it does elsewhere follows from that.
+cannot fit them: it is then too plain for its training data, and what it does elsewhere follows from that. The errors of
+such a model are largest at few combinations and levels, and these are no slips: unless right answers are sums without
+them.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import fdtrc
 
-from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.finding import FEWEST, LEVEL
 from recombine.mechanisms.names import brief, share
 from recombine.statistics import FloatArray
@@ -33,7 +36,7 @@ def adds_up(answers: Answers) -> str:
         return ""
     if sum(space.shape) > MOST_LEVELS or at.sum() > MOST or free_rows < FEWEST:
         return ""
-    x = np.hstack([np.eye(size)[answers.codes[at, j]] for j, size in enumerate(space.shape)])
+    x = _levels(answers.codes[at], space.shape)
     said, due, n = answers.predicted.mean(axis=0)[at], answers.target[at], answers.counts[at].astype(np.float64)
     free = len(x) - int(np.linalg.matrix_rank(x))
     if free < FEWEST or not np.isfinite(said).all():
@@ -55,19 +58,47 @@ def adds_up(answers: Answers) -> str:
     )
 
 
+def sums_but_for(answers: Answers, apart: NDArray[np.bool_]) -> bool:
+    """Whether right answers are sums at all combinations but these, as far as rows asked about and training rows tell
+    (at .05): it is then these that are amiss, and sums that miss them may be right."""
+    at = (answers.compared | answers.unseen) & ~apart
+    n, within, trained = answers.counts[at].astype(np.float64), answers.within, answers.trained
+    if within is None or not (n > 1).any() or int(at.sum()) <= FEWEST:
+        return False
+    free, x = np.maximum(n - 1, 0), _levels(answers.codes[at], answers.space.shape)
+    noise = answers.scale * np.where(free > 0, n * within[at] / np.maximum(free, 1), n @ within[at] / free.sum())
+    chances = [_by_noise(x, answers.target[at], n, noise, np.maximum(free, 1))]
+    if trained is not None and not trained.borrowed and len(trained.codes) <= MOST:
+        left_out = {*map(tuple, answers.codes[apart].tolist())}
+        kept = np.array([tuple(code) not in left_out for code in trained.codes.tolist()])
+        chances += [] if (chance := _chance_in_training(answers, trained, kept)) is None else [chance]
+    return min(chances) * len(chances) > LEVEL
+
+
+def _levels(codes: NDArray[np.int64], shape: tuple[int, ...]) -> FloatArray:
+    return np.hstack([np.eye(size)[codes[:, j]] for j, size in enumerate(shape)])
+
+
 def _in_training(answers: Answers) -> bool:
     """Whether training answers are no sums either, where rows of one combination tell their noise: few rows asked about
     may not, where some are much noisier than others."""
     trained = answers.trained
     if trained is None or trained.borrowed or len(trained.codes) > MOST:
         return True
-    rows, n = float(trained.weights.sum()), trained.weights
-    free = rows - len(n)
-    if free < FEWEST:
-        return True
-    x = np.hstack([np.eye(size)[trained.codes[:, j]] for j, size in enumerate(answers.space.shape)])
+    chance = _chance_in_training(answers, trained, np.ones(len(trained.codes), dtype=bool))
+    return chance is None or chance <= LEVEL
+
+
+def _chance_in_training(answers: Answers, trained: Trained, kept: NDArray[np.bool_]) -> float | None:
+    """The chance of so large a rest of training answers, if they were sums, at some combinations; None where too few
+    rows share one."""
+    rows, n = float(trained.weights.sum()), trained.weights[kept]
+    free = rows - len(trained.weights)
+    if free < FEWEST or not len(n):
+        return None
     noise = np.full(len(n), answers.scale * trained.within * rows / free)
-    return _by_noise(x, trained.answers, n, noise, np.full(len(n), free / len(n))) <= LEVEL
+    x = _levels(trained.codes[kept].astype(np.int64), answers.space.shape)
+    return _by_noise(x, trained.answers[kept], n, noise, np.full(len(n), free / len(trained.weights)))
 
 
 def _by_noise(x: FloatArray, due: FloatArray, n: FloatArray, noise: FloatArray, free: FloatArray) -> float:

@@ -10,6 +10,7 @@ to the same side and by more than two standard errors.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtr
 
 from recombine.mechanisms.answers import Answers, Trained
@@ -21,17 +22,17 @@ AGREES = 2.0
 """Standard errors that new rows have to be off by, to the same side."""
 
 
-def wrong_where_seen(answers: Answers, constant: float) -> str:
-    """Which they are, in a note; nothing where none is, or where predictions for training rows are not known.
-    ``constant``: what always giving the same answer costs on these."""
-    trained = answers.trained
+def wrong_where_seen(answers: Answers, constant: float) -> NDArray[np.int64]:
+    """Which they are, the worst first; none where predictions for training rows are not known. ``constant``: what
+    always giving the same answer costs on these."""
+    trained, none = answers.trained, np.zeros(0, dtype=np.int64)
     if trained is None or trained.said is None or not answers.like or not answers.space.finite:
-        return ""
+        return none
     off = (trained.said - trained.answers)[:, 0]
     if trained.answers.shape[1] > 1 or not np.isfinite(off).all() or trained.inside is None:
-        return ""
+        return none
     if not trained.inside.any():
-        return ""  # Single rows tell no noise.
+        return none  # Single rows tell no noise.
     noise, freedom = _noise(trained)
     by_noise = 2 * stdtr(freedom, -np.abs(off) / np.sqrt(answers.scale * noise / trained.weights))
     found = outlying(off) & (by_noise <= LEVEL / len(off)) & (np.square(off) > HALF * constant * answers.scale)
@@ -44,13 +45,17 @@ def wrong_where_seen(answers: Answers, constant: float) -> str:
         new = float((answers.predicted.mean(axis=0) - answers.target)[row, 0]) * float(np.sign(off[i]))
         if new > AGREES * float(np.sqrt(answers.scale * noise[i] / answers.counts[row])):
             rows.append(row)
-    if not rows:
+    return np.array(sorted(rows, key=lambda row: -error[row]), dtype=np.int64)
+
+
+def wrong_words(answers: Answers, rows: NDArray[np.int64]) -> str:
+    """Which they are, in a note; nothing where none is."""
+    if not len(rows):
         return ""
-    worst = np.array(sorted(rows, key=lambda row: -error[row]), dtype=np.int64)
     wrong = "is clearly wrong" if len(rows) == 1 else "are clearly wrong"
     return (
         f"{len(rows):,} of {int(answers.compared.sum()):,} seen combinations {wrong} where the others are not, on "
-        f"training rows as on new ones: {listed(answers, worst)}. Look at the data and the labels there."
+        f"training rows as on new ones: {listed(answers, rows)}. Look at the data and the labels there."
     )
 
 
