@@ -27,12 +27,20 @@ class Aliases:
 
     hidden: tuple[Pair, ...] = ()
     alike: tuple[tuple[Pair, ...], ...] = ()
+    saturated: bool = False
+    """Whether there are as many single effects, all of them determined, as seen combinations: these hide every
+    interaction, and nothing is left that tells how much answers err."""
 
     def words(self, names: Sequence[str]) -> list[str]:
         def of(pairs: Sequence[Pair], joined: str = ", ") -> str:
             return joined.join(f"{names[a]} × {names[b]}" for a, b in pairs)
 
         said = []
+        if self.saturated:
+            said.append(
+                "no interaction of any two factors can be told from single effects, which are as many as the seen "
+                "combinations (aliased): one that is there would spoil the answers, and no test can see it."
+            )
         if self.hidden:
             which = f"interaction of {of(self.hidden)}" if len(self.hidden) == 1 else f"interactions {of(self.hidden)}"
             said.append(
@@ -49,13 +57,15 @@ class Aliases:
 
 
 def aliases(cells: Ints, shape: tuple[int, ...]) -> Aliases:
-    """Of the distinct cells that were seen. Where there are as many effects as cells nothing is called an alias: there
-    it is cells that lack."""
+    """Of the distinct cells that were seen. Where these determine no more than some of the single effects no pair is
+    called an alias: there it is cells that lack."""
     pairs = len(shape) * (len(shape) - 1) // 2
     if len(shape) < 3 or len(cells) > MOST_CELLS or sum(shape) > MOST_COLUMNS or pairs > MOST_PAIRS:
         return Aliases()
     single = [np.eye(n)[cells[:, k]] for k, n in enumerate(shape)]
     main = _basis(np.concatenate(single, axis=1))
+    if main.shape[1] == len(cells):
+        return Aliases(saturated=main.shape[1] == sum(shape) - len(shape) + 1)
     spaces: dict[Pair, Floats] = {}
     hidden = []
     for a, b in combinations(range(len(shape)), 2):
@@ -63,7 +73,7 @@ def aliases(cells: Ints, shape: tuple[int, ...]) -> Aliases:
         columns = np.eye(int(both.max()) + 1)[both.ravel()]
         own = columns.shape[1] - _basis(np.concatenate([single[a], single[b]], axis=1)).shape[1]
         left = _basis(columns - main @ (main.T @ columns))
-        if own > 0 and left.shape[1] == 0 and main.shape[1] < len(cells):
+        if own > 0 and left.shape[1] == 0:
             hidden.append((a, b))
         elif left.shape[1] and main.shape[1] + left.shape[1] < len(cells):
             spaces[a, b] = left

@@ -35,6 +35,8 @@ def not_shown(result: CheckResult) -> str:
         return "it could not be tried on combinations left out, a note says why"
     if found.aliased:
         return "interactions may hide behind single effects (aliased), a note names them"
+    if found.unrun is not None:
+        return f"{found.unrun.which} in the part of a fraction that was never run, a note says what may hide there"
     if result.coded:
         return "some answers may be codes for missing, a note names them"
     return (

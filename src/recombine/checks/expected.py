@@ -14,6 +14,7 @@ from recombine.checks.apart import Apart
 from recombine.checks.gaps import Gap
 from recombine.checks.harder import Harder
 from recombine.checks.modular import Floats, Ints
+from recombine.checks.never_run import NeverRun
 from recombine.checks.rules import Rule
 from recombine.checks.scales import PLAIN, Scale
 from recombine.checks.substitution import Substitution
@@ -128,6 +129,8 @@ class Forecast:
     of a mean, and nothing is said against means of very many rows."""
     aliased: bool = False
     """Whether an interaction may hide behind single effects: then nothing that is left out shows what is asked."""
+    unrun: NeverRun | None = None
+    """The part of a fraction that was never run, where what is asked about lies in it."""
     bounds: tuple[float, float] = (-math.inf, math.inf)
     """What answers cannot leave, where the table tells: answers and ranges are cut there, and hold as often."""
 
@@ -243,6 +246,8 @@ class Forecast:
         """How often the interval holds: as it is meant to, except where planted tables have shown that it does not."""
         if self.aliased:
             return "if no interaction hides behind a single effect"
+        if self.unrun is not None:
+            return "if nothing acts that would show only in the fraction that was never run"
         if self.small:
             held = "5 times in 6" if self.share else "3 times in 4"
             return f"meant for 90 %, held about {held} on planted tables this small"

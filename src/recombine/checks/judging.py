@@ -20,6 +20,7 @@ from recombine.checks.harder import harder
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.learners import fewer_learnt
 from recombine.checks.losses import losses_of
+from recombine.checks.never_run import never_run
 from recombine.checks.queries_asked import Asked
 from recombine.checks.scales import Scale, scaled
 from recombine.checks.seen_cells import Cells
@@ -29,6 +30,9 @@ from recombine.support.table import Table
 
 ONE_CLASS = "no forecast: only one class occurs in training, so nothing tells what others depend on."
 ALIASED = "no forecast: the rule that fits best is of pairs, some of which the seen combinations cannot tell apart."
+NOTHING_LEFT = (
+    "no forecast: there are as many single effects as seen combinations, so nothing is left to measure an error by."
+)
 SATURATED = (
     "answers have no ranges: effects of pairs take up nearly all that the seen combinations tell, so what is left says "
     "nothing of the error of one answer; for the forecast each combination left out was forgotten wholly."
@@ -122,11 +126,14 @@ def _forecast(
             error_many_rows=None,
         )  # fmt: skip
     hiding = Aliases() if known.curves or known.order > 1 else aliases(known.codes, known.shape)
+    unrun = None if known.curves else never_run(known.codes.astype(np.int64), known.shape, codes)
     notes = hiding.words(train.space.names)
-    if notes and found.by_pairs:
-        return None, [ALIASED, *notes]
+    pairs_alike = bool(notes) and found.by_pairs
+    notes += [] if unrun is None else [unrun.note(train.space.names)]
+    if hiding.saturated or pairs_alike:
+        return None, [NOTHING_LEFT if hiding.saturated else ALIASED, *notes]
     (low, high), on = target.bounds, found.scale.ends if found.scale is not None else target.bounds
-    found = replace(found, aliased=bool(hiding.hidden), bounds=(max(low, on[0]), min(high, on[1])))
+    found = replace(found, aliased=bool(hiding.hidden), unrun=unrun, bounds=(max(low, on[0]), min(high, on[1])))
     if found.rule == "surface" and (far := int(outside(cells, codes).sum())):
         notes.append(
             f"{far:,} of {len(codes):,} asked points lie beyond the seen ones, though each number lies between seen "
