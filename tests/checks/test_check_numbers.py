@@ -450,6 +450,23 @@ def test_a_number_spaced_by_factors_that_acts_along_no_line_is_given_its_logarit
     doses = [0, 1, 3, 10, 30, 100]
     log = "dose is spaced by factors (1, 3, 10, 30, 100): its logarithm (0 has none: first add, say, 1) may add up "
     spline = "dose does not act along a straight line; a curve may do: --numeric dose=spline."
-    assert said(doses, lambda d: 5 * np.log(d + 1)) == [f"{log}better; give that as a column."]
+    assert said(doses, lambda d: 5 * np.log(d + 1)) == [
+        f"{log}better; give that as a column; or a curve may do: --numeric dose=spline."
+    ]
     assert said(doses, lambda d: 0.2 * d) == []
     assert said([0, 20, 40, 60, 80, 100], lambda d: 5 * np.log(d + 1)) == [spline]
+
+
+def test_where_the_rule_curved_does_best_though_a_line_is_not_rejected_a_spline_is_named():
+    found = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        rows = [(v, d, k + 0.06 * (d - 3) ** 2 + rng.normal() / 3) for k, v in enumerate("ABCD") for d in range(7)]
+        table = pl.DataFrame([r for r in rows if rng.random() < 0.8], schema=["a", "dose", "y"], orient="row")
+        result = rc.check(table, ["a", "dose"], target="y", numeric=["dose"], draws=9)
+        said = [n for n in result.notes if "--numeric dose=spline" in n]
+        rejected = result.additivity is not None and "dose beyond" in result.additivity.evidence
+        assert bool(said) == (result.rule == "curved" or (rejected and result.doubt == "rejected"))
+        found.append(any("as the rule “curved” errs less" in n for n in said))
+    assert any(found)
+    assert not all(found)

@@ -15,13 +15,14 @@ from planted_tables import additive_table, grid, table
 from recombine.checks import Purpose, check
 from recombine.checks.adding import Adding
 from recombine.checks.additivity import _as_near, _Found, _verdict
-from recombine.checks.expected import Forecast, RuleError, per_cent
+from recombine.checks.expected import Forecast, RuleError, per_cent, shown
 from recombine.checks.forecast import forecast
 from recombine.checks.judging import Judged
 from recombine.checks.notes import _rejected
 from recombine.checks.scales import Scale
 from recombine.checks.seen_cells import Cells
 from recombine.cli.check import check as show
+from recombine.cli.check_facts import facts
 from recombine.reporting.check import check_page
 
 
@@ -382,3 +383,18 @@ def test_what_the_scale_of_the_rule_contradicts_is_not_called_determined():
             assert ("where sums do best, the seen combinations contradict" in result.sentence()) <= (pair > 0)
     assert told[0.0, True] == 6
     assert told[1.5, True] <= 2
+
+
+def test_that_a_rule_is_recommended_whose_error_is_not_the_smallest_shown_is_explained():
+    told = set()
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        rows = [(f"a{i}", f"b{j}", 3 + i + j + rng.normal()) for i in range(5) for j in range(5) if rng.random() < 0.7]
+        frame = pl.DataFrame(rows, schema=["a", "b", "y"], orient="row")
+        result = check(frame, ["a", "b"], target="y", draws=9)
+        (line,) = [text for name, text in facts(result) if name == "rules"]
+        assert result.forecast is not None
+        errors = {r.rule: float(shown(r.error)) for r in result.forecast.rules}
+        told.add(other := errors[result.forecast.rule] > min(errors.values()))
+        assert ("; recommended is the rule of the smallest error, or a simpler one" in line) is other
+    assert told == {True, False}

@@ -91,6 +91,18 @@ def test_check_names_the_column_until_it_is_named_and_never_one_with_a_value_for
     assert unnamed(table, ["a", "b"], (), 1, None, False, target="y") == []
 
 
+@pytest.mark.parametrize(("rows", "plain"), [(4, True), (2, False)])
+def test_a_drift_over_days_of_several_rows_each_is_taken_off_day_by_day(rows, plain):
+    rng = np.random.default_rng(6)
+    day = rng.permutation(40) // rows + 1
+    y = 0.3 * rng.standard_normal(40) + 10 * rows / 40 * day
+    table = {"a": CODES[:, 0].astype(str), "b": CODES[:, 1].astype(str), "day": day, "y": y}
+    (note,) = [n for n in check(table, ["a", "b"], target="y", draws=9).notes if "which is not named" in n]
+    assert "by a line or a bend along it" in note
+    assert ("name it with --block day (blocks='day'), and" in note) is plain
+    assert ("--bins day=4 --block day" in note) is not plain
+
+
 TIMES = np.array([f"2024-03-01 {8 + i // 10:02}:{i % 10 * 6:02}" for i in range(40)])
 
 

@@ -43,6 +43,13 @@ def test_only_the_verdict_is_coloured(capsys: Output, monkeypatch: pytest.Monkey
     assert capsys.readouterr().out == "\x1b[1;31mfails\x1b[0m — It [bold]fails.\n"
 
 
+def test_a_long_verdict_is_said_to_its_end_and_an_endless_one_is_not(capsys: Output) -> None:
+    print_verdict("fails", "red", "word " * 300 + "end.")
+    assert capsys.readouterr().out.split()[-1] == "end."
+    print_verdict("fails", "red", "word " * 3000 + "end.")
+    assert len(capsys.readouterr().out) < 5000
+
+
 def test_counts_and_sizes() -> None:
     assert [counted(n, "row") for n in (0, 1, 2, 12345)] == ["0 rows", "1 row", "2 rows", "12,345 rows"]
     sizes = [size(n) for n in (0, 999, 999.7, 151_412, 2.5e6, 999_600, 3e9, 4.2e12)]

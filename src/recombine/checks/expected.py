@@ -297,11 +297,23 @@ class Forecast:
                 "; of sums on several scales that on which the seen answers are likelier, unless it clearly errs more"
             )
             said = f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}"
-            return f"{said}{scale if self.scale is not None else ''}{self._on}"
+            lost = any(rule.rule.endswith(" scale") for rule in self._smaller)
+            return f"{said}{scale if self.scale is not None or lost else ''}{self._on}"
         who = "they and their choice" if self.share else "they"
         added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
         gains = " and that still errs less than the same answer for all" if self.metric == "log loss" else ""
         return f"recommended is the rule whose error was smallest {added}{gains}, or a simpler one that was as good"
+
+    @property
+    def unlike_shown(self) -> str:
+        """Why the recommended rule is not that of the smallest error, as they are shown; none where it is."""
+        return self.choice if self._smaller else ""
+
+    @property
+    def _smaller(self) -> list[RuleError]:
+        """Rules of a smaller error than the recommended one, as they are shown."""
+        own = next((r.error for r in self.rules if r.rule == self.rule), self.error)
+        return [r for r in self.rules if r.error < own and shown(r.error, self.share) != shown(own, self.share)]
 
     def less_than_sums(self) -> str:
         """That the rule errs less than the assumed one, in numbers: those that are shown, or else those that it was

@@ -306,22 +306,26 @@ def _uneven(queries: Sequence[Query]) -> list[str]:
 def _bends(known: Identifiability, names: tuple[str, ...], judged: Judged) -> list[str]:
     """What to try where a number does not act along a straight line, or nothing beats the same answer for all, and no
     surface answers."""
-    fit = judged.additivity
-    if judged.forecast is not None and judged.forecast.rule == "surface":
+    fit, told = judged.additivity, judged.forecast
+    if told is not None and told.rule == "surface":
         return []
-    shaky = judged.forecast is not None and not judged.forecast.beats
+    shaky = told is not None and not told.beats
     said = []
     for name, curve in ((names[k], c) for k, c in known.curves.items()):
         rejected = fit is not None and bool(fit.rejected) and f"{name} beyond" in fit.evidence
-        bent = rejected and curve.shape == "linear" and curve.bent() is not None
-        if (bent or shaky) and (above := curve.by_factors):
+        bends = curve.shape == "linear" and curve.bent() is not None
+        curved = bends and told is not None and told.rule == "curved"
+        spline = f"a curve may do: --numeric {shlex.quote(name)}=spline"
+        if ((bends and rejected) or curved or shaky) and (above := curve.by_factors):
             spaced = ", ".join(f"{v:g}" for v in above[:MOST_SPACED]) + (", …" if len(above) > MOST_SPACED else "")
             zero = "" if len(above) == len(curve.seen) else f" (0 has none: first add, say, {above[0]:g})"
             better = f"its logarithm{zero} may add up better; give that as a column"
+            better += f"; or {spline}" if (bends and rejected) or curved else ""
             said.append(f"{name} is spaced by factors ({spaced}): {better}.")
-        elif bent:
-            curved = f"a curve may do: --numeric {shlex.quote(name)}=spline"
-            said.append(f"{name} does not act along a straight line; {curved}.")
+        elif bends and rejected:
+            said.append(f"{name} does not act along a straight line; {spline}.")
+        elif curved:
+            said.append(f"{name} may not act along a straight line, as the rule “curved” errs less; {spline}.")
     return said
 
 

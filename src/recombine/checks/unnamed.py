@@ -50,6 +50,9 @@ MOST = 0.5
 SEPARATE = 0.1
 FEWEST_VALUES = 6
 """Different numbers or times from which a line and a bend say it in clearly fewer words than a shift of each."""
+SEVERAL = 3
+"""Rows for each value of a number or time, on average, from which a shift of each is advised where it drifts: of fewer
+the many shifts may cost more than the few parts leave, if it drifts little."""
 BINS = 4
 """Parts that a number is cut into where its shifts are to be taken off."""
 Kind = str
@@ -64,6 +67,11 @@ class Beside:
     """The level of each row, where levels recur."""
     order: Floats | None = None
     """A number for each row that says what is more, where it is a number or a time."""
+
+    @property
+    def several(self) -> bool:
+        """Whether values have several rows each, as days do."""
+        return self.levels is not None and len(self.levels) >= SEVERAL * len(np.unique(self.levels))
 
     def ways(self, root: Floats) -> list[Way]:
         """Directions, orthonormal where row i has the weight rootᵢ², the first of them (together) the constant."""
@@ -157,7 +165,8 @@ def unnamed(
         there, once = [[means.way(way) for way in of_one] for of_one in ways], np.ones(len(known.codes), dtype=np.int64)
         apart = [replace(one, between=True) for one in each(means.of(sums), means.of(y)[:, 0], once, 0.0, there, True)]
     if (best := likeliest([*found, *apart])) is not None:
-        note, much = _words(names[best.place], best, kinds), f"{per_cent(best.share)} of {best.what}"
+        several = columns[best.place].several
+        note, much = _words(names[best.place], best, kinds, several), f"{per_cent(best.share)} of {best.what}"
         gist = f"Column {quoted(names[best.place])}, which is not named, explains {much}: a note says what to do."
         shifts = "" if best.lined or best.between else names[best.place]
         return [Headed(note, gist if best.share >= MOST else "", shifts), *said]
@@ -170,14 +179,14 @@ def unnamed(
     return said
 
 
-def _words(name: str, found: Explaining, kinds: Mapping[str, Kind]) -> str:
+def _words(name: str, found: Explaining, kinds: Mapping[str, Kind], several: bool) -> str:
     beside = f", corrected for the {found.tried} columns looked at" if found.tried > 1 else ""
     chance = f"p = {found.p_value:.1g}" if found.p_value >= 1e-4 else "p below 0.0001"
     first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {found.what}"
     first += f"{', by a line or a bend along it' if found.lined else ''} ({chance}{beside})"
     first += "; what contradicts that effects add up may be that. If it was " if found.between else ": if it was "
     block = f"--block {shlex.quote(name)} (blocks={name!r})"
-    if not found.lined:
+    if not found.lined or several:
         return (
             f"{first}there before the answers, as a day or an operator is, name it with {block}, and its shifts are "
             "taken off; or as a factor if its levels can be had again, and combinations with them are asked about and "

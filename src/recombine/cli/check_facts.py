@@ -68,7 +68,8 @@ def _answers(result: CheckResult) -> list[tuple[str, str]]:
     if result.forecast is not None:
         share = result.forecast.share
         tried = ", ".join(f"{rule.rule} {shown(rule.error, share)}" for rule in result.forecast.rules)
-        found.append(("rules", f"{tried} ({result.forecast.metric})"))
+        why = f"; {why}" if (why := result.forecast.unlike_shown) else ""
+        found.append(("rules", f"{tried} ({result.forecast.metric}){why}"))
     if result.additivity is not None and not result.doubt:  # else the first sentence has it
         found.append(("additive", result.additivity.words))
     if result.rescaled is not None:

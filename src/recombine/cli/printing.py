@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LONGEST = 1000
 """Letters of a text from a file that a terminal is shown."""
+LONGEST_VERDICT = 4000
+"""The same of what we say first, which holds a few such texts."""
 
 
 def print_json(body: dict[str, Any]) -> None:
@@ -81,7 +83,11 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 def print_verdict(verdict: str, colour: str, sentence: str) -> None:
     """The verdict in its colour, then what it means."""
-    console().print(shown("").append_text(shown(verdict, f"bold {colour}")).append_text(shown(f" — {sentence}")))
+    console().print(
+        shown("")
+        .append_text(shown(verdict, f"bold {colour}"))
+        .append_text(shown(f" — {sentence}", most=LONGEST_VERDICT))
+    )
 
 
 def counted(count: int, what: str) -> str:
@@ -89,12 +95,12 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def shown(text: object, style: str = "") -> Text:
+def shown(text: object, style: str = "", most: int = LONGEST) -> Text:
     """A text from a file for the terminal: no markup, no control characters, cut where it is too long to be read."""
     from rich.text import Text
 
     whole = str(text)
-    return Text(printable(whole if len(whole) <= LONGEST else whole[:LONGEST] + "…"), style=style)
+    return Text(printable(whole if len(whole) <= most else whole[:most] + "…"), style=style)
 
 
 def level(value: object) -> Text:

@@ -1,0 +1,63 @@
+"""Factors of which one lies within another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.checks import check
+from recombine.checks.nested import nested
+from recombine.space import FactorSpace
+
+HOME = [0, 0, 1, 1, 2, 2]
+
+
+def sold(home=HOME, **more):
+    """Five products in each city, but for one or two."""
+    cells = [(c, p) for c in range(len(home)) for p in range(5) if (c + p) % 4]
+    rows = {"country": [f"C{home[c]}" for c, _ in cells], "city": [f"c{c}" for c, _ in cells]}
+    return {**rows, "product": [f"p{p}" for _, p in cells], "y": [1.0 * c + 2 * p + (c * p) % 3 for c, p in cells]}
+
+
+def said(table, factors=("country", "city", "product"), **how):
+    return [n for n in check(table, list(factors), target="y", draws=9, **how).notes if " lies in one " in n]
+
+
+def test_cities_in_countries_are_said_with_what_to_name_instead():
+    result = check(sold(), ["country", "city", "product"], target="y", draws=9)
+    (note,) = [n for n in result.notes if " lies in one " in n]
+    assert note == (
+        "each city lies in one country: if it can lie in no other, leave country out (city tells it: --factors "
+        "city,product), or exclude such combinations (--exclude); what is asked about, and to be collected, of a city "
+        "elsewhere may not exist."
+    )
+    assert "Each city lies in one country: what is asked of it elsewhere may not exist" in result.sentence()
+    assert check(sold(), ["city", "product"], target="y", draws=9).determined
+
+
+def test_factors_around_each_other_are_one_note():
+    table = sold([0, 0, 1, 1, 2, 2, 3, 3])
+    table["part"] = ["N" if c in ("C0", "C1") else "S" for c in table["country"]]
+    (note,) = said(table, ("part", "country", "city", "product"))
+    assert note.startswith("each city lies in one part and one country: ")
+    assert "leave part and country out (city tells it: --factors city,product)" in note
+
+
+def test_nothing_is_said_of_cities_seen_elsewhere_of_names_for_the_same_or_of_what_is_not_asked():
+    moved = sold()
+    moved["country"][0] = "C2"
+    assert said(moved) == []
+    assert said(sold([0, 1, 2, 3, 4, 5])) == []  # a second name for each city
+    never = [{"city": f"c{c}", "country": f"C{k}"} for c in range(6) for k in range(3) if HOME[c] != k]
+    assert said(sold(), exclude=never) == []
+    table = sold()
+    assert said({n: v[:-1] for n, v in table.items()}, test={n: v[-1:] for n, v in table.items()}) == []
+
+
+def test_sparse_tables_drawn_at_random_are_not_said_to_be_nested():
+    rng, named = np.random.default_rng(0), 0
+    for _ in range(2000):
+        space = FactorSpace.of(a=int(rng.integers(2, 4)), b=int(rng.integers(3, 7)), c=int(rng.integers(3, 7)))
+        every = space.grid()
+        codes = every[rng.choice(len(every), int(rng.integers(6, 18)), replace=False)]
+        named += bool(nested(codes, every, space, ()))
+    assert named <= 10
