@@ -60,3 +60,10 @@ def test_nothing_is_said_of_who_is_right_or_reads_rows(other):
     result = measured(y, right)
     assert SAID not in result.sentence()
     assert LOOK not in result.sentence()
+
+
+def test_where_all_of_them_are_of_one_level_that_level_is_told():
+    p = answer(A, B)
+    result = measured(Y, np.where(TEST & (A == 2), answer(A, 6 - B), p))
+    assert SAID not in result.sentence()
+    assert "a = 2" in result.sentence()

@@ -25,9 +25,12 @@ CLEARLY = 2.0
 """Standard errors by which training's answers have to be better on the same test rows."""
 
 
-def answered_anew(y: Any, p: Any, test: NDArray[np.bool_], cell: Any, classes: bool) -> tuple[int, int]:
-    """How many seen combinations are answered in two ways, and of how many; none where that may be anything else.
-    ``y``, ``p``: numbers, or classes by their number."""
+def answered_anew(
+    y: Any, p: Any, test: NDArray[np.bool_], cell: Any, levels: NDArray[Any], classes: bool
+) -> tuple[int, int]:
+    """How many seen combinations are answered in two ways, and of how many; none where that may be anything else, as
+    where all are of one level: that is told of the level. ``y``, ``p``: numbers, or classes by their number;
+    ``levels``: of each row, one column per factor."""
     wide = float(np.std(p))
     rows = pl.DataFrame({"y": y, "p": p, "test": test, "cell": cell})
     said = pl.col("p")
@@ -39,6 +42,9 @@ def answered_anew(y: Any, p: Any, test: NDArray[np.bool_], cell: Any, classes: b
     apart = (both["p"] - both["p_known"]).abs() > (0 if classes else NEAR * wide)
     two, of = int(apart.sum()), len(both)
     if two < max(FEWEST, CLEAR * of) or (1 - two / of) ** min(again) > RARELY:
+        return 0, 0
+    there = levels[np.isin(np.asarray(cell), both.filter(apart)["cell"].to_numpy())]
+    if (there == there[0]).all(axis=0).any():
         return 0, 0
     new = rows.filter("test").join(both.filter(apart).select("cell", "p_known"), on="cell")
     cost = [(pl.col(name) != pl.col("y")).cast(pl.Float64) if classes else (pl.col(name) - pl.col("y")) ** 2

@@ -75,7 +75,8 @@ def misplaced(
         return Misplaced()
     y, p, cell = pl.col(columns.target), pl.col(columns.prediction), pl.struct(factors)
     rows = collect(frame.select(
-        y=y, p=p, test=pl.col(split[0]).cast(pl.String) == split[1], cell=cell.rank("dense")
+        y=y, p=p, test=pl.col(split[0]).cast(pl.String) == split[1], cell=cell.rank("dense"),
+        levels=pl.concat_list(pl.col(name).rank("dense") for name in factors),
     ).drop_nulls())  # fmt: skip
     test, cell_ = rows["test"].to_numpy(), rows["cell"].to_numpy()
     values = [rows[name].to_numpy() for name in "yp"]
@@ -85,13 +86,14 @@ def misplaced(
     seen = np.isin(cell_, cell_[~test])
     if min((test & seen).sum(), (~test).sum()) < FEWEST_ROWS or not all(np.isfinite(v).all() for v in values):
         return Misplaced()
-    return _looked_at(values[0], values[1], test, test & seen, cell_, columns.kind == "class")
+    levels = np.array(rows["levels"].to_list())
+    return _looked_at(values[0], values[1], test, test & seen, cell_, levels, columns.kind == "class")
 
 
-def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, classes: bool) -> Misplaced:
-    """``again``: test rows of seen combinations."""
+def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, levels: Any, classes: bool) -> Misplaced:
+    """``again``: test rows of seen combinations; ``levels``: of each row, one column per factor."""
     known = _goes_with(y[~test], p[~test], classes)[0]
-    two, of = answered_anew(y, p, test, cell, classes) if np.ptp(p[test]) else (0, 0)
+    two, of = answered_anew(y, p, test, cell, levels, classes) if np.ptp(p[test]) else (0, 0)
     anew = Misplaced(ANEW, ENCODE.format(two=two, of=of)) if two else Misplaced()
     if not known >= GOES_WITH or not np.ptp(y[again]):
         return anew

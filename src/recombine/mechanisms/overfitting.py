@@ -89,4 +89,5 @@ def _of_classes(answers: Answers) -> Noisier | None:
     )
     least = min(known)  # Noisy new rows may outvote training rows that all agree.
     spread = hypot(np.sqrt(new * (1 - new) / rows), np.sqrt(least * (1 - least) / others))
-    return Noisier(new, least, 1.96 * spread, new > least and float(ndtr((least - new) / spread)) < BY_CHANCE)
+    clearly = new > least and (spread == 0 or float(ndtr((least - new) / spread)) < BY_CHANCE)
+    return Noisier(new, least, 1.96 * spread, clearly)
