@@ -379,12 +379,12 @@ PICTURES = (
               whose="ours", source=f"{CONTEXT} at distance 0: {values[0]:g}; the same starts in both", unit="accuracy"),
         Claim(f"image-cd{k}-digits-accuracy", f"CD-{k}, images over each other, with the paper's digits and split, and "
               f"one map for both features: accuracy on unseen combinations is {values[0]:g}.",
-              _image("unseen_accuracy", f"cd{k}", "convnet-digits", place="near").near(0.05), whose="ours",
+              _image("unseen_accuracy", f"cd{k}", "convnet-digits", place="near").near(0.05),
               published=_figure(values[0], CONTEXT), source=MAP, unit="accuracy"),
         *(Claim(f"image-cd{k}-published-{PLACES.get(at, (at,))[0]}",
                 f"CD-{k}, images {PLACES.get(at, ('', f'{at} pixels apart'))[1]}, with the paper's digits, maps and "
                 f"split: accuracy on unseen combinations is {value:g}.",
-                _image("unseen_accuracy", f"cd{k}", "convnet-published", distance=at).near(0.05), whose="ours",
+                _image("unseen_accuracy", f"cd{k}", "convnet-published", distance=at).near(0.05),
                 published=_figure(value, CONTEXT), source="a map for each component of each network", unit="accuracy")
           for at, value in values.items()))),
     *(Claim(f"image-{task}-published", f"{name}: with the paper's digits, maps and split networks differ from those "
