@@ -415,17 +415,28 @@ LARGER = (
           _in("three-rules").below(), "D_abl", "the paper has two rules throughout"),
 )  # fmt: skip
 
+
+def _removable(bases: str, of: pl.Expr, asked_of: pl.Expr, where: str, **values: float) -> tuple[Claim, ...]:
+    """Of bases that are searched at length: each subroutine by its name, with its published D_abl."""
+    return tuple(
+        _paper(f"faithful-{one}", f"{bases} searched as long as the paper's, with its penalty, rates and 24 settings: "
+               f"without the chosen part for {one}, {one} suffers more than the other.",
+               _chosen(of, subroutine=one, asked_of=asked_of).below(), "D_abl", value, where)
+        for one, value in values.items()
+    )  # fmt: skip
+
+
+def _below_short(id: str, of: pl.Expr, asked_of: pl.Expr, short: str, times: int, source: str) -> Claim:
+    return _ours(id, "The chosen part of such a search is more removable than that of ours on bases of the same kind, "
+                 f"{times} times as short: its D_abl is the lower.",
+                 rising(_chosen(of, asked_of=asked_of), _in(short), names=("the paper's search", "ours")),
+                 "D_abl of our search less that of the paper's", source)  # fmt: skip
+
+
 LENGTH = (
-    *(_paper(f"faithful-{one}", "Agreement, bases at 1e-4 searched as long as the paper's, with its penalty, rates "
-             f"and 24 settings: without the chosen part for {one}, {one} suffers more than the other.",
-             _chosen(FAITHFUL, subroutine=one, asked_of=SEARCHED_LONG).below(), "D_abl", value,
-             "BERT from scratch, singular")
-      for one, value in (("subject", -0.417), ("verb", -0.26))),
-    _ours("faithful-below-short",
-          "The chosen part of such a search is more removable than that of ours on bases of the same kind, 47 times as "
-          "short: its D_abl is the lower.",
-          rising(_chosen(FAITHFUL, asked_of=SEARCHED_LONG), _in("bert-slow"), names=("the paper's search", "ours")),
-          "D_abl of our search less that of the paper's",
+    *_removable("Agreement, bases at 1e-4", FAITHFUL, SEARCHED_LONG, "BERT from scratch, singular",
+                subject=-0.417, verb=-0.26),
+    _below_short("faithful-below-short", FAITHFUL, SEARCHED_LONG, "bert-slow", 47,
           "declared before it was run: if it holds, what short searches show of encoders from scratch is marked as "
           "ours; where the interval lies below .1, their D_abl near zero is not for want of steps; else it is open. "
           "Three bases beside ten tell .34, the published difference from none, in four of five cases if bases vary by "
@@ -453,16 +464,9 @@ LENGTH = (
                  _chosen(FAITHFUL, asked_of=SEARCHED_LONG), names=("pretrained for 8000 steps", "from scratch")),
           "D_abl from scratch less that of pretrained bases",
           "as above, of an encoder that was pretrained for longer still; declared before its run", 0.123),
-    *(_paper(f"faithful-{one}", "Number–contact, 18 layers searched as long as the paper's, with its penalty, rates "
-             f"and 24 settings: without the chosen part for {one}, {one} suffers more than the other.",
-             _chosen(FAITHFUL_CONTOURS, subroutine=one, asked_of=SEARCHED_CONTOURS).below(), "D_abl", value,
-             "ResNet-50; declared before its run")
-      for one, value in (("number", -0.011), ("contact", -0.317))),
-    _ours("faithful-contours-below-short",
-          "The chosen part of such a search is more removable than that of ours on bases of the same kind, 98 times as "
-          "short: its D_abl is the lower.",
-          rising(_chosen(FAITHFUL_CONTOURS, asked_of=SEARCHED_CONTOURS), _in("resnet18-number-contact"),
-                 names=("the paper's search", "ours")), "D_abl of our search less that of the paper's",
+    *_removable("Number–contact, 18 layers", FAITHFUL_CONTOURS, SEARCHED_CONTOURS, "ResNet-50; declared before its run",
+                number=-0.011, contact=-0.317),
+    _below_short("faithful-contours-below-short", FAITHFUL_CONTOURS, SEARCHED_CONTOURS, "resnet18-number-contact", 98,
           "declared before it was run: if it holds, what short searches show of residual networks is marked as ours"),
 )  # fmt: skip
 
