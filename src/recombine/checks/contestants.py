@@ -14,6 +14,8 @@ from recombine.checks.tables import showing_pairs
 
 MOST_PAIRS = 2_000
 """Pairs of levels up to which their effects are fitted; of numbers more, as far as they are `affordable`."""
+FEWEST_FITTED = 0.1
+"""Of all pairs of factors, those that must be affordable: fewer are some by no choice."""
 MOST_NUMBERS = 30_000_000
 """Cells × effects up to which such a fit fits in memory."""
 MOST_COMPARED = 5_000_000
@@ -50,8 +52,9 @@ def _pairs(cells: Cells) -> tuple[list[Subset], list[Subset]]:
     codes = cells.codes if cells.curves else showing_pairs(cells.codes, cells.shape)
     every = blocks_of(codes, cells.shape, 2, cells.curves)
     blocks, apart = affordable(every, len(cells.codes))
-    if len(blocks) < len(every) and sum(map(len, blocks)) > WIDE * len(cells.codes):
-        blocks = []  # some of the pairs, by no choice, and hardly a cell for two of their effects
+    few = len(blocks) - len(cells.shape) < FEWEST_FITTED * (len(every) - len(cells.shape))
+    if len(blocks) < len(every) and (few or sum(map(len, blocks)) > WIDE * len(cells.codes)):
+        blocks = []  # some of the pairs, by no choice, and few of them or hardly a cell for two of their effects
     if apart is not None and len(cells.codes) * sum(len(b) for b in blocks if b is not apart) > MOST_NUMBERS:
         blocks = []
     fitted = [b.subset for b in blocks if len(b.subset) > 1]

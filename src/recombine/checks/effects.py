@@ -90,7 +90,7 @@ class Block:
         return cls(subset, np.flatnonzero(seen), shape, curves)
 
     def __len__(self) -> int:
-        return len(self.keys) * math.prod(int(table.shape[1]) for table in self.curves.values())
+        return len(self.keys) * (math.prod(int(table.shape[1]) for table in self.curves.values()) if self.curves else 1)
 
     def entries(self, codes: Ints) -> tuple[Floats, Ints, Ints, np.ndarray]:
         """Indicators (rows × seen combinations) times curves as values, rows and columns, and which rows have a
@@ -139,8 +139,8 @@ def affordable(blocks: list[Block], cells: int) -> tuple[list[Block], Block | No
         if block is not apart and len(block) < room:
             kept.append(block)
             room -= len(block)
-    chosen = kept if apart is None else [*kept, apart]
-    return [b for b in blocks if b in chosen], apart
+    chosen = {id(b) for b in (*kept, apart)}
+    return [b for b in blocks if id(b) in chosen], apart
 
 
 def key_of(codes: Ints, shape: tuple[int, ...], subset: Sequence[int]) -> Ints:
