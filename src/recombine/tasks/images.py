@@ -34,7 +34,8 @@ class ImageTask(Keeping, Description, Task):
     which level (one draw, shared by all components), which images are used, and how they are paired.
 
     ``as_published="each"``: the levels of a component are the first classes, as many as it has, by a draw of its own,
-    and held-out images those of the training split that no component is trained on, as the paper draws all three.
+    and held-out images those of the training split that no component is trained on. So the paper draws all three, but
+    that it leaves out what the component itself is trained on alone.
     ``True``: so, but by one draw. ``"split"``: its images, of any classes."""
 
     kind: ClassVar[str] = "images"

@@ -382,13 +382,13 @@ PICTURES = (
               _image("unseen_accuracy", f"cd{k}", "convnet-digits", place="near").near(0.05),
               published=_figure(values[0], CONTEXT), source=MAP, unit="accuracy"),
         *(Claim(f"image-cd{k}-published-{PLACES.get(at, (at,))[0]}",
-                f"CD-{k}, images {PLACES.get(at, ('', f'{at} pixels apart'))[1]}, with the paper's digits, maps and "
-                f"split: accuracy on unseen combinations is {value:g}.",
+                f"CD-{k}, images {PLACES.get(at, ('', f'{at} pixels apart'))[1]}, digits, maps and split as the "
+                f"paper draws them: accuracy on unseen combinations is {value:g}.",
                 _image("unseen_accuracy", f"cd{k}", "convnet-published", distance=at).near(0.05),
                 published=_figure(value, CONTEXT), source="a map for each component of each network", unit="accuracy")
           for at, value in values.items()))),
-    *(Claim(f"image-{task}-published", f"{name}: with the paper's digits, maps and split networks differ from those "
-            "with any digits and one map for both: the latter are the higher.",
+    *(Claim(f"image-{task}-published", f"{name}: with digits, maps and split as the paper draws them networks "
+            "differ from those with any digits and one map for both: the latter are the higher.",
             rising(*(_image(value, task, network, distance=at) for network in ("convnet-published", "convnet")),
                    names=("the paper's", "ours"), pair="member"),
             whose="ours", source="whether one map for all components matters; the same starts in both", unit=unit)

@@ -256,7 +256,7 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         wanted += [("convnet", FEW_ANCHORS, "between", d) for d in BETWEEN]
         wanted += [("convnet-digits", name, "near", near) for name in CONTEXTS]
         wanted += [("convnet-digits", name, "far", far) for name in FURTHER]
-        # Not trained yet: a map per component, as the paper draws them, and its split alone.
+        # A map per component, as the paper draws them, and its split alone.
         wanted += [
             ("convnet-published", name, places.get(d, "between"), d)
             for name, d in product(CONTEXTS, (near, *BETWEEN, far))
