@@ -28,7 +28,7 @@ test-all: LONG :=
 test test-all: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/mypy > $(VENV)/types & types=$$!; $(BIN)/python -m pytest -n $(WORKERS) $(LONG); tests=$$?; \
+	$(BIN)/mypy > $(VENV)/types & types=$$!; $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(LONG); tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/types; exit $$((tests + types))
 
 docs: $(VENV)/dev
