@@ -171,6 +171,23 @@ def test_findings_count_only_where_asked(run: Call) -> None:
     assert "fail-on" in refused(run("--fail-on", "everything"))
 
 
+def test_some_runs_alone_are_stored_and_nothing_is_judged(call: Call, tmp_path: Path) -> None:
+    few = ("study", "run", "gradient-toy", "--scale", "smoke", "--members", 2, "--device", "cpu", "--store", "mine")
+    code, out, _ = call(*few, "--only", "redundant,uninformative", "--json")
+    told, runs = json.loads(out), TOY.runs("smoke", 2)
+    assert code == 0
+    assert told["runs"] == {name: runs[name].address for name in ("redundant", "uninformative")}
+    store = Store(tmp_path / "mine")
+    assert store.get(runs["redundant"])
+    assert store.get(runs["uninformative"])
+    assert not store.get(runs["redundant-many"])
+    assert not Path("recombine-report").exists()
+    assert "2 runs of gradient-toy stored in" in call(*few, "--only", "redundant,uninformative")[1]
+    assert "'redundant'" in refused(call(*few, "--only", "redundnt"))
+    assert "no run is named" in refused(call(*few, "--only", " , "))
+    assert "--fail-on" in refused(call(*few, "--only", "redundant", "--fail-on", "fails"))
+
+
 @pytest.mark.parametrize("verb", [["run"], ["show"]])
 def test_an_unknown_study_suggests_the_nearest(call: Call, tmp_path: Path, verb: list[str]) -> None:
     message = refused(call("study", *verb, "gradient-toi"))

@@ -23,13 +23,15 @@ from recombine.cli.options import (
     Precision,
     Scale,
     StorePath,
+    words,
 )
 from recombine.cli.printing import console, counted, print_json, say, shown
 from recombine.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from recombine.runs import Run, Store
     from recombine.studies.study import Study, StudyResult
 
 app = cyclopts.App(
@@ -51,6 +53,13 @@ Mine = Annotated[
     str | None, Parameter(name="--study", help="The file of a study of your own whose results these are: ./mine.py.")
 ]
 Results = Annotated[Path, Parameter(help="A folder of committed results.")]
+Only = Annotated[
+    str | None,
+    Parameter(
+        help="Compute these runs alone, a,b,c of `recombine study show`, and store them; no claim is judged, no page "
+        "written. `recombine study renew` puts them into committed results."
+    ),
+]
 Name = Annotated[
     str, Parameter(help="The name of a study (see `recombine study list`), or a file of your own: ./my_study.py.")
 ]
@@ -158,6 +167,7 @@ def run(
     *,
     scale: Scale = "quick",
     members: Members = None,
+    only: Only = None,
     precision: Precision = "float32",
     device: Device = "auto",
     on: On = "here",
@@ -170,7 +180,8 @@ def run(
     """Run a study and write its page. Runs that are in the store are not repeated.
 
     Examples: recombine study run gradient-toy --scale quick --out report
-              recombine study run gradient-toy --scale paper --dry-run"""
+              recombine study run gradient-toy --scale paper --dry-run
+              recombine study run kernel-theory --scale paper --only convnet-cd3-d0,convnet-cd1-d0"""
     from dataclasses import replace
 
     from recombine.cli.forecast import forecast
@@ -179,15 +190,21 @@ def run(
     from recombine.studies import find_study, run_study
 
     study = replace(find_study(name), precision=precision)
+    if only is not None:
+        if fail_on:
+            raise InputError("--only judges no claim, so there is nothing for --fail-on.")
+        study = study.only(words(only))
+    planned = study.runs(scale, members)
     if dry_run:
         return forecast([study], scale, members, store, device, on, as_json)
+    check_place(on, device, precision)
+    opened = Store(store)
+    if only is not None:
+        return _store(study, planned, opened, device, on, as_json)
     from recombine.figures.cache import cached_in
     from recombine.reporting import write_study
 
-    check_place(on, device, precision)
-    opened = Store(store)
     check_writable(out)
-    planned = study.runs(scale, members)
     with study_progress([(study.name, planned)], quiet=as_json) as (progress, on_done):
         result = run_study(
             study, scale, store=opened, members=members, device=device, on=on, progress=progress, on_done=on_done
@@ -200,6 +217,22 @@ def run(
         print_claims(result)
         say(f"\n{result.sentence()}\nwritten to {page}")
     return int(any(result.counts()[status] for status in fail_on or ()))
+
+
+def _store(study: Study[Any], runs: Mapping[str, Run], store: Store, device: str, on: str, as_json: bool) -> int:
+    """Some runs of a study, computed and stored."""
+    from recombine.cli.progress import study_progress
+    from recombine.runs import get_or_compute
+    from recombine.studies.running import checked
+
+    checked(study, None)
+    with study_progress([(study.name, runs)], quiet=as_json) as (progress, on_done):
+        get_or_compute(store, runs, device=device, on=on, progress=progress, on_done=on_done)
+    if as_json:
+        print_json({"study": study.name, "store": store.name, "runs": {n: run.address for n, run in runs.items()}})
+    else:
+        say(f"{counted(len(runs), 'run')} of {study.name} stored in {store.name}: {_some(list(runs))}")
+    return 0
 
 
 @app.command(sort_key=4, help_epilogue="")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -145,6 +145,20 @@ class Study(Generic[Size]):
             return found
         rounded = {n: s.run.replace(precision=self.precision) for n, s in found.items() if _unrounded(s.run)}
         return {name: replace(setting, run=rounded.get(name, setting.run)) for name, setting in found.items()}
+
+    def only(self, names: Collection[str]) -> Study[Size]:
+        """The study with the settings of these runs alone; its claims are asked of all of them."""
+
+        def chosen(size: Size, members: int | None) -> dict[str, Setting]:
+            found = self.settings(size, members)
+            if not names:
+                raise InputError(f"no run is named; {self.name} has {', '.join(list(found)[:6])} …")
+            for name in names:
+                if name not in found:
+                    raise unknown(f"run of {self.name} at this scale:", name, list(found))
+            return {name: setting for name, setting in found.items() if name in names}
+
+        return replace(self, settings=chosen)
 
     def runs(self, scale: Scale, members: int | None = None) -> dict[str, Run]:
         """The runs at a scale, by name."""
