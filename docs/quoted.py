@@ -43,7 +43,7 @@ from recombine.studies.real_tables.summaries import carry_for_check
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
-STATUSES = ("holds", "fails", "not fitted", "not run yet")
+STATUSES = ("holds", "fails", "not fitted", "not run")
 """The last: declared with its criterion, and a run that it needs is not committed."""
 APART = (
     "redundant-many", "uninformative-many", "map-equivalence", "bert-grid", "digit-pairs-when", "sums-alike-1",
@@ -258,13 +258,7 @@ def _shown(row: dict[str, str], ours: list[float]) -> str:
 
 def _count(study: str, whose: str, status: str) -> int:
     rows = (row for row in claims(study).values() if row["whose"] == whose)
-    return sum(status in ("all", _status(row), row["how"], _inside(row)) for row in rows)
-
-
-def _status(row: dict[str, Any]) -> str:
-    """Without a figure even of all members, whether they fitted or not, there is nothing that it could be told from."""
-    nothing = row["status"] == "not fitted" and row["everyone"][0] is None
-    return "not run yet" if nothing else str(row["status"])
+    return sum(status in ("all", row["status"], row["how"], _inside(row)) for row in rows)
 
 
 def _inside(row: dict[str, Any]) -> str | None:

@@ -126,7 +126,7 @@ def test_show(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     assert data["runs"]["redundant"]["members"] >= 256
     assert [(c["id"], c["whose"]) for c in data["claims"]] == [(c.id, c.whose) for c in TOY.claims]
     assert data["deviations"] == list(TOY.notes.deviations)
-    assert {c["at_paper_scale"]["status"] for c in data["claims"]} <= {"holds", "fails", "not fitted"}
+    assert {c["at_paper_scale"]["status"] for c in data["claims"]} <= {"holds", "fails", "not fitted", "not run"}
     monkeypatch.setattr("recombine.studies.committed.carried", dict)
     assert "at paper scale" not in call("study", "show", "gradient-toy")[1]
 
@@ -139,7 +139,7 @@ def test_run_prints_exactly_one_json_object(run: Call, tmp_path: Path) -> None:
     assert sorted(data) == sorted(RESULT)
     assert (data["schema"], data["study"], data["scale"]) == (2, "gradient-toy", "smoke")
     assert all(list(claim) == CLAIM for claim in data["claims"])
-    assert {claim["status"] for claim in data["claims"]} <= {"holds", "fails", "not fitted"}
+    assert {claim["status"] for claim in data["claims"]} <= {"holds", "fails", "not fitted", "not run"}
     assert {claim["members"] for claim in data["claims"]} == {2}
     assert Path(data["page"]) == tmp_path / "page" / "gradient-toy" / "index.html"
     assert Path(data["page"]).is_file()
@@ -295,7 +295,7 @@ def test_reproduce_runs_every_study(call: Call, store: Path, tmp_path: Path) -> 
     assert "gradient-toy/index.html" in Path(data["page"]).read_text(encoding="utf-8")
     code, out, err = call(*arguments)
     assert (code, err) == (0, "")
-    sides = [(whose, status) for whose in ("paper", "ours") for status in ("holds", "fails", "not fitted")]
+    sides = [(whose, status) for whose in ("paper", "ours") for status in ("holds", "fails", "not fitted", "not run")]
     assert out.splitlines()[0].split() == [whose for whose, _ in sides]
     assert out.splitlines()[1].split() == ["study", *" ".join(status for _, status in sides).split()]
     counts = [(claim["whose"], claim["status"]) for claim in data["studies"][0]["claims"]]
@@ -404,7 +404,7 @@ def test_report_judges_committed_results_again_and_writes_their_pages(
     assert (code, err) == (0, "")
     holds = [sum(c["status"] == "holds" for c in claims if c["whose"] == whose) for whose in ("paper", "ours")]
     row = next(line.split() for line in out.splitlines() if line.startswith("gradient-toy"))
-    assert [row[1], row[4]] == [str(number) for number in holds]
+    assert [row[1], row[5]] == [str(number) for number in holds]
     assert out.splitlines()[-1] == f"written to {Path('page') / 'index.html'}"
 
 

@@ -48,8 +48,8 @@ def test_the_readme_quotes_results_and_counts_every_committed_study() -> None:
 def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     row = {"whose": "paper", "status": "holds", "how": "value matched", "measured": -0.4567, "low": -0.51, "high": 1.0}
     more = {"members": 12, "fitted": 11, "published": 0.5}
-    other = {"whose": "ours", "status": "not fitted", "how": None, "everyone": [0.3, None, None]}
-    awaited = other | {"everyone": [None, None, None]}
+    other = {"whose": "ours", "status": "not fitted", "how": None}
+    awaited = other | {"status": "not run"}
     narrow = {"whose": "", "status": "", "how": "", "measured": 0.1234, "low": 0.123, "high": 0.1238}
     table = pl.DataFrame(
         {"run": ["a b", "a b", "c"], "step": [4, 4, 4], "x": [0.1, 0.3, None], "ok": [True, False, True]}
@@ -81,7 +81,7 @@ def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ("count:paper:inside", "2"),
         ("count:paper:fails", "0"),
         ("count:ours:not-fitted", "2"),
-        ("count:ours:not-run-yet", "2"),
+        ("count:ours:not-run", "2"),
         ("count:ours:all", "4"),
         ("one@t:x:mean", ".20"),
         ("one@t:x:max:run=a_b,step=4", ".30"),

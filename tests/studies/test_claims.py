@@ -172,9 +172,11 @@ def test_too_few_fitted_members_are_not_a_failure(fitted: int, members: int, sta
         assert [result.to_dict()[k] for k in ("measured", "low", "high")] == [None] * 3
 
 
-def test_nothing_to_read_is_not_fitted() -> None:
+def test_nothing_to_read_is_not_run() -> None:
     result = judge(one().above(), {})
-    assert (result.status, result.members, result.to_dict()["measured"]) == ("not fitted", 0, None)
+    assert (result.status, result.members, result.to_dict()["measured"]) == ("not run", 0, None)
+    for half in (rising(one("a"), one("c"), names=("a", "c")), one("a").minus(one("c")).above()):
+        assert judge(half, table([1.0, 1.1])).status == "not run"
 
 
 def test_a_large_group_of_which_few_fitted_is_not_hidden_by_a_small_one() -> None:

@@ -49,11 +49,11 @@ def test_the_paper_s_settings_are_the_paper_s() -> None:
     assert pair["model"]["start"] == "tensorflow"
 
 
-def test_a_claim_whose_runs_are_not_there_at_a_scale_is_not_fitted() -> None:
+def test_a_claim_whose_runs_are_not_there_at_a_scale_is_not_run() -> None:
     views = [(run, m, 200, view, 0.9, True) for run in ("pair-a", "pair-b") for m in range(4) for view in VIEWS]
     table = pl.DataFrame(views, schema=["run", "member", "step", "view", "accuracy", "fitted"], orient="row")
     missing, there = _judged("three-resistance", pairs=table), _judged("pair-resistance-b", pairs=table)
-    assert (missing.status, missing.members) == ("not fitted", 0)
+    assert (missing.status, missing.members) == ("not run", 0)
     assert (there.status, there.figure.mean) == ("fails", 0)
 
 

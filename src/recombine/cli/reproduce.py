@@ -73,7 +73,7 @@ def print_summary(results: Sequence[StudyResult]) -> None:
 
     sides = [(whose, status) for whose in WHOSE for status in results[0].counts()]
     heads = [f"{whose}\n{status}" for whose, status in sides]
-    table = Table("study", *heads, box=None, pad_edge=False, padding=(0, 2, 0, 0), show_footer=len(results) > 1)
+    table = Table("study", *heads, box=None, pad_edge=False, padding=(0, 1, 0, 0), show_footer=len(results) > 1)
     for result in results:
         table.add_row(result.study.name, *(str(result.counts(whose)[status]) for whose, status in sides))
     table.columns[0].no_wrap = True

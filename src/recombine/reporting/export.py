@@ -9,7 +9,7 @@ from recombine.figures.data import decimals_for, number
 from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
 from recombine.studies.claims import READ_FROM, ClaimResult
 
-SIGN = {"holds": "✓", "fails": "✗", "not fitted": "–"}
+SIGN = {"holds": "✓", "fails": "✗", "not fitted": "–", "not run": "·"}
 
 
 def measured_text(claim: ClaimResult) -> str:
@@ -56,6 +56,8 @@ def status_text(claim: ClaimResult) -> str:
 
 
 def members_text(claim: ClaimResult) -> str:
+    if claim.status == "not run":
+        return number(None)
     return str(claim.members) if claim.fitted == claim.members else f"{claim.fitted} of {claim.members} fitted"
 
 

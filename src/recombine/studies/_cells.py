@@ -109,7 +109,7 @@ class Cells(Quantity):
         each = rows.group_by(unit, maintain_order=True).agg(mean, pl.col("good").all(), _known(self.within))
         found = each.filter(pl.col("good") & pl.col("known")).select(*unit, "value").sort(unit)
         asked = each.select(unit) if self.asked is None else self.asked.read(tables, True).asked.select(unit)
-        return Reading(found, asked, runs)
+        return Reading(found, asked, runs, rows.height > 0)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Difference(Quantity):
         readings = paired([side.read(tables, everyone) for side in (self.first, self.second)], self.unit)
         first, second = readings
         found = first.found.with_columns((pl.col("value") - second.found["value"]).alias("value"))
-        return Reading(found, first.asked, first.runs | second.runs)
+        return Reading(found, first.asked, first.runs | second.runs, first.there and second.there)
 
 
 def cells(
@@ -170,7 +170,7 @@ def _known(within: Sequence[str]) -> pl.Expr:
 
 def _none(unit: list[str]) -> Reading:
     nothing = pl.DataFrame(schema=dict.fromkeys(unit, pl.String))
-    return Reading(nothing.with_columns(pl.lit(None, pl.Float64).alias("value")), nothing)
+    return Reading(nothing.with_columns(pl.lit(None, pl.Float64).alias("value")), nothing, there=False)
 
 
 def _names(names: Names) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from recombine.studies.readings import Tables, paired
 if TYPE_CHECKING:
     from recombine.studies._cells import Quantity
 
-Status = Literal["holds", "fails", "not fitted"]
+Status = Literal["holds", "fails", "not fitted", "not run"]
 How = Literal["value matched", "direction only", "no published figure"]
 Whose = Literal["paper", "ours"]
 ReadFrom = Literal["printed", "figure", "released"]
@@ -63,6 +63,8 @@ class Evidence:
     runs: frozenset[str] = frozenset()
     crossed: tuple[tuple[Any, Any], ...] = ()
     """The row and column of each unit, where these are taken as drawn and not the units one by one."""
+    there: bool = True
+    """Whether everything that it is read from was run."""
 
     @property
     def fitted(self) -> int:
@@ -183,7 +185,8 @@ class Test:
         groups, asked = zip(*((reading.values(), reading.asked.height) for reading in readings), strict=True)
         first, runs = self.quantities[0], frozenset().union(*(reading.runs for reading in readings))
         places = tuple(readings[0].found.select(first.unit).iter_rows()) if first.crossed else ()
-        return Evidence(groups, asked, self.pair is not None, first.counted, first.limits, runs, places)
+        return Evidence(groups, asked, self.pair is not None, first.counted, first.limits, runs, places,
+                        all(reading.there for reading in readings))  # fmt: skip
 
     @property
     def tables(self) -> set[str]:
@@ -220,7 +223,7 @@ class Claim:
         # One unit has no interval, so nothing can be said for or against.
         enough = enough and math.isfinite(figure.low)
         published = self.published.value if self.published else None
-        status: Status = "not fitted"
+        status: Status = "not fitted" if evidence.there else "not run"
         if enough:
             status = "holds" if self.test.criterion.holds(figure, published) else "fails"
         known = [shares[run] for run in (self.runs or sorted(evidence.runs)) if shares and run in shares]

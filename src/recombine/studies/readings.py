@@ -19,6 +19,8 @@ class Reading:
     found: pl.DataFrame
     asked: pl.DataFrame
     runs: frozenset[str] = frozenset()
+    there: bool = True
+    """Whether what it reads was run at all."""
 
     def values(self) -> tuple[float, ...]:
         return tuple(self.found["value"].to_list())
