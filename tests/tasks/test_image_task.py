@@ -42,9 +42,9 @@ def test_pictures_show_the_classes_of_their_levels() -> None:
         assert value[first] + value[second] == answer
 
 
-@pytest.mark.parametrize("as_published", [False, True, "split", "each"])
+@pytest.mark.parametrize("as_published", [False, True, "split", "each", "own"])
 def test_components_do_not_share_images_and_evaluation_uses_none_of_training(
-    as_published: bool | Literal["split", "each"],
+    as_published: bool | Literal["split", "each", "own"],
 ) -> None:
     task = ImageTask(symbolic=ADDITION, per_class=40, examples_seen=4000, as_published=as_published)
     inputs, _ = task.whole()
@@ -60,6 +60,9 @@ def test_components_do_not_share_images_and_evaluation_uses_none_of_training(
     if as_published == "each":  # the first component as by one draw, the second by its own
         assert [sorted(row.tolist()) for row in task._classes] == [list(range(9))] * 2
         assert not torch.equal(task._classes[0], task._classes[1])
+    if as_published == "own":
+        rng = np.random.default_rng(0)
+        assert task._classes.tolist() == [rng.permutation(9).tolist() for _ in range(2)]
     if as_published is True:  # the first nine classes, in the order that any draw has without the others
         assert sorted(task._classes[0].tolist()) == list(range(9))
 

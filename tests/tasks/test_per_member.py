@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 import torch
@@ -35,6 +36,14 @@ def test_members_have_maps_of_their_own_that_hang_on_their_number_alone() -> Non
     assert len(maps) == 8
     assert OWN.of(3) == PerMember(task=PICTURES).of(3)
     assert OWN.of(3) != PerMember(task=PICTURES.replace(seed=1)).of(3)
+
+
+def test_members_may_have_the_seeds_that_authors_number() -> None:
+    numbered = PerMember(task=PICTURES.replace(as_published="own"), numbered=True)
+    maps = [numbered.of(member)._classes for member in range(3)]  # type: ignore[attr-defined]
+    assert [numbered.of(member).seed for member in range(3)] == [0, 1, 2]  # type: ignore[attr-defined]
+    rng = np.random.default_rng(2)
+    assert maps[2].tolist() == [rng.permutation(len(row)).tolist() for row in maps[2]]
 
 
 def test_a_batch_is_that_of_each_members_task() -> None:

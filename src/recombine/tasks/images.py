@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import ClassVar, Literal
 
+import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor
@@ -35,7 +36,8 @@ class ImageTask(Keeping, Description, Task):
 
     ``as_published="each"``: the levels of a component are the first classes, as many as it has, by a draw of its own,
     and held-out images those of the training split that no component is trained on. So the paper draws all three, but
-    that it leaves out what the component itself is trained on alone.
+    that it leaves out what the component itself is trained on alone. ``"own"``: so, and ``seed`` gives the very classes
+    that the paper's seed of that number gives (numpy's generator, a permutation of each component in turn).
     ``True``: so, but by one draw. ``"split"``: its images, of any classes."""
 
     kind: ClassVar[str] = "images"
@@ -46,7 +48,7 @@ class ImageTask(Keeping, Description, Task):
     per_class: int = Field(default=100, ge=1)
     examples_seen: int = Field(default=20_000, ge=1)
     seed: int = 0
-    as_published: bool | Literal["split", "each"] = False
+    as_published: bool | Literal["split", "each", "own"] = False
 
     @property
     def space(self) -> FactorSpace:
@@ -112,7 +114,12 @@ class ImageTask(Keeping, Description, Task):
         available = int(load_images(self.source).train_classes.max()) + 1
         if max(self.symbolic.levels) > available:
             raise InputError(f"{self.source} has {available} classes, too few for {max(self.symbolic.levels)} levels.")
-        draws, most = Draws.single(self.seed, "classes"), max(self.symbolic.levels)
+        most = max(self.symbolic.levels)
+        if self.as_published == "own":
+            rng = np.random.default_rng(self.seed)
+            mine = [torch.as_tensor(rng.permutation(levels)) for levels in self.symbolic.levels]
+            return torch.stack([torch.nn.functional.pad(row, (0, most - len(row))) for row in mine])
+        draws = Draws.single(self.seed, "classes")
         first, each = self.as_published in (True, "each"), self.as_published == "each"
         ranks = [draws(f"level {c}" if each and c else "level").uniform((available,))
                  for c in range(len(self.symbolic.levels))]  # fmt: skip

@@ -25,12 +25,17 @@ class PerMember(Around):
 
     kind: ClassVar[str] = "per-member"
 
+    numbered: bool = False
+    """Member m has the task's seed + m, as authors number theirs, instead of a hash."""
+
     def of(self, member: int) -> Task:
         """The task that a member learns."""
         if member not in self._own:
             if "seed" not in getattr(type(self.task), "model_fields", ()):
                 raise InputError(f"{type(self.task).__name__} has no seed, so members cannot each have one.")
-            self._own[member] = self.task.replace(seed=key(self.task.seed, member, "task") >> 33)  # type: ignore[attr-defined]
+            seed: int = self.task.seed  # type: ignore[attr-defined]
+            mine = seed + member if self.numbered else key(seed, member, "task") >> 33
+            self._own[member] = self.task.replace(seed=mine)  # type: ignore[attr-defined]
         return self._own[member]
 
     @cached_property
