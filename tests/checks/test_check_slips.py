@@ -10,6 +10,7 @@ from recombine.checks.expected import shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.outliers import outliers, rows_apart
 from recombine.checks.slips import slips_in
+from recombine.cli.check_facts import facts
 from recombine.reporting.check import check_page
 from recombine.support.table import Target, read_tables
 
@@ -154,6 +155,21 @@ def test_a_level_that_is_odd_is_left_out_for_the_others():
     assert multiplied.additivity.odd is not None
     assert multiplied.verdict == "determined on a log scale"
     assert "alone in not adding up" not in " ".join(multiplied.notes)
+
+
+def test_the_level_that_is_odd_is_that_on_the_scale_that_answers():
+    rng = np.random.default_rng(3)
+    a, b = np.divmod(np.tile(rng.permutation(60)[:45], 2), 10)
+    sign = np.where(a == 4, -0.5, 0.5)
+    y = np.exp(2 * rng.normal(size=6)[a] + sign * rng.normal(size=10)[b] + 0.1 * rng.normal(size=90))
+    found = check({"a": [f"m{i}" for i in a], "b": b, "y": y}, ["a", "b"], target="y")
+    assert found.rule == "additive on a log scale"
+    assert found.additivity.odd.level == "m0"  # the largest answers, in their own units
+    (note,) = [n for n in found.notes if "alone in not adding up" in n]
+    assert note.startswith("a m4 may be alone in not adding up on the log scale: ")
+    assert "contradict (on the log scale too: p = " in found.sentence()
+    assert "a m4 responds to b unlike its other levels" in found.sentence()
+    assert [name for name, _ in facts(found) if name in ("additive", "rescaled")] == ["additive"]
 
 
 def test_a_code_for_missing_is_named_and_a_level_that_answers_one_number_or_a_rating_is_none():

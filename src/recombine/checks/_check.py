@@ -12,6 +12,7 @@ import numpy as np
 
 from recombine.checks import prediction as predicting
 from recombine.checks._coverage import Coverage, coverage
+from recombine.checks.additivity import where_answered
 from recombine.checks.advice import Advice
 from recombine.checks.cells import existing, shared_by_missing
 from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
@@ -212,8 +213,8 @@ def _suspects(
     """What is said of answers that may be slips, and of a level that responds unlike the others."""
     harder = () if judged.forecast is None else judged.forecast.harder
     slips = without_slips(*slips_in(train, known), train, known, asked, rules, seed, harder)
-    odd = judged.additivity.odd if judged.additivity and judged.contradicted else None
-    return slips, without_level(odd, train, known, asked, rules, seed)
+    against = where_answered(judged.additivity, judged.rescaled) if judged.contradicted else None
+    return slips, without_level(against, train, known, asked, rules, seed)
 
 
 def _described(

@@ -99,6 +99,13 @@ def scale_of(rescaled: Additivity | None) -> str | None:
     return rescaled.scale if rescaled is not None and rescaled.rejected is False else None
 
 
+def where_answered(found: Additivity | None, rescaled: Additivity | None) -> Additivity | None:
+    """Of a rejection the test on the scale that answers, where it rejects there too: in the answer's own units every
+    product of effects is an interaction, whichever one there is besides."""
+    both = found is not None and found.rejected and rescaled is not None and rescaled.rejected
+    return rescaled if both else found
+
+
 @dataclass(frozen=True, eq=False)
 class _Found:
     test: str

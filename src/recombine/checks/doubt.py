@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from recombine.checks.additivity import where_answered
 from recombine.checks.apart import Apart
 from recombine.checks.expected import Forecast, apart, shown
 
@@ -20,7 +21,10 @@ UNTOLD = "by the forecast the answers may err by more than all seen answers diff
 
 def evidence(result: CheckResult) -> str:
     """The test that contradicts adding up, and its p-value."""
-    return result.additivity.evidence if result.additivity is not None else ""
+    found = where_answered(result.additivity, result.rescaled)
+    if found is None:
+        return ""
+    return f"on the {found.scale} scale too: {found.evidence}" if found.scale else found.evidence
 
 
 def against(result: CheckResult) -> str:

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from recombine.checks.additivity import Additivity
 from recombine.checks.expected import shown
 from recombine.checks.forecast import forecast
 from recombine.checks.harder import Harder
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.modular import Ints
-from recombine.checks.one_level import Odd
 from recombine.checks.queries_asked import Asked
 from recombine.checks.seen_cells import Cells
 from recombine.checks.slips import coded, in_common
@@ -40,10 +40,11 @@ def without_slips(
 
 
 def without_level(
-    odd: Odd | None, train: Table, known: Identifiability, asked: Asked, rules: Sequence[str], seed: int
+    against: Additivity | None, train: Table, known: Identifiability, asked: Asked, rules: Sequence[str], seed: int
 ) -> list[str]:
     """What would be forecast for the others without the rows of a level that responds unlike them."""
-    if odd is None or train.target is None or asked.worst == "seen":
+    odd = None if against is None else against.odd
+    if against is None or odd is None or train.target is None or asked.worst == "seen":
         return []
     k = train.space.names.index(odd.factor)
     levels = [quoted(level) for level in train.space.factors[k].levels or ()]
@@ -53,9 +54,10 @@ def without_level(
     told, many = _forecast_without(cells, train.target, known, asked, others, rules, seed)
     if not told:
         return []
+    on = f" on the {against.scale} scale" if against.scale else ""
     return [
-        f"{odd.factor} {odd.level} may be alone in not adding up: without its rows the forecast for the {many:,} asked "
-        f"combinations of the others is {told}."
+        f"{odd.factor} {odd.level} may be alone in not adding up{on}: without its rows the forecast for the {many:,} "
+        f"asked combinations of the others is {told}."
     ]
 
 

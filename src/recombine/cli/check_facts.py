@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recombine.checks import CheckResult
+from recombine.checks.additivity import where_answered
 from recombine.checks.expected import per_cent, shown
 from recombine.cli.printing import counted
 from recombine.space import about, quoted
@@ -70,9 +71,10 @@ def _answers(result: CheckResult) -> list[tuple[str, str]]:
         tried = ", ".join(f"{rule.rule} {shown(rule.error, share)}" for rule in result.forecast.rules)
         why = f"; {why}" if (why := result.forecast.unlike_shown) else ""
         found.append(("rules", f"{tried} ({result.forecast.metric}){why}"))
-    if result.additivity is not None and not result.doubt:  # else the first sentence has it
+    there = result.rescaled is not None and where_answered(result.additivity, result.rescaled) is result.rescaled
+    if result.additivity is not None and (there or not result.doubt):  # else the first sentence has it
         found.append(("additive", result.additivity.words))
-    if result.rescaled is not None:
+    if result.rescaled is not None and not there:
         found.append(("rescaled", f"on the {result.rescaled.scale} scale {result.rescaled.words}"))
     return found
 
