@@ -116,6 +116,19 @@ def test_a_slip_in_a_combination_of_a_single_row_is_named():
         assert sum(bool(named(alone(100 + seed, 0.0, noise)[0])) for seed in range(40)) < 6
 
 
+def test_a_slip_beside_effects_that_multiply_is_named():
+    found, clean = [], 0
+    for seed in range(15):
+        table, where = alone(seed)
+        y, cells = np.exp(table["y"] / 6), zip(table["a"], table["b"], strict=True)
+        slipped = [v / 10 if f"({a}, {b})" == where else v for v, (a, b) in zip(y, cells, strict=True)]
+        found += [where in note for note in named({**table, "y": slipped}) if "far from the product of effects" in note]
+        clean += bool(named({**table, "y": y}))
+    assert len(found) > 7  # none by sums
+    assert all(found)
+    assert clean < 2
+
+
 def test_the_forecast_without_it_is_that_of_the_table_without_it():
     table, where = alone(3, 15.0)
     at = next(i for i, cell in enumerate(zip(table["a"], table["b"], strict=True)) if f"({', '.join(cell)})" == where)

@@ -29,7 +29,7 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
     apart = outliers(target)
     within = [(i, rows) for i, rows in rows_apart(target) if i not in apart]
     cells = [*missing, *apart, *(i for i, _ in within)]
-    off = [] if cells else off_the_sum(target, known)
+    off, what_of = ([], "") if cells else off_the_sum(target, known)
 
     def of(cell: int) -> str:
         return f"of ({', '.join(map(str, train.space.decode(train.codes[[cell]])[0].values()))})"
@@ -51,7 +51,7 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
     if off:
         what = "the answer {} lies" if len(off) == 1 else "the answers {} lie"
         named = ", ".join(f"{shown(float(train.target.mean[i]))} {of(i)}" for i in off)
-        said.append(f"{what.format(named)} far from the sum of effects, as no other does: {slip}")
+        said.append(f"{what.format(named)} far from the {what_of} of effects, as no other does: {slip}")
     return said, [*cells, *off]
 
 
