@@ -57,6 +57,13 @@ def test_independent_repeats_are_seldom_said_to_share_anything():
     assert said <= 3
 
 
+def test_many_repeats_of_a_design_on_which_lapack_gives_up_are_gone_through():
+    seen = np.array([0, 1, 2, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 26, 27])
+    a, b = np.divmod(np.repeat(seen, 50), 6)
+    y = np.random.default_rng(0).normal(size=len(a))
+    assert found_by_order(pl.DataFrame({"a": a.astype(str), "b": b.astype(str), "y": y})) is None
+
+
 def test_runs_are_found_by_the_order_of_rows_and_their_shifts_taken_off():
     found = found_by_order(planted(0, runs=2.0, pairs=2.0))
     assert found is not None

@@ -181,7 +181,9 @@ def _differ(cell: Ints, label: Ints, y: Floats) -> float | None:
     _, at, many = np.unique(left, return_inverse=True, return_counts=True)
     scores = _centred(cell, ndtri((np.cumsum(many) - many / 2)[at] / len(left)))[0]
     shifts = np.stack([_centred(cell, column)[0] for column in np.eye(int(label.max()) + 1)[label].T], axis=1)
-    into = orth(shifts, rcond=1e-9) if shifts.any() else shifts[:, :0]
+    sizes, axes = np.linalg.eigh(shifts.T @ shifts)  # of such columns, many alike, the SVD of LAPACK may not converge
+    told = sizes > 1e-9 * max(float(sizes[-1]), 1e-9)
+    into = shifts @ (axes[:, told] / np.sqrt(sizes[told]))
     size, free = into.shape[1], len(y) - int(cell.max()) - 1 - into.shape[1]
     if not size or free < LEAST_FREEDOM:
         return None
