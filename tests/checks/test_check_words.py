@@ -330,6 +330,11 @@ def test_rows_asked_about_that_carry_answers_are_held_against_the_forecast_and_n
     assert f"carry answers the rmse was {error:.3g}" in " ".join(said.notes)
     assert silent.forecast.realised is None
     assert "carry" not in " ".join(silent.notes)
+    assert "fewer asked ones" not in " ".join(said.notes)
+    many = pl.DataFrame(additive_table((6, 6), 3, kept=1.0, rows=20, noise=3.0))
+    fewer = check(many.filter(~asked), ["a", "b"], target="y", test=many.filter(asked).unique(["a", "b"], keep="first"))
+    assert fewer.forecast.error < 1
+    assert "as many rows as the seen ones; with the noise of the fewer asked ones about 3" in " ".join(fewer.notes)
     shown = check(train, ["a", "b"], target="y", test=train.head(2))
     assert "2 rows asked about carry an answer in 'y': nothing was learnt from them" in " ".join(shown.notes)
 

@@ -74,4 +74,7 @@ def test_a_table_whose_effects_multiply_says_so_of_its_rows():
     found = check(rows, ["a", "b"], target="y", test=asked)
     assert found.forecast.rule == "additive on a log scale"
     assert "single rows scatter by a factor of 1.2" in found.sentence()
+    assert "repeated row" not in found.sentence()
+    few = Target("y", None, np.array([2, 2, 1]), np.ones(3), np.array([0.5, 0.5, 0.0]))  # χ² of 2: 0.1026 to 5.991
+    assert scattered(few, None) == "by 0.707 (90 %: 0.409 to 3.12, by 2 repeated rows alone)"
     assert all(q.row_low > 0 for q in found.queries if q.status == "seen")

@@ -32,6 +32,8 @@ MOST_CODES, OFTEN = 7, 5
 """Different whole numbers that may be codes, and rows for each of them, on average."""
 MOST_HARDER = 3
 """Levels that are named."""
+FEWER = 1.2
+"""Times the forecast from which it is told what the noise of fewer rows makes of it."""
 MOST_SPACED = 6
 """Values of a number that are named."""
 WORTH_A_WORD = 0.1
@@ -113,7 +115,18 @@ def _told(train: Table, wanted: Table | None, expected: Forecast | None) -> list
     which = "1 combination" if told["cells"] == 1 else f"{told['cells']:,} combinations"
     first = f"on {which} asked about that are determined and carry answers the {expected.metric} was {error}"
     first += f", that of the same answer for all {same} (forecast {shown(expected.error, expected.share)}, "
-    return [f"{first}{low} to {high}); {own}."]
+    return [f"{first}{low} to {high}{_of_fewer(train.target, wanted.target, expected)}); {own}."]
+
+
+def _of_fewer(seen: Target, told: Target, expected: Forecast) -> str:
+    """What the forecast, which is of means like the seen ones, comes to for asked means of clearly fewer rows."""
+    if seen.scatter is None or seen.weights is not None or expected.shared or expected.metric != "rmse":
+        return ""
+    asked, own = (float((1 / target.count[target.count > 0]).mean()) for target in (told, seen))
+    there = math.sqrt(max(expected.error**2 + seen.scatter**2 * (asked - own), 0.0))
+    if there < FEWER * expected.error:
+        return ""
+    return f", of means of as many rows as the seen ones; with the noise of the fewer asked ones about {shown(there)}"
 
 
 def _harder(expected: Forecast | None) -> list[str]:

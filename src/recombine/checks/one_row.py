@@ -11,7 +11,7 @@ device, the same for all.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import chdtri, stdtrit
 
 from recombine.checks.expected import shown
 from recombine.checks.identifiability import Identifiability
@@ -19,6 +19,9 @@ from recombine.checks.modular import Floats
 from recombine.checks.noisy import row_noise
 from recombine.checks.scales import PLAIN, Scale, scaled, slopes
 from recombine.support.table import Target
+
+FEW_REPEATS = 10
+"""Rows beyond the first of their combination up to which rows may scatter half as far again as they seem to."""
 
 
 def scale_of_rows(target: Target, scale: Scale | None) -> Scale:
@@ -49,8 +52,11 @@ def next_rows(known: Identifiability, target: Target, scale: Scale | None) -> tu
 
 
 def scattered(target: Target, scale: Scale | None) -> str:
-    """How far single rows scatter, in words."""
-    if (on := scale_of_rows(target, scale)) is PLAIN:
-        return f"by {shown(target.scatter or 0.0)}"
-    factor = f"by a factor of {shown(float(np.exp(scaled(target, on).scatter or 0.0)))}"
-    return f"{factor} in the odds" if on.name == "log-odds" else factor
+    """How far single rows scatter, in words; of few repeats with the 90 % interval of such a standard deviation."""
+    on, freedom = scale_of_rows(target, scale), int(np.maximum(target.count - 1, 0).sum())
+    found = (target if on is PLAIN else scaled(target, on)).scatter or 0.0
+    ends = [found * np.sqrt(freedom / chdtri(freedom, chance)) for chance in (0.05, 0.95)]
+    told, low, high = (shown(float(value if on is PLAIN else np.exp(value))) for value in (found, *ends))
+    few = f" (90 %: {low} to {high}, by {freedom} repeated row{'s' if freedom > 1 else ''} alone)"
+    odds = " in the odds" if on.name == "log-odds" else ""
+    return f"by {'' if on is PLAIN else 'a factor of '}{told}{odds}{few if freedom < FEW_REPEATS else ''}"
