@@ -24,6 +24,9 @@ RUN, OUTSIDE = 2 / 3, 3 / 4
 """Share of the fraction that must have been run, since a few rows agree in some product by chance; and of the asked
 combinations that must lie outside."""
 MOST_NAMED = 3
+FOLD_OVER = "four"
+"""Asked combinations to run. With so many of them, of 25 half fractions of 4 factors each all were “determined” where
+nothing hid and none where the product of all acted (of 5 factors 25 and 13); with two 11 and none (25 and 4)."""
 
 Word = tuple[int, ...]
 
@@ -54,7 +57,8 @@ class NeverRun:
         return (
             f"{self.which} in the part of a fraction that was never run: with levels as −1 and 1, {same} the same for "
             "all that were seen. What such factors do together does not show, and what some of them do cannot be told "
-            f"from what the others do ({likes}): neither tests nor the forecast can see it."
+            f"from what the others do ({likes}): neither tests nor the forecast can see it. Once {FOLD_OVER} or so of the "
+            "asked ones are run and added, it can show."
         )
 
 

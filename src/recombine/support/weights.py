@@ -48,7 +48,8 @@ class Weights:
     @property
     def untold(self) -> str:
         """What an asked row weighs of which nothing is told."""
-        return f"asked combinations without a weight are taken to weigh {_shown(self.typical)}, the typical one"
+        typical = f"asked combinations without a weight are taken to weigh {_shown(self.typical)}, the typical one"
+        return f"{typical}: their ranges are too narrow for rows that weigh less"
 
 
 def _shown(weight: float) -> str:
