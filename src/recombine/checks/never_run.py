@@ -57,8 +57,8 @@ class NeverRun:
         return (
             f"{self.which} in the part of a fraction that was never run: with levels as −1 and 1, {same} the same for "
             "all that were seen. What such factors do together does not show, and what some of them do cannot be told "
-            f"from what the others do ({likes}): neither tests nor the forecast can see it. Once {FOLD_OVER} or so of the "
-            "asked ones are run and added, it can show."
+            f"from what the others do ({likes}): neither tests nor the forecast can see it. Once {FOLD_OVER} or so of "
+            "the asked ones are run and added, it can show."
         )
 
 
