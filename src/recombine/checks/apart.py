@@ -98,7 +98,8 @@ def _told(
 
 def _tried(rule: Adding, at: tuple[int, int]) -> tuple[float, float]:
     """The errors of a level's seen cells, each left out by itself: of the rule, and of the mean of the others."""
-    cells = np.flatnonzero(rule.cells.codes[:, at[0]] == at[1])
+    codes = rule.cells.codes
+    cells = np.flatnonzero((codes[:, at[0]] == at[1]) & ~rule.cells.thin(codes))
     if len(cells) < FEWEST:
         return float("nan"), float("nan")
     answers, some, surprise = rule.cells.answers[cells], cells[:: -(-len(cells) // MOST)], rule.surprise

@@ -12,7 +12,6 @@ import numpy as np
 from recombine.checks.adding import Adding
 from recombine.checks.chosen import SURER, WORTH, choose, density_of, off_scale
 from recombine.checks.contestants import contestants
-from recombine.checks.error_range import on_scale
 from recombine.checks.learners import learners
 from recombine.checks.losses import as_learnt, losses_of, metric_of, proof_of, sure_of
 from recombine.checks.modular import Floats, Ints
@@ -39,7 +38,7 @@ class Contest:
     values of a number between seen ones, which lie in narrower gaps than those that leaving values out makes."""
     densities: list[Floats | None]
     variances: list[Floats | None]
-    """Of each stand-in that of its forecast, by rules on a scale that is known beforehand."""
+    """Of each stand-in that of its forecast, by rules that tell it; none between seen values of a number."""
     substituted: dict[str, float | None] | None
     """What substitution covers and had right."""
 
@@ -135,9 +134,7 @@ def hold(cells: Cells, asked: Ints, drawn: StandIns, alone: bool, more: Sequence
         if between := cells.between(asked):
             nearer = nearer_of(rules, asked)
     densities = [density_of(rule) for rule in rules]
-    variances = [
-        rule.variance if isinstance(rule, Adding) and on_scale(rule) and not between else None for rule in rules
-    ]
+    variances = [rule.variance if isinstance(rule, Adding) and not between else None for rule in rules]
     truth = cells.answers[[int(group[0]) for group in drawn.groups]]
     substituted = _substitution(rules, said, truth, asked)
     return Contest(cells, asked, drawn, alone, rules, said, nearer, densities, variances, substituted)

@@ -26,6 +26,7 @@ from recombine.checks.error_range import (
     evenness,
     independent,
     likened_to,
+    on_scale,
     once,
     range_of,
     share_of,
@@ -37,6 +38,7 @@ from recombine.checks.learners import Learner
 from recombine.checks.losses import losses_of, many_rows, proof_of
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import Rule
+from recombine.checks.scales import PLAIN
 from recombine.checks.seen_cells import Cells
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.surface import beats_constant, each_alone
@@ -141,7 +143,7 @@ def _at_asked(contest: Contest, losses: list[Floats]) -> tuple[list[Floats], flo
     """Losses as of cells of the levels that are asked about, or as uncertain as these, how many times larger that makes
     them, and the share of the asked cells that tell as much as all."""
     best, winner, variance = contest.best, contest.winner, contest.variances[contest.best]
-    if isinstance(winner, Adding) and not contest.alone and variance is not None:
+    if isinstance(winner, Adding) and not contest.alone and variance is not None and on_scale(winner):
         there = winner.varies(contest.asked)
         if contest.cells.weights is not None:
             by_weight = [_weighed(contest, i, loss) for i, loss in enumerate(losses)]
@@ -152,13 +154,26 @@ def _at_asked(contest: Contest, losses: list[Floats]) -> tuple[list[Floats], flo
         return [likened if i == best else loss * levels for i, loss in enumerate(losses)], levels, evenness(there)
     told = not contest.alone and len(contest.cells.codes) >= SMALL  # of fewer, levels that err more are chance
     levels = asked_over_tried(winner, contest.asked, contest.places) if isinstance(winner, Adding) and told else 1.0
-    return [loss * levels for loss in losses], levels, 1.0
+    by_rows = [levels * _by_rows(contest, i) for i in range(len(losses))]
+    return [loss * factor for loss, factor in zip(losses, by_rows, strict=True)], by_rows[best], 1.0
+
+
+def _by_rows(contest: Contest, i: int) -> float:
+    """Where cells count by their rows and levels are asked about that one cell alone shows: the variance of asked
+    answers over that of answers left out, by a rule. A stand-in is left as few cells of a level, not as many rows."""
+    rule, tried, asked = contest.rules[i], contest.variances[i], contest.asked
+    if not isinstance(rule, Adding) or tried is None or contest.alone or rule.saturated or not rule.weighed:
+        return 1.0
+    if rule.scale is not PLAIN or not contest.cells.thin(asked).any():
+        return 1.0
+    own = float(rule.effects.noise[contest.firsts].mean())
+    return float((rule.effects.predict(asked, own)[1] ** 2).mean() / max(float(tried.mean()), 1e-300))
 
 
 def _weighed(contest: Contest, i: int, losses: Floats) -> Floats:
     """Losses of a rule as of rows that weigh what the asked ones do."""
     rule, tried = contest.rules[i], contest.variances[i]
-    if not isinstance(rule, Adding) or tried is None:
+    if not isinstance(rule, Adding) or tried is None or not on_scale(rule):
         return losses
     return likened_to(losses, tried, rule.varies(contest.asked))
 

@@ -1,6 +1,7 @@
 """Levels whose seen combinations err more than the others: the forecast is for the levels that are asked about.
 
-Every seen cell is left out by itself. With z the losses over their mean, the n cells of a level are expected to have
+Every seen cell that is not the only one of a level is left out by itself (of such a level nothing would be known). With
+z the losses over their mean, the n cells of a level are expected to have
 
     1 + n r / (1 + (n − 1) r) · (z̄ − 1),   r the correlation of z within the levels of the factor (at least 0)
 
@@ -51,7 +52,7 @@ def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
     cells = rule.cells
     kept, losses = _alone(rule)
     places, inside = _levels(cells.codes[kept], cells.curves)
-    if not places or losses.max() <= DUST * float(np.square(cells.answers).max()):
+    if not places or losses.max(initial=0.0) <= DUST * float(np.square(cells.answers).max()):
         return ()
     chance = _by_chance(losses, inside)
     found = []
@@ -67,7 +68,7 @@ def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
 def asked_over_tried(rule: Adding, asked: Ints, tried: Ints) -> float:
     """The mean loss to expect at the levels that are asked about, over that at the levels of the cells tried."""
     kept, losses = _alone(rule)
-    if losses.max() <= 0:
+    if losses.max(initial=0.0) <= 0:
         return 1.0
     z, expected = losses / losses.mean() - 1, [np.ones(len(asked)), np.ones(len(tried))]
     for k, size in enumerate(rule.cells.shape):
@@ -85,7 +86,9 @@ def asked_over_tried(rule: Adding, asked: Ints, tried: Ints) -> float:
 
 def _alone(rule: Adding) -> tuple[Ints, Floats]:
     """Seen cells, drawn where there are many, and their squared errors, each left out by itself."""
-    kept, surprise = _some(len(rule.cells.codes)), rule.surprise
+    kept, surprise = _some(np.flatnonzero(~rule.cells.thin(rule.cells.codes))), rule.surprise
+    if not len(kept):
+        return kept, np.zeros(0)
     losses = (rule.left_out([kept[[i]] for i in range(len(kept))])[:, 0] - rule.cells.answers[kept]) ** 2
     if rule.cells.weights is not None:  # a level of rows over few cases is no harder than others
         losses = losses * (rule.variance.mean() / np.maximum(rule.variance, 1e-300))
@@ -93,10 +96,9 @@ def _alone(rule: Adding) -> tuple[Ints, Floats]:
     return kept, losses
 
 
-def _some(cells: int) -> Ints:
+def _some(cells: Ints) -> Ints:
     """Cells that are looked at: all, or some drawn."""
-    every = np.arange(cells)
-    return np.sort(np.random.default_rng(0).choice(every, MOST, replace=False)) if cells > MOST else every
+    return np.sort(np.random.default_rng(0).choice(cells, MOST, replace=False)) if len(cells) > MOST else cells
 
 
 def _levels(codes: Ints, curves: Container[int]) -> tuple[list[tuple[int, int]], Floats]:

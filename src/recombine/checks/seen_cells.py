@@ -89,6 +89,14 @@ class Cells:
         some = {"rows": self.rows[kept], "answers": self.answers[kept], "spread": spread, "weights": weights}
         return replace(self, codes=self.codes[kept], **some)
 
+    def thin(self, codes: Ints) -> NDArray[np.bool_]:
+        """Which of these cells have a level that a single seen cell shows: without that one nothing is known of it."""
+        found = np.zeros(len(codes), dtype=bool)
+        for k, size in enumerate(self.shape):
+            if k not in self.curves:
+                found |= np.bincount(self.codes[:, k], minlength=size)[codes[:, k]] == 1
+        return found
+
     @property
     def numeric(self) -> bool:
         return self.answers.ndim == 1
