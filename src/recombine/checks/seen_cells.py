@@ -18,6 +18,8 @@ from recombine.support.table import Target
 SEVERAL = 5
 """Rows of another than the commonest class, for each cell, from which shares differ from chances as means of numbers
 do."""
+MOST = 0.6
+"""Share of the cells that hold the commonest class alone from which that says little of a rule."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,3 +115,9 @@ class Cells:
         if self.numeric or self.certain:
             return self.numeric
         return float(self.rows.mean()) * (1 - float(self.answers.mean(axis=0).max())) >= SEVERAL
+
+    @property
+    def lopsided(self) -> bool:
+        """Whether most cells hold the commonest class alone: a rule that says it a little more often everywhere gains in
+        all of them, by chance as well."""
+        return not self.numeric and float((self.answers == 1).mean(axis=0).max()) > MOST
