@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine.checks.adding import Adding
 from recombine.checks.chosen import SURER, WORTH, choose, density_of, off_scale
@@ -59,6 +60,11 @@ class Contest:
     @property
     def truth(self) -> Floats:
         return self.cells.answers[self.firsts]
+
+    @cached_property
+    def kind(self) -> NDArray[np.bool_]:
+        """Which stand-ins hold the commonest class alone, where a class is rare."""
+        return self.cells.commonest_alone[self.firsts]
 
     @cached_property
     def metric(self) -> str:

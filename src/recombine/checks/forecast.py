@@ -199,7 +199,7 @@ def _rule_errors(contest: Contest, losses: list[Floats], assumed: int) -> tuple[
         if rule.name == "surface":
             beats = beats_constant(cells)
         else:
-            margin = _margin(cells, proof, contest.proof[0], contest.few, cells.quadratic)
+            margin = _margin(contest.kind, proof, contest.proof[0], contest.few, cells.quadratic)
             beats = _beyond_chance(contest, rule, contest.rules[0], margin, rule.name in judged)
         error, explained = float(loss.mean()), 1 - float(loss.mean()) / constant if constant > 0 else None
         found.append(
@@ -215,7 +215,7 @@ def _outdone(contest: Contest, losses: list[Floats], assumed: int) -> bool:
     at = next((i for i, rule in enumerate(contest.rules) if rule.name == ASSUMED.get(assumed)), best)
     sums = winner.name.startswith(("additive", "curved", "constant")) or at == best
     sums = sums or float((losses[at] - losses[best]).mean()) < NEXT_TO_NOTHING * float(losses[at].mean())
-    margin = 0.0 if sums else _margin(contest.cells, proof[best], proof[at], contest.few)
+    margin = 0.0 if sums else _margin(contest.kind, proof[best], proof[at], contest.few)
     return winner.name == "surface" or _beyond_chance(contest, winner, contest.rules[at], margin, not contest.alone)
 
 
@@ -224,7 +224,7 @@ def _scale_told(contest: Contest) -> bool:
     at = next((i for i, rule in enumerate(contest.rules) if rule.name == ASSUMED[1]), None)
     if at is None or not contest.winner.name.startswith(f"{ASSUMED[1]} on "):
         return False
-    margin = _margin(contest.cells, contest.proof[contest.best], contest.proof[at], contest.few)
+    margin = _margin(contest.kind, contest.proof[contest.best], contest.proof[at], contest.few)
     return _beyond_chance(contest, contest.winner, contest.rules[at], margin, not contest.alone)
 
 
@@ -233,14 +233,16 @@ def _rooted(loss: float, metric: str) -> float:
     return float(np.sqrt(loss)) if metric == "rmse" else loss
 
 
-def _margin(cells: Cells, loss: Floats, other: Floats, few: int, numbers: bool = False) -> float:
-    """How far beyond chance a rule beats another (1: just), by the mean gain, or by how many stand-ins gain, unless
-    they would by chance as well: large errors are few. ``numbers``: squared errors of the constant, where the gain is judged as a correlation of answers
+def _margin(kind: np.ndarray, loss: Floats, other: Floats, few: int, numbers: bool = False) -> float:
+    """How far beyond chance a rule beats another (1: just), by the mean gain, or by how many stand-ins gain, of both
+    kinds if they are of two: large errors are few. ``numbers``: squared errors of the constant, where the gain is judged as a correlation of answers
     with what was left out; its own scatter, that of a few large errors, hides it."""
     gain = other - loss
     if gain.mean() <= 1e-12 * float(other.mean()):
         return 0.0
-    signs = 0.0 if cells.lopsided else 2 * (float((gain > 0).mean()) - 0.5) * np.sqrt(few) / ONE_SIDED
+    kinds = [one for one in (kind, ~kind) if one.any()]
+    more, size = sum(float((gain[one] > 0).mean()) - 0.5 for one in kinds), sum(1 / one.mean() for one in kinds)
+    signs = 2 * more * np.sqrt(few / size) / ONE_SIDED
     if not numbers:
         return float(max(gain.mean() / max(gain.std(ddof=1), 1e-300) * np.sqrt(few) / ONE_SIDED, signs))
     spare = max(few / SHARED - 2, 1.0)
@@ -263,5 +265,5 @@ def _beyond_chance(contest: Contest, rule: Rule, other: Rule, margin: float, jud
                 loss * near for loss, near in zip((two, one), nearer_of([other, rule], contest.asked), strict=True)
             )
         constant = cells.quadratic and other.name == "constant"
-        margins.append(_margin(cells, one, two, len(set(firsts)), constant))
+        margins.append(_margin(cells.commonest_alone[firsts], one, two, len(set(firsts)), constant))
     return float(np.median(margins)) > 1

@@ -19,7 +19,7 @@ SEVERAL = 5
 """Rows of another than the commonest class, for each cell, from which shares differ from chances as means of numbers
 do."""
 MOST = 0.6
-"""Share of the cells that hold the commonest class alone from which that says little of a rule."""
+"""Share of the cells that hold the commonest class alone from which a class is rare."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,11 @@ class Cells:
         return float(self.rows.mean()) * (1 - float(self.answers.mean(axis=0).max())) >= SEVERAL
 
     @property
-    def lopsided(self) -> bool:
-        """Whether most cells hold the commonest class alone: a rule that says it a little more often everywhere gains in
-        all of them, by chance as well."""
-        return not self.numeric and float((self.answers == 1).mean(axis=0).max()) > MOST
+    def commonest_alone(self) -> NDArray[np.bool_]:
+        """Which cells hold the commonest class alone, where most do: there a rule that says it a little more often
+        everywhere gains, by chance as well. Else none."""
+        alone = np.zeros(len(self.codes), dtype=bool)
+        if not self.numeric:
+            pure = self.answers == 1
+            alone = pure[:, int(pure.sum(axis=0).argmax())]
+        return alone if alone.mean() > MOST else np.zeros_like(alone)
