@@ -9,10 +9,12 @@ from planted_tables import grid, table
 from recombine.checks import check
 
 
-def test_few_whole_numbers_with_gaps_may_be_codes():
+def test_few_whole_numbers_may_be_codes():
     rng = np.random.default_rng(0)
     cells = grid(4, 4).repeat(3, axis=0)[:42]
-    for values, told in (([10, 20, 30, 40], True), ([1, 2, 3, 4], False), ([10.5, 20, 30], False)):
+    for values, told in (
+        ([10, 20, 30, 40], True), ([1, 2, 3], True), ([1, 2, 3, 4], False), ([10.5, 20, 30], False),
+    ):  # fmt: skip
         notes = check(table(cells, rng.choice(values, 42).tolist()), ["a", "b"], target="y").notes
         assert any("if they are codes" in note for note in notes) == told
 

@@ -140,6 +140,9 @@ def test_a_text_among_numbers_is_a_slip_and_no_class():
         table["y"] = [f"{sign}{v:,}" for v in range(1361, 1368)]
         with pytest.raises(InputError, match=f"remove the unit '{re.escape(sign.strip())}'"):
             check(table, ["a", "b"], target="y")
+    table["y"] = [f"01:1{v}:00" for v in range(7)]
+    with pytest.raises(InputError, match="write durations as numbers of one unit, such as seconds, or say that"):
+        check(table, ["a", "b"], target="y")
     said = check(table, ["a", "b"], target="y", target_kind="class").forecast
     assert said is None or max(rule.error for rule in said.rules) <= 1
 

@@ -28,8 +28,9 @@ UNEVEN = 3
 """Times the median width from which a range is one of a hard combination."""
 FEWEST_MARKS, MOST_MARKS = 3, 11
 """Different answers of a scale such as a rating."""
-MOST_CODES, OFTEN = 7, 5
-"""Different whole numbers that may be codes, and rows for each of them, on average."""
+MOST_CODES, MOST_IN_A_ROW, OFTEN = 7, 3, 5
+"""Different whole numbers that may be codes, also where none is left out between them, and rows for each of them, on
+average."""
 MOST_HARDER = 3
 """Levels that are named."""
 FEWER = 1.2
@@ -201,12 +202,14 @@ def _bits(target: Target | None) -> list[str]:
 
 
 def _codes(target: Target | None) -> list[str]:
-    """Whole numbers that recur and leave others out, as codes of classes do; ratings and counts leave none out."""
+    """Whole numbers that recur and leave others out, as codes of classes do, or just 1, 2 and 3; ratings and counts are
+    more and leave none out."""
     if target is None or not target.numeric:
         return []
     given = np.unique(_given(target))
     few = FEWEST_MARKS <= len(given) <= MOST_CODES and target.count.sum() >= OFTEN * len(given)
-    if not few or (given != given.round()).any() or (np.diff(given) == 1).any():
+    near = len(given) > MOST_IN_A_ROW and (np.diff(given) == 1).any()
+    if not few or near or (given != given.round()).any():
         return []
     values = ", ".join(f"{v:g}" for v in given)
     return [f"Answers are few whole numbers ({values}), taken as numbers; if they are codes, --target-kind class."]

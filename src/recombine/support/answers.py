@@ -19,6 +19,7 @@ from recombine.support.numerals import (
     LARGEST,
     alike,
     as_number,
+    durations,
     is_blank,
     one_of_alike,
     read_numbers,
@@ -240,7 +241,8 @@ def find_answers(
     if kind == "number":
         raise InputError(f"the target {target!r} holds {said.no_numbers(target, blamed or texts, BLANK)}.")
     mixed = kind is None and odd is not None and plain > 1
-    measured = plain + (len(others) if kind is None and (unit_of(others) or units_of(others)) else 0)
+    written = unit_of(others) or units_of(others) or durations(others)
+    measured = plain + (len(others) if kind is None and written else 0)
     broken = any(not (as_number(t) or 0.0).is_integer() for t in texts)
     few, mostly = (FEW_BROKEN, MOSTLY_BROKEN) if broken else (FEW_NUMBERS, MOSTLY)
     if kind is None and others and measured >= max(few, mostly * len(texts)):

@@ -35,6 +35,8 @@ SPACES = re.compile(r"(?<=[0-9])[\s\u00a0\u202f](?=[0-9]{3}(?![0-9]))")
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
 WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s*([^\s0-9.,].{0,15})")
 IN_FRONT = re.compile(r"[+-]?([A-Z]{0,3}[$€£¥₩₹₽]|USD|EUR|GBP|CHF|JPY)\s*[+-]?[0-9][0-9.,]*")
+CLOCK = re.compile(r"[+-]?[0-9]+(:[0-5][0-9]){1,2}([.,][0-9]+)?")
+"""A duration, 01:10:00 or 12:30.5."""
 DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?")
 
 
@@ -145,6 +147,11 @@ def units_of(texts: Iterable[str]) -> list[str]:
 
 def _unit(text: str) -> re.Match[str] | None:
     return WITH_UNIT.fullmatch(text.strip()) or IN_FRONT.fullmatch(text.strip())
+
+
+def durations(texts: Iterable[str]) -> bool:
+    """Whether all of these texts are hours, minutes and seconds, as clocks show them."""
+    return all(CLOCK.fullmatch(t.strip()) for t in texts)
 
 
 def refuse_enormous(name: str, values: Iterable[float], where: Callable[[], str] = lambda: "") -> None:
