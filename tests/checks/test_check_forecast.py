@@ -15,7 +15,7 @@ from recombine.checks.adding import Adding
 from recombine.checks.effects import Effects
 from recombine.checks.error_range import evenness, independent, likened_to, range_of
 from recombine.checks.expected import Forecast
-from recombine.checks.forecast import _outdone, forecast
+from recombine.checks.forecast import _margin, _outdone, forecast
 from recombine.checks.losses import as_learnt
 from recombine.checks.odds import Odds
 from recombine.checks.scales import scales
@@ -498,5 +498,18 @@ def test_a_rule_that_gains_next_to_nothing_outdoes_nothing_however_sure_that_is(
     for gain, told in ((0.0002, False), (0.01, True)):
         losses = [sums + 0.2, sums, sums - gain * (1 + 0.1 * rng.standard_normal(400))]
         rules = [SimpleNamespace(name=name) for name in names]
-        contest = SimpleNamespace(best=2, winner=rules[2], rules=rules, proof=losses, few=400, alone=True)
+        contest = SimpleNamespace(
+            best=2, winner=rules[2], rules=rules, proof=losses, few=400, alone=True, kind=np.zeros(400, dtype=bool)
+        )
         assert _outdone(contest, losses, 1) is told
+
+
+@pytest.mark.parametrize(("gains", "told"), [(0.0, False), (0.6, True)])
+def test_a_rule_that_says_a_rare_class_less_often_everywhere_does_not_beat_the_same_answer_for_all(gains, told):
+    """It gains in all combinations without that class; one that knows where the class is gains in others too."""
+    rare = np.arange(60) < 15
+    shares = np.where(rare, 0.2, 0.0)
+    cells = Cells(grid(10, 6), (10, 6), np.full(60, 5.0), np.stack([1 - shares, shares], axis=1), None)
+    gain = np.where(rare, np.where(np.arange(60) < 15 * gains, 0.03, -0.02), 0.01)
+    assert (_margin(cells.commonest_alone, 0.1 - gain, np.full(60, 0.1), 60) > 1) is told
+    assert not cells.take(np.arange(30)).commonest_alone.any()  # in half of these the class is, so it is not rare

@@ -89,3 +89,23 @@ def test_a_forecast_is_for_the_levels_that_are_asked() -> None:
     assert np.median(factors[::2]) > 1.3 > 1 > np.median(factors[1::2])
     now, before = np.mean(held, axis=0)
     assert before < now > 0.8
+
+
+@pytest.mark.parametrize(("rows", "most"), [(1, 1.1), (5, 0.95)])
+def test_the_only_combination_of_a_level_does_not_make_asked_ones_harder(rows: int, most: float) -> None:
+    """Left out it errs by all that its level does, which says nothing of asked combinations of that level; these err
+    less the more rows it has."""
+    levels = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        codes = np.stack(np.unravel_index(np.arange(72), (12, 6)), axis=1)
+        thin = codes[:, 0] > 7
+        seen = np.where(thin, codes[:, 1] == 0, rng.random(72) < 0.75)
+        codes, often = codes[seen], np.where(thin[seen], rows, 1.0)
+        noise = 0.3 * rng.normal(size=len(codes)) / np.sqrt(often)
+        answers = 4 * rng.normal(size=12)[codes[:, 0]] + rng.normal(size=6)[codes[:, 1]] + noise
+        asked = np.stack([np.repeat(np.arange(8, 12), 5), np.tile(np.arange(1, 6), 4)], axis=1)
+        told = forecast(Cells(codes, (12, 6), often, answers, 0.09 if rows > 1 else None), asked)
+        assert not isinstance(told, str)
+        levels.append(told.levels)
+    assert np.mean(levels) < most, levels

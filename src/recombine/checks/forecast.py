@@ -234,9 +234,9 @@ def _rooted(loss: float, metric: str) -> float:
 
 
 def _margin(kind: np.ndarray, loss: Floats, other: Floats, few: int, numbers: bool = False) -> float:
-    """How far beyond chance a rule beats another (1: just), by the mean gain, or by how many stand-ins gain, of both
-    kinds if they are of two: large errors are few. ``numbers``: squared errors of the constant, where the gain is judged as a correlation of answers
-    with what was left out; its own scatter, that of a few large errors, hides it."""
+    """How far beyond chance a rule beats another (1: just), by the mean gain, or by how many stand-ins gain, of either
+    ``kind`` alike: large errors are few. ``numbers``: squared errors of the constant, where the gain is judged as a
+    correlation of answers with what was left out; its own scatter, that of a few large errors, hides it."""
     gain = other - loss
     if gain.mean() <= 1e-12 * float(other.mean()):
         return 0.0
