@@ -21,7 +21,7 @@ def table(seed: int) -> pd.DataFrame:
 
 def notes(frame: pd.DataFrame) -> list[str]:
     found = rc.measure_predictions(frame.drop(columns="where"), ["a", "b"], target="y", prediction="p",
-                                   split="part=test")  # fmt: skip
+                                   split="part=test", target_kind="number")  # fmt: skip
     return [found.look] if "squared error: row" in found.look else []
 
 
@@ -58,3 +58,13 @@ def test_all_rows_of_one_combination_are_no_slips():
     first = frame[frame["where"] == "unseen"].iloc[0]
     frame.loc[(frame.a == first.a) & (frame.b == first.b), "p"] += 60
     assert not notes(frame)
+
+
+def test_a_rare_event_is_no_slip_and_a_prediction_that_ran_away_among_events_is():
+    frame = table(3).assign(p=0.03, y=0.0)
+    frame.loc[[frame.index[frame["where"] == where][5] for where in PARTS], "y"] = 1.0
+    assert not notes(frame)
+    frame.loc[7, "p"] = 40.0
+    (said,) = notes(frame)
+    assert said.startswith("One of the ") and "row 8 (" in said
+    assert said.count("squared error") == 1

@@ -3,7 +3,8 @@
     their share of the squared error ≥ HALF,   the least of them ≥ FAR × the median of the others',   ≥ TIMES × the next
 
 Means and their intervals are of these rows then, whatever the verdict, and no further row would help. Several are told
-only among many, each of another combination: rows of one combination that err together are no slips.
+only among many, each of another combination: rows of one combination that err together are no slips. Nor is an event
+because it is rare: where most answers are one and the same, an error counts that is far larger than events are.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ def lone_rows(
         "row ", *factors, y=pl.col(columns.target), p=pl.col(columns.prediction), test=test,
         seen=(~test).any().over(cell),
     ).drop_nulls(["y", "p", "test"]))  # fmt: skip
-    told, seen = list[str](), pl.col("seen")
+    told, seen, least = list[str](), pl.col("seen"), TIMES * _events(rows["y"].to_numpy().astype(float))
     groups = {"training rows": ~pl.col("test"), "test rows of seen combinations": pl.col("test") & seen,
               "rows of unseen combinations": ~seen} if split else {"rows": pl.lit(True)}  # fmt: skip
     for where, here in groups.items():
         group = rows.filter(here)
         error = np.abs(group["y"].to_numpy().astype(float) - group["p"].to_numpy().astype(float))
         cells = group.select(pl.struct(factors).rank("dense")).to_series().to_numpy()
-        if len(error) < FEWEST or not np.isfinite(error).all() or not len(few := _few(error, cells)):
+        if len(error) < FEWEST or not np.isfinite(error).all() or not len(few := _few(error, cells, least)):
             continue
         found = []
         for one in (group.row(int(i), named=True) for i in few):
@@ -62,13 +63,22 @@ def lone_rows(
     return tuple(told)
 
 
-def _few(error: FloatArray, cells: NDArray[Any]) -> NDArray[np.int64]:
-    """The places of the few largest, the largest first; none where these do not stand apart."""
+def _events(answers: FloatArray) -> float:
+    """How far from the usual answer others lie, all but one that may have slipped; 0 where none is that of most."""
+    values, times = np.unique(answers, return_counts=True)
+    if not len(answers) or 2 * times.max() < len(answers):
+        return 0.0
+    away = np.sort(np.abs(answers - values[times.argmax()]))
+    return float(away[-2] or away[-1]) if len(away) > 1 else 0.0
+
+
+def _few(error: FloatArray, cells: NDArray[Any], least: float) -> NDArray[np.int64]:
+    """The places of the few largest, the largest first; none where these do not stand apart, or are below ``least``."""
     order = np.argsort(-error, kind="stable")
     size, whole = error[order], float(error @ error)
     for k in range(1, 1 + max(1, min(MOST, len(error) // AMONG))):
         rest = size[k:]
-        apart = size[k - 1] > 0 and size[k - 1] >= max(FAR * float(np.median(rest)), TIMES * rest[0])
+        apart = size[k - 1] > 0 and size[k - 1] >= max(FAR * float(np.median(rest)), TIMES * rest[0], least)
         if apart and size[:k] @ size[:k] >= HALF * whole and len({*cells[order[:k]].tolist()}) == k:
             return order[:k]
     return order[:0]
