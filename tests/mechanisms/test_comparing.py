@@ -313,14 +313,14 @@ def test_answers_that_are_all_alike_or_copied_or_nobodys_are_said():
     assert any("no row of the table has ('elm')" in note for note in odd.notes)
     y = A + B + rng.normal(size=len(A))
     for said, copied in ((y, True), (A + B, False), (y + 1e-9, False)):
-        notes = measure_predictions({**table, "y": y, "p": said}, ["a", "b"], **options).notes
-        assert any("may have been made from 'y'" in note for note in notes) == copied
+        result = measure_predictions({**table, "y": y, "p": said}, ["a", "b"], **options)
+        assert ("may have been made from 'y'" in result.sentence()) == (result.verdict == "unclear") == copied
     with pytest.raises(InputError, match="noise is 100, but answers vary by no more than"):
         measure_predictions({**table, "y": y, "p": y}, ["a", "b"], noise=100, **options)
     with pytest.raises(InputError, match="say what the model is asked"):
         rc.measure(lambda x: x)
     exact = measure_predictions({**table, "y": 0.1234 * (A + B), "p": 0.1234 * (A + B)}, ["a", "b"], **options)
-    assert not any("made from" in note for note in exact.notes)
+    assert exact.verdict == "composes" and "made from" not in exact.sentence()
 
 
 def test_what_a_few_large_errors_hide_from_the_mean_is_said_combination_by_combination():

@@ -1,24 +1,35 @@
-"""Are new rows of seen combinations answered better than their noise allows?
+"""Are new rows, of seen or of unseen combinations, answered better than their noise allows?
 
 Whoever knows the factors alone errs on a new row by its noise, or more. Rows that share a combination tell how much
 that is: those of unseen combinations, and training's own. A seen combination with a single new row has none that tells,
 and its error would pass for its noise, however small: a model that has seen the very rows, or reads a column there that
 it does not read elsewhere, would seem to compose. So the error of all new rows of seen combinations together is held
 against the noise that others tell, by an F-test; of rows of several kinds the least noise counts.
+
+Mean answers to unseen combinations of n rows are off by noise / n, or more, whoever gives them,
+
+    n · (p̄ − ȳ)² ≥ noise,
+
+so that those which are far nearer were made with these very rows in hand.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import fdtr
 
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.finding import LEVEL
+from recombine.statistics import FloatArray
 
 FEWEST_FREE = 10
 """Rows beyond the first of their combination that tell a noise."""
 FAR_BELOW = 0.25
 """Share of the noise that an error has to be below: tails and rows that are noisier than others give half of it."""
+
+MANY = 1_000_000
+"""As many rows tell a noise that is known."""
 
 
 def noise_left(answers: Answers) -> float:
@@ -40,6 +51,33 @@ def noise_left(answers: Answers) -> float:
     rows = int(n[at].sum())
     clearly = share < FAR_BELOW and all(fdtr(rows, many, error / noise) < LEVEL for noise, many in told)
     return share if clearly else 1.0
+
+
+def nearer_than_noise(answers: Answers, said: float | None = None) -> bool:
+    """Whether numbers for unseen combinations are nearer to the right ones, clearly, than a quarter of the noise that
+    their rows, new rows of seen ones and training's tell. ``said``: the noise that a person tells."""
+    at, away, n, trained = answers.compared, answers.unseen, answers.counts, answers.trained
+    if answers.classes is not None or answers.within is None or not away.any() or not answers.space.finite:
+        return False
+    sides = [(answers.within[away], n[away]), (answers.within[at], n[at])]
+    if trained is not None and trained.inside is not None:
+        sides.append((trained.inside, trained.weights))
+    told = [noise for inside, rows in sides for noise in _told(inside, rows)]
+    told += [(said, MANY)] if said else []
+    off = np.square(answers.predicted.mean(axis=0) - answers.target).mean(axis=1)[away] / answers.scale
+    near, many = float((n[away] * off).mean()), int(away.sum())
+    return bool(told) and all(fdtr(many, free, near / (FAR_BELOW * noise)) < LEVEL for noise, free in told)
+
+
+def _told(inside: FloatArray, rows: NDArray[np.int64] | FloatArray) -> list[tuple[float, int]]:
+    """The noise that rows of one combination tell, and how many rows tell it; nothing where few do, or where there is
+    none. No more than half of the combinations have: a few noisy ones or rare events are not the noise of all."""
+    several, free = rows > 1, int((rows - 1).sum())
+    if free < FEWEST_FREE:
+        return []
+    each = inside[several] * rows[several] / (rows[several] - 1)
+    noise = min(float(np.median(each)), float(rows @ inside) / free)
+    return [(noise, free)] if noise > 0 else []
 
 
 def _among_training(trained: Trained) -> list[tuple[float, int]]:

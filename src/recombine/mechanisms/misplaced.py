@@ -1,4 +1,4 @@
-"""Were predictions of test rows put beside the wrong rows, or are all of them one and the same?
+"""Were predictions of test rows put beside the wrong rows, are all of them one and the same, or the answers themselves?
 
 A learner that answers training rows right, and new rows of the same combinations as if it had never seen them, is said
 to overfit. Rows that were sorted in between, or a test set whose columns were not found, look the same in errors. They
@@ -48,6 +48,8 @@ ENCODE = (
     "the predictions are of two models, or of a column that differs between the parts: encode both parts by one "
     "encoder."
 )
+COPIED = "predictions are the answers themselves"
+FEWEST_COPIES, MOSTLY = 3, 0.5
 Rows = NDArray[np.bool_]
 
 
@@ -66,11 +68,19 @@ class Misplaced:
         """Whether combinations are answered in two ways."""
         return self.why == ANEW
 
+    @property
+    def copied(self) -> bool:
+        """Whether predictions are the answers themselves, of which errors say nothing."""
+        return self.why == COPIED
+
 
 def misplaced(
     frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split: tuple[str, str] | None
 ) -> Misplaced:
-    """What predictions of test rows look like. Training rows need predictions, and seen combinations test rows."""
+    """What predictions of test rows look like. Training rows need predictions, and seen combinations test rows, but
+    where they are the answers."""
+    if copies := _copies(frame, columns, factors, split):
+        return Misplaced(COPIED, copies)
     if split is None or collect(frame.select(pl.len()))[0, 0] > MOST_ROWS:
         return Misplaced()
     y, p, cell = pl.col(columns.target), pl.col(columns.prediction), pl.struct(factors)
@@ -88,6 +98,27 @@ def misplaced(
         return Misplaced()
     levels = np.array(rows["levels"].to_list())
     return _looked_at(values[0], values[1], test, test & seen, cell_, levels, columns.kind == "class")
+
+
+def _copies(
+    frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split: tuple[str, str] | None
+) -> str:
+    """That predictions are the answers, to all decimals, where answers of one combination differ."""
+    if columns.kind == "class":
+        return ""
+    y, p = pl.col(columns.target), pl.col(columns.prediction)
+    rows = frame if split is None else frame.filter(pl.col(split[0]).cast(pl.String) == split[1])
+    rows = rows.filter((y * 1000 - (y * 1000).round()).abs() > 1e-6).select(*factors, y, same=p == y)
+    if not (collect(rows.select(pl.col("same").mean()))[0, 0] or 0) > MOSTLY:
+        return ""
+    several = rows.filter(y.n_unique().over(factors) > 1)
+    count, of = collect(several.select(pl.col("same").sum().alias("count"), pl.len().alias("of"))).row(0)
+    if count < FEWEST_COPIES or count < MOSTLY * of:
+        return ""
+    return (
+        f"{count:,} of {of:,} test rows are answered rightly to all decimals, where answers of one combination differ: "
+        f"{columns.prediction!r} may have been made from {columns.target!r}, and errors then say nothing."
+    )
 
 
 def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, levels: Any, classes: bool) -> Misplaced:

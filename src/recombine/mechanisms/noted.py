@@ -12,11 +12,8 @@ from recombine.mechanisms.given_away import given_away
 from recombine.mechanisms.known_rows import noise_left
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import brief, figure_words, share
-from recombine.mechanisms.told_apart import more_than, told_apart
+from recombine.mechanisms.told_apart import FAR_LESS, more_than, told_apart
 from recombine.statistics import FEW, FloatArray
-
-FAR_LESS = 0.1
-"""Share of the noise that a learner may leave before it is said that the answer may have leaked."""
 
 
 def noted(case: Case) -> list[str]:

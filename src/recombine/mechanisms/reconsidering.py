@@ -19,7 +19,7 @@ from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.evidence import FAILING
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.ignored import ignored
-from recombine.mechanisms.known_rows import noise_left
+from recombine.mechanisms.known_rows import nearer_than_noise, noise_left
 from recombine.mechanisms.losing import (
     LEAK,
     below_constant,
@@ -36,6 +36,7 @@ from recombine.mechanisms.same import one_chance_where_unseen
 from recombine.mechanisms.standing_out import StandingOut
 from recombine.mechanisms.summing import sums_but_for
 from recombine.mechanisms.sure import worse_than_shares
+from recombine.mechanisms.told_apart import follows_rows
 from recombine.mechanisms.with_training import with_training
 from recombine.mechanisms.written import Written
 
@@ -45,6 +46,11 @@ WRITTEN = "training rows are answered right, and new rows of seen combinations r
 NEW_LEVELS = "all of these hold a level that training never shows, of which nothing can be known"
 ONE_ANSWER = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
 MORE_THAN_A_PART = "by mean errors more than half of what it knows of seen ones is lost, but intervals leave it open"
+TOO_NEAR = "better than the noise of their rows allows: look for a leak, such as these rows or their means in training"
+TOLD_MORE = (
+    "better than the noise allows who knows the factors alone (look for a leak of the answer, unless it is told much "
+    "more than these)"
+)
 AS_WRONG = "one level is as wrong where it was seen"
 
 
@@ -68,7 +74,7 @@ def reconsidered(
         verdict, why = "unclear", LEAK
     if verdict in ("composes", *FAILING) and 0 < undetermined.of == undetermined.levels:
         verdict, why = "unclear", NEW_LEVELS
-    return verdict, why
+    return _too_well(case, (verdict, why))
 
 
 def _standing_out(case: Case, verdict: str, why: str, apart: StandingOut, speaks: bool, copies: bool) -> Ruling:
@@ -98,6 +104,19 @@ def _beyond_said_noise(case: Case, apart: StandingOut) -> bool:
         return False
     here = np.any([answers.codes[:, place] == code for place, code in apart.levels], axis=0) & answers.unseen
     return bool((answers.error[:, here].mean(axis=0) > 3 * floor.mean + case.margin).all())
+
+
+def _too_well(case: Case, ruling: Ruling) -> Ruling:
+    """The verdict where unseen combinations are answered better than their noise allows who knows the factors alone.
+    Who answers all rows of a combination alike reads no more than these; others may, and that is said."""
+    answers = case.answers
+    if ruling[0] != "composes" or answers.bare is not None:
+        return ruling
+    several = bool((answers.counts[answers.unseen] > 1).any())
+    if several and not answers.varies and nearer_than_noise(answers):
+        return "unclear", f"unseen combinations are answered {TOO_NEAR}"
+    near = follows_rows(answers) if several else nearer_than_noise(answers, case.known)
+    return ("composes", TOLD_MORE) if near else ruling
 
 
 def nothing_to_learn(case: Case, ruling: Ruling) -> Ruling:
@@ -147,13 +166,13 @@ def written_otherwise(case: Case, ruling: Ruling, told: Written) -> Ruling | Non
 
 
 def put_elsewhere(case: Case, ruling: Ruling, otherwise: bool) -> tuple[Ruling, str]:
-    """The verdict where predictions of test rows are all alike, stand beside the wrong rows or answer combinations
-    anew, and what to look at first: what they cost is neither overfitting nor a failure to compose. ``otherwise``:
+    """The verdict where predictions of test rows are all alike, the answers, beside the wrong rows or combinations
+    answered anew, and what to look at first: what they cost is neither overfitting nor a failure to compose. ``otherwise``:
     whether these rows are right but for how they are written, which is no other answer."""
     found = case.answers.misplaced
     if not found.look or (found.anew and otherwise) or ruling[0] not in (*FAILING, "overfits", "unclear", "composes"):
         return ruling, ""
-    stays = ruling[0] == "composes" or (found.by_heart and ruling[0] == "overfits")
+    stays = (ruling[0] == "composes" and not found.copied) or (found.by_heart and ruling[0] == "overfits")
     return ruling if stays else ("unclear", found.why), found.look
 
 

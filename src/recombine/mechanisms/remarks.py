@@ -40,7 +40,7 @@ def remarks(
             f"All probabilities in {prediction[0]!r} lie on one side of 0.5, so that as classes they are one and the "
             "same" + "; --target-kind number judges the probabilities themselves" * plain + "."
         )
-    notes += _unheard_of(frame, columns) if columns.kind == "class" else _too_good(frame, columns, factors, split)
+    notes += _unheard_of(frame, columns) if columns.kind == "class" else []
     notes += _duplicates(frame, columns, factors, split)
     return notes + (_hints(columns, frame) if told is None else [])
 
@@ -58,25 +58,6 @@ def _unheard_of(frame: pl.LazyFrame, columns: Columns) -> list[str]:
         f"{rows_words(count, 'is', 'are')} predicted to be of a class that no row of the table has ({name!r}"
         + ", …" * (len(odd) > 1) + f"): wrong, whatever the answer.{capitals}"
     ]  # fmt: skip
-
-
-def _too_good(
-    frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split: tuple[str, str] | None
-) -> list[str]:
-    """Predictions that are the answers, to all decimals, where answers of one combination differ."""
-    y, p = pl.col(columns.target), pl.col(columns.prediction)
-    rows = frame if split is None else frame.filter(pl.col(split[0]).cast(pl.String) == split[1])
-    rows = rows.filter((y * 1000 - (y * 1000).round()).abs() > 1e-6).select(*factors, y, same=p == y)
-    if not (collect(rows.select(pl.col("same").mean()))[0, 0] or 0) > 0.5:
-        return []
-    several = rows.filter(y.n_unique().over(factors) > 1)
-    count, of = collect(several.select(pl.col("same").sum().alias("count"), pl.len().alias("of"))).row(0)
-    if count < FEWEST_COPIES or 2 * count < of:
-        return []
-    return [
-        f"{count:,} of {of:,} test rows are answered rightly to all decimals, where answers of one combination differ: "
-        f"{columns.prediction!r} may have been made from {columns.target!r}, and errors then say nothing."
-    ]
 
 
 def _duplicates(

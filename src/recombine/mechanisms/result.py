@@ -18,9 +18,10 @@ from recombine.mechanisms.evidence import simplest
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
-from recombine.mechanisms.noted import FAR_LESS, unread_factors
+from recombine.mechanisms.noted import unread_factors
 from recombine.mechanisms.overfitting import better_on_training_rows, noisier
 from recombine.mechanisms.same import SAME
+from recombine.mechanisms.told_apart import FAR_LESS
 from recombine.result import Result
 from recombine.statistics import Interval
 

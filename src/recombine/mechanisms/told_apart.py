@@ -17,6 +17,8 @@ from recombine.mechanisms.comparing import unread
 
 SURELY = 2.326
 """Standard errors: one in a hundred by chance, on one side."""
+FAR_LESS = 0.1
+"""Share of the noise that a learner may leave before it is said that the answer may have leaked."""
 
 
 def told_apart(answers: Answers, at: NDArray[np.bool_]) -> bool:
@@ -32,6 +34,11 @@ def told_apart(answers: Answers, at: NDArray[np.bool_]) -> bool:
     spread = alike - (said * right**2).sum(axis=2) - (said**2 * right).sum(axis=2) + alike**2
     doubt = float(np.sqrt((spread.clip(0) / np.maximum(n - 1, 1)).sum()))
     return float((1 - alike - answers.error[:, at]).sum()) > SURELY * doubt
+
+
+def follows_rows(answers: Answers) -> bool:
+    """Whether rows of one unseen combination are followed far more closely than the factors allow."""
+    return unread(answers, answers.unseen) < FAR_LESS and told_apart(answers, answers.unseen)
 
 
 def more_than(answers: Answers, at: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
