@@ -314,7 +314,8 @@ def test_answers_that_are_all_alike_or_copied_or_nobodys_are_said():
     y = A + B + rng.normal(size=len(A))
     for said, copied in ((y, True), (A + B, False), (y + 1e-9, False)):
         result = measure_predictions({**table, "y": y, "p": said}, ["a", "b"], **options)
-        assert ("may have been made from 'y'" in result.sentence()) == (result.verdict == "unclear") == copied
+        assert ("may have been made from 'y'" in result.sentence()) == copied
+        assert result.verdict == "unclear" or not copied
     with pytest.raises(InputError, match="noise is 100, but answers vary by no more than"):
         measure_predictions({**table, "y": y, "p": y}, ["a", "b"], noise=100, **options)
     with pytest.raises(InputError, match="say what the model is asked"):

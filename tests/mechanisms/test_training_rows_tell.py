@@ -112,3 +112,15 @@ def test_answers_that_follow_single_rows_look_leaked(kind):
     result = measured(y, p, new=2)
     assert any("the answer has leaked into what it reads" in note for note in result.notes) == (kind == "leak")
     assert ("are what it leaves of the noise" in result.sentence()) == (kind == "leak")
+    assert ("Look first for a leak of the answer" in result.sentence()) == (kind == "leak")
+
+
+def test_means_of_the_test_rows_themselves_are_no_composing():
+    right, y = sums(3)
+    cell = 8 * A + B
+    means = (np.bincount(cell, y) / np.maximum(np.bincount(cell), 1))[cell]
+    assert measured(y, right, new=2).verdict == "composes"
+    leaked = measured(y, np.where(UNSEEN, means, right), new=2)
+    assert leaked.verdict == "unclear"
+    assert "better than the noise of their rows allows: look for a leak" in leaked.sentence()
+    assert measured(right, right, new=2).verdict == "composes"  # Without noise nothing is too near.

@@ -37,6 +37,7 @@ from recombine.mechanisms.reconsidering import (
     put_elsewhere,
     reconsidered,
     sums_or_slips,
+    too_well,
     without_the_level,
     worse_still,
     written_otherwise,
@@ -95,7 +96,7 @@ def judge(
         ruling, look, told = otherwise, [f"{told.said}."], replace(told, said="")
     ruling, elsewhere = put_elsewhere(case, ruling, otherwise is not None)
     same = "" if elsewhere else same_everywhere(case.answers, case.over)
-    look += [elsewhere] * bool(elsewhere)
+    look += filter(None, [elsewhere, too_well(case, ruling[0])])
     if ruling[0] == "not fitted" and (unused := ignored(case.bare, seed)):
         ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
     plain = told.right or case.answers

@@ -41,8 +41,7 @@ def noise_left(answers: Answers) -> float:
     n = answers.counts
     if int((n[at] - 1).sum()) >= FEWEST_FREE:
         return 1.0  # These rows tell it themselves (`comparing.unread`).
-    free = int((n[away] - 1).sum())
-    told = [(float(n[away] @ answers.within[away]) / free, free)] if free >= FEWEST_FREE else []
+    told = _told(answers.within[away], n[away])
     told += [] if answers.trained is None else _among_training(answers.trained)
     error = float(np.average(answers.error.mean(axis=0)[at], weights=n[at]))
     if not told or not np.isfinite(error) or not min(told)[0] > 0:
@@ -56,32 +55,30 @@ def noise_left(answers: Answers) -> float:
 def nearer_than_noise(answers: Answers, said: float | None = None) -> bool:
     """Whether numbers for unseen combinations are nearer to the right ones, clearly, than a quarter of the noise that
     their rows, new rows of seen ones and training's tell. ``said``: the noise that a person tells."""
-    at, away, n, trained = answers.compared, answers.unseen, answers.counts, answers.trained
+    at, away, n = answers.compared, answers.unseen, answers.counts
     if answers.classes is not None or answers.within is None or not away.any() or not answers.space.finite:
         return False
-    sides = [(answers.within[away], n[away]), (answers.within[at], n[at])]
-    if trained is not None and trained.inside is not None:
-        sides.append((trained.inside, trained.weights))
-    told = [noise for inside, rows in sides for noise in _told(inside, rows)]
-    told += [(said, MANY)] if said else []
+    told = [*_told(answers.within[away], n[away]), *_told(answers.within[at], n[at])]
+    told += [] if answers.trained is None else _among_training(answers.trained)
+    told += [] if said is None else [(said, MANY)]
+    if not told or not min(told)[0] > 0:
+        return False
     off = np.square(answers.predicted.mean(axis=0) - answers.target).mean(axis=1)[away] / answers.scale
     near, many = float((n[away] * off).mean()), int(away.sum())
-    return bool(told) and all(fdtr(many, free, near / (FAR_BELOW * noise)) < LEVEL for noise, free in told)
+    return all(fdtr(many, free, near / (FAR_BELOW * noise)) < LEVEL for noise, free in told)
 
 
 def _told(inside: FloatArray, rows: NDArray[np.int64] | FloatArray) -> list[tuple[float, int]]:
-    """The noise that rows of one combination tell, and how many rows tell it; nothing where few do, or where there is
-    none. No more than half of the combinations have: a few noisy ones or rare events are not the noise of all."""
+    """The noise that rows of one combination tell, and how many rows tell it; nothing where few do. It is what half of
+    the combinations have, or less: a few noisy ones or rare events are not the noise of all."""
     several, free = rows > 1, int((rows - 1).sum())
     if free < FEWEST_FREE:
         return []
     each = inside[several] * rows[several] / (rows[several] - 1)
-    noise = min(float(np.median(each)), float(rows @ inside) / free)
-    return [(noise, free)] if noise > 0 else []
+    return [(min(float(np.median(each)), float(rows @ inside) / free), free)]
 
 
 def _among_training(trained: Trained) -> list[tuple[float, int]]:
     """The noise that training rows of one combination tell, and how many rows tell it; nothing where few do."""
-    rows = float(trained.weights.sum())
-    free = int(rows) - len(trained.weights)
-    return [] if trained.borrowed or free < FEWEST_FREE else [(trained.within * rows / free, free)]
+    inside = np.full(len(trained.weights), trained.within) if trained.inside is None else trained.inside
+    return [] if trained.borrowed else _told(inside, trained.weights)

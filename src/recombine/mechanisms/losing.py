@@ -14,6 +14,7 @@ from scipy.special import bdtrc
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import CONSTANT
 from recombine.mechanisms.comparing import Compared, Comparison, average, noise_within, unread
+from recombine.mechanisms.known_rows import FEWEST_FREE, noise_left
 from recombine.mechanisms.names import NOTHING, share
 from recombine.mechanisms.probabilities import SMALLEST
 from recombine.statistics import FEW, FloatArray, Interval, Over
@@ -123,6 +124,8 @@ def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) 
     constant = comparison.constant
     if each is None or constant is None or not answers.like:
         return False
+    if answers.classes is None and int((answers.counts[at] - 1).sum()) < FEWEST_FREE and not noise_left(answers) < 1:
+        return False  # Single rows have the noise of others, which may be noisier than these.
     if unread(answers, away) < HALF:
         return False  # Rows of unseen ones are told apart too: by what is read of them, as no leak shows these.
     least = each if answers.classes is None else 1 - answers.target.max(axis=1)

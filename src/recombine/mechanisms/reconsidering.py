@@ -46,10 +46,13 @@ WRITTEN = "training rows are answered right, and new rows of seen combinations r
 NEW_LEVELS = "all of these hold a level that training never shows, of which nothing can be known"
 ONE_ANSWER = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
 MORE_THAN_A_PART = "by mean errors more than half of what it knows of seen ones is lost, but intervals leave it open"
-TOO_NEAR = "better than the noise of their rows allows: look for a leak, such as these rows or their means in training"
+TOO_NEAR = (
+    "unseen combinations are answered better than the noise of their rows allows: look for a leak, such as these rows "
+    "or their means in training"
+)
 TOLD_MORE = (
-    "better than the noise allows who knows the factors alone (look for a leak of the answer, unless it is told much "
-    "more than these)"
+    "Look first for a leak of the answer: unseen combinations are answered better than the noise allows who knows the "
+    "factors alone. Unless it is told much more than these, errors say little."
 )
 AS_WRONG = "one level is as wrong where it was seen"
 
@@ -74,7 +77,23 @@ def reconsidered(
         verdict, why = "unclear", LEAK
     if verdict in ("composes", *FAILING) and 0 < undetermined.of == undetermined.levels:
         verdict, why = "unclear", NEW_LEVELS
-    return _too_well(case, (verdict, why))
+    if verdict == "composes" and _several(answers) and not answers.varies and nearer_than_noise(answers):
+        verdict, why = "unclear", TOO_NEAR  # Who answers all rows of a combination alike reads the factors alone.
+    return verdict, why
+
+
+def _several(answers: Answers) -> bool:
+    return bool((answers.counts[answers.unseen] > 1).any())
+
+
+def too_well(case: Case, verdict: str) -> str:
+    """That composing may be a leak of the answer, in sentences, where rows of unseen combinations are answered better
+    than their noise allows who knows the factors alone, and no column tells why."""
+    answers = case.answers
+    if verdict != "composes" or answers.bare is not None:
+        return ""
+    near = follows_rows(answers) if _several(answers) else nearer_than_noise(answers, case.known)
+    return TOLD_MORE * near
 
 
 def _standing_out(case: Case, verdict: str, why: str, apart: StandingOut, speaks: bool, copies: bool) -> Ruling:
@@ -104,19 +123,6 @@ def _beyond_said_noise(case: Case, apart: StandingOut) -> bool:
         return False
     here = np.any([answers.codes[:, place] == code for place, code in apart.levels], axis=0) & answers.unseen
     return bool((answers.error[:, here].mean(axis=0) > 3 * floor.mean + case.margin).all())
-
-
-def _too_well(case: Case, ruling: Ruling) -> Ruling:
-    """The verdict where unseen combinations are answered better than their noise allows who knows the factors alone.
-    Who answers all rows of a combination alike reads no more than these; others may, and that is said."""
-    answers = case.answers
-    if ruling[0] != "composes" or answers.bare is not None:
-        return ruling
-    several = bool((answers.counts[answers.unseen] > 1).any())
-    if several and not answers.varies and nearer_than_noise(answers):
-        return "unclear", f"unseen combinations are answered {TOO_NEAR}"
-    near = follows_rows(answers) if several else nearer_than_noise(answers, case.known)
-    return ("composes", TOLD_MORE) if near else ruling
 
 
 def nothing_to_learn(case: Case, ruling: Ruling) -> Ruling:
