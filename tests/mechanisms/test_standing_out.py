@@ -48,7 +48,11 @@ def test_the_more_combinations_are_wrong_the_harder_the_verdict(number):
     found = []
     for k in (0, 2, 3, 4, 5, 9):
         wrong, noise = np.isin(8 * A + B, order[:k]), np.random.default_rng(0).normal(size=len(A))
-        y, p = (A + B + 0.5 * noise, A + B + 6.0 * wrong) if number else (WORDS[A % 3], WORDS[(A + wrong) % 3])
+        y, p = (
+            (A + B + 0.5 * noise, A + B + 6.0 * wrong * (-1.0) ** B)
+            if number
+            else (WORDS[A % 3], WORDS[(A + wrong) % 3])
+        )
         table = {"a": A, "b": B, "y": y, "p": p, "part": np.where(unseen | (ROW < 3), "test", "train")}
         table = {name: np.asarray(values)[at] for name, values in table.items()}
         found.append(measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test"))

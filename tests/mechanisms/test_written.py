@@ -146,3 +146,10 @@ def test_a_shift_where_unseen_is_said_though_single_training_rows_leave_it_uncle
     unasked = measure_predictions(lone, ["a", "b"], target="y", prediction="p", train=seen)
     assert unasked.verdict == "nothing seen"
     assert (said in " ".join(unasked.notes)) == (off > 0)
+
+
+@pytest.mark.parametrize("uneven", [0.0, 1.5])
+def test_one_number_for_all_unseen_combinations_is_a_shift_and_no_failure_to_compose(uneven):
+    result = measured(Y, SUM + UNSEEN * (2.0 + uneven * (-1.0) ** A))
+    assert result.verdict == ("fails" if uneven else "partly")
+    assert ("look first whether right answers are shifted there" in result.sentence()) == (not uneven)

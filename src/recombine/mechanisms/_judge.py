@@ -32,6 +32,7 @@ from recombine.mechanisms.noted import noted
 from recombine.mechanisms.reach import reach
 from recombine.mechanisms.reconsidering import (
     Ruling,
+    but_for_a_shift,
     level_apart,
     nothing_to_learn,
     put_elsewhere,
@@ -107,6 +108,7 @@ def judge(
     if level:
         ruling, first = without_the_level(ruling, level, plain, told_by, alone)
         look.append(PUT_RIGHT * (plain is not case.answers) + first)
+    ruling = but_for_a_shift(case, ruling, found, alone)
     found = list(named(found, ruling[0]))
     sums = "" if any(e.named for e in found) else sums
     if sums and ruling[0] == "not fitted":

@@ -100,9 +100,7 @@ def misplaced(
     return _looked_at(values[0], values[1], test, test & seen, cell_, levels, columns.kind == "class")
 
 
-def _copies(
-    frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split: tuple[str, str] | None
-) -> str:
+def _copies(frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split: tuple[str, str] | None) -> str:
     """That predictions are the answers, to all decimals, where answers of one combination differ."""
     if columns.kind == "class":
         return ""

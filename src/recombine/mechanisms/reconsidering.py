@@ -7,7 +7,7 @@ first: what they cost is no failure to compose.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.case import Case
 from recombine.mechanisms.comparing import GIVEN
+from recombine.mechanisms.constant import moved, shifted
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.evidence import FAILING
+from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.ignored import ignored
 from recombine.mechanisms.known_rows import nearer_than_noise, noise_left
@@ -53,6 +55,10 @@ TOO_NEAR = (
 TOLD_MORE = (
     "Look first for a leak of the answer: unseen combinations are answered better than the noise allows who knows the "
     "factors alone. Unless it is told much more than these, errors say little."
+)
+SHIFTED = (
+    "with one number added to all answers there it would compose: look first whether right answers are shifted there "
+    "(another place, time or unit)"
 )
 AS_WRONG = "one level is as wrong where it was seen"
 
@@ -215,3 +221,12 @@ def without_the_level(
     if ruling[0] in FAILING and rest not in (*FAILING, "not fitted"):
         ruling = "unclear", AS_WRONG
     return ruling, f"{level_first(told_by, region, rest, told_by is not plain)}."
+
+
+def but_for_a_shift(case: Case, ruling: Ruling, found: Sequence[Finding], judged: Callable[[Answers], str]) -> Ruling:
+    """The verdict where one number is all that answers to unseen combinations lack: what differs among these composes.
+    ``judged``: the verdict of other answers."""
+    asked = case.bare.at(case.bare.unseen)
+    if ruling[0] != "fails" or any(e.speaks for e in found) or not shifted(asked, case.over, case.margin):
+        return ruling
+    return ("partly", SHIFTED) if judged(moved(case.answers)) == "composes" else ruling
