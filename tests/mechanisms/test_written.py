@@ -89,6 +89,21 @@ def test_classes_under_other_names_are_told_which():
     assert "other names: ash is called birch, birch is called ash. Named back" in swapped
 
 
+@pytest.mark.parametrize(
+    ("given", "how"),
+    [
+        (lambda q: q - 1, "one too low (as where they are counted from 0)"),
+        (lambda q: 6 - q, "numbered from the other end."),
+        (lambda q: 5 - q, "numbered from the other end, and one too low"),
+        (lambda q: q, ""),
+    ],
+)
+def test_ratings_that_are_counted_otherwise_are_told_how(given, how):
+    right, noisy = (np.clip(np.round(3 + SUM - SUM.mean() + e), 1, 5).astype(int) for e in (0 * NOISE, 0.3 * NOISE))
+    text = measured(noisy, given(right), target_kind="class").sentence()
+    assert (f"Predictions seem to be {how}" in text) if how else ("seem to" not in text)
+
+
 def test_an_offset_that_counts_as_fitted_is_a_note():
     result = measured(10 * Y + 50 * np.random.default_rng(1).normal(size=(7, 7))[A, B], 0 * Y, fitted=0.1)
     assert not any("Put right" in text for text in (result.sentence(), *result.notes))

@@ -2,7 +2,8 @@
 
 Of all ways to give each class one name, the one that most rows of seen combinations agree with is tried on combinations
 it was chosen without. It is said where it takes most of the error off there, at more combinations than it puts wrong
-(a sign test), and what it leaves knows something.
+(a sign test), and what it leaves knows something. Of classes that are whole numbers four ways come first, which nothing
+has to be chosen for: one too low (counted from 0), one too high, from the other end, and both.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ RANKED = 1_000
 """Seen combinations whose chances are ranked."""
 NAMED = 3
 """Classes that are named in a sentence."""
+LEAST_NUMBERED = 3
+"""Classes from which on their numbers have an order that may be another."""
 ADVICE = "check in which order classes were numbered, or of which class probabilities are"
 
 
@@ -31,36 +34,74 @@ def renamed(answers: Answers, fitted: float) -> str:
 
     How often a class gets a name is exact where a combination has one answer, or one prediction; else its rows are
     taken to be answered apart from what they are."""
-    at, away, due = answers.compared, answers.unseen, answers.target
+    at, due = answers.compared, answers.target
     said = answers.predicted.mean(axis=0)
     rows, kept = np.flatnonzero(at), (due * said).sum(axis=1)
     before, best = kept[rows], due[rows].max(axis=1)
     given = max(0.0, float((best - before).mean()))
     if not given > fitted:
         return ""
+    for how, name in _numbered(answers).items():
+        right = _hits(due, said, name)
+        if _better(due[rows], before, right[rows], given * HALF):
+            return _words(f"Predictions seem to be {how}", answers, kept, right, right[rows])
     whole, right = due[rows].T @ said[rows], np.zeros(len(rows))
     fold = np.random.default_rng(0).permutation(len(rows)) % FOLDS
     for k in np.unique(fold):
         own = rows[fold == k]
         right[fold == k] = (due[own] * said[own][:, _names(whole - due[own].T @ said[own])]).sum(axis=1)
-    left = max(0.0, float((best - right).mean()))
-    knows = left <= HALF * float(best.mean() - due[rows].mean(axis=0).max())
-    more, less = int((right > before + NOTHING).sum()), int((right < before - NOTHING).sum())
-    by_chance = bdtrc(more - 1, more + less, 0.5) if more else 1.0
     name, classes = _names(whole), answers.classes or ()
     moved = [k for k in np.flatnonzero(name != np.arange(len(name))) if whole[k, name[k]] > HALF * whole[k].sum()]
-    if not (moved and left <= QUARTER * given and knows and by_chance <= LEVEL):
+    if not (moved and _better(due[rows], before, right, QUARTER * given)):
         return ""
     words = [f"{brief(classes[k], 20)} is called {brief(classes[name[k]], 20)}" for k in moved[:NAMED]]
     text = ", ".join(words) + f" and {len(moved) - NAMED:,} more so" * (len(moved) > NAMED)
-    falls = f"from {share(1 - float(before.mean()))} to {share(1 - float(right.mean()))} on seen combinations"
+    told = f"Predictions seem to give classes other names: {text}"
+    return _words(told, answers, kept, _hits(due, said, name), right)
+
+
+def _numbered(answers: Answers) -> dict[str, NDArray[np.int64]]:
+    """Of three classes or more that are whole numbers, how they may be numbered otherwise: for each class the place of
+    the one that it is called by, -1 where that is none."""
+    names = answers.classes or ()
+    if len(names) < LEAST_NUMBERED or not all(name.lstrip("-").isdecimal() for name in names):
+        return {}
+    values = np.array([int(name) for name in names])
+    ends = int(values[answers.target.any(axis=0)].min() + values[answers.target.any(axis=0)].max())
+    place = {int(value): i for i, value in enumerate(values)}
+    ways = {
+        "one too low (as where they are counted from 0)": values - 1,
+        "one too high": values + 1,
+        "numbered from the other end": ends - values,
+        "numbered from the other end, and one too low": ends - 1 - values,
+    }
+    return {how: np.array([place.get(int(v), -1) for v in called]) for how, called in ways.items()}
+
+
+def _hits(due: FloatArray, said: FloatArray, name: NDArray[np.int64]) -> FloatArray:
+    """How often each combination is right, where a class goes by another name."""
+    return np.asarray((due * np.where(name >= 0, said[:, name], 0.0)).sum(axis=1))
+
+
+def _better(due: FloatArray, before: FloatArray, right: FloatArray, most: float) -> bool:
+    """Whether other names leave no more than ``most`` of the error and half of what one class for all leaves, and are
+    right at more combinations than they put wrong."""
+    best = due.max(axis=1)
+    left = max(0.0, float((best - right).mean()))
+    more, less = int((right > before + NOTHING).sum()), int((right < before - NOTHING).sum())
+    by_chance = bdtrc(more - 1, more + less, 0.5) if more else 1.0
+    return left <= min(most, HALF * float(best.mean() - due.mean(axis=0).max())) and by_chance <= LEVEL
+
+
+def _words(told: str, answers: Answers, kept: FloatArray, named: FloatArray, right: FloatArray) -> str:
+    """What is told, and how the error would fall: on unseen combinations to that of ``named``, on seen ones to that of
+    ``right``, which names were chosen without."""
+    at, away = answers.compared, answers.unseen
+    falls = f"from {share(1 - float(kept[at].mean()))} to {share(1 - float(right.mean()))} on seen combinations"
     if away.any():
-        now, then = (1 - float(hits[away].mean()) for hits in (kept, (due * said[:, name]).sum(axis=1)))
+        now, then = (1 - float(hits[away].mean()) for hits in (kept, named))
         falls += f" and from {share(now)} to {share(then)} on unseen ones"
-    return (
-        f"Predictions seem to give classes other names: {text}. Named back, the error would fall {falls}: {ADVICE}, "
-        "and measure again"
-    )
+    return f"{told}. Named back, the error would fall {falls}: {ADVICE}, and measure again"
 
 
 def other_class(answers: Answers) -> str:
