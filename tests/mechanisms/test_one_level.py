@@ -122,3 +122,14 @@ def test_a_pair_of_levels_that_is_wrong_is_named_and_not_its_levels():
         "Look first at a = 1 with b = 2 (labels, units, data): its seen combinations err by 1.00" in result.sentence()
     )
     assert "Without this pair of levels the verdict would be" in result.sentence()
+
+
+@pytest.mark.parametrize("kind", ["off", "noisy"])
+def test_single_rows_tell_a_level_that_is_off_to_one_side_from_a_noisy_one(kind):
+    single = np.tile(np.arange(len(A) // 56), 56) == 0
+    right, y = drawn(7)
+    y = y + 3 * (A == 2) * (np.random.default_rng(0).normal(size=len(A)) if kind == "noisy" else 1.0)
+    table = {"a": A, "b": B, "y": y, "p": right, "part": np.where(UNSEEN, "test", "train")}
+    table = {name: values[single] for name, values in table.items()}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert (result.level == ((0, 2),)) == (kind == "off")

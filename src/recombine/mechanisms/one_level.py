@@ -6,6 +6,7 @@ level is looked for that is wrong at seen combinations, where composing plays no
 errors of its combinations exceed those of the others as errors dealt anew, among seen and among unseen ones, rarely
 have it for any level; and its seen ones exceed the noise among rows of the same level, shared among all levels, as a
 level may be noisier and still right. And it has to make most of the error there, at half of its combinations or more.
+Where single rows tell no noise, numbers of one level may still all be off to one side, more than they vary (a t-test).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc, fdtrc
+from scipy.special import bdtrc, fdtrc, stdtr
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import noise_within
@@ -41,26 +42,28 @@ def one_level(answers: Answers, constant: float, seed: int = 0) -> Region:
     the same answer costs. The noise is told by the rows asked about: swapped in these alone, labels of training rows
     would make it of them."""
     at, noise = answers.compared, noise_within(answers, trained=False)
-    known = noise is not None and np.isfinite(answers.error).all()
-    if not known or sum(answers.space.shape) * int(at.sum()) > MOST_DEALT:
+    single = noise is None and answers.classes is None and answers.target.shape[1] == 1 and answers.space.finite
+    noise = np.zeros(len(at)) if single else noise
+    if noise is None or not np.isfinite(answers.error).all() or sum(answers.space.shape) * int(at.sum()) > MOST_DEALT:
         return ()
-    assert noise is not None
     cost, tried = answers.error.mean(axis=0) - noise, _tried(answers)
     found = _most_apart(answers, cost, tried, seed)
     if not found:
         return ()
     here = within(answers, found)
     several = here & (answers.counts > 1)
-    if not several.any():
+    if not (single or several.any()):
         return ()
-    weights = answers.counts[several] - 1
-    own_noise = float(np.average(noise[several], weights=weights))
+    if single:
+        own_noise, chance = _to_one_side(answers, at & here)
+    else:
+        own_noise = float(np.average(noise[several], weights=answers.counts[several] - 1))
+        chance = _as_noise(answers, at & here, own_noise, noise, found)
     own = float(answers.error[:, at & here].mean()) - own_noise
     others = max(0.0, float(cost[at & ~here].mean()))
     count, rest = int((at & here).sum()), int((at & ~here).sum())
     usual = float(np.median(answers.error.mean(axis=0)[at & here])) - own_noise  # One outlier is no level.
     most = min(own, usual) > QUARTER * constant and others <= QUARTER * own and others * rest <= HALF * (own * count)
-    chance = _as_noise(answers, at & here, own_noise, noise, found)
     return found if most and chance <= LEVEL / len(tried) else ()
 
 
@@ -118,6 +121,13 @@ def _as_noise(answers: Answers, at: NDArray[np.bool_], own: float, noise: FloatA
     wrong, free = int(np.rint(answers.error.mean(axis=0)[at] @ n)), int(weights.sum())
     most = max(own, share_ends(float(np.average(noise[either], weights=weights)) * free, free)[1])
     return float(bdtrc(wrong - 1, int(n.sum()), most)) if wrong else 1.0
+
+
+def _to_one_side(answers: Answers, at: NDArray[np.bool_]) -> tuple[float, float]:
+    """How much answers to these combinations vary about their mean error, and the chance that this is so far from 0."""
+    off, many = (answers.predicted.mean(axis=0) - answers.target)[at, 0], int(at.sum())
+    varies = float(off.var(ddof=1))
+    return varies / answers.scale, 2 * float(stdtr(many - 1, -abs(off.mean()) / max(np.sqrt(varies / many), 1e-300)))
 
 
 def without(answers: Answers, region: Region) -> Answers:
