@@ -321,7 +321,8 @@ def test_answers_that_are_all_alike_or_copied_or_nobodys_are_said():
     with pytest.raises(InputError, match="say what the model is asked"):
         rc.measure(lambda x: x)
     exact = measure_predictions({**table, "y": 0.1234 * (A + B), "p": 0.1234 * (A + B)}, ["a", "b"], **options)
-    assert exact.verdict == "composes" and "made from" not in exact.sentence()
+    assert exact.verdict == "composes"
+    assert "made from" not in exact.sentence()
 
 
 def test_what_a_few_large_errors_hide_from_the_mean_is_said_combination_by_combination():

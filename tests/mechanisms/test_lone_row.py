@@ -66,5 +66,6 @@ def test_a_rare_event_is_no_slip_and_a_prediction_that_ran_away_among_events_is(
     assert not notes(frame)
     frame.loc[7, "p"] = 40.0
     (said,) = notes(frame)
-    assert said.startswith("One of the ") and "row 8 (" in said
+    assert said.startswith("One of the ")
+    assert "row 8 (" in said
     assert said.count("squared error") == 1

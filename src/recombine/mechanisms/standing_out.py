@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import fdtrc, stdtr, stdtrit
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import Comparison, average, unread
@@ -28,7 +28,9 @@ LEVEL = 0.05
 MOST = 0.2
 """Share of the combinations that can stand out from the spread of the others, of numbers."""
 OWN_NOISE = 3.0
-"""Standard errors that a mean answer has to be off by, where few rows do not tell its own."""
+"""Standard errors that a mean answer has to be off by, where few rows do not tell its own, …"""
+ONE_ROW = 6.0
+"""… and where it is a single row: of noise with heavy tails one of a dozen is often off by three."""
 NAMED = 3
 """Combinations that are named in a sentence."""
 PERMUTED, MOST_PERMUTED = 2_000, 20_000_000
@@ -185,8 +187,17 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
             return found
         if answers.classes is not None and level_by_luck(answers, left & here, known, rng) > LEVEL / len(own):
             return found
+        if answers.classes is None and _as_where_seen(answers, left & here, known) > LEVEL:
+            return found
         found.append((j, code))
         left = rest
+
+
+def _as_where_seen(answers: Answers, at: NDArray[np.bool_], known: NDArray[np.bool_]) -> float:
+    """The chance that errors of a level are so much larger than at its seen combinations, if both are noise alike (an
+    F-test): of a noisy level that is found at either."""
+    unseen, seen = (float(answers.error[:, side].mean()) for side in (at, known))
+    return float(fdtrc(int(at.sum()), int(known.sum()), unseen / max(seen, 1e-300)))
 
 
 def _beyond_the_best(answers: Answers) -> FloatArray:
@@ -304,7 +315,8 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
     # Each part of the doubt is as certain as what tells it: its own rows, and the seen combinations (Satterthwaite).
     parts = np.square(noise[rows]) / np.maximum(free, 1) + usual**2 / max(1, at.sum())
     certain = (free > 1) & (own > stdtrit(doubt**4 / np.maximum(parts, 1e-300), level) * doubt)
-    apart = outlying(off[rows]) & (own > OWN_NOISE * doubt) & (cost > HALF * constant)
+    times = np.where(free > 0, OWN_NOISE, ONE_ROW)
+    apart = outlying(off[rows]) & (own > times * doubt) & (cost > HALF * constant)
     found = (own > most) & (cost > QUARTER * constant) & (certain | apart)
     if not answers.like or _farthest(int(found.sum()), len(rows), int(at.sum())) > LEVEL:
         # Of errors that are alike some have to be the largest: few are told by their own rows alone.
