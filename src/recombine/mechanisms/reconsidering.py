@@ -57,8 +57,8 @@ TOLD_MORE = (
     "factors alone. Unless it is told much more than these, errors say little."
 )
 SHIFTED = (
-    "with one number added to all answers there it would compose: look first whether right answers are shifted there "
-    "(another place, time or unit)"
+    "with one number added to all answers there the verdict would be {!r}: look first whether right answers are "
+    "shifted there (another place, time or unit)"
 )
 AS_WRONG = "one level is as wrong where it was seen"
 
@@ -224,9 +224,10 @@ def without_the_level(
 
 
 def but_for_a_shift(case: Case, ruling: Ruling, found: Sequence[Finding], judged: Callable[[Answers], str]) -> Ruling:
-    """The verdict where one number is all that answers to unseen combinations lack: what differs among these composes.
+    """The verdict where one number is all that answers to unseen combinations lack: no difference among these fails.
     ``judged``: the verdict of other answers."""
     asked = case.bare.at(case.bare.unseen)
     if ruling[0] != "fails" or any(e.speaks for e in found) or not shifted(asked, case.over, case.margin):
         return ruling
-    return ("partly", SHIFTED) if judged(moved(case.answers)) == "composes" else ruling
+    rest = judged(moved(case.answers))
+    return ("partly", SHIFTED.format(rest)) if rest in ("composes", "unclear") else ruling
