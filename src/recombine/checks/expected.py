@@ -15,6 +15,7 @@ from recombine.checks.gaps import Gap
 from recombine.checks.harder import Harder
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.never_run import NeverRun
+from recombine.checks.own_range import OwnRange
 from recombine.checks.rules import Rule
 from recombine.checks.scales import PLAIN, Scale
 from recombine.checks.substitution import Substitution
@@ -119,6 +120,8 @@ class Forecast:
     """Levels that are asked about and err or scatter so much more that the forecast is not for them."""
     gaps: tuple[Gap, ...] = ()
     """Numbers that are asked about between seen values, where what their curves do makes most of the error."""
+    own_ranges: tuple[OwnRange, ...] = ()
+    """Numbers that are asked about beyond what was seen of them at a level, where its slope is not known."""
     levels: float = 1.0
     """How many times larger errors are expected at the levels that are asked about than at those it was tried on."""
     error_many_rows: float | None = None
@@ -386,10 +389,11 @@ class Forecast:
             share, (k, code) = level.seen / len(rule.cells.codes), level.at
             all_cells = np.sqrt(share * level.error**2 + (1 - share) * level.elsewhere**2)
             wide[codes[:, k] == code] *= 1.0 if level.at in rule.noisy else level.error / all_cells
-        ends = rule.interval(codes, wide)
+        off = np.sqrt(sum((own.slopes.off(codes) ** 2 for own in self.own_ranges), np.zeros(len(codes))))
+        ends = rule.interval(codes, wide, off)
         if target is None or target.scatter is None:
             return Estimates(answers, *ends)
-        return Estimates(answers, *ends, *rule.interval(codes, wide, rule.scatter_beyond(codes, target)))
+        return Estimates(answers, *ends, *rule.interval(codes, wide, np.hypot(off, rule.scatter_beyond(codes, target))))
 
 
 def per_cent(share: float, decimals: int = 0) -> str:

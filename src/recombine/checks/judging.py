@@ -21,6 +21,7 @@ from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.learners import fewer_learnt
 from recombine.checks.losses import losses_of
 from recombine.checks.never_run import never_run
+from recombine.checks.own_range import own_ranges
 from recombine.checks.queries_asked import Asked
 from recombine.checks.scales import Scale, scaled
 from recombine.checks.seen_cells import Cells
@@ -151,6 +152,7 @@ def _forecast(
         levels = harder(rule, codes, train.space)
         gaps = gaps_in(rule, codes, found.error, train.space)
         found = replace(found, harder=levels, apart=apart(rule, levels, codes, train.space), gaps=gaps)
+        found = replace(found, own_ranges=own_ranges(rule, codes, train.space))
         if rule.scale.learnt and rule.noisy:  # that noise is of ranks, steep where answers lie close
             found = replace(found, error_many_rows=None)
     # Of very many asked cells a part was passed on, which stands for all of them.

@@ -78,6 +78,7 @@ def notes_on(
         *_rejected(judged),
         *_harder(judged.forecast),
         *_noisy(judged.forecast, train),
+        *_own_ranges(judged.forecast),
         *_shortcut(prediction, judged.forecast),
         *_per_cent(train.target, judged.forecast),
         *_bits(train.target),
@@ -158,6 +159,16 @@ def _noisy(expected: Forecast | None, train: Table) -> list[str]:
         f"rows of {factor.name} {quoted((factor.levels or ())[level])} scatter about {shown(more)} times as far as "
         "others around the mean of their combination: they count less in the fit, and ranges are wider there alone."
         for factor, level, more in levels[:MOST_HARDER]
+    ]
+
+
+def _own_ranges(expected: Forecast | None) -> list[str]:
+    """Where answers take over the slope that a number has at other levels."""
+    return [
+        f"{own.asked:,} asked combination{'s' if own.asked > 1 else ''} {'have' if own.asked > 1 else 'has'} {own.number} "
+        f"beyond what was seen of it with {own.which}: a slope of its own, which the seen answers do not exclude, may put "
+        f"such an answer off by about {shown(own.off)}; ranges there are as wide. Rows of it that far out would tell."
+        for own in (expected.own_ranges if expected is not None else ())
     ]
 
 

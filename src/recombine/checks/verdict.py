@@ -114,6 +114,7 @@ class CheckResult(Result):
             told = self.forecast
             shown = told is None or (
                 told.beats and told.tells and not self.coded and not told.untold and told.curves_known
+                and not told.own_ranges
             )
             return None if shown else "unsupported"
         if self.additivity.rejected:
