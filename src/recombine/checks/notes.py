@@ -19,6 +19,7 @@ from recombine.checks.modular import Floats
 from recombine.checks.prediction import Prediction
 from recombine.checks.queries_asked import Asked
 from recombine.checks.query import Query
+from recombine.checks.zeros import zeros
 from recombine.space import about, quoted
 from recombine.support.table import Table, Target
 
@@ -81,6 +82,7 @@ def notes_on(
         *_own_ranges(judged.forecast),
         *_shortcut(prediction, judged.forecast),
         *_per_cent(train.target, judged.forecast),
+        *zeros(train.target, known),
         *_bits(train.target),
         *_codes(train.target),
         *_outside(train.target, queries),
@@ -294,7 +296,7 @@ def _open(expected: Forecast | None, queries: Sequence[Query]) -> list[str]:
 def _shares(target: Target) -> bool:
     """Whether answers may be shares or rates: all between 0 and 1, and near both ends."""
     seen = _given(target)
-    return bool(0 <= seen.min() < 0.3 and 0.7 < seen.max() <= 1)
+    return bool(0 <= seen.min() < 0.3 and 0.7 < seen.max() <= 1) and not target.per_cent
 
 
 def _given(target: Target) -> Floats:

@@ -43,14 +43,14 @@ def _normal_scores(count: int) -> Floats:
     return np.asarray(ndtri((np.arange(count) + 0.5) / count))
 
 
-def scales(y: Floats, share: bool = True) -> list[Scale]:
-    """Scales that these answers allow: log above zero, log-odds of shares (or, if they may be, per cents), ranks
-    always."""
+def scales(y: Floats, share: bool = True, per_cent: bool = False) -> list[Scale]:
+    """Scales that these answers allow: log above zero, log-odds of shares (or, if they may be, per cents, and of these
+    alone if they are said to be), ranks always."""
     found = []
     low, high = float(y.min()), float(y.max())
     if low > 0 and high > 2 * low:
         found.append(Scale("log", np.log, np.exp))
-    top = 1.0 if high <= 1 else 100.0
+    top = 1.0 if high <= 1 and not per_cent else 100.0
     if low >= 0 and 0.5 * top < high <= top and high > low and (share or top == 1):
         edge = 0.5 * top / len(y)
         found.append(

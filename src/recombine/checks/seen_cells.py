@@ -44,6 +44,8 @@ class Cells:
     """What the rows of each cell weigh together; None: 1 each."""
     asked: AskedWeights | None = None
     """The same of cells that are asked about."""
+    per_cent: bool = False
+    """Whether the whole of which answers may be shares is 100, also where none is above 1."""
 
     @classmethod
     def of(
@@ -63,7 +65,7 @@ class Cells:
         weights = None if target.weights is None else target.weights[use]
         return cls(
             codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {}, target.share, spread,
-            weights, asked,
+            weights, asked, target.per_cent,
         )  # fmt: skip
 
     @property

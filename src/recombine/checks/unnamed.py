@@ -40,7 +40,7 @@ from recombine.support.numerals import read_numbers
 from recombine.support.scan import collect, scan
 from recombine.support.table import Table, read_tables
 
-MOST_ROWS, MOST_LEVELS, LARGEST = 20_000, 200, 1_000_000
+MOST_ROWS, MOST_LEVELS, LARGEST = 20_000, 600, 1_000_000
 """Rows, levels of a column, and rows × effects, up to which it is tried: it takes longer than all else in `check`."""
 BY_CHANCE, MUCH = 0.03, 0.1
 """p-value, all columns counted, and the share of what is left from which one is named. (At 0.05 up to 6.8 % of planted

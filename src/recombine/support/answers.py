@@ -91,6 +91,11 @@ class Target:
         return self.percent or bool(SHARE.search(name) and not NO_SHARE.search(name))
 
     @property
+    def per_cent(self) -> bool:
+        """Whether its name or sign says that the whole is 100, however small the answers are."""
+        return self.percent or bool(PER_CENT.search(self._words))
+
+    @property
     def _words(self) -> str:
         return re.sub("(?<=[a-z])(?=[A-Z])", " ", self.name).lower().replace("_", " ")
 
@@ -99,10 +104,9 @@ class Target:
         """What no answer can leave, as its name or sign says that it is a part of a whole, 1 or 100 %, and every answer
         may be one; infinite where nothing says so, or the largest is so small that its unit may be another."""
         name, told = self._words, self.count > 0
-        per_cent = self.percent or bool(PER_CENT.search(name))
-        if not self.numeric or not (per_cent or PART.search(name)) or NO_PART.search(name) or not told.any():
+        if not self.numeric or not (self.per_cent or PART.search(name)) or NO_PART.search(name) or not told.any():
             return -math.inf, math.inf
-        answers, whole = (self.mean if self.ends is None else self.ends)[told], 100.0 if per_cent else 1.0
+        answers, whole = (self.mean if self.ends is None else self.ends)[told], 100.0 if self.per_cent else 1.0
         low, high = float(answers.min()), float(answers.max())
         return (0.0, whole) if low >= 0 and 0.1 * whole < high <= whole else (-math.inf, math.inf)
 
