@@ -141,7 +141,7 @@ def check(
         forecast=judged.forecast, shifts=given.shifts, unseen_levels=levels_never_seen(known, space),
         slips=len(slips), coded=coded(train) is not None, texts=texts_in(table, space.names),
         notes=(
-            *slips, *given.notes, *other_columns, *repeats, *unlike, *numbers_unseen(known, space, given.wanted),
+            *slips, *given.notes, *other_columns, *repeats, *unlike, *numbers_unseen(known, train, given.wanted),
             *no_prediction, *judged.why_not,
             *notes_on(train, known, asked, given.asked, queries, judged, prediction),
             *(nested(train.codes, asked.codes, space, known.curves) if given.on_grid else []),

@@ -370,6 +370,7 @@ class Forecast:
             "harder": [{k: v for k, v in vars(h).items() if k != "at"} for h in self.harder],
             "apart": [level.to_dict() for level in self.apart],
             "gaps": [vars(gap) for gap in self.gaps],
+            "own_ranges": [own.to_dict() for own in self.own_ranges],
         }
         return {**shown, **listed, "choice": self.choice}
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.special import fdtri, stdtrit
@@ -93,6 +94,10 @@ class OwnRange:
     off: float
     """By how much, in the answer's units."""
     slopes: Slopes = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        named = [{"level": level, "low": low, "high": high} for level, low, high in self.levels]
+        return {"factor": self.factor, "number": self.number, "levels": named, "asked": self.asked, "off": self.off}
 
     @property
     def which(self) -> str:

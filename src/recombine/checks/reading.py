@@ -16,6 +16,7 @@ import polars as pl
 from recombine.checks import in_blocks
 from recombine.checks.blocks import Shifts, without_shifts
 from recombine.checks.bystanders import MOST_ROWS, bystanders
+from recombine.checks.headed import Headed
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.tables import tally
@@ -32,6 +33,9 @@ FEW = 8
 """Levels from which it may be one where every row has its own, while levels of another factor recur."""
 FEWEST = 3
 """Seen numbers from which a factor with unseen ones may be a measurement."""
+LIKELY, MOST_MEASURED = 6, 50
+"""Seen numbers from which, and up to which, the first lines say so where some that are asked about lie between them and
+levels recur: not of identifiers, nor of years to come."""
 
 
 def read(
@@ -99,10 +103,10 @@ def levels_only(train: Table, numbers: Collection[int]) -> Table | None:
     return replace(train, space=space, codes=train.codes[:, kept]) if numbers else train
 
 
-def numbers_unseen(known: Identifiability, space: FactorSpace, asked: Codes | None) -> list[str]:
+def numbers_unseen(known: Identifiability, train: Table, asked: Codes | None) -> list[str]:
     """A sentence on each factor that looks like a measurement: numbers of which some are asked and were never seen."""
-    found = []
-    for k, (factor, seen) in enumerate(zip(space.factors, known.seen_levels, strict=True)):
+    found, ids = list[str](), identifiers(train)
+    for k, (factor, seen) in enumerate(zip(train.space.factors, known.seen_levels, strict=True)):
         levels = factor.levels or ()
         new = [] if asked is None else [levels[c] for c in np.unique(asked[:, k]) if not seen[c]]
         if (
@@ -111,9 +115,15 @@ def numbers_unseen(known: Identifiability, space: FactorSpace, asked: Codes | No
             and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in levels)
         ):
             name, some = factor.name, ", ".join(str(v) for v in new[:3]) + (" …" if len(new) > 3 else "")
+            shown, option = [v for v, s in zip(levels, seen, strict=True) if s], f"--numeric {shlex.quote(name)}"
+            between = any(min(shown) < v < max(shown) for v in new)
+            likely = between and LIKELY <= len(shown) <= MOST_MEASURED and name not in ids
             found.append(
-                f"{name} holds numbers, and some that are asked about were never seen ({some}); if it measures "
-                f"something, --numeric {shlex.quote(name)} (numeric={name!r}) answers between seen ones."
+                Headed(
+                    f"{name} holds numbers, and some that are asked about were never seen ({some}); if it measures "
+                    f"something, {option} (numeric={name!r}) answers between seen ones.",
+                    f"If {name} measures something, {option} answers between its seen numbers." if likely else "",
+                )
             )
     return found
 
