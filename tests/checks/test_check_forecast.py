@@ -212,8 +212,11 @@ def test_per_cents_are_known_by_name_or_sign():
     assert [[s.name for s in scales(v, share)] for v, share in ((y, True), (y, False), (y / 100, False))] == [
         ["log", "log-odds"], ["log"], ["log", "log-odds"],
     ]  # fmt: skip
+    assert [s.name for s in scales(y / 100, per_cent=True)] == ["log"]  # 0.9 % are no odds of 9 to 1
     signs = {"a": list("xxyy"), "b": list("uvuv"), "y": ["10 %", "90 %", "30 %", "50 %"]}
-    assert read_tables([signs], ["a", "b"], target="y")[0].target.share
+    target = read_tables([signs], ["a", "b"], target="y")[0].target
+    assert target.share
+    assert Cells.of(grid(2, 2), (2, 2), target).per_cent
 
 
 def test_an_interval_that_tells_nothing_is_not_told():

@@ -63,6 +63,20 @@ def test_one_note_says_that_answers_lie_below_a_limit():
         assert [told in n for n in notes if "limit" in n or "saturates" in n] == [True]
 
 
+@pytest.mark.parametrize(("kind", "least"), [("multiply", 0.0), ("multiply", -0.1), ("multiply", None), ("add", 0.0)])
+def test_a_zero_that_takes_the_log_scale_away_is_said_where_it_is_missed(kind, least):
+    rng, cells = np.random.default_rng(0), grid(6, 6)[:-3]
+    y = rng.normal(0, 1.2, 6)[cells[:, 0]] + rng.normal(0, 1.2, 6)[cells[:, 1]] + rng.normal(0, 0.2, len(cells))
+    y = np.exp(y) if kind == "multiply" else y - y.min() + 0.02
+    y[y.argmin()] = y.min() if least is None else least
+    said = [n for n in check(table(cells, y), ["a", "b"], target="y").notes if "no log scale is tried" in n]
+    assert [n.split(",")[0] for n in said] == (
+        [f"1 combination has an answer of 0{' or less' if least else ''}"]
+        if kind == "multiply" and least is not None
+        else []
+    )
+
+
 @pytest.mark.parametrize("kind", ["saturated", "floor", "normal", "rounded", "counts", "ratings", "flags"])
 def test_answers_piled_up_at_one_end_are_pointed_out(kind):
     rng, cells = np.random.default_rng(0), np.repeat(grid(5, 5)[:-3], 6, axis=0)

@@ -91,6 +91,15 @@ def test_check_names_the_column_until_it_is_named_and_never_one_with_a_value_for
     assert unnamed(table, ["a", "b"], (), 1, None, False, target="y") == []
 
 
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_a_batch_of_three_hundred_that_shifts_the_answer_is_named(shift):
+    rng = np.random.default_rng(0)
+    batch, a, b = np.arange(900) // 3, rng.integers(0, 4, 900), rng.integers(0, 3, 900)
+    y = a + b + rng.standard_normal(900) + shift * rng.standard_normal(300)[batch]
+    table = {"a": a.astype(str), "b": b.astype(str), "batch": [f"lot {v * 7919 % 1009}" for v in batch], "y": y}
+    assert len(unnamed(table, ["a", "b"], (), 1, None, False, target="y")) == (shift > 0)
+
+
 @pytest.mark.parametrize(("rows", "plain"), [(4, True), (2, False)])
 def test_a_drift_over_days_of_several_rows_each_is_taken_off_day_by_day(rows, plain):
     rng = np.random.default_rng(6)

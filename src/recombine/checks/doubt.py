@@ -48,15 +48,14 @@ def not_shown(result: CheckResult) -> str:
         or _no_better_than_constant(found)
         or _not_tested(result)
         or _outdone(found)
-        or _unknown_between(found)
-        or _beyond_own_range(found)
+        or _curves_unknown(found)
         or _too_wide(found)
     )
 
 
 def _not_on_its_scale(found: Forecast) -> str:
     """Why that is not shown of the scale on which effects are said to add up."""
-    return _may_be_chance(found) if not found.beats else _unknown_between(found) or _beyond_own_range(found) or _too_wide(found)
+    return _may_be_chance(found) if not found.beats else _curves_unknown(found) or _too_wide(found)
 
 
 def _no_better_than_constant(found: Forecast) -> str:
@@ -95,22 +94,20 @@ def _outdone(found: Forecast) -> str:
     return f"on combinations left out the rule “{found.rule}” errs less beyond chance{by}"
 
 
-def _unknown_between(found: Forecast) -> str:
-    """Where values left out show that a curve is not known between seen ones."""
-    return "; ".join(
+def _curves_unknown(found: Forecast) -> str:
+    """Where values left out show that a curve is not known between seen ones, or answers take over the slope that a
+    number has at other levels."""
+    gaps = [
         f"values of {gap.factor} left out show that what it does between seen values is not known (answers there may "
         f"be off by about {shown(gap.error)}, where {gap.factor} moves them by {shown(gap.moves)})"
         for gap in found.gaps
         if not gap.known
-    )
-
-
-def _beyond_own_range(found: Forecast) -> str:
-    """Where answers take over the slope that a number has at other levels."""
-    return "; ".join(
+    ]
+    own = [
         f"{own.number} is asked about beyond what was seen of it with {own.which}, a note says what that may do"
         for own in found.own_ranges
-    )
+    ]
+    return "; ".join([*gaps, *own])
 
 
 def _too_wide(found: Forecast) -> str:

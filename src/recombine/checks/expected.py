@@ -206,8 +206,8 @@ class Forecast:
 
     @property
     def curves_known(self) -> bool:
-        """Whether curves are known between seen values of numbers."""
-        return all(gap.known for gap in self.gaps)
+        """Whether curves are known between seen values of numbers, and where a level was not seen so far out."""
+        return all(gap.known for gap in self.gaps) and not self.own_ranges
 
     @property
     def untold(self) -> tuple[Apart, ...]:
@@ -251,6 +251,8 @@ class Forecast:
             return "if no interaction hides behind a single effect"
         if self.unrun is not None:
             return "if nothing acts that would show only in the fraction that was never run"
+        if self.own_ranges:
+            return f"if {self.own_ranges[0].number} does the same whatever {self.own_ranges[0].factor} is"
         if self.small:
             held = "5 times in 6" if self.share else "3 times in 4"
             return f"meant for 90 %, held about {held} on planted tables this small"

@@ -167,9 +167,9 @@ def _noisy(expected: Forecast | None, train: Table) -> list[str]:
 def _own_ranges(expected: Forecast | None) -> list[str]:
     """Where answers take over the slope that a number has at other levels."""
     return [
-        f"{own.asked:,} asked combination{'s' if own.asked > 1 else ''} {'have' if own.asked > 1 else 'has'} {own.number} "
-        f"beyond what was seen of it with {own.which}: a slope of its own, which the seen answers do not exclude, may put "
-        f"such an answer off by about {shown(own.off)}; ranges there are as wide. Rows of it that far out would tell."
+        f"{own.asked:,} asked combination{'s have' if own.asked > 1 else ' has'} {own.number} beyond what was seen of "
+        f"it with {own.which}: a slope of its own, which the seen answers do not exclude, may put such an answer off "
+        f"by about {shown(own.off)}; ranges there are as wide. Rows of it that far out would tell."
         for own in (expected.own_ranges if expected is not None else ())
     ]
 

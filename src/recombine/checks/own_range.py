@@ -3,8 +3,11 @@
     y = sums + Σ_c s_c 1[level c] x + ε,   s_c ~ N(0, τ²)
 
 The answer there takes over the slope of other levels. How far slopes may differ is told by what sums leave along the
-directions U of 1[c] x that sums do not have: w = Uᵀ e with w_i ~ N(0, τ² d_i² + σ²). τ is the largest one at which
-Σ w_i² / (τ² d_i² + σ²) is not smaller than chance makes it. Where slopes that differ so much would move the asked
+directions U of 1[c] x that sums do not have: w = Uᵀ e with w_i ~ N(0, τ² d_i² + σ²). With n of these τ is set by
+
+    Σ w_i² / (τ² d_i² + σ²) = n (z / t_n)²,   z and t_n the 95 % points of a normal and of t,
+
+so that slopes lie within z τ as often as t of so few says. Where slopes that differ so much would move the asked
 answers by more than ranges hold, nothing shows that these are right.
 """
 
@@ -16,15 +19,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from recombine.checks.adding import Adding
 from recombine.checks.effects import EXACT, blocks_of
 from recombine.checks.modular import Floats, Ints
 from recombine.space import FactorSpace, quoted
 
-CHANCE = 0.1
-"""How often chance makes the sum so small."""
 FAR = 1.5
 """Times half of the width of ranges, in the root mean square, from which slopes of their own would be seen."""
 MOST_WORK = 20_000_000
@@ -32,7 +33,7 @@ MOST_WORK = 20_000_000
 MOST_NAMED = 3
 """Levels that are named."""
 HALVINGS = 60
-"""Of the variance of slopes, over that of the noise, from a millionth to a million."""
+"""Steps in which the variance of slopes is found, over that of the noise, from a millionth to a million."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +53,8 @@ class Slopes:
     def of(cls, rule: Adding, factor: int, number: int) -> Slopes | None:
         """None where the seen cells leave nothing to tell it by."""
         root = 1 / np.sqrt(rule.effects.noise)
-        x, z = root[:, None] * _sums(rule, rule.cells.codes), root[:, None] * _own(rule, factor, number, rule.cells.codes)
-        y = root * rule.effects.y
+        x = root[:, None] * _sums(rule, rule.cells.codes)
+        z, y = root[:, None] * _own(rule, factor, number, rule.cells.codes), root * rule.effects.y
         u, sizes, _ = np.linalg.svd(x, full_matrices=False)
         q = u[:, sizes > 1e-9 * sizes[0]]
         left, beyond = y - q @ (q.T @ y), z - q @ (q.T @ z)
@@ -65,7 +66,7 @@ class Slopes:
         if not len(d) or freedom < 1 or rest <= EXACT * float(np.square(y - y.mean()).sum()):
             return None
         sigma2 = rest / freedom
-        tau2 = _largest(w**2 / sigma2, d**2, freedom) * sigma2
+        tau2 = _variance(w**2 / sigma2, d**2) * sigma2
         share = tau2 * d**2 / (tau2 * d**2 + sigma2)
         mean = np.zeros(z.shape[1]) if rule.name == "pairs" else v.T @ (share * w / d)  # of pairs an answer has it
         covariance = tau2 * (np.eye(z.shape[1]) - (v.T * share) @ v)
@@ -116,7 +117,7 @@ def own_ranges(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[OwnRange,
         if slopes is None:
             continue
         off, (place, sd) = slopes.off(there), rule.effects.predict(there)
-        if (off**2).mean() > (FAR * float(stdtrit(math.inf, 0.95))) ** 2 * (sd**2).mean():
+        if (off**2).mean() > (FAR * float(ndtri(0.95))) ** 2 * (sd**2).mean():
             back = (rule.scale.back(place + off) - rule.scale.back(place - off)) / 2
             levels = tuple(_named(rule, factor, number, int(c), space) for c in np.unique(there[:, factor]))
             names = space.names[factor], space.names[number]
@@ -125,13 +126,11 @@ def own_ranges(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[OwnRange,
 
 
 def _pairs(rule: Adding) -> Iterator[tuple[int, int]]:
-    cells = rule.cells
+    """Each factor that is no number, and each number, where the rule adds up what they do."""
+    cells, sums = rule.cells, rule.name.startswith(("additive", "curved", "pairs"))
     work = len(cells.codes) * cells.width
-    if rule.name.startswith(("additive", "curved", "pairs")):
-        for number in cells.curves:
-            yield from (
-                (k, number) for k, n in enumerate(cells.shape) if k not in cells.curves and work * n <= MOST_WORK
-            )
+    for number in cells.curves if sums else ():
+        yield from ((k, number) for k, n in enumerate(cells.shape) if k not in cells.curves and work * n <= MOST_WORK)
 
 
 def _sums(rule: Adding, codes: Ints) -> Floats:
@@ -159,14 +158,14 @@ def _outside(rule: Adding, factor: int, number: int, codes: Ints) -> np.ndarray[
 
 def _named(rule: Adding, factor: int, number: int, level: int, space: FactorSpace) -> tuple[str, float, float]:
     seen = rule.cells.codes[rule.cells.codes[:, factor] == level, number]
-    values = space.factors[number].levels or ()
-    return quoted((space.factors[factor].levels or ())[level]), *(float(values[int(i)]) for i in (seen.min(), seen.max()))
+    low, high = (float((space.factors[number].levels or ())[int(i)]) for i in (seen.min(), seen.max()))
+    return quoted((space.factors[factor].levels or ())[level]), low, high
 
 
-def _largest(squares: Floats, sizes: Floats, freedom: int) -> float:
-    """The largest variance of slopes, over that of the noise, at which Σ squares / (1 + variance · sizes) is not smaller
-    than chance makes it."""
-    least = len(squares) * float(fdtri(len(squares), freedom, CHANCE))
+def _variance(squares: Floats, sizes: Floats) -> float:
+    """The variance of slopes, over that of the noise, at which nine in ten lie where t of so few says."""
+    few = len(squares)
+    least = few * float(ndtri(0.95) / stdtrit(few, 0.95)) ** 2
     low, high = -6.0 - math.log10(float(sizes.max())), 6.0 - math.log10(float(sizes.min()))
     for _ in range(HALVINGS):
         middle = (low + high) / 2

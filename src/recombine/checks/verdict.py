@@ -5,9 +5,10 @@ verdict  the worst status of all asked combinations; where that is "determined" 
          only if the seen answers do not contradict adding up ("assumption rejected") and adding up explains something
          of combinations that are left out, also of those of a level that errs far more than the others, the forecast's
          interval does not reach beyond all that seen answers differ by, curves are known between the seen values of
-         numbers that are asked about there, what is asked about does not lie in the part of a fraction that was never
-         run, and none of the answers looks like a code for missing ("assumption unsupported"); if they contradict it in
-         the answer's own units and both hold on the scale of the recommended rule, it is "determined on a log scale"
+         numbers that are asked about there, and slopes where a level was not seen so far out, what is asked about does
+         not lie in the part of a fraction that was never run, and none of the answers looks like a code for missing
+         ("assumption unsupported"); if they contradict it in the answer's own units and both hold on the scale of the
+         recommended rule, it is "determined on a log scale"
 """
 
 from __future__ import annotations
@@ -114,7 +115,6 @@ class CheckResult(Result):
             told = self.forecast
             shown = told is None or (
                 told.beats and told.tells and not self.coded and not told.untold and told.curves_known
-                and not told.own_ranges
             )
             return None if shown else "unsupported"
         if self.additivity.rejected:

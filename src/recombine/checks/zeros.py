@@ -40,8 +40,8 @@ def zeros(target: Target | None, known: Identifiability) -> list[str]:
     have = "1 combination has an answer" if lost == 1 else f"{lost:,} combinations have answers"
     kind = "of 0" if y.min() == 0 else "of 0 or less"
     return [
-        f"{have} {kind}, so no log scale is tried, though the positive answers are likelier on one: leave such rows out, or "
-        "write what they stand for (such as half of the least that can be measured), and it is."
+        f"{have} {kind}, so no log scale is tried, though the positive answers are likelier on one: leave such rows "
+        "out, or write what they stand for (such as half of the least that can be measured), and it is."
     ]
 
 
