@@ -7,8 +7,8 @@ and a number speaks for it that chance does not give.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from recombine.mechanisms.fitting import fails_though_unfitted, in_part
 from recombine.mechanisms.ignored import ignored, ignored_words
 from recombine.mechanisms.literal import LITERAL
 from recombine.mechanisms.noted import noted
+from recombine.mechanisms.one_level import Region
 from recombine.mechanisms.reach import reach
 from recombine.mechanisms.reconsidering import (
     Ruling,
@@ -49,7 +50,7 @@ from recombine.mechanisms.standing_out import StandingOut, stands_out
 from recombine.mechanisms.summing import adds_up
 from recombine.mechanisms.sure import sureness
 from recombine.mechanisms.tails import heavy_tails
-from recombine.mechanisms.written import PUT_RIGHT, written
+from recombine.mechanisms.written import PUT_RIGHT, Written, written
 from recombine.mechanisms.wrong_where_seen import wrong_where_seen, wrong_words
 from recombine.statistics import Interval, interval
 
@@ -88,60 +89,18 @@ def judge(
     ruling, keep, found, missing = _first(case, no_rules)
     if ruling[0] == "fails" or case.fits:
         found, missing = [*found, *extra], {**missing, **(left_out or {})}
-    undetermined, apart = left_open(case.answers), None
-    if case.fits:
-        ruling, apart = _decided(case, found, undetermined)
-    ruling = worse_still(case, nothing_to_learn(case, ruling))
-    told, look = written(case.answers, fitted), list[str]()
-    if (otherwise := written_otherwise(case, ruling, told)) is not None:
-        ruling, look, told = otherwise, [f"{told.said}."], replace(told, said="")
-    ruling, elsewhere = put_elsewhere(case, ruling, otherwise is not None)
-    same = "" if elsewhere else same_everywhere(case.answers, case.over)
-    look += filter(None, [elsewhere, too_well(case, ruling[0])])
-    if ruling[0] == "not fitted" and (unused := ignored(case.bare, seed)):
-        ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
-    plain = told.right or case.answers
-    level, told_by = ((), plain) if elsewhere else level_apart(case, plain)
-    right = told.right or case.bare
-    wrong = wrong_where_seen(right, case.beside.trained_constant)
-    sums, level, wrong = sums_or_slips(right, adds_up(right), level, wrong)
-    if level:
-        ruling, first = without_the_level(ruling, level, plain, told_by, alone)
-        look.append(PUT_RIGHT * (plain is not case.answers) + first)
-    ruling = but_for_a_shift(case, ruling, found, alone)
-    found = list(named(found, ruling[0]))
-    sums = "" if any(e.named for e in found) else sums
-    if sums and ruling[0] == "not fitted":
-        ruling, sums = (ruling[0], f"{ruling[1]}. {sums}"), ""
+    undetermined = left_open(case.answers)
+    ruled = _ruled(case, ruling, found, undetermined, alone)
+    found = list(named(found, ruled.ruling[0]))
     unseen, width = _reached(case)
-    verdict, why = _explained(case, ruling, found, width, undetermined)
-    classes = len(case.answers.classes or ())
-    if verdict == "unclear" and not look and (follows := follows_one_factor(found, classes)):
-        why = f"{why}. {follows}"
-    elif verdict == "nothing seen" and not same:
-        why = follows_one_factor(found, classes, seen=False)
-    if told.said and verdict == "not fitted":
-        why, told = f"{why}. {told.said}", replace(told, said="")
-    tails = "" if apart and apart.said else heavy_tails(case.answers, case.over)
-    calibrated = sureness(case.answers, case.over, margin)
-    broken = "" if level else wrong_words(right, wrong)
-    broken = f"{PUT_RIGHT}{broken}" if broken and told.right else broken
-    off = shifted(case.bare.at(case.bare.unseen), case.over, margin) if verdict == "nothing seen" else ""
-    more = (
-        f"{off[:1].upper()}{off[1:]}." * bool(off),
-        f"{told.said}." * bool(told.said),
-        f"{sums}." * bool(sums),
-        broken,
-        calibrated,
-        undetermined.note,
-        tails,
-    )
+    verdict, why, more = _worded(case, ruled, found, width, undetermined)
+    apart = ruled.apart
     return MeasureResult(
         answers=case.answers,
         verdict=verdict,
         why=why,
-        look=" ".join(filter(None, [same, *case.answers.lone_rows, *look])),
-        level=level,
+        look=" ".join(filter(None, [ruled.same, *case.answers.lone_rows, *ruled.look])),
+        level=ruled.level,
         seen=case.gap.seen,
         unseen=unseen,
         gap=width,
@@ -152,13 +111,93 @@ def judge(
         left_out=missing,
         diverged=int((~case.finite).sum()),
         unfitted=int((case.finite & ~keep).sum()),
-        notes=(*notes, *noted(case), *filter(None, more)),
+        notes=(*notes, *noted(case), *more),
         left_open=undetermined,
         outliers=() if apart is None else tuple(apart.combinations.tolist()),
         bad_levels=() if apart is None else apart.levels,
         rest=None if apart is None else apart.others(case.answers),
         settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
+
+
+@dataclass(frozen=True)
+class _Ruled:
+    """The verdict after everything that may change it, and what was seen on the way."""
+
+    ruling: Ruling
+    apart: StandingOut | None
+    told: Written
+    """How answers are written; ``said`` is empty where the verdict has it."""
+    look: tuple[str, ...]
+    """What to look at first."""
+    same: str
+    """That all answers are the same."""
+    level: Region
+    """The level that is wrong, seen or not."""
+    broken: str
+    """Combinations that are wrong where seen."""
+    sums: str
+    """That answers add up where the right ones do not."""
+
+
+def _ruled(
+    case: Case, ruling: Ruling, found: Sequence[Finding], undetermined: LeftOpen, alone: Callable[[Answers], str]
+) -> _Ruled:
+    """Errors weighed, then what else may have made them: how answers are written, where they were put, one level, one
+    number that all of them lack."""
+    apart = None
+    if case.fits:
+        ruling, apart = _decided(case, found, undetermined)
+    ruling = worse_still(case, nothing_to_learn(case, ruling))
+    told, look = written(case.answers, case.fitted), list[str]()
+    if (otherwise := written_otherwise(case, ruling, told)) is not None:
+        ruling, look, told = otherwise, [f"{told.said}."], replace(told, said="")
+    ruling, elsewhere = put_elsewhere(case, ruling, otherwise is not None)
+    same = "" if elsewhere else same_everywhere(case.answers, case.over)
+    look += filter(None, [elsewhere, too_well(case, ruling[0])])
+    if ruling[0] == "not fitted" and (unused := ignored(case.bare, case.seed)):
+        ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
+    plain = told.right or case.answers
+    level, told_by = ((), plain) if elsewhere else level_apart(case, plain)
+    right = told.right or case.bare
+    wrong = wrong_where_seen(right, case.beside.trained_constant)
+    sums, level, wrong = sums_or_slips(right, adds_up(right), level, wrong)
+    if level:
+        ruling, first = without_the_level(ruling, level, plain, told_by, alone)
+        look.append(PUT_RIGHT * (plain is not case.answers) + first)
+    ruling = but_for_a_shift(case, ruling, found, alone)
+    broken = "" if level else wrong_words(right, wrong)
+    broken = f"{PUT_RIGHT}{broken}" if broken and told.right else broken
+    return _Ruled(ruling, apart, told, tuple(look), same, level, broken, sums)
+
+
+def _worded(
+    case: Case, ruled: _Ruled, found: Sequence[Finding], width: Interval, undetermined: LeftOpen
+) -> tuple[str, str, list[str]]:
+    """The verdict, why, and notes on what the sentence has no room for."""
+    ruling, said = ruled.ruling, ruled.told.said
+    sums = "" if any(e.named for e in found) else ruled.sums
+    if sums and ruling[0] == "not fitted":
+        ruling, sums = (ruling[0], f"{ruling[1]}. {sums}"), ""
+    verdict, why = _explained(case, ruling, found, width, undetermined)
+    classes = len(case.answers.classes or ())
+    if verdict == "unclear" and not ruled.look and (follows := follows_one_factor(found, classes)):
+        why = f"{why}. {follows}"
+    elif verdict == "nothing seen" and not ruled.same:
+        why = follows_one_factor(found, classes, seen=False)
+    if said and verdict == "not fitted":
+        why, said = f"{why}. {said}", ""
+    off = shifted(case.bare.at(case.bare.unseen), case.over, case.margin) if verdict == "nothing seen" else ""
+    notes = (
+        f"{off[:1].upper()}{off[1:]}." * bool(off),
+        f"{said}." * bool(said),
+        f"{sums}." * bool(sums),
+        ruled.broken,
+        sureness(case.answers, case.over, case.margin),
+        undetermined.note,
+        "" if ruled.apart and ruled.apart.said else heavy_tails(case.answers, case.over),
+    )
+    return verdict, why, [note for note in notes if note]
 
 
 def _first(case: Case, no_rules: str | None) -> tuple[Ruling, NDArray[np.bool_], list[Finding], dict[str, str]]:
