@@ -10,9 +10,10 @@ from scipy.special import fdtrc
 from scipy.stats import chi2_contingency, random_table
 
 from recombine.checks import check
-from recombine.checks.additivity import _Found, _verdict, additivity
+from recombine.checks.additivity import additivity
 from recombine.checks.confounding import chi_square, information, random_tables
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.tested import Found, verdict
 from recombine.support.numerals import step
 from recombine.support.table import Target
 
@@ -129,7 +130,7 @@ def test_rounding_is_noise_and_no_p_value_is_zero():
     rows["y"] = [1.1, 2.2, 3.3, 8.5] * 2 + [1.2, 2.3, 3.3, 8.5]
     assert check(rows, ["a", "b"], target="y").additivity.rejected
     assert [step(np.array(v)) for v in ([12.0, 7.0], [0.25, 1.5], [1 / 3], [])] == [1.0, 0.01, 0.0, 0.0]
-    assert "p < 1e-300, F" in _verdict([_Found("interaction", 0.0, "F")]).words
+    assert "p < 1e-300, F" in verdict([Found("interaction", 0.0, "F")]).words
 
 
 def test_copies_of_rows_tell_nothing_of_the_noise():

@@ -14,13 +14,13 @@ from planted_tables import additive_table, grid, table
 
 from recombine.checks import Purpose, check
 from recombine.checks.adding import Adding
-from recombine.checks.additivity import _as_near, _Found, _verdict
 from recombine.checks.expected import Forecast, RuleError, per_cent, shown
 from recombine.checks.forecast import forecast
 from recombine.checks.judging import Judged
 from recombine.checks.notes import _rejected
 from recombine.checks.scales import Scale
 from recombine.checks.seen_cells import Cells
+from recombine.checks.tested import Found, as_near, verdict
 from recombine.cli.check import check as show
 from recombine.cli.check_facts import facts
 from recombine.reporting.check import check_page
@@ -104,7 +104,7 @@ def test_sums_that_are_rejected_and_still_err_least_are_said_to():
 
 
 def test_a_p_value_is_told_with_digits_that_tell_its_side_of_the_level():
-    assert [_as_near(p) for p in (0.0427, 0.00997, 0.01004, 0.01)] == ["0.043", "0.00997", "0.01004", "0.01"]
+    assert [as_near(p) for p in (0.0427, 0.00997, 0.01004, 0.01)] == ["0.043", "0.00997", "0.01004", "0.01"]
 
 
 def test_a_rule_is_said_to_err_less_only_where_its_numbers_are():
@@ -137,10 +137,10 @@ def test_all_that_is_asked_is_counted_even_where_a_part_is_listed():
 
 
 def test_a_p_value_stands_beside_its_threshold():
-    tests = [_Found("interaction", 0.008, "F test of a × b"), _Found("interaction", 0.5, "F test of a × c")]
+    tests = [Found("interaction", 0.008, "F test of a × b"), Found("interaction", 0.5, "F test of a × c")]
     words = "not rejected on the seen combinations (p = 0.016, F test of a × b, the smallest of 2 tests; "
-    assert f"{words}rejected below 0.01)" in _verdict(tests).words
-    assert _verdict([_Found("interaction", 0.001, "F")]).words.endswith("(p = 0.001, F; rejected below 0.01).")
+    assert f"{words}rejected below 0.01)" in verdict(tests).words
+    assert verdict([Found("interaction", 0.001, "F")]).words.endswith("(p = 0.001, F; rejected below 0.01).")
 
 
 def test_the_scale_on_which_adding_up_does_best_is_named():

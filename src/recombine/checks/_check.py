@@ -12,7 +12,6 @@ import numpy as np
 
 from recombine.checks import prediction as predicting
 from recombine.checks._coverage import Coverage, coverage
-from recombine.checks.additivity import where_answered
 from recombine.checks.advice import Advice
 from recombine.checks.cells import existing, shared_by_missing
 from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
@@ -34,6 +33,7 @@ from recombine.checks.reading import levels_only, numbers_unseen, split_of, text
 from recombine.checks.sharing import shared_repeats
 from recombine.checks.slips import coded, slips_in
 from recombine.checks.tables import Pairs, pair_tables
+from recombine.checks.tested import where_answered
 from recombine.checks.unnamed import MOST_ROWS, unnamed
 from recombine.checks.verdict import CheckResult
 from recombine.checks.without import without_level, without_slips

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from recombine.checks.additivity import Additivity, additivity
+from recombine.checks.additivity import additivity
 from recombine.checks.effects import LEAST_FREEDOM
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
+from recombine.checks.tested import Additivity
 from recombine.space import Level, quoted
 from recombine.support.answers import Target
 

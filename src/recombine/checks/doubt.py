@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from recombine.checks.additivity import where_answered
 from recombine.checks.apart import Apart
 from recombine.checks.expected import Forecast, apart, shown
+from recombine.checks.tested import where_answered
 
 if TYPE_CHECKING:
     from recombine.checks.verdict import CheckResult

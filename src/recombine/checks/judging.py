@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recombine.checks.adding import Adding
-from recombine.checks.additivity import MOST_FACTORS, MOST_LISTED, Additivity, additivity, scale_of
+from recombine.checks.additivity import MOST_FACTORS, additivity
 from recombine.checks.aliases import Aliases, aliases
 from recombine.checks.apart import apart
 from recombine.checks.between import repeats_alone
@@ -26,6 +26,7 @@ from recombine.checks.queries_asked import Asked
 from recombine.checks.scales import Scale, scaled
 from recombine.checks.seen_cells import Cells
 from recombine.checks.surface import outside
+from recombine.checks.tested import MOST_LISTED, Additivity, scale_of
 from recombine.space import Level
 from recombine.support.table import Table
 

@@ -21,7 +21,6 @@ import numpy as np
 
 from recombine.checks import exported
 from recombine.checks._coverage import Coverage
-from recombine.checks.additivity import Additivity, scale_of
 from recombine.checks.advice import Advice
 from recombine.checks.apart import Apart
 from recombine.checks.best import best
@@ -36,6 +35,7 @@ from recombine.checks.planned import Plan
 from recombine.checks.prediction import Prediction
 from recombine.checks.query import WORDS, Query
 from recombine.checks.sentence import sentence
+from recombine.checks.tested import Additivity, scale_of
 from recombine.checks.witness import Direction, direction, sums
 from recombine.result import Result
 from recombine.space import Codes, FactorSpace, Level

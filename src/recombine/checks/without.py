@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from recombine.checks.additivity import Additivity
 from recombine.checks.expected import shown
 from recombine.checks.forecast import forecast
 from recombine.checks.harder import Harder
@@ -16,6 +15,7 @@ from recombine.checks.modular import Ints
 from recombine.checks.queries_asked import Asked
 from recombine.checks.seen_cells import Cells
 from recombine.checks.slips import coded, in_common
+from recombine.checks.tested import Additivity
 from recombine.space import quoted
 from recombine.support.table import Table, Target
 

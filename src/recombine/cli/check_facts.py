@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recombine.checks import CheckResult
-from recombine.checks.additivity import where_answered
 from recombine.checks.expected import per_cent, shown
+from recombine.checks.tested import where_answered
 from recombine.cli.printing import counted
 from recombine.space import about, quoted
 
