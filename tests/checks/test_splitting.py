@@ -85,8 +85,8 @@ def test_rows_of_seen_combinations_are_tested_on_too_and_none_is_lost(rows, seed
         assert sides[0] or sides[1]
     ((_, test),) = splitter.split(data)
     assert sorted([*fold.test, *fold.spare]) == list(test)
-    with pytest.raises(InputError, match="group and time forbid"):
-        CombinationSplit(seen_rows=0.2, group="who")
+    with pytest.raises(InputError, match="which time forbids"):
+        CombinationSplit(seen_rows=0.2, time="day")
     single = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}
     with pytest.raises(InputError, match="seen_rows holds out rows of combinations that have several, and here each"):
         list(CombinationSplit(["a", "b"], hold_out=1, n_splits=1, seen_rows=0.2).split(single))
@@ -170,6 +170,22 @@ def test_a_group_is_on_one_side_only():
             assert not {str(pairs[i]) for i in train} & {str(pairs[i]) for i in test}
     with pytest.raises(InputError, match="one group"):
         list(CombinationSplit(["a", "b"]).split(frame, groups=np.zeros(600)))
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["groups inside combinations", "groups across"])
+def test_rows_of_seen_combinations_that_are_tested_on_are_of_groups_that_are_not_trained_on(inside):
+    data = table((3, 4), 300, 5)
+    cell = data[:, 0] * 4 + data[:, 1]
+    groups = cell * 100 + np.arange(300) % 5 if inside else np.arange(300) % 30
+    splitter = CombinationSplit(n_splits=1, hold_out=0.25, seen_rows=0.2)
+    (fold,) = splitter.folds(splitter.rows(data), groups)
+    tested = np.concatenate([fold.test, fold.spare])
+    assert not set(groups[fold.train]) & set(groups[tested])
+    assert set(cell[fold.spare]) <= set(cell[fold.train])
+    assert not set(cell[fold.test]) & set(cell[fold.train])
+    assert len(fold.spare) > 30
+    assert sorted([*fold.train, *tested, *fold.apart]) == list(range(300))
+    assert bool(len(fold.apart)) != inside
 
 
 def test_groups_inside_combinations_cost_no_rows():

@@ -57,7 +57,8 @@ class CombinationSplit:
     least. Rows of one ``group`` (a column, or scikit-learn's ``groups``) never lie on both sides, and with ``time`` no
     training row is later than a test row; rows that this excludes are in neither part. ``merge_alike`` takes texts that
     differ only in spaces or capitals for one level. ``seen_rows`` is a share of the rows of seen combinations that
-    have several, which are tested on too: what `measure` compares unseen combinations with.
+    have several, which are tested on too: what `measure` compares unseen combinations with. With groups these are rows
+    of whole groups: of those that are tested on anyway, or, where every group has one combination, a share of each.
 
     Examples:
         >>> import numpy as np
@@ -94,8 +95,8 @@ class CombinationSplit:
             )
         if not 0 <= seen_rows < 1:
             raise InputError(f"seen_rows is {seen_rows:g}; give a share from 0 to below 1.")
-        if seen_rows and (group or time):
-            raise InputError("seen_rows tests on combinations that are trained on, which group and time forbid.")
+        if seen_rows and time:
+            raise InputError("seen_rows tests on rows of all times, which time forbids.")
         self.factors, self.hold_out, self.target, self.graded = factors, hold_out, target, graded
         self.group, self.time, self.bins, self.missing, self.seed = group, time, bins, missing, seed
         self.merge_alike, self.seen_rows = merge_alike, seen_rows
@@ -123,8 +124,6 @@ class CombinationSplit:
     def folds(self, rows: Rows, groups: Any = None) -> list[Fold]:
         """The hold-outs with what is known about them."""
         rows = rows.with_answer()
-        if self.seen_rows and groups is not None:
-            raise InputError("seen_rows tests on combinations that are trained on, which groups forbid.")
         if self.seen_rows and rows.counts.max(initial=0) == 1:
             raise InputError(
                 "seen_rows holds out rows of combinations that have several, and here each has one: leave it out "
@@ -138,8 +137,14 @@ class CombinationSplit:
         folds = []
         for number, (order, size) in enumerate(self._choices(rows)):
             best: Fold | None = None
-            spare = _spare(rows, self.seen_rows, np.random.default_rng([self.seed, number, 1]))
+            rng = np.random.default_rng([self.seed, number, 1])
             for tested in self._tested(rows, groups, number, order[:size]):
+                if groups is None:
+                    spare = _spare(rows, self.seen_rows, rng)
+                elif tested is None or not self.seen_rows:
+                    spare = _spare_groups(rows, groups, self.seen_rows, rng)
+                else:
+                    spare = tested
                 may_train, may_test = np.ones((2, len(rows.index)), dtype=bool) if tested is None else (~tested, tested)
                 if later is not None:
                     share = min(1.0, size / len(rows.combinations))
@@ -225,6 +230,20 @@ def _spare(rows: Rows, share: float, rng: np.random.Generator) -> Mask:
     return spare
 
 
+def _spare_groups(rows: Rows, groups: NDArray[Any], share: float, rng: np.random.Generator) -> Mask:
+    """Rows of whole groups, a share of all rows, of combinations that rows of other groups are left of."""
+    place = np.unique(groups.astype(str), return_inverse=True)[1]
+    of_group = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
+    spare, left, wanted = np.zeros(len(place), dtype=bool), rows.counts.copy(), share * len(place)
+    for group in rng.permutation(len(of_group)):
+        if spare.sum() >= wanted:
+            break
+        cells, mine = np.unique(rows.combination[of_group[group]], return_counts=True)
+        if (left[cells] > mine).all():
+            spare[of_group[group]], left[cells] = True, left[cells] - mine
+    return spare
+
+
 def _fold(rows: Rows, order: Ints, size: int, may_train: Mask, may_test: Mask, spare: Mask) -> Fold | None:
     """The first ``size`` combinations of the order that can be held out together, later ones in place of those that
     training needs; None where there are none."""
@@ -239,6 +258,7 @@ def _fold(rows: Rows, order: Ints, size: int, may_train: Mask, may_test: Mask, s
     spare = spare & ~out
     train, test = ~out & ~spare & may_train, out & may_test
     seen, asked = np.bincount(rows.combination[train], minlength=len(rows.combinations)), np.sort(held)
+    spare = spare & (seen > 0)[rows.combination]
     known = Identifiability(rows.combinations[seen > 0], rows.space.shape)
     found = leverage(known, seen[seen > 0], rows.combinations[asked])
     hard = np.full(len(asked), np.nan) if found is None else found

@@ -205,7 +205,8 @@ def _across(gap: Gap, margin: float, answers: Answers, favoured: ByHeart | None)
         if instead:
             return f"{start}: if it stays where it is, {instead} would tell"
         few = f"the {exist:,} combinations that these levels have are too few to tell"
-        return f"{start}: if it stays where it is, {few}; {NAME_IT}, or ask about more levels"
+        more = ", take many more rows of each combination" * (noise_within(answers) is not None)
+        return f"{start}: if it stays where it is, {few}; {NAME_IT}{more}, or ask about more levels"
     if times > MOST_TIMES:
         told = f"it would take more than {MOST_TIMES} times as many {what} to tell"
         return f"{start}: if it stays where it is, {told}; or {NAME_IT}"
