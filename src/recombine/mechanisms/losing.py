@@ -147,7 +147,9 @@ def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:
         return False  # Alike on average alone.
     if sure is not None and np.ptp(sure[:, at]) <= NOTHING:
         return True
-    return loss is None or answers.trained is None or loss[:, at].mean() > shares_cost(answers)[at].mean() - NOTHING
+    if loss is None or answers.classes is None or answers.trained is None:
+        return True
+    return bool(loss[:, at].mean() > shares_cost(answers)[at].mean() - NOTHING)
 
 
 def nothing_left(answers: Answers) -> bool:

@@ -18,6 +18,7 @@ from recombine.mechanisms.literal import among
 from recombine.mechanisms.lone_row import lone_rows
 from recombine.mechanisms.misplaced import misplaced
 from recombine.mechanisms.probabilities import likely_class
+from recombine.mechanisms.rare import as_chances, happened, judged_by_chances, rare_event
 from recombine.mechanisms.remarks import remarks, rows_words
 from recombine.mechanisms.sure import CONFIDENCE
 from recombine.statistics import FloatArray
@@ -40,6 +41,8 @@ class Reading:
     missing: Missing
     max_rows: int | None
     max_bytes: int | None
+    event: str | None = None
+    """Of two classes the one whose chances are judged as numbers (`mechanisms/rare.py`)."""
 
 
 def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answers], list[str]]:
@@ -53,7 +56,6 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
         if name not in (schema := frame.collect_schema()):
             raise unknown("column", name, schema.names())
     told = known is not None and target in known.collect_schema()
-    found: list[tuple[str, Answers]] = []
     frame, notes = _placed(frame, how)
     if known is not None and not told:
         notes.append(
@@ -68,16 +70,21 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
             f"The answers in {target!r} ({named}) are judged as classes, as nothing else is ever predicted; if they "
             "are counts or ratings, say --target-kind number."
         )
-    for columns in how.predictions:
-        name = columns[0] if len(columns) == 1 else _begin(columns) or ", ".join(columns)
-        answers, own = _read(frame, known, told, columns, how)
-        found.append((name, _with_bare(answers, table, told, columns, how, used)))
-        notes += [note for note in own if note not in notes]
-    first = found[0][1]
-    others = dict(found[1:])
+    read = [_read(frame, known, told, columns, how) for columns in how.predictions]
+    if how.target_kind is None and (event := rare_event([answers for answers, _ in read])) is not None:
+        notes.append(judged_by_chances(read[0][0], event))
+        how = replace(how, event=event)
+        read = [_read(frame, known, told, columns, how) for columns in how.predictions]
+    notes += dict.fromkeys(note for _, own in read for note in own)
+    names = [columns[0] if len(columns) == 1 else _begin(columns) or ", ".join(columns) for columns in how.predictions]
+    first, *rest = (
+        _with_bare(answers, table, told, columns, how, used)
+        for (answers, _), columns in zip(read, how.predictions, strict=True)
+    )
+    others = dict(zip(names[1:], rest, strict=True))
     for name, other in others.items():
         if len(other.codes) != len(first.codes) or not np.array_equal(other.counts, first.counts):
-            raise InputError(f"{name!r} is missing in other rows than {found[0][0]!r}; compare them on the same rows.")
+            raise InputError(f"{name!r} is missing in other rows than {names[0]!r}; compare them on the same rows.")
     return first, others, notes
 
 
@@ -86,7 +93,7 @@ def _with_bare(
 ) -> Answers:
     """The answers, and what they are without what columns besides the factors add, where these tell it."""
     rows = answers.counts.sum() + (0.0 if answers.trained is None else answers.trained.weights.sum())
-    if answers.kind == "class" or how.bins or rows > MOST_ROWS or not answers.varies:
+    if answers.kind == "class" or how.event is not None or how.bins or rows > MOST_ROWS or not answers.varies:
         return answers
     tables = [table, how.train] if told else [table]
     scanned = [_placed(scan(t, "the table", how.max_bytes, how.max_rows), how)[0] for t in tables]
@@ -131,9 +138,14 @@ def _read(
     scores = {"log loss": loss, CONFIDENCE: sure} if likely is not None else {}
     frame, column = (frame, prediction[0]) if likely is None else (likely, label)
     columns = answer_columns(frame, how.target, column, kind if likely is None else "class", known if told else None)
+    if how.event is not None:
+        known = happened(known, columns, how.event) if known is not None and told else known
+        frame, columns = as_chances(frame, columns, sure, how.event)
     frame, left = _complete(frame, known, columns, how, prediction)
     frame = _with_answers(frame, columns, error)
-    if columns.kind == "number":
+    if how.event is not None:
+        scores = {"log loss": loss}
+    elif columns.kind == "number":
         frame = frame.with_columns((pl.col(column) - pl.col(how.target)).abs().alias(off))
         scores = {"mae": off}
     taught = known if told else None

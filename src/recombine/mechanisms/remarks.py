@@ -35,7 +35,7 @@ def remarks(
             f"The numbers in {prediction[0]!r} are taken as chances of {meant!r}. Were they of {other!r}: name a "
             f"column for each class, ending with it (p_{other},p_{meant})."
         )
-    if lone and collect(frame.select(label.n_unique()))[0, 0] == 1:
+    if lone and columns.kind == "class" and collect(frame.select(label.n_unique()))[0, 0] == 1:
         notes.append(
             f"All probabilities in {prediction[0]!r} lie on one side of 0.5, so that as classes they are one and the "
             "same" + "; --target-kind number judges the probabilities themselves" * plain + "."
