@@ -11,6 +11,7 @@ import polars as pl
 
 from recombine.errors import InputError, unknown
 from recombine.mechanisms.names import brief
+from recombine.mechanisms.probabilities import one_and_zero
 from recombine.support.answers import Look, look, plain_number, two_flags
 from recombine.support.numerals import as_number
 from recombine.support.scan import collect
@@ -112,7 +113,9 @@ def answer_columns(
         for name, found in values.items():
             odd = next((v for v in sorted(found) if as_number(v) is None), None)
             if odd is not None:
-                raise InputError(f"the column {name!r} holds {odd[:80]!r}, which is not a finite number.")
+                two = name == target and len(found) == 2
+                coded = f"; write {one_and_zero(prediction, sorted(found))}" if two else ""
+                raise InputError(f"the column {name!r} holds {odd[:80]!r}, which is not a finite number{coded}.")
         return Columns(target, prediction, kind, (), True)
     known, given = (_classes(values[name], numeric) for name in (target, prediction))
     if not numeric and {v.lower() for v in known | given} <= FLAGS:

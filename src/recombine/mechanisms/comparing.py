@@ -14,6 +14,7 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import ADDING, CONSTANT, Baseline, baselines
 from recombine.mechanisms.known_rows import noise_left
 from recombine.mechanisms.names import NOTHING
+from recombine.mechanisms.probabilities import SMALLEST
 from recombine.statistics import FEW, FloatArray, Interval, Over
 
 DRAWS = 400
@@ -72,6 +73,8 @@ class Comparison:
     rules: Mapping[str, Baseline]
     better_on_seen: Interval
     """The learner's error on seen combinations less that of always giving the same answer."""
+    chances: bool = False
+    """Whether new rows are given clearly better probabilities, by log loss, than training's shares."""
 
     @property
     def constant(self) -> Compared | None:
@@ -176,7 +179,27 @@ def compare(
         found.append(replace(_beside(name, answers, mean, known, over), rule=False))
     floor, costs = noise(answers, {name: answers.errors_of(rule.answers) for name, rule in rules.items()})
     floor = floor if told is None else Interval(told, told, told, over=GIVEN)
-    return Comparison(tuple(found), trained_constant, _own_constant(answers), floor, costs, rules, better)
+    own, chances = _own_constant(answers), _better_than_shares(answers, over)
+    return Comparison(tuple(found), trained_constant, own, floor, costs, rules, better, chances)
+
+
+def shares_cost(answers: Answers) -> FloatArray:
+    """The log loss (combinations) of always giving the shares of training; of chances that are judged as numbers, too
+    (`mechanisms/rare.py`)."""
+    assert answers.trained is not None
+    usual, right = np.average(answers.trained.answers, axis=0, weights=answers.trained.weights), answers.target
+    if answers.classes is None:
+        usual, right = np.append(1 - usual, usual), np.hstack([1 - right, right])
+    return np.asarray(-(right * np.log(np.maximum(usual, SMALLEST))).sum(axis=1))
+
+
+def _better_than_shares(answers: Answers, over: Over) -> bool:
+    """Whether the log loss is clearly less than that of training's shares, on new rows of seen combinations or, where
+    there are none, on unseen ones."""
+    loss, at = answers.scores.get("log loss"), answers.compared if answers.like else answers.unseen
+    if loss is None or answers.trained is None or int(at.sum()) < FEW:
+        return False
+    return average(answers, over, (1.0, loss, at), (-1.0, shares_cost(answers)[None], at), shares=False).high < 0
 
 
 def _own_constant(answers: Answers) -> float:

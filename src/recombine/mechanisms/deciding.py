@@ -64,7 +64,7 @@ def _by_intervals(
         return "fails", f"more than half {KNEW} is lost"
     informed = _informed(answers, gap, comparison, margin)
     known = answers.like and comparison.better_on_seen.high < 0
-    nothing = "" if informed or known else hardly_anything(comparison)
+    nothing = "" if informed or known else hardly_anything(answers, comparison)
     overfits = _overfits(answers, gap.seen, comparison, margin, fitted)
     if gap.width.high > margin:
         return _past_the_margin(answers, gap, comparison, over, margin, speaks, nothing, overfits)

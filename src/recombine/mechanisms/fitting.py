@@ -9,6 +9,7 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison, most_wrong
 from recombine.mechanisms.losing import HALF, LITTLE, below_constant, collapsed, one_answer
 from recombine.mechanisms.names import NOTHING, ranged, share, told_apart
+from recombine.mechanisms.rare import usual_is_best
 from recombine.statistics import FEW, FloatArray, Interval
 
 KNOWS_MORE = 0.5
@@ -35,8 +36,9 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
         most = "more than the {limit} that would count, half of what the best simple rule leaves"
     constant, clearly = comparison.trained_constant, comparison.better_on_seen
     unseen = comparison.constant.difference if comparison.constant is not None else clearly
-    bound = constant if any(d.bounded and d.high < 0 for d in (clearly, unseen)) else LITTLE * constant
-    nothing = hardly_anything(comparison) if comparison.floor.bounded else ""
+    knows = comparison.chances or any(d.bounded and d.high < 0 for d in (clearly, unseen))
+    bound = constant if knows else LITTLE * constant
+    nothing = hardly_anything(answers, comparison) if comparison.floor.bounded else ""
     # Where there is hardly anything to learn, who does as well as the noise allows may have learnt it. Rare classes are
     # answered alike at most combinations, and a few rows more or less are right by chance.
     rare = answers.classes is not None and constant <= HALF and answers.trained is not None
@@ -79,16 +81,21 @@ def _noise_of_training(answers: Answers) -> float:
     return trained.within * rows / max(1.0, rows - len(trained.weights))
 
 
-def hardly_anything(comparison: Comparison) -> str:
+def hardly_anything(answers: Answers, comparison: Comparison) -> str:
     """That there is hardly anything to learn, in a clause, where neither rows that share a combination nor simple rules
-    speak against it."""
+    nor the learner's probabilities speak against it."""
     floor, costs, best = comparison.floor, comparison.floor_constant, comparison.best_on_seen
-    if not best >= LITTLE * comparison.trained_constant or (floor.bounded and not floor.high >= LITTLE * costs):
+    if (
+        comparison.chances
+        or not best >= LITTLE * comparison.trained_constant
+        or (floor.bounded and not floor.high >= LITTLE * costs)
+    ):
         return ""
     if not floor.bounded:
         return f"no simple rule finds anything to learn: the best of them leaves {share(best)}"
+    what = "the rows" if usual_is_best(answers) is None else "classes"
     return (
-        f"as far as the rows tell there is hardly anything to learn: the noise is {ranged(floor)} of the "
+        f"as far as {what} tell there is hardly anything to learn: the noise is {ranged(floor)} of the "
         f"{share(costs)} that always giving the same answer costs on the rows asked about"
     )
 

@@ -13,7 +13,7 @@ from scipy.special import bdtrc
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import CONSTANT
-from recombine.mechanisms.comparing import Compared, Comparison, average, noise_within, unread
+from recombine.mechanisms.comparing import Compared, Comparison, average, noise_within, shares_cost, unread
 from recombine.mechanisms.known_rows import FEWEST_FREE, noise_left
 from recombine.mechanisms.names import NOTHING, share
 from recombine.mechanisms.probabilities import SMALLEST
@@ -147,9 +147,7 @@ def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:
         return False  # Alike on average alone.
     if sure is not None and np.ptp(sure[:, at]) <= NOTHING:
         return True
-    if loss is None or answers.classes is None or answers.trained is None:
-        return True
-    return bool(loss[:, at].mean() > shares_cost(answers)[at].mean() - NOTHING)
+    return loss is None or answers.trained is None or loss[:, at].mean() > shares_cost(answers)[at].mean() - NOTHING
 
 
 def nothing_left(answers: Answers) -> bool:
@@ -157,13 +155,6 @@ def nothing_left(answers: Answers) -> bool:
     chance."""
     few = answers.classes is not None and int(answers.unseen.sum()) < FEW
     return not few and one_answer(answers, answers.unseen) and not one_answer(answers, answers.compared)
-
-
-def shares_cost(answers: Answers) -> FloatArray:
-    """The log loss (combinations) of always giving the shares of training."""
-    assert answers.trained is not None
-    usual = np.average(answers.trained.answers, axis=0, weights=answers.trained.weights)
-    return np.asarray(-(answers.target * np.log(np.maximum(usual, SMALLEST))).sum(axis=1))
 
 
 def unsure_probabilities(answers: Answers, over: Over) -> str:

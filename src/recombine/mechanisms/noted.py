@@ -12,6 +12,7 @@ from recombine.mechanisms.given_away import given_away
 from recombine.mechanisms.known_rows import noise_left
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import brief, figure_words, share
+from recombine.mechanisms.rare import chances_would_tell
 from recombine.mechanisms.told_apart import FAR_LESS, more_than, told_apart
 from recombine.statistics import FEW, FloatArray
 
@@ -26,6 +27,7 @@ def noted(case: Case) -> list[str]:
         _reads_more(case),
         _bare(answers),
         _unread(answers),
+        chances_would_tell(answers),
     ]
     if answers.not_finite:
         found.append(f"{answers.not_finite:,} answers are not finite numbers; they count as wrong.")

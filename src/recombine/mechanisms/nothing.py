@@ -2,8 +2,9 @@
 
 Of answers that no factor makes, any difference between seen and unseen combinations is luck, and no mechanism is at
 work. So the learner and every simple rule are held against always giving the same answer on the rows that nobody
-trained on, rules also at training combinations that they were fitted without; and rows that share a combination may not
-agree. It is said of what shows, not of what is: a rule that none of these has looks the same in single rows.
+trained on, rules also at training combinations that they were fitted without, and probabilities against training's
+shares; and rows that share a combination may not agree. It is said of what shows, not of what is: a rule that none of
+these has looks the same in single rows.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from recombine.mechanisms.case import Case
 from recombine.mechanisms.comparing import GIVEN, average
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import share
+from recombine.mechanisms.rare import usual_is_best
 from recombine.statistics import FEW
 
 
@@ -26,7 +28,7 @@ def nothing_learnable(case: Case) -> str:
         return ""
     costs = comparison.trained_constant if floor.over == GIVEN else comparison.floor_constant
     agree = bool(floor.high < LITTLE * costs)  # Not where neither is known.
-    if agree or comparison.best_on_seen < LITTLE * comparison.trained_constant:
+    if agree or comparison.chances or comparison.best_on_seen < LITTLE * comparison.trained_constant:
         return ""
     errors = {name: answers.errors_of(rule.answers)[None] for name, rule in comparison.rules.items()}
     same = errors.pop(constant.name)
@@ -37,8 +39,9 @@ def nothing_learnable(case: Case) -> str:
     best = min(float(e[:, at].mean()) for e in errors.values())
     own, always = (share(float(e[:, at].mean())) for e in (answers.error, same))
     single, count = " (single rows: give the noise if answers have none)" * bool(np.isnan(floor.high)), int(at.sum())
+    in_classes = " in classes" * (usual_is_best(answers) is not None)
     return (
-        f"nothing shows that there is anything to learn: on {count:,} combinations with new rows neither it "
-        f"(error {own}) nor the best simple rule ({share(best)}) is clearly better than always giving the same answer "
+        f"nothing{in_classes} shows that there is anything to learn: on {count:,} combinations with new rows neither "
+        f"it (error {own}) nor the best simple rule ({share(best)}) is clearly better than always giving the same answer "
         f"({always}){single}"
     )

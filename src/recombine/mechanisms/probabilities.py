@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from recombine.errors import InputError, unknown
+from recombine.mechanisms.names import brief
 from recombine.support.numerals import as_number
 from recombine.support.scan import collect
 
@@ -93,6 +94,13 @@ def chance_of(column: str, classes: Sequence[str]) -> str:
     order (1, true, yes), as libraries have it. The end of a name is no number of a class: it may be a model's."""
     ends = [c for c in classes if as_number(c) is None and _ends(column, c)]
     return ends[0] if len(ends) == 1 else max(classes, key=lambda c: (as_number(c) or 0.0, c))
+
+
+def one_and_zero(column: str, classes: Sequence[str]) -> str:
+    """How two classes are written as numbers that a lone column holds the chances of, in words."""
+    meant = chance_of(column, classes)
+    (other,) = set(classes) - {meant}
+    return f"1 for {brief(meant)!r} and 0 for {brief(other)!r}"
 
 
 def _ends(column: str, name: str) -> bool:

@@ -17,29 +17,32 @@ from recombine.mechanisms.columns import Columns
 from recombine.mechanisms.losing import LITTLE
 from recombine.mechanisms.names import brief
 
+BEST = "The class {!r} is the best answer at nearly every combination, so that classes hardly tell what was learnt"
 
-def usual_class(answers: Answers) -> int | None:
-    """The class that is usual in training, where giving each combination its own usual class saves less than a tenth of
-    what that one costs; None where it saves more, or where single rows do not tell."""
+
+def usual_is_best(answers: Answers) -> int | None:
+    """The usual class of training, where classes hardly tell anything: giving each combination its own usual class
+    saves less than a tenth of what that one costs, and the learner's classes save no more on seen combinations. None
+    where they tell something, or where single rows leave it open."""
     trained = answers.trained
     if answers.classes is None or trained is None:
         return None
     shares = np.average(trained.answers, axis=0, weights=trained.weights)
     least = np.average(1 - trained.answers.max(axis=1), weights=trained.weights)
-    return int(shares.argmax()) if least >= LITTLE * (1 - shares.max()) > 0 else None
+    if not least >= LITTLE * (1 - shares.max()) > 0:
+        return None
+    usual, at = int(shares.argmax()), answers.compared if answers.seen.any() else answers.unseen
+    own, always = answers.error[:, at].mean(), 1 - answers.target[at, usual].mean()
+    return usual if own >= LITTLE * always else None  # Else it reads more than the factors.
 
 
 def rare_event(every: Sequence[Answers]) -> str | None:
-    """Of two classes the one whose chances are to be judged as numbers: the rare one, where all of these learners give
-    probabilities and the classes of the first do no better than the usual one on seen combinations."""
-    first = every[0]
-    usual = usual_class(first)
-    if usual is None or len(first.classes or ()) != 2 or not all("log loss" in answers.scores for answers in every):
+    """Of two classes the one whose chances are to be judged as numbers: the rare one, where the classes of the first of
+    these learners hardly tell anything and all give probabilities."""
+    usual, names = usual_is_best(every[0]), every[0].classes or ()
+    if usual is None or len(names) != 2 or not all("log loss" in answers.scores for answers in every):
         return None
-    at = first.compared if first.compared.any() else first.unseen
-    if first.error[:, at].mean() < LITTLE * (1 - first.target[at, usual]).mean():
-        return None  # It reads more than the factors.
-    return (first.classes or ())[1 - usual]
+    return names[1 - usual]
 
 
 def as_chances(frame: pl.LazyFrame, columns: Columns, sure: str, event: str) -> tuple[pl.LazyFrame, Columns]:
@@ -58,9 +61,14 @@ def happened(frame: pl.LazyFrame, columns: Columns, event: str) -> pl.LazyFrame:
 
 def judged_by_chances(answers: Answers, event: str) -> str:
     """That chances are judged, and why, in two sentences."""
-    usual = next(name for name in answers.classes or () if name != event)
+    (usual,) = set(answers.classes or ()) - {event}
     return (
-        f"The class {brief(usual)!r} is the best answer at nearly every combination, so that classes hardly tell what was "
-        f"learnt. So the chances of {brief(event)!r} are judged, as numbers against 1 and 0; --target-kind class judges "
-        "the classes."
+        f"{BEST.format(brief(usual))}. So the chances of {brief(event)!r} are judged, as numbers against 1 and 0; "
+        "--target-kind class judges the classes."
     )
+
+
+def chances_would_tell(answers: Answers) -> str:
+    """That classes without probabilities hardly tell anything, in a sentence, where that is so."""
+    usual = None if "log loss" in answers.scores else usual_is_best(answers)
+    return "" if usual is None else f"{BEST.format(brief((answers.classes or ())[usual]))}; probabilities would."

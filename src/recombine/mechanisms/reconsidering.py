@@ -142,7 +142,8 @@ def nothing_to_learn(case: Case, ruling: Ruling) -> Ruling:
     if verdict in FAILING:
         far = below_constant(case.answers, case.comparison, case.gap.width) or collapsed(case.answers, case.comparison)
         return ("unclear", nothing) if case.answers.like and not far else ruling
-    said = case.comparison.floor.bounded and hardly_anything(case.comparison)  # It is part of why it was not fitted.
+    # It is part of why it was not fitted.
+    said = case.comparison.floor.bounded and hardly_anything(case.answers, case.comparison)
     return ruling if said and verdict == "not fitted" else (verdict, "; ".join(filter(None, [why, nothing])))
 
 

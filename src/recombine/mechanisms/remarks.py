@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from recombine.mechanisms.columns import Columns, Kind
-from recombine.mechanisms.probabilities import chance_of
+from recombine.mechanisms.probabilities import chance_of, one_and_zero
 from recombine.support.scan import collect
 from recombine.support.table import TARGET_CLASSES
 
@@ -36,9 +36,10 @@ def remarks(
             f"column for each class, ending with it (p_{other},p_{meant})."
         )
     if lone and columns.kind == "class" and collect(frame.select(label.n_unique()))[0, 0] == 1:
+        coded = "" if plain else f"with answers written as {one_and_zero(prediction[0], columns.names)}, "
         notes.append(
             f"All probabilities in {prediction[0]!r} lie on one side of 0.5, so that as classes they are one and the "
-            "same" + "; --target-kind number judges the probabilities themselves" * plain + "."
+            f"same; {coded}--target-kind number judges the probabilities themselves."
         )
     notes += _unheard_of(frame, columns) if columns.kind == "class" else []
     notes += _duplicates(frame, columns, factors, split)

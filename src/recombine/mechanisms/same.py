@@ -3,7 +3,8 @@
 A model that was not trained or not loaded, or whose columns were not found, gives one answer for all; one that learnt
 nothing of the factors gives about the base rate. Errors then say what one answer costs, and nothing of composing.
 Probabilities that differ count as one answer if they lie within two hundredths and their log loss is not clearly less
-than that of always giving training's shares: of a rare class little more may be all that there is to know.
+than that of always giving training's shares: of a rare class little more may be all that there is to know. The usual
+class is no sign of a model that was not trained where it is the best answer (`mechanisms/rare.py`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import average
-from recombine.mechanisms.losing import HALF, shares_cost
+from recombine.mechanisms.comparing import average, shares_cost
+from recombine.mechanisms.losing import HALF
 from recombine.mechanisms.names import NOTHING, brief, score, share
+from recombine.mechanisms.rare import usual_is_best
 from recombine.mechanisms.sure import CONFIDENCE
 from recombine.statistics import FEW, FloatArray, Over
 
@@ -40,6 +42,8 @@ def same_everywhere(answers: Answers, over: Over) -> str:
         return ""
     if not _alike(np.concatenate([said[:1], known])) and _alike(said):
         return f"It says the same of every test row, though not of training rows: {what}. {SEE}"
+    if CONFIDENCE not in answers.scores and usual_is_best(answers) == said[0].argmax():
+        return f"{SAME}: every row gets {what}, the best answer at nearly every combination."
     return f"{SAME}: every row gets {what}. {SEE}"
 
 

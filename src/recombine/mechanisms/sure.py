@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import average
-from recombine.mechanisms.losing import TIMES, shares_cost
+from recombine.mechanisms.comparing import average, shares_cost
+from recombine.mechanisms.losing import TIMES
 from recombine.mechanisms.names import ranged, share
 from recombine.statistics import FEW, Interval, Over
 
