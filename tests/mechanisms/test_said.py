@@ -157,8 +157,12 @@ def test_labels_written_as_whole_numbers_are_classes_and_either_way_it_is_said(s
 
 def test_probabilities_on_one_side_are_told():
     y = (NOISE > 1.3).astype(int)
-    notes = measured(y, 0.05 + 0.1 * (A > 3)).notes
-    assert any("lie on one side of 0.5" in note for note in notes)
+    for right, coded in (
+        (y, "; --target-kind"),
+        (np.where(y, "yes", "no"), "1 for 'yes' and 0 for 'no', --target-kind"),
+    ):
+        notes = measured(right, 0.05 + 0.1 * (A > 3), target_kind="class").notes
+        assert any("lie on one side of 0.5" in note and coded in note for note in notes)
 
 
 def test_training_rows_in_a_table_of_predictions_are_no_new_rows():
@@ -184,9 +188,9 @@ def test_training_rows_that_are_noisier_than_those_asked_about_may_be_fitted():
 def test_true_probabilities_of_a_rare_event_are_fitted():
     chance = 1 / (1 + np.exp(3 - ONE[A] - TWO[B]))
     y = (np.random.default_rng(3).random(len(A)) < chance).astype(int)
-    cut = measured(y, chance)
+    cut = measured(y, chance, target_kind="class")
     assert (cut.verdict, "--target-kind number judges them" in cut.sentence()) == ("unclear", True)
-    assert measured(y, chance, target_kind="number").verdict in ("composes", "unclear")
+    assert measured(y, chance).verdict == measured(y, chance, target_kind="number").verdict in ("composes", "unclear")
     assert measured(y, 0 * chance + y.mean()).verdict == "not fitted"
 
 

@@ -42,6 +42,6 @@ def nothing_learnable(case: Case) -> str:
     in_classes = " in classes" * (usual_is_best(answers) is not None)
     return (
         f"nothing{in_classes} shows that there is anything to learn: on {count:,} combinations with new rows neither "
-        f"it (error {own}) nor the best simple rule ({share(best)}) is clearly better than always giving the same answer "
-        f"({always}){single}"
+        f"it (error {own}) nor the best simple rule ({share(best)}) is clearly better than always giving the same "
+        f"answer ({always}){single}"
     )
