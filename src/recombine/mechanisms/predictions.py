@@ -70,7 +70,7 @@ def measure_predictions(
     beside = tuple(dict.fromkeys((one,) if isinstance(one, str) else tuple(one) for one in said))
     how = Reading(
         names, target, (own, *beside), train, pair, target_kind, bins, missing, max_rows,
-        max_bytes,
+        max_bytes, noise is not None,
     )  # fmt: skip
     answers, others, notes = read_predictions(table, how)
     whole = 1.0 if answers.classes is not None else answers.scale**0.5

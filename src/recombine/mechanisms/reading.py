@@ -41,6 +41,8 @@ class Reading:
     missing: Missing
     max_rows: int | None
     max_bytes: int | None
+    noise_said: bool = False
+    """Whether the noise of the answers was said: of classes it is a share of wrong ones, so that they stay classes."""
     event: str | None = None
     """Of two classes the one whose chances are judged as numbers (`mechanisms/rare.py`)."""
 
@@ -71,7 +73,8 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
             "are counts or ratings, say --target-kind number."
         )
     read = [_read(frame, known, told, columns, how) for columns in how.predictions]
-    if how.target_kind is None and (event := rare_event([answers for answers, _ in read])) is not None:
+    may = how.target_kind is None and not how.noise_said
+    if may and (event := rare_event([answers for answers, _ in read])) is not None:
         notes.append(judged_by_chances(read[0][0], event))
         how = replace(how, event=event)
         read = [_read(frame, known, told, columns, how) for columns in how.predictions]
