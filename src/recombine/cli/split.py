@@ -106,7 +106,7 @@ def split(
     if json:
         print_json(_plain(rows, found))
     else:
-        hinted = None if time or folds else 0.0
+        hinted = None if group or time or folds else 0.0
         _show(rows, found, target, graded, seen_rows or hinted, out, folds is None)
     return 0
 
