@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import GIVEN, Comparison, average, noise_within, unread, unsure
+from recombine.mechanisms.comparing import GIVEN, Comparison, average, most_wrong, noise_within, unread, unsure
 from recombine.mechanisms.names import NOTHING
 from recombine.statistics import FloatArray, Interval, Over
 
@@ -43,7 +43,8 @@ class Gap:
         beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
         width = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
         there = float(noise[away].mean()) if away.any() else 0.0
-        lost = min(there, comparison.reached(answers, away), float(error[:, away].mean())) if away.any() else 0.0
+        most_noise = float(_noise(answers, comparison, lucky=True)[away].mean()) if away.any() else 0.0
+        lost = min(most_noise, comparison.reached(answers, away), float(error[:, away].mean())) if away.any() else 0.0
         excess = average(answers, over, (1.0, beyond + (there - lost), away))
         return cls(seen, unseen, width, noise, beyond, lost, excess)
 
@@ -54,9 +55,10 @@ class Gap:
         return (float(self.noise[at].mean()), float(self.noise[away].mean())) if both else (0.0, 0.0)
 
 
-def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
+def _noise(answers: Answers, comparison: Comparison, lucky: bool = False) -> FloatArray:
     """What is taken off the errors of each combination before they are compared: its noise, where rows tell it; of a
-    learner that is told more than the factors, as much of it as it does not tell apart."""
+    learner that is told more than the factors, as much of it as it does not tell apart. ``lucky``: whether few rows of
+    seen combinations that have no noise, or little, may have had it by chance."""
     floor, open_ = comparison.floor.mean, unread(answers)
     each = noise_within(answers) if floor > 0 else None
     if each is None:
@@ -64,5 +66,10 @@ def _noise(answers: Answers, comparison: Comparison) -> FloatArray:
     if answers.classes is None:
         return open_ * each
     # Few rows of a combination miss its usual class, and so tell too much noise of unseen and seen ones alike.
-    sides = [at for at in (answers.unseen, answers.compared & answers.like) if each[at].any()]
-    return each * min([open_, *(comparison.reached(answers, at) / float(each[at].mean()) for at in sides)])
+    bounds = [open_]
+    for at, few in ((answers.unseen, False), (answers.compared & answers.like, lucky)):
+        if each[at].any():
+            left = comparison.reached(answers, at)
+            left = most_wrong(min(1.0, left), float(answers.counts[at].sum())) if few else left
+            bounds.append(left / float(each[at].mean()))
+    return each * min(bounds)
