@@ -25,6 +25,7 @@ from recombine.mechanisms.losing import (
 )
 from recombine.mechanisms.names import NOTHING, ranged
 from recombine.mechanisms.overfitting import better_on_training_rows
+from recombine.mechanisms.reach import reach
 from recombine.statistics import FloatArray, Interval, Over
 
 NAME_IT = "name the gap that matters (margin)"
@@ -150,7 +151,7 @@ def _past_the_margin(
     left = "the gap" if width.low <= margin else (
         "what noise known by heart leaves of the gap" if low <= margin else "what unseen ones cost beyond the noise"
     )  # fmt: skip
-    ground = [] if clear else [failing] if failing else [
+    ground = _only_by_few(gap, answers, margin) if clear else [failing] if failing else [
         f"{left} reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
         "ones (p < 0.01), and there is evidence of a mechanism"
     ]  # fmt: skip
@@ -162,6 +163,18 @@ def _past_the_margin(
     plain = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
     part = beaten and unseen.mean - gap.seen.mean < plain - unseen.mean
     return "partly" if part else "fails", "; ".join(ground)
+
+
+def _only_by_few(gap: Gap, answers: Answers, margin: float) -> list[str]:
+    """That the gap as it is told reaches across the margin all the same, in a clause, where it does: by what so few
+    combinations leave open that are all right, and not by how errors vary."""
+    if not answers.like or reach(gap, answers)[1].low > margin:
+        return []
+    seen = answers.compared
+    few = "so few combinations" if answers.error[:, seen].any() else (
+        f"{int(seen.sum()):,} seen combinations, none of them wrong,"
+    )  # fmt: skip
+    return [f"the gap reaches across the margin of {margin:g} only by what {few} leave open"]
 
 
 def _open(answers: Answers, gap: Gap, margin: float, favoured: ByHeart | None) -> str:

@@ -26,6 +26,8 @@ HALF, QUARTER = 0.5, 0.25
 TIMES = 2.0
 """An error this many times that of seen combinations and of a simple rule is no harmless gap, …"""
 SURE, SURELY = 0.01, 2.33
+FEWEST_NUMBERS = 3
+"""Unseen combinations that one number for all of them is told by."""
 RANKED = 1_000
 """Combinations of either side whose errors are ranked."""
 HARMLESS = 0.02
@@ -116,6 +118,13 @@ def mostly_lost(answers: Answers, comparison: Comparison, beyond: FloatArray) ->
     return own > always or own - seen > HALF * (always - seen)
 
 
+def no_better(answers: Answers, comparison: Comparison) -> bool:
+    """Whether by mean errors unseen combinations, taken together, are answered hardly better than by always giving the
+    same answer."""
+    constant, away = comparison.constant, answers.unseen
+    return constant is not None and bool(answers.error[:, away].mean() >= LITTLE * constant.error.mean)
+
+
 def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) -> bool:
     """Whether new rows of seen combinations are answered clearly better than rows of one combination allow, and unseen
     ones as well as these do: then the gap is what was known of the rows, and not of the factors. Classes of few rows
@@ -151,10 +160,13 @@ def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:
 
 
 def nothing_left(answers: Answers) -> bool:
-    """Whether all unseen combinations get one and the same answer where seen ones do not; a few classes may be alike by
-    chance."""
-    few = answers.classes is not None and int(answers.unseen.sum()) < FEW
-    return not few and one_answer(answers, answers.unseen) and not one_answer(answers, answers.compared)
+    """Whether all unseen combinations get one and the same answer where seen ones do not; a few may be alike by chance,
+    classes the more so, and one always is."""
+    at = answers.unseen
+    if int(at.sum()) < (FEWEST_NUMBERS if answers.classes is None else FEW):
+        return False
+    differ = np.ptp(answers.target[at], axis=0).max() > NOTHING
+    return bool(differ) and one_answer(answers, at) and not one_answer(answers, answers.compared)
 
 
 def unsure_probabilities(answers: Answers, over: Over) -> str:
