@@ -107,22 +107,16 @@ def shortfall(answers: Answers, comparison: Comparison, seen: Interval, unseen: 
     return min(worse, key=lambda c: c.error.mean).name if answers.like and worse else ""
 
 
-def mostly_lost(answers: Answers, comparison: Comparison, beyond: FloatArray) -> bool:
-    """Whether by mean errors, whatever their intervals, more than half is lost of what is known of seen combinations
-    beyond always giving the same answer: that is no composing in part. ``beyond``: errors beyond the noise."""
-    at, away, constant = answers.compared, answers.unseen, comparison.constant
-    if constant is None or not (at.any() and away.any()):
+def mostly_lost(answers: Answers, comparison: Comparison, beyond: FloatArray, away: NDArray[np.bool_]) -> bool:
+    """Whether by mean errors, whatever their intervals, more than half is lost at the combinations ``away`` of what is
+    known of seen ones beyond always giving the same answer: that is no composing in part. ``beyond``: errors beyond the
+    noise."""
+    at, rule = answers.compared, comparison.rules.get(CONSTANT)
+    if rule is None or not (at.any() and away.any()):
         return False
     seen, own = max(0.0, float(beyond[:, at].mean())), float(beyond[:, away].mean())
-    always = own + constant.error.mean - float(answers.error[:, away].mean())
+    always = own + float(answers.errors_of(rule.answers)[away].mean() - answers.error[:, away].mean())
     return own > always or own - seen > HALF * (always - seen)
-
-
-def no_better(answers: Answers, comparison: Comparison) -> bool:
-    """Whether by mean errors unseen combinations, taken together, are answered hardly better than by always giving the
-    same answer."""
-    constant, away = comparison.constant, answers.unseen
-    return constant is not None and bool(answers.error[:, away].mean() >= LITTLE * constant.error.mean)
 
 
 def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) -> bool:

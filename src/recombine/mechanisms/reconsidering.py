@@ -28,7 +28,6 @@ from recombine.mechanisms.losing import (
     collapsed,
     leaked,
     mostly_lost,
-    no_better,
     nothing_left,
     unsure_probabilities,
 )
@@ -107,10 +106,12 @@ def _standing_out(case: Case, verdict: str, why: str, apart: StandingOut, speaks
     tells = case.answers.like or _beyond_said_noise(case, apart)
     tells &= (apart.knows or apart.most) and verdict in ("composes", "unclear")
     if apart.said and (verdict in FAILING or tells):
-        useless = apart.alone and not apart.few and no_better(case.answers, case.comparison)
-        # What few cost is else said of these, however much it is.
-        alone = apart.alone and not (speaks or copies or useless)
-        in_part = alone or not mostly_lost(case.answers, case.comparison, case.gap.beyond)
+        lost, rest = (
+            mostly_lost(case.answers, case.comparison, case.gap.beyond, at) for at in (case.answers.unseen, apart.rest)
+        )
+        # What few cost is said of these, however much it is, where the others are right and one answer is not.
+        alone = apart.alone and not (speaks or copies or rest)
+        in_part = alone or not lost
         open_ = tells and not (apart.most or apart.lost or in_part or nothing_left(case.answers))
         first, *further = filter(None, [MORE_THAN_A_PART if open_ else why * (verdict in FAILING), *apart.said])
         why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])

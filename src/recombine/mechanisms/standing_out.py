@@ -57,8 +57,6 @@ class StandingOut:
     """… and whether it is anything at all, beside always giving the same answer."""
     most: bool
     """Whether more than half of all are clearly wrong: these do not stand out, they are the rule."""
-    few: bool
-    """Whether a fifth of all at most are."""
     lost: bool
     """Whether the rest is wrong too, and of all unseen ones together more than half is lost of what is
     known of seen ones, beyond always giving the same answer."""
@@ -82,7 +80,6 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
     found = found[~of_levels[found]] if levels else found
     rest = answers.unseen & ~of_levels & ~np.isin(np.arange(len(answers.codes)), found)
     most = bool(2 * rest.sum() < answers.unseen.sum())
-    few = bool((1 - MOST) * answers.unseen.sum() <= rest.sum())
     alone = (len(found) > 0 or len(levels) > 0) and not most and not nothing_left(answers)
     # Seen ones that err by less than their noise were lucky, or leaked.
     seen = max(0.0, float(beyond[:, answers.compared].mean())) if answers.compared.any() else 0.0
@@ -101,7 +98,7 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
         own = (share(float(answers.error[:, at].mean())) for at in (rest, answers.compared))
         count = "one errs" if rest.sum() == 1 else f"{int(rest.sum()):,} err"
         said.append(f"the other {count} by {', seen ones by '.join(own)}" + TOGETHER * lost)
-    return StandingOut(found, tuple(levels), rest, alone, knows, most, few, lost, tuple(said), weigh)
+    return StandingOut(found, tuple(levels), rest, alone, knows, most, lost, tuple(said), weigh)
 
 
 def _clearly_above(answers: Answers, beyond: FloatArray, rest: NDArray[np.bool_], seed: int) -> bool:
