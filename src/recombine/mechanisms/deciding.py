@@ -9,7 +9,7 @@ from scipy.special import bdtrc
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.by_heart import ByHeart, by_heart
-from recombine.mechanisms.comparing import Comparison, noise_within
+from recombine.mechanisms.comparing import Comparison, average, noise_within
 from recombine.mechanisms.finding import FEWEST
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.gap import Gap
@@ -17,6 +17,7 @@ from recombine.mechanisms.losing import (
     HALF,
     LITTLE,
     QUARTER,
+    TIMES,
     below_constant,
     collapsed,
     lost_beyond,
@@ -79,7 +80,7 @@ def _by_intervals(
         more = f"; {few} unseen combinations tell little" * (few < FEWEST)
         more += f": hold out {FEWEST} or more" * (few < FEWEST and exist >= 2 * FEWEST)
         return "unclear", f"always giving the same answer is not clearly worse there{more}"
-    return _within_the_margin(answers, gap, comparison, margin, half, quarter)
+    return _within_the_margin(answers, gap, comparison, over, margin, half, quarter)
 
 
 def _informed(answers: Answers, gap: Gap, comparison: Comparison, margin: float) -> bool:
@@ -109,7 +110,7 @@ def _nearer_than_dealt(answers: Answers) -> bool:
 
 
 def _within_the_margin(
-    answers: Answers, gap: Gap, comparison: Comparison, margin: float, half: Interval, quarter: Interval
+    answers: Answers, gap: Gap, comparison: Comparison, over: Over, margin: float, half: Interval, quarter: Interval
 ) -> tuple[str, str]:
     """Composing, unless too much is lost of what was known of seen combinations, or may be."""
     width, open_ = gap.width, not _as_the_rule(comparison, gap.lost)
@@ -120,7 +121,11 @@ def _within_the_margin(
     if quarter.mean > 0 and half.high > 0 and open_:
         return "unclear", f"the gap is within the margin of {margin:g}, but more than half {KNEW} may be lost"
     worse = width.low > 0 and gap.excess.low > 0 and gap.unseen.mean > gap.seen.mean  # Else it may be the noise.
-    return "composes", f"worse than seen ones, but by less than the margin of {margin:g}" if worse else ""
+    if not worse:
+        return "composes", ""
+    twice = average(answers, over, (1.0, answers.error, answers.unseen), (-TIMES, answers.error, answers.compared))
+    times = ", with more than twice their error" * (answers.classes is None and twice.low > 0)
+    return "composes", f"worse than seen ones{times}, but by less than the margin of {margin:g}"
 
 
 def _past_the_margin(
