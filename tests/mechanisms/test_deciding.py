@@ -50,3 +50,18 @@ def test_test_rows_with_a_training_row_s_answer_are_pointed_out(copied):
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     said = [note for note in result.notes if "to all digits" in note]
     assert [note[:6] for note in said] == (["5 rows"] if copied else [])
+
+
+@pytest.mark.parametrize(("labels", "verdict"), [(0.25, "unclear"), (0.0, "fails")], ids=["noise", "no noise"])
+def test_few_rows_of_seen_combinations_that_are_all_right_do_not_say_that_there_is_no_noise(labels, verdict):
+    rng = np.random.default_rng(0)
+    a, b = np.indices((4, 10)).reshape(2, -1).repeat(3, axis=1)
+    unseen = rng.permutation(40)[a * 10 + b] < 16
+    y = np.where(rng.random(120) < labels, rng.integers(4, size=120), a)
+    test = unseen | ((rng.random(120) < 0.15) & (y == a) & (np.tile(range(3), 40) > 0))
+    p = np.where(unseen & (b % 3 == 0), b % 4, a) if labels == 0 else a
+    table = {"a": a, "b": b, "y": np.array(list("wxyz"))[y], "p": np.array(list("wxyz"))[p]}
+    table["part"] = np.where(test, "test", "train")
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert (result.verdict, result.seen.mean, result.gap.low < 0.05) == (verdict, 0.0, True)
+    assert ("only by what" in result.sentence()) == (verdict == "fails")

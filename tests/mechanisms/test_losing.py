@@ -92,6 +92,10 @@ def test_one_answer_to_all_unseen_combinations_is_said_where_it_is_not_clear_tha
     result = measured(y, np.where(UNSEEN, 1.05, 0.3 * A))
     assert (result.verdict, said in result.sentence()) == ("unclear", True)
     assert said not in measured(y, 0.3 * A).sentence()
+    one = UNSEEN & ((A > 0) | (B > 0))
+    table = {"a": A, "b": B, "y": y, "p": 0.3 * A, "part": np.where(UNSEEN | (ROW < 6), "test", "train")}
+    table = {name: values[~one] for name, values in table.items()}
+    assert said not in measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test").sentence()
 
 
 def test_the_likelier_of_rare_classes_is_no_misfit_though_a_few_rows_more_are_wrong_by_chance():
