@@ -86,6 +86,13 @@ def test_a_few_combinations_that_err_most_hide_no_collapse(off, verdict):
     assert (result.verdict, "same answer is clearly better there" in result.sentence()) == (verdict, verdict == "fails")
 
 
+def test_others_that_one_answer_for_all_suits_as_well_are_no_composing_in_part():
+    right = np.random.default_rng(0).normal(size=(8, 6))[A, B] ** 3 / 3
+    result = measured(right + NOISE / 2, np.where(UNSEEN, -right, right))
+    assert result.verdict == "fails"
+    assert "2 of 12 unseen combinations are clearly wrong" in result.sentence()
+
+
 def test_one_answer_to_all_unseen_combinations_is_said_where_it_is_not_clear_that_they_fail():
     y = 0.3 * A + 3 * NOISE
     said = "Every unseen combination gets one and the same answer, and seen ones do not"
