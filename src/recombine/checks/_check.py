@@ -129,7 +129,7 @@ def check(
     plain = levels_only(train, known.curves)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     queries, directions = _described(known, given, pairs, asked, prediction, judged)
-    advice, plan = _to_collect(known, given, asked, judged, purpose or Purpose(), cost, forbid, seed)
+    advice = _to_collect(known, given, asked, cost, forbid)
     result = CheckResult(
         space=space, order=order, known=known, row_counts=train.counts, asked=given.words,
         counts=asked.counts, share=asked.share, total=asked.total, worst=asked.worst,
@@ -158,7 +158,7 @@ def check(
     )  # fmt: skip
     if result.doubt:
         result = replace(result, notes=(*result.notes, *few_rows(train, known)))
-    return result if plan is None else replace(result, plan=_resting(plan, result, given.asked is None).in_runs(seed))
+    return replace(result, plan=_planned(result, known, given, judged, purpose or Purpose(), cost, forbid, seed))
 
 
 def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:
@@ -231,19 +231,13 @@ def _described(
 
 
 def _to_collect(
-    known: Identifiability, given: Given, asked: Asked, judged: Judged, purpose: Purpose, cost: Cost | None,
-    forbid: Sequence[Mapping[str, Level]], seed: int,
-) -> tuple[Advice, Plan | None]:  # fmt: skip
-    """The combinations that determine what is asked, and the rows that serve a purpose, where one was named."""
+    known: Identifiability, given: Given, asked: Asked, cost: Cost | None, forbid: Sequence[Mapping[str, Level]]
+) -> Advice:
+    """The combinations that determine what is asked."""
     train, wanted, shifts = given.train, given.wanted, given.shifts
     advice = plan_collection(known, train.space, train, wanted, cost, forbid, given.exclude)
     advice = advice if shifts is None else shifts.advised(advice)
-    advice = replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
-    plan = plan_for(
-        known, train, wanted, purpose, cost, forbid, given.exclude, seed, judged.forecast, judged.scale,
-        not judged.adds_up(known.order), shifts,
-    )  # fmt: skip
-    return advice, plan
+    return replace(advice, outside=known.still_beyond(asked.codes, advice.cells))
 
 
 def _coverage(known: Identifiability, given: Given, pairs: Pairs) -> Coverage:
@@ -254,12 +248,23 @@ def _coverage(known: Identifiability, given: Given, pairs: Pairs) -> Coverage:
     return coverage(given.train.codes, space.shape, possible, numbers=numbers, pairs=None if numbers else pairs)
 
 
-def _resting(plan: Plan, result: CheckResult, whole: bool) -> Plan:
-    """The plan with what its errors rest on: that may be contradicted, which is known only once all is judged."""
-    told = result.forecast
-    others = result.doubt == "rejected" or (result.order == 1 and told is not None and told.by_pairs)
+def _planned(
+    result: CheckResult, known: Identifiability, given: Given, judged: Judged, purpose: Purpose, cost: Cost | None,
+    forbid: Sequence[Mapping[str, Level]], seed: int,
+) -> Plan | None:  # fmt: skip
+    """The rows that serve a purpose, where one was named, with what their errors rest on: that may be doubted, which is
+    known only once all is judged."""
+    told, doubted = result.forecast, result.doubt is not None
+    plan = plan_for(
+        known, given.train, given.wanted, purpose, cost, forbid, given.exclude, seed, judged.forecast, judged.scale,
+        doubted or not judged.adds_up(known.order), given.shifts,
+    )  # fmt: skip
+    if plan is None:
+        return None
+    doubted |= result.order == 1 and told is not None and told.by_pairs
     rule = None if told is None else told.rule
-    return replace(plan, assumes=result.rests, forecast=rule, contradicted=others, whole=whole)
+    plan = replace(plan, assumes=result.rests, forecast=rule, doubted=doubted, whole=given.asked is None)
+    return plan.in_runs(seed)
 
 
 def _confounding(train: Table, plain: Table | None, pairs: Pairs, draws: int, seed: int) -> Confounding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -15,8 +15,9 @@ from recombine.checks.effects import LEAST_FREEDOM
 from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
+from recombine.checks.outright import not_averaged, outright
 from recombine.checks.planned import Plan
-from recombine.checks.planning import considered, plan_rows
+from recombine.checks.planning import MOST_CELLS, considered, plan_rows
 from recombine.checks.queries_asked import stars
 from recombine.checks.scales import Scale, scaled
 from recombine.errors import InputError
@@ -122,11 +123,21 @@ def plan_for(
         error = None if error is None else error / unit
     rule = None if purpose.noise or not left else "additive" if adding or expected is None else expected.rule
     whole = None if asked is None and len(pool) == len(cells) else cells if asked is None else asked
-    return plan_rows(
-        known, space, train.counts, whole, pool, _prices(space, pool, cost), budget=purpose.budget, error=error,
+    prices = _prices(space, pool, cost)
+    found = plan_rows(
+        known, space, train.counts, whole, pool, prices, budget=purpose.budget, error=error,
         criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
         scale=None if scale is None else scale.name, typical=typical, distinct=distinct, shifts=shifts, unit=unit,
     )  # fmt: skip
+    plain = scale is None and shifts is None
+    if plain and alone and expected is not None and purpose.error is not None and not purpose.noise:
+        found = replace(found, caveat=not_averaged(expected, purpose.error))
+    if asked is None and space.size > MOST_CELLS:
+        return found
+    shared = alone or (expected is not None and expected.shared)
+    own = purpose.noise or (None if target is None or shared else target.scatter)
+    measured = outright(known, cells if asked is None else asked, pool, prices, purpose.error, own if plain else None)
+    return replace(found, outright=measured)
 
 
 def _noise(known: Identifiability, target: Target | None) -> float | None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from recombine.checks.expected import shown
 from recombine.checks.modular import Floats
+from recombine.checks.outright import Outright
 from recombine.space import Codes, FactorSpace
 
 TRAINED = "of training"
@@ -77,8 +78,12 @@ class Plan:
     """The largest error after any number of rows, where that is above the error asked for: then none are planned."""
     forecast: str | None = None
     """The rule of the forecast that stands beside it, whose error is another one."""
-    contradicted: bool = False
-    """Whether the seen combinations contradict what the errors rest on, or pairs answer: then none is told in words."""
+    doubted: bool = False
+    """Whether what the errors rest on is contradicted or not shown, or pairs answer: then none is told in words."""
+    outright: Outright | None = None
+    """What it costs to measure all that is asked."""
+    caveat: str = ""
+    """Why the error asked for may be out of reach also where nothing speaks against what the errors rest on."""
     repeats: tuple[str, ...] = ()
     """Of each row: the run that it repeats, or that training has it; empty where it is new."""
     seed: int | None = None
@@ -105,17 +110,22 @@ class Plan:
 
     @property
     def words(self) -> str:
-        if self.contradicted and self.after is not None and self.floor is None:
-            return self._without_errors()
-        return self._sentence() + (self._compared() if self.after is not None and self.floor is None else "")
+        if self.after is None or self.floor is not None:
+            return self._sentence()
+        rows = f"{self._compared()}{self.caveat if len(self.cells) else ''}"
+        told = self._without_errors() if self.doubted else f"{self._sentence()}{rows}"
+        asked = self.outright
+        dear = asked is not None and (self.costs.sum() >= asked.price or (self.doubted and self.fewest is not None))
+        return told + (asked.words if asked is not None and dear else "")
 
     def _without_errors(self) -> str:
         by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"
         least = "" if self.fewest is None else f", in which case no plan has fewer than {self.fewest:,}"
         once = " and each asked combination once before any again"
-        told = (
-            f"{self._rows}, chosen as if {self.assumes}{least},{once}: no standard error is told that rests on it{by}."
-        )
+        why = "no standard error is told that rests on it, as more rows do not average away what it misses"
+        if not len(self.cells):
+            return f"no rows: every asked answer is as precise already if {self.assumes}; {why}{by}."
+        told = f"{self._rows}, chosen as if {self.assumes}{least},{once}: {why}{by}."
         return f"{told} What such rows buy: {BOUGHT_BY_TWO if self.cells.shape[1] < 3 else BOUGHT}."
 
     def _compared(self) -> str:
@@ -205,6 +215,8 @@ class Plan:
             "block": self.block,
             "shift": dict(zip(("before", "after"), self.shift, strict=True)),
             "floor": self.floor,
+            "doubted": self.doubted,
+            "outright": None if self.outright is None else vars(self.outright),
             "order": "visiting" if self.changes or self.changes_bound else "random",
             "changes": {"cost": self.changes, "bound": self.changes_bound},
             "words": self.words,
