@@ -274,6 +274,28 @@ def test_where_effects_do_not_add_up_no_row_is_repeated_before_every_asked_cell_
     assert sum(not said for said in until.plan.repeats) == min(10, len(until.plan.cells))
 
 
+def test_where_adding_up_is_not_shown_no_error_is_promised_and_what_measuring_all_costs_is_said():
+    rng = np.random.default_rng(200_007)
+    a, b, g = rng.normal(0, 4, 10), rng.normal(0, 8, 6), rng.normal(0, 4, (10, 6))
+    seen = [c for c in itertools.product(range(10), range(6)) if sum(c) % 3]
+    table = {"a": [i for i, _ in seen] * 3, "b": [j for _, j in seen] * 3}
+    table["y"] = [a[i] + b[j] + g[i, j] + 2 * rng.normal() for i, j in seen * 3]
+    result = check(table, ["a", "b"], target="y", purpose=Purpose(error=1.5), draws=9)
+    assert result.doubt == "unsupported"
+    words = result.plan.words
+    assert "no standard error is told that rests on it, as more rows do not average away what it misses" in words
+    assert "Measuring each of the 20 asked combinations once costs 20 rows; 2 times (40 rows) is as precise" in words
+    assert result.to_dict()["plan"]["doubted"]
+    assert sum(not said for said in result.plan.repeats) == min(20, len(result.plan.cells))
+    single = {name: column[: len(seen)] for name, column in table.items()}
+    alone = check(single, ["a", "b"], target="y", purpose=Purpose(error=1.5), draws=9)
+    assert alone.verdict == "determined"
+    assert "Too few combinations were measured again to tell noise from what the rule misses" in alone.plan.words
+    assert alone.plan.words.endswith("Measuring each of the 20 asked combinations once costs 20 rows.")
+    far = check(single, ["a", "b"], target="y", purpose=Purpose(error=4.0), draws=9).plan
+    assert "out of reach" not in far.words
+
+
 def test_runs_are_in_random_order_unless_changing_a_factor_has_a_price():
     rows = plan({"a": 4, "b": 3}, 9, seed=1)
     again = plan({"a": 4, "b": 3}, 9, seed=2)
