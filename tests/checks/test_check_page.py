@@ -110,7 +110,7 @@ def test_picture_and_plan_stand_under_the_headline_in_visiting_order():
     table = {"a": [0, 0, 1, 1, 2], "b": ["x y", "z", "x y", "z", "x y"], "y": [1.0, 2.0, 2.0, 3.5, 4.0]}
     result = check(table, ["a", "b"], target="y", purpose=Purpose(budget=3, change={"a": 5.0}))
     page = result._repr_html_()
-    places = [page.index(text) for text in ('id="picture"', 'id="collect"', "After 3 rows", ">Run<", 'id="numbers"')]
+    places = [page.index(text) for text in ('id="picture"', 'id="collect"', "3 rows, chosen", ">Run<", 'id="numbers"')]
     assert places == sorted(places)
     rows = re.findall(r'<tr><th scope="row" class="number">(\d)</th><td data-label="a">(\d)</td>', page)
     assert [int(n) for n, _ in rows] == [1, 2, 3]
