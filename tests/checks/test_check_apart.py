@@ -113,7 +113,7 @@ def test_adding_up_is_not_shown_for_a_level_that_its_own_mean_answers_as_well() 
                 assert result.beside == ", with far larger errors for lab l2"
                 assert result.beside in page
                 assert not result.fails(["assumption"])
-            if result.doubted_levels:
+            if result.doubts_some:
                 assert result.verdict + result.beside == "assumption unsupported for lab l2"
                 assert "which is not shown for lab l2" in page
                 doubted = {result.combination(q.codes)["lab"] for q in result.queries if result.doubt_of(q)}

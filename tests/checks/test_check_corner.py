@@ -33,9 +33,13 @@ def test_the_caveat_stands_once_beside_every_forecast() -> None:
 
 def test_a_corner_is_named_with_its_levels() -> None:
     result = checked([(4, 4), (4, 5), (5, 4), (5, 5)])
-    assert result.verdict == "determined"
     corner = "all 4 that are forecast are of drug in {drug4, drug5} with dose in {dose4, dose5}, of which none was seen"
-    assert f"{LIKE}, but {corner}: whether effects add up there no seen row can tell." in result.sentence()
+    said = f"{corner}: whether effects add up there no seen row can tell. {LIKE}."
+    assert result.sentence().endswith(f"not shown in a corner that nothing seen reaches: {said}")
+    assert result.verdict == "assumption unsupported"
+    assert result.fails(["assumption", "undetermined"]) == ["assumption"]
+    assert result.to_dict()["doubt"] == "unsupported"
+    assert result.to_frame()["doubt"].to_list() == ["unsupported"] * 4
 
 
 def test_holes_that_are_no_corner_are_not_named_as_one() -> None:
@@ -46,13 +50,29 @@ def test_holes_that_are_no_corner_are_not_named_as_one() -> None:
 
 
 def test_of_three_factors_two_make_the_corner() -> None:
-    space = FactorSpace.of(a=3, b=3, c=2)
-    codes = np.stack(np.unravel_index(np.arange(18), space.shape), axis=1)
-    asked = (codes[:, 0] > 0) & (codes[:, 2] > 0) & (codes[:, 1] > 0)
-    known = Identifiability(codes[(codes[:, 0] == 0) | (codes[:, 1] == 0)], space.shape, 1)
-    assert [(k, levels.tolist()) for k, levels in corner(known, codes[asked], space)] == [(0, [1, 2]), (1, [1, 2])]
+    space = FactorSpace.of(a=5, b=5, c=2)
+    codes = np.stack(np.unravel_index(np.arange(50), space.shape), axis=1)
+    asked = (codes[:, 0] > 1) & (codes[:, 2] > 0) & (codes[:, 1] > 1)
+    known = Identifiability(codes[(codes[:, 0] < 2) | (codes[:, 1] < 2)], space.shape, 1)
+    of = [(k, levels.tolist()) for k, levels in corner(known, codes[asked], space)]
+    assert of == [(0, [2, 3, 4]), (1, [2, 3, 4])]
     assert corner(Identifiability(codes[~asked], space.shape, 1), codes[asked], space) == ()
     assert corner(known, codes[:0], space) == ()
+
+
+def test_few_that_are_asked_of_many_unseen_ones_are_no_corner() -> None:
+    space, codes = grid(8, numbers=False)
+    rng, named = np.random.default_rng(0), 0
+    for _ in range(60):
+        seen = rng.random(64) < 0.5
+        named += bool(corner(Identifiability(codes[seen], space.shape, 1), rng.permutation(codes[~seen])[:2], space))
+    assert named == 0
+
+
+def test_values_between_seen_ones_are_in_no_corner() -> None:
+    space, codes = grid(6, numbers=True)
+    between = np.isin(codes[:, 1], (2, 4)) | ((codes[:, 0] == 5) & (codes[:, 1] == 5))
+    assert staircase(Identifiability(codes[~between], space.shape, 1), codes[between], space) is None
 
 
 def grid(side: int, numbers: bool) -> tuple[FactorSpace, np.ndarray]:
@@ -163,6 +183,7 @@ def test_levels_that_never_met_are_said_with_how_many_are_of_them() -> None:
     corner = [(i, j) for i in (3, 4, 5) for j in (3, 4, 5)]
     result = checked([*corner, (0, 1), (2, 5)])
     met = "9 of the 11 that are forecast are of drug in {drug3, drug4, drug5} with dose in {dose3, dose4, dose5}"
-    assert f"{LIKE}, but {met}, of which none was seen: whether" in result.sentence()
+    assert f"reaches: {met}, of which none was seen: whether" in result.sentence()
     asked = np.array([q.codes for q in result.queries])
-    assert apart(result.known, asked, result.space)[1] == 9
+    assert [levels.tolist() for _, levels in apart(result.known, asked, result.space)] == [[3, 4, 5], [3, 4, 5]]
+    assert sorted(q.codes for q in result.queries if result.doubt_of(q)) == corner

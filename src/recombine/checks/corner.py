@@ -1,6 +1,6 @@
-"""A corner of the grid that nothing seen reaches: the asked combinations are all of A′ × B′, and no seen one is; or
-they lie behind a staircase, where no seen one is as far out in both factors at once; or, with other holes around, many
-of them are of levels that never met.
+"""A corner of the grid that nothing seen reaches: the asked combinations are of A′ × B′, and no seen one is; or they
+lie behind a staircase, where no seen one is as far out in both factors at once; or, with other holes around, many of
+them are of levels that never met.
 
 Every cell that can be left out to try a forecast then lies outside of it, so that no seen row tells whether levels that
 never met act together where they meet: all high doses of two drugs."""
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,11 @@ from recombine.checks.modular import Ints
 from recombine.checks.never_met import log_choose, never_met
 from recombine.space import FactorSpace, quoted
 
-if TYPE_CHECKING:
-    from recombine.checks.verdict import CheckResult
-
-LIKE_THE_SEEN = "The forecast supposes that the asked combinations behave like the seen ones"
 MOST_NAMED = 6
 """Levels of a factor that are named."""
-CHANCE = 0.04
-"""How often as many holes, placed at random, may leave a staircase as large by chance, over all pairs of factors."""
+CHANCE = 0.01
+"""How often as many holes, placed at random, may leave as large a corner by chance, over all pairs of factors. It is
+strict since levels that differ in how often they were run leave corners more often."""
 BEHIND = 1 / 3
 """Share of what is forecast that lies behind a staircase, or in a block of levels that never met, at least."""
 MOST_STEPS = 30
@@ -39,29 +36,61 @@ MOST_PAIRS = 1_000_000
 
 
 @dataclass(frozen=True)
+class Corner:
+    """Asked cells of which nothing seen tells whether effects add up."""
+
+    factors: tuple[int, int]
+    pairs: frozenset[tuple[int, int]]
+    """Their levels of both (codes)."""
+    which: str
+    """How many they are, and of which levels."""
+
+    def holds(self, cell: Sequence[int]) -> bool:
+        return (cell[self.factors[0]], cell[self.factors[1]]) in self.pairs
+
+    @property
+    def words(self) -> str:
+        return f"{self.which}: whether effects add up there no seen row can tell"
+
+
+@dataclass(frozen=True, eq=False)
 class Staircase:
     """Where no seen cell is as far out in both factors."""
 
     factors: tuple[int, int]
     ends: tuple[str, str] | None
     """Of numbers, which of them are far out: "high" or "low"; None: of names, far out are those seen with fewest."""
-    forecast: int
-    """Asked cells behind it."""
+    behind: NDArray[np.bool_]
+    """Which asked cells are."""
 
 
 def corner(known: Identifiability, asked: Ints, space: FactorSpace) -> tuple[tuple[int, Ints], ...]:
     """Two factors, by place, and two or more levels of each (codes) that all asked cells have and no seen one; none
-    where there is no such pair. Numbers are left out: of these each value may be new."""
+    where there is no such pair, or chance would leave one. Numbers are left out: of these each value may be new."""
     held = [(k, np.unique(asked[:, k])) for k in range(len(space)) if k not in known.curves] if len(asked) else []
     inside = {}
     for k, levels in held:
         there = np.isin(np.arange(len(space.factors[k])), levels)[known.codes[:, k]]
         if len(levels) > 1 and not there.all():  # a level that is asked with all of another factor was seen with one
             inside[k] = levels, there
+    pairs = math.comb(len(space), 2)
     for (k, first), (m, second) in combinations(inside.items(), 2):
-        if not (first[1] & second[1]).any():
+        if not (first[1] & second[1]).any() and _in_one_block(known, asked, k, m) < CHANCE / pairs:
             return (k, first[0]), (m, second[0])
     return ()
+
+
+def _in_one_block(known: Identifiability, asked: Ints, k: int, m: int) -> float:
+    """At most how often as many asked pairs of levels, drawn from as many holes placed at random, lie in one block of
+    this shape without a seen pair."""
+    shape = known.shape[k], known.shape[m]
+    seen, drawn = (len(np.unique(cells[:, [k, m]], axis=0)) for cells in (known.codes, asked))
+    size = [len(np.unique(asked[:, factor])) for factor in (k, m)]
+    cells, block = math.prod(shape), math.prod(size)
+    holes = cells - seen
+    ways = sum(log_choose(n, some) for n, some in zip(shape, size, strict=True)) + log_choose(block, drawn)
+    empty = log_choose(cells - block, holes - block) - log_choose(cells - drawn, holes - drawn)
+    return math.exp(min(ways - log_choose(cells, drawn) + empty, 0.0))
 
 
 def staircase(known: Identifiability, asked: Ints, space: FactorSpace) -> Staircase | None:
@@ -71,30 +100,35 @@ def staircase(known: Identifiability, asked: Ints, space: FactorSpace) -> Stairc
     pairs = math.comb(len(space), 2)
     for (k, m), seen in _met(known, asked, space):
         values = [_numbers(space, factor) for factor in (k, m)]
+        met = np.logical_and.outer(seen.any(axis=1), seen.any(axis=0))  # a value between seen ones is in no corner
         for ends, orders in _orders(seen, values):
-            behind = _unreached(seen, *orders)
-            there = int(behind[asked[:, k], asked[:, m]].sum())
+            behind = _unreached(seen, *orders) & met
+            there = behind[asked[:, k], asked[:, m]]
             several = min(behind.any(axis=0).sum(), behind.any(axis=1).sum()) > 1
-            if not several or there < BEHIND * len(asked) or (ends is None and (behind | seen).sum() < seen.size):
+            if not several or there.mean() < BEHIND or (ends is None and (behind | seen).sum() < seen.size):
                 continue
             if _by_chance(int(behind.sum()), int((~seen).sum()), seen.shape, ends is not None) < CHANCE / pairs:
                 return Staircase((k, m), ends, there)
     return None
 
 
-def apart(known: Identifiability, asked: Ints, space: FactorSpace) -> tuple[tuple[tuple[int, Ints], ...], int]:
+def apart(known: Identifiability, asked: Ints, space: FactorSpace) -> tuple[tuple[int, Ints], ...]:
     """Two factors, by place, and levels of each (codes) that never met, more than chance would leave among other
-    holes, with how many asked cells are of them; none where these are few. Two numbers are left to `staircase`."""
+    holes; none where few asked cells are of them. Two numbers are left to `staircase`."""
     pairs = math.comb(len(space), 2)
     for (k, m), seen in _met(known, asked, space):
         ordered = all(_numbers(space, factor) is not None for factor in (k, m))
         left_out = ordered or k in known.curves or m in known.curves
         block = None if left_out else never_met(seen, CHANCE / pairs)
-        if block is not None:
-            there = int((np.isin(asked[:, k], block.rows) & np.isin(asked[:, m], block.columns)).sum())
-            if there >= BEHIND * len(asked):
-                return ((k, block.rows), (m, block.columns)), there
-    return (), 0
+        held = () if block is None else ((k, block.rows), (m, block.columns))
+        if held and _of(held, asked).mean() >= BEHIND:
+            return held
+    return ()
+
+
+def _of(held: tuple[tuple[int, Ints], ...], asked: Ints) -> NDArray[np.bool_]:
+    """Which asked cells are of these levels."""
+    return np.logical_and.reduce([np.isin(asked[:, k], levels) for k, levels in held])
 
 
 def _met(
@@ -176,35 +210,33 @@ def _placed(steps: tuple[int, ...], rows: int, columns: int) -> int:
     )
 
 
-def supposed(result: CheckResult) -> str:
-    """What every forecast rests on, and where nothing seen can bear it out; where only a part of what is asked is
-    listed, no corner is told."""
-    codes = [q.codes for q in result.queries if q.status == "determined"] if len(result.queries) == result.total else []
-    asked, space = np.array(codes, dtype=np.int64).reshape(-1, len(result.space)), result.space
-    held, there = corner(result.known, asked, space), len(asked)
-    if not held and (found := staircase(result.known, asked, space)):
-        them = _behind(found, len(asked), space)
-    else:
-        held, there = (held, there) if held else apart(result.known, asked, space)
-        if not held:
-            return f"{LIKE_THE_SEEN}."
+def unreached(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
+    """The corner that asked cells lie in, if many of them do."""
+    held, found = corner(known, asked, space), None
+    if not held and not (found := staircase(known, asked, space)):
+        held = apart(known, asked, space)
+    if found is not None:
+        (k, m), there, which = found.factors, found.behind, _behind(found, space)
+    elif held:
+        (k, m), there = (held[0][0], held[1][0]), _of(held, asked)
         named = " with ".join(f"{space.factors[k].name} in {{{_some(space, k, levels)}}}" for k, levels in held)
-        them = f"{_many(there, len(asked))} that are forecast are of {named}, of which none was seen"
-    return f"{LIKE_THE_SEEN}, but {them}: whether effects add up there no seen row can tell."
+        which = f"are of {named}, of which none was seen"
+    else:
+        return None
+    pairs = frozenset((int(a), int(b)) for a, b in asked[there][:, [k, m]])
+    return Corner((k, m), pairs, f"{_many(int(there.sum()), len(asked))} that are forecast {which}")
 
 
 def _many(some: int, asked: int) -> str:
     return f"all {asked:,}" if some == asked else f"{some:,} of the {asked:,}"
 
 
-def _behind(found: Staircase, asked: int, space: FactorSpace) -> str:
-    many = _many(found.forecast, asked)
+def _behind(found: Staircase, space: FactorSpace) -> str:
     one, two = (space.factors[k].name for k in found.factors)
     if found.ends is None:
         order = f"{one} and {two} leave empty if ordered by how many of each other they were seen with"
-        return f"{many} that are forecast are in the one corner that {order}"
-    both = f"{found.ends[0]} {one} with {found.ends[1]} {two}"
-    return f"{many} that are forecast are of {both}, and no seen one is as far out in both"
+        return f"are in the one corner that {order}"
+    return f"are of {found.ends[0]} {one} with {found.ends[1]} {two}, and no seen one is as far out in both"
 
 
 def _some(space: FactorSpace, k: int, codes: Ints) -> str:

@@ -16,6 +16,7 @@ DOUBT = {"rejected": "which the seen combinations contradict", "unsupported": "w
 BESIDE = {"rejected": ", and effects do not simply add up", "unsupported": ", and that effects add up is not shown"}
 """The same for the end of a headline."""
 SAME = "the same answer for all"
+UNREACHED = " in a corner that nothing seen reaches"
 UNTOLD = "by the forecast the answers may err by more than all seen answers differ"
 
 
@@ -34,6 +35,11 @@ def against(result: CheckResult) -> str:
 
 def not_shown(result: CheckResult) -> str:
     """Why nothing shows that effects add up (a test of few combinations may miss what is there); none: it is."""
+    return nowhere_shown(result) or ("" if result.forecast is None else _not_shown_of_some(result.forecast))
+
+
+def nowhere_shown(result: CheckResult) -> str:
+    """The same of all that is asked about."""
     found = result.forecast
     if found is None:
         return "it could not be tried on combinations left out, a note says why"
@@ -43,9 +49,10 @@ def not_shown(result: CheckResult) -> str:
         return f"{found.unrun.which} in the part of a fraction that was never run, a note says what may hide there"
     if result.coded:
         return "some answers may be codes for missing, a note names them"
+    if result.scale is not None and result.doubt:  # what sums do in the answer's own units does not matter then
+        return _not_on_its_scale(found)
     return (
-        (_not_on_its_scale(found) if result.scale is not None else "")
-        or _no_better_than_constant(found)
+        _no_better_than_constant(found)
         or _not_tested(result)
         or _outdone(found)
         or _curves_unknown(found)
@@ -111,11 +118,17 @@ def _curves_unknown(found: Forecast) -> str:
 
 
 def _too_wide(found: Forecast) -> str:
-    """Where the forecast, of all or of levels apart, tells nothing."""
-    return untold_words(found.untold) if found.tells else UNTOLD
+    """Where the forecast tells nothing."""
+    return "" if found.tells else UNTOLD
 
 
-def untold_words(levels: Sequence[Apart]) -> str:
+def _not_shown_of_some(found: Forecast) -> str:
+    """Why that is not shown of levels apart, or of a corner."""
+    corner = "" if found.corner is None else found.corner.words
+    return "; ".join(filter(None, [_untold_words(found.untold), corner]))
+
+
+def _untold_words(levels: Sequence[Apart]) -> str:
     """What is said of levels apart whose combinations nothing is shown to tell from each other."""
     if not levels:
         return ""

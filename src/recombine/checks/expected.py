@@ -11,6 +11,7 @@ import numpy as np
 
 from recombine.checks.adding import Adding
 from recombine.checks.apart import Apart
+from recombine.checks.corner import Corner
 from recombine.checks.gaps import Gap
 from recombine.checks.harder import Harder
 from recombine.checks.modular import Floats, Ints
@@ -134,6 +135,8 @@ class Forecast:
     """Whether an interaction may hide behind single effects: then nothing that is left out shows what is asked."""
     unrun: NeverRun | None = None
     """The part of a fraction that was never run, where what is asked about lies in it."""
+    corner: Corner | None = None
+    """Asked combinations that nothing seen reaches, where these are many."""
     bounds: tuple[float, float] = (-math.inf, math.inf)
     """What answers cannot leave, where the table tells: answers and ranges are cut there, and hold as often."""
 
@@ -251,6 +254,8 @@ class Forecast:
             return "if no interaction hides behind a single effect"
         if self.unrun is not None:
             return "if nothing acts that would show only in the fraction that was never run"
+        if self.corner is not None:
+            return "if effects add up in a corner that nothing seen reaches"
         if self.own_ranges:
             return f"if {self.own_ranges[0].number} does the same whatever {self.own_ranges[0].factor} is"
         if self.small:

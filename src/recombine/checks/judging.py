@@ -13,6 +13,7 @@ from recombine.checks.aliases import Aliases, aliases
 from recombine.checks.apart import apart
 from recombine.checks.between import repeats_alone
 from recombine.checks.contestants import untried
+from recombine.checks.corner import unreached
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast
 from recombine.checks.gaps import gaps_in
@@ -136,6 +137,8 @@ def _forecast(
         return None, [NOTHING_LEFT if hiding.saturated else ALIASED, *notes]
     (low, high), on = target.bounds, found.scale.ends if found.scale is not None else target.bounds
     found = replace(found, aliased=bool(hiding.hidden), unrun=unrun, bounds=(max(low, on[0]), min(high, on[1])))
+    if len(asked.codes) == asked.total:  # of a part that is listed no corner can be told
+        found = replace(found, corner=unreached(known, codes, train.space))
     if found.rule == "surface" and (far := int(outside(cells, codes).sum())):
         notes.append(
             f"{far:,} of {len(codes):,} asked points lie beyond the seen ones, though each number lies between seen "

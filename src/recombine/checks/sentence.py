@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from recombine.checks.corner import supposed
 from recombine.checks.doubt import DOUBT, against, evidence, not_shown
 from recombine.checks.expected import apart
 from recombine.checks.headed import gists
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from recombine.checks.verdict import CheckResult
 
 REPLACED = "levels that answered alike wherever both were seen replace each other, whether or not effects add up"
+LIKE_THE_SEEN = "The forecast supposes that the asked combinations behave like the seen ones"
 PER_ROW = "This log loss is that of one row, averaged over combinations that count alike."
 
 
@@ -29,7 +29,9 @@ def sentence(result: CheckResult) -> str:
     of = f"This is of {result.of_means}{result.forecast.against_many}. " if result.of_means else ""
     of += f"{PER_ROW} {_wrong(result)} " if result.forecast.metric == "log loss" else ""
     of += f"Substitution: {REPLACED}; it {result.forecast.substituted}. " if result.rule == "substitution" else ""
-    return f"{result.expected} {of}{said} {supposed(result)}"
+    corner = result.forecast.corner
+    but = f", but {corner.words}" if corner is not None and corner.words not in said else ""
+    return f"{result.expected} {of}{said} {LIKE_THE_SEEN}{but}."
 
 
 def _wrong(result: CheckResult) -> str:
@@ -80,7 +82,7 @@ def _determined(result: CheckResult) -> str:
     if result.verdict == "determined":
         how = f" ({result.additivity.how})" if result.additivity.how else ""
         return f"{every}, and the seen combinations do not contradict that{how}{_on_scale(result)}{_rather(result)}."
-    return f"{every}, but that is not shown{result.for_levels}: {not_shown(result)}."
+    return f"{every}, but that is not shown{result.for_some}: {not_shown(result)}."
 
 
 def _on_scale(result: CheckResult) -> str:

@@ -6,9 +6,9 @@ verdict  the worst status of all asked combinations; where that is "determined" 
          of combinations that are left out, also of those of a level that errs far more than the others, the forecast's
          interval does not reach beyond all that seen answers differ by, curves are known between the seen values of
          numbers that are asked about there, and slopes where a level was not seen so far out, what is asked about does
-         not lie in the part of a fraction that was never run, and none of the answers looks like a code for missing
-         ("assumption unsupported"); if they contradict it in the answer's own units and both hold on the scale of the
-         recommended rule, it is "determined on a log scale"
+         not lie in the part of a fraction that was never run or in a corner that nothing seen reaches, and none of the
+         answers looks like a code for missing ("assumption unsupported"); if they contradict it in the answer's own
+         units and both hold on the scale of the recommended rule, it is "determined on a log scale"
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ import numpy as np
 from recombine.checks import exported
 from recombine.checks._coverage import Coverage
 from recombine.checks.advice import Advice
-from recombine.checks.apart import Apart
 from recombine.checks.best import best
 from recombine.checks.conditions import met
 from recombine.checks.confounding import Confounding
-from recombine.checks.doubt import BESIDE, DOUBT, not_shown, untold_words
+from recombine.checks.doubt import BESIDE, DOUBT, UNREACHED, not_shown, nowhere_shown
 from recombine.checks.elsewhere import elsewhere
 from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import Identifiability
@@ -113,10 +112,9 @@ class CheckResult(Result):
             return None
         if self.scale is not None:
             told = self.forecast
-            shown = told is None or (
-                told.beats and told.tells and not self.coded and not told.untold and told.curves_known
-            )
-            return None if shown else "unsupported"
+            whole = told is None or (told.beats and told.tells and not self.coded and told.curves_known)
+            some = told is not None and (told.untold or told.corner is not None)
+            return None if whole and not some else "unsupported"
         if self.additivity.rejected:
             return "rejected"
         return "unsupported" if not_shown(self) else None
@@ -126,7 +124,7 @@ class CheckResult(Result):
         """What the verdict would hide, for the end of a headline: of one worse than “determined” a doubt, of that one
         levels that err far more than the others."""
         if self.doubt:
-            return ("" if self.determined else BESIDE[self.doubt]) + self.for_levels
+            return ("" if self.determined else BESIDE[self.doubt]) + self.for_some
         levels = [] if self.forecast is None else [a.name for a in self.forecast.apart]
         named = levels if len(levels) < 3 else [levels[0], f"{len(levels) - 1:,} more levels"]
         return f", with far larger errors for {' and '.join(named)}" if levels else ""
@@ -144,13 +142,16 @@ class CheckResult(Result):
     @property
     def rests(self) -> str:
         """What “determined” rests on, with what the table's answers say against it."""
-        return self.assumes + (f", {DOUBT[self.doubt]}{self.for_levels}" if self.doubt else "")
+        return self.assumes + (f", {DOUBT[self.doubt]}{self.for_some}" if self.doubt else "")
 
     @property
-    def for_levels(self) -> str:
-        """Which levels a doubt is about, where it is about these alone."""
-        levels = " and ".join(a.name for a in self.doubted_levels)
-        return f" for {levels}" if levels else ""
+    def for_some(self) -> str:
+        """What a doubt is about, where it is about some of what is asked alone."""
+        if not self.doubts_some or self.forecast is None:
+            return ""
+        levels = " and ".join(a.name for a in self.forecast.untold)
+        corner = "" if self.forecast.corner is None else UNREACHED
+        return (f" for {levels}" + " and" * bool(corner) if levels else "") + corner
 
     @property
     def rule(self) -> str:
@@ -184,14 +185,20 @@ class CheckResult(Result):
         """What speaks against the status of a combination that is determined if effects add up."""
         if query.status not in ("determined", "extrapolation") or self.doubt is None:
             return None
-        only = self.doubted_levels
-        return self.doubt if not only or any(query.codes[a.at[0]] == a.at[1] for a in only) else None
+        return self.doubt if self.doubts(query.codes) else None
+
+    def doubts(self, cell: Sequence[int]) -> bool:
+        """Whether a doubt is about this combination."""
+        told = self.forecast
+        if self.doubt is None or told is None or not self.doubts_some:
+            return self.doubt is not None
+        corner = told.corner is not None and told.corner.holds(cell)
+        return corner or any(cell[a.at[0]] == a.at[1] for a in told.untold)
 
     @property
-    def doubted_levels(self) -> tuple[Apart, ...]:
-        """Where nothing but levels apart is doubted: these."""
-        untold = () if self.forecast is None or self.doubt != "unsupported" else self.forecast.untold
-        return untold if untold and not_shown(self) == untold_words(untold) else ()
+    def doubts_some(self) -> bool:
+        """Whether nothing but levels apart, or a corner that nothing seen reaches, is doubted."""
+        return self.doubt == "unsupported" and not nowhere_shown(self)
 
     @property
     def determined(self) -> bool:

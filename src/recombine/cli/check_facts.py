@@ -44,7 +44,7 @@ def _found(result: CheckResult) -> str:
     counts = {name: count(n) for name, n in (result.counts or {}).items() if n}
     found = ", ".join(f"{much} {name}" for name, much in (sampled if result.counts is None else counts).items())
     found += " (sampled)" if result.counts is None else ""
-    if result.doubted_levels and len(result.queries) == result.total:
+    if result.doubts_some and len(result.queries) == result.total:
         found += f", {sum(bool(result.doubt_of(q)) for q in result.queries):,} of them in doubt"
     return found
 

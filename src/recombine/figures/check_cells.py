@@ -110,7 +110,6 @@ def worst_mark(result: CheckResult, counts: dict[str, int] | None) -> str:
 
 
 def _doubted(result: CheckResult, name: str, cell: tuple[int, ...] = ()) -> str:
-    """The status, or that it is doubted; ``cell``: of this combination, where levels apart alone are."""
-    only = result.doubted_levels if cell else ()
-    here = not only or any(cell[a.at[0]] == a.at[1] for a in only)
-    return "doubtful" if name == "determined" and result.doubt and here else name
+    """The status, or that it is doubted; ``cell``: of this combination, where some alone are."""
+    doubted = result.doubts(cell) if cell else result.doubt
+    return "doubtful" if name == "determined" and doubted else name
