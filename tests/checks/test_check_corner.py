@@ -69,12 +69,6 @@ def test_few_that_are_asked_of_many_unseen_ones_are_no_corner() -> None:
     assert named == 0
 
 
-def test_values_between_seen_ones_are_in_no_corner() -> None:
-    space, codes = grid(6, numbers=True)
-    between = np.isin(codes[:, 1], (2, 4)) | ((codes[:, 0] == 5) & (codes[:, 1] == 5))
-    assert staircase(Identifiability(codes[~between], space.shape, 1), codes[between], space) is None
-
-
 def grid(side: int, numbers: bool) -> tuple[FactorSpace, np.ndarray]:
     levels = [[10.0 * 2**i if numbers else f"{name}{i}" for i in range(side)] for name in "ab"]
     space = FactorSpace.of(a=levels[0], b=levels[1])

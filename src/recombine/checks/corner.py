@@ -24,9 +24,9 @@ from recombine.space import FactorSpace, quoted
 
 MOST_NAMED = 6
 """Levels of a factor that are named."""
-CHANCE = 0.01
-"""How often as many holes, placed at random, may leave as large a corner by chance, over all pairs of factors. It is
-strict since levels that differ in how often they were run leave corners more often."""
+CHANCE, WHOLE = 0.01, 0.04
+"""How often as many holes, placed at random, may leave as large a corner by chance, over all pairs of factors; and one
+that holds all that is asked. The first is strict since levels that were run less often leave corners too."""
 BEHIND = 1 / 3
 """Share of what is forecast that lies behind a staircase, or in a block of levels that never met, at least."""
 MOST_STEPS = 30
@@ -75,7 +75,7 @@ def corner(known: Identifiability, asked: Ints, space: FactorSpace) -> tuple[tup
             inside[k] = levels, there
     pairs = math.comb(len(space), 2)
     for (k, first), (m, second) in combinations(inside.items(), 2):
-        if not (first[1] & second[1]).any() and _in_one_block(known, asked, k, m) < CHANCE / pairs:
+        if not (first[1] & second[1]).any() and _in_one_block(known, asked, k, m) < WHOLE / pairs:
             return (k, first[0]), (m, second[0])
     return ()
 
