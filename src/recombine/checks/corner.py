@@ -128,7 +128,8 @@ def apart(known: Identifiability, asked: Ints, space: FactorSpace) -> tuple[tupl
 
 def _of(held: tuple[tuple[int, Ints], ...], asked: Ints) -> NDArray[np.bool_]:
     """Which asked cells are of these levels."""
-    return np.logical_and.reduce([np.isin(asked[:, k], levels) for k, levels in held])
+    inside: NDArray[np.bool_] = np.all([np.isin(asked[:, k], levels) for k, levels in held], axis=0)
+    return inside
 
 
 def _met(
