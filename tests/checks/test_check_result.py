@@ -124,6 +124,13 @@ def test_a_grid_too_large_to_list_still_gets_its_verdict_and_count():
     assert whole.coverage.total(2)[0] == 45 * 64
 
 
+def test_an_astronomical_number_of_combinations_is_told_by_its_size():
+    levels = np.random.default_rng(3).integers(2, size=(120, 60))
+    table = {f"f{k}": levels[:, k].astype(str) for k in range(60)} | {"y": levels[:, 0] + 0.5}
+    said = check(table, [f"f{k}" for k in range(60)], target="y").sentence()
+    assert "1.15e+18 unseen combinations" in said
+
+
 def test_a_huge_grid_with_a_confound_is_sampled_and_counted_by_rank():
     table = _huge()
     table[:, 1] = (table[:, 0] // 4) * 4 + table[:, 1] % 4

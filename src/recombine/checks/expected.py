@@ -20,6 +20,7 @@ from recombine.checks.own_range import OwnRange
 from recombine.checks.rules import Rule
 from recombine.checks.scales import PLAIN, Scale
 from recombine.checks.substitution import Substitution
+from recombine.space import about
 from recombine.support.table import Target
 
 SHOWN = (
@@ -191,9 +192,10 @@ class Forecast:
             within = "all seen answers are the same, so nothing tells how others differ"
         elif self.span is not None and self.high > self.span and not untold:
             within += f"; that end tells nothing, as all seen answers lie within {shown(self.span)}"
+        many = f"{self.cells:,}" if self.cells < 10**15 else about(self.cells)
         return (
             f"Expect {what[self.metric]} {error} ({within}) on the "
-            f"{self.cells:,} unseen combination{'s' if self.cells != 1 else ''} that {which}, by the "
+            f"{many} unseen combination{'s' if self.cells != 1 else ''} that {which}, by the "
             f"{by}; {gain}.{self._elsewise()}"
         )
 

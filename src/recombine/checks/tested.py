@@ -72,7 +72,8 @@ def noted(found: Additivity, skipped: Sequence[str]) -> Additivity:
     if not skipped or found.rejected is None:
         return found
     few = skipped if len(skipped) <= MOST_LISTED else [*skipped[:MOST_LISTED], f"{len(skipped) - MOST_LISTED} more"]
-    untested = f"{', '.join(few)} {'was' if len(skipped) == 1 else 'were'} not tested, too large or too seldom seen"
+    one = len(skipped) == 1 and not skipped[0].startswith("pairs of ")
+    untested = f"{', '.join(few)} {'was' if one else 'were'} not tested, too large or too seldom seen"
     return replace(found, words=f"{found.words.rstrip('.')}; {untested}.", untested=untested)
 
 
