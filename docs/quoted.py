@@ -43,7 +43,7 @@ from recombine.studies.real_tables.summaries import carry_for_check
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!--= (\S+) -->.*?<!--/-->", re.DOTALL)
-STATUSES = ("holds", "fails", "not fitted", "not run")
+STATUSES = ("holds", "fails", "open", "not fitted", "not run")
 """The last: declared with its criterion, and a run that it needs is not committed."""
 APART = (
     "redundant-many", "uninformative-many", "map-equivalence", "bert-grid", "digit-pairs-when", "sums-alike-1",
@@ -203,18 +203,20 @@ def _printed(study: str, asked: str = "", under: str = "") -> str:
 
 @cache
 def _ours(study: str, told: str) -> list[float]:
-    """One value per network that fitted (per network, where none did, or all are asked for by ``;every``): ``column``,
-    ``ln column``, ``column*.5+1``; ``sd column`` is one value, their standard deviation."""
+    """One value per network that fitted (per network, where none did, or all are asked for by ``;every``; per member of
+    several runs by ``;member``): ``column``, ``ln column``, ``column*.5+1``; ``sd column`` is one value, their standard
+    deviation."""
     table, column, where = told.split(":")
-    where, _, every = where.partition(";")
+    where, _, which = where.partition(";")
     found = re.fullmatch(r"(ln |sd )?(\w+)(?:\*([\d.]+))?(?:\+([\d.]+))?", column)
     assert found is not None, column
     how, name, factor, added = found.groups()
     rows = _rows(study, table, where)
     fitted = rows.filter(pl.col("fitted").fill_null(True)) if "fitted" in rows.columns else rows
-    kept = fitted if len(fitted) and not every else rows
-    if "base" in kept.columns:  # its masks are no units of their own
-        kept = kept.group_by("base", maintain_order=True).agg(pl.col(name).mean())
+    kept = fitted if len(fitted) and which != "every" else rows
+    # Masks of a base, and networks with the same map, are no units of their own.
+    if unit := "base" if "base" in kept.columns else which if which == "member" else "":
+        kept = kept.group_by(unit, maintain_order=True).agg(pl.col(name).mean())
     values = kept[name].drop_nulls().cast(pl.Float64)
     if how == "sd ":
         return [float(np.std(values.to_numpy(), ddof=1))]

@@ -67,8 +67,8 @@ def test_the_counts_of_all_studies_are_added_up(page: str, two: list[StudyResult
     )
     assert str(escape(told)) in page
     (papers, ours) = (result.counts(whose) for result in two[:1] for whose in ("paper", "ours"))
-    assert papers == {"holds": 3, "fails": 1, "not fitted": 0, "not run": 0}
-    assert ours == {"holds": 0, "fails": 0, "not fitted": 1, "not run": 0}
+    assert papers == {"holds": 3, "fails": 1, "open": 0, "not fitted": 0, "not run": 0}
+    assert ours == {"holds": 0, "fails": 0, "open": 0, "not fitted": 1, "not run": 0}
     (card, *_) = re.findall(r'<article class="card">.*?</article>', page, re.DOTALL)
     lines = re.findall(r"<p><span class=.fine.>(?:The paper|Ours).*", card)
     verdicts = [" ".join(unescape(re.sub("<[^>]*>", "", line)).split()) for line in lines]

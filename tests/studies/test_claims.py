@@ -125,12 +125,26 @@ def test_a_step_without_interval_decides_an_order() -> None:
     [
         ([0.99, 1.0, 1.01], 1.02, 0.05, "holds"),
         ([0.99, 1.0, 1.01], 1.20, 0.05, "fails"),
-        ([0.5, 1.0, 1.5], 1.0, 0.05, "fails"),  # right on average, but the interval is far too wide to say so
+        ([0.5, 1.0, 1.5], 1.0, 0.05, "open"),  # right on average, but the interval is far too wide to say so
+        ([0.5, 1.0, 1.5], 1.8, 0.05, "open"),
+        ([0.5, 1.0, 1.5], 3.0, 0.05, "fails"),
         ([1.0], 1.0, 0.05, "not fitted"),
     ],
 )
 def test_value(values: list[float], published: float, tolerance: float, status: str) -> None:
     assert judge(one().near(tolerance), table(values), published).status == status
+
+
+@pytest.mark.parametrize(
+    ("published", "status"),
+    [(None, "fails"), (1.0, "open"), (-0.1, "fails"), (9.0, "fails")],
+)
+def test_a_direction_is_open_where_the_interval_holds_a_published_figure_that_has_it(
+    published: float | None, status: str
+) -> None:
+    values = table([0.1, 2.0, -0.2, 1.5])
+    assert judge(one().above(), values, published).status == status
+    assert judge(rising(one().minus(one()), one(), names="ab"), values, published).status == status
 
 
 def test_value_needs_a_published_figure() -> None:

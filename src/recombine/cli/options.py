@@ -107,7 +107,7 @@ Json = Annotated[
     Parameter(name="--json", negative=(), show_default=False, help="Print one JSON object and nothing else."),
 ]
 FailOn = Annotated[
-    list[Literal["fails", "not fitted", "not run"]] | None,
+    list[Literal["fails", "open", "not fitted", "not run"]] | None,
     Parameter(name="--fail-on", negative=(), help="Exit with 1 where a claim has this status."),
 ]
 

@@ -72,7 +72,7 @@ def print_summary(results: Sequence[StudyResult]) -> None:
     from recombine.studies.claims import WHOSE
 
     sides = [(whose, status) for whose in WHOSE for status in results[0].counts()]
-    heads = [f"{whose}\n{status}" for whose, status in sides]
+    heads = [f"{whose} {status}".replace(" ", "\n") for whose, status in sides]
     table = Table("study", *heads, box=None, pad_edge=False, padding=(0, 1, 0, 0), show_footer=len(results) > 1)
     for result in results:
         table.add_row(result.study.name, *(str(result.counts(whose)[status]) for whose, status in sides))

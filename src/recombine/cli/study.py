@@ -317,7 +317,7 @@ def print_claims(result: StudyResult) -> None:
 
     from recombine.reporting.export import SIGN, measured_text, members_text, published_text, status_text
 
-    colours = {"holds": "green", "fails": "red", "not fitted": "yellow", "not run": "dim"}
+    colours = {"holds": "green", "fails": "red", "open": "yellow", "not fitted": "yellow", "not run": "dim"}
     published = any(claim.claim.published is not None for claim in result.claims)
     heads = ["claim", *(["published"] if published else []), "measured", "members", "status"]
     table = Table(*heads, box=None, pad_edge=False)

@@ -16,15 +16,20 @@ from recombine.figures.words import text_width, wrapped
 SHAPE = {
     "holds": "M-0.85,0.05L-0.25,0.65L0.9,-0.7",
     "fails": "M-0.65,-0.65L0.65,0.65M0.65,-0.65L-0.65,0.65",
+    "open": "M-0.8,0.25C-0.4,-0.7 0.2,0.7 0.8,-0.25",
     "not fitted": "M-0.8,0L0.8,0",
     "not run": "M-0.1,0L0.1,0",
 }
 """Drawn rather than written, because few fonts hold a check mark."""
-COLOUR = {"holds": theme.GOOD, "fails": theme.BAD, "not fitted": theme.MUTED, "not run": theme.MUTED}
+COLOUR = dict.fromkeys(SHAPE, theme.MUTED) | {"holds": theme.GOOD, "fails": theme.BAD}
 
 NEEDED = ("sentence", "published", "measured", "low", "high", "status")
 OPTIONAL = ("reference", "tolerance", "unit", "how")
-GROUPS = (("fails", None), ("not fitted", None), ("not run", None), ("holds", "value matched"), ("holds", None))
+GROUPS = (
+    *((status, None) for status in ("fails", "open", "not fitted", "not run")),
+    ("holds", "value matched"),
+    ("holds", None),
+)
 """What a person looks for comes first."""
 
 LINE, LETTER, LEAST = 14, 5.4, 24

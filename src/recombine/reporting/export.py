@@ -9,7 +9,7 @@ from recombine.figures.data import decimals_for, number
 from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
 from recombine.studies.claims import READ_FROM, ClaimResult
 
-SIGN = {"holds": "✓", "fails": "✗", "not fitted": "–", "not run": "·"}
+SIGN = {"holds": "✓", "fails": "✗", "open": "~", "not fitted": "–", "not run": "·"}
 
 
 def measured_text(claim: ClaimResult) -> str:

@@ -20,7 +20,7 @@ from recombine.studies.readings import Tables, paired
 if TYPE_CHECKING:
     from recombine.studies._cells import Quantity
 
-Status = Literal["holds", "fails", "not fitted", "not run"]
+Status = Literal["holds", "fails", "open", "not fitted", "not run"]
 How = Literal["value matched", "direction only", "no published figure"]
 Whose = Literal["paper", "ours"]
 ReadFrom = Literal["printed", "figure", "released"]
@@ -225,10 +225,21 @@ class Claim:
         published = self.published.value if self.published else None
         status: Status = "not fitted" if evidence.there else "not run"
         if enough:
-            status = "holds" if self.test.criterion.holds(figure, published) else "fails"
+            status = "open" if self._leaves_open(figure) else "fails"
+            status = "holds" if self.test.criterion.holds(figure, published) else status
         known = [shares[run] for run in (self.runs or sorted(evidence.runs)) if shares and run in shares]
         all_of_them = self._figure(self.test.read(tables, everyone=True))
         return ClaimResult(self, figure, evidence.fitted, evidence.members, status, all_of_them, Shares.least(known))
+
+    def _leaves_open(self, figure: Interval) -> bool:
+        """Whether the interval holds the published figure, by which alone the claim would hold: too few members to tell
+        are not against it."""
+        criterion, wanted = self.test.criterion, self.published.value if self.published else None
+        if isinstance(criterion, Value) and criterion.theory is not None:
+            wanted = criterion.theory
+        if wanted is None or not figure.low <= wanted <= figure.high:
+            return False
+        return criterion.holds(Interval(wanted, wanted, wanted, ()), wanted)
 
     def _figure(self, evidence: Evidence) -> Interval:
         if not all(evidence.groups):

@@ -21,7 +21,7 @@ from recombine.training.precision import Precision
 
 Scale = Literal["smoke", "quick", "paper"]
 SCALES: tuple[Scale, ...] = ("smoke", "quick", "paper")
-STATUSES: tuple[Status, ...] = ("holds", "fails", "not fitted", "not run")
+STATUSES: tuple[Status, ...] = ("holds", "fails", "open", "not fitted", "not run")
 Size = TypeVar("Size")
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 """What a study may be called: the name becomes that of a folder."""
@@ -198,6 +198,9 @@ def counted(counts: Mapping[str, int], whose: Whose) -> list[str]:
     words = [f"{counts['holds']} hold{'s' if counts['holds'] == 1 else ''}"]
     if failed := counts["fails"]:
         words.append(f"{failed} fail{'s' if failed == 1 else ''}")
+    if left := counts["open"]:
+        words.append(f"{left} {'is' if left == 1 else 'are'} open (the interval holds the published "
+                     "figure and is too wide)")  # fmt: skip
     if unfitted := counts["not fitted"]:
         words.append(f"{unfitted} could not be judged (too few members fitted or were there)")
     if awaited := counts["not run"]:
@@ -254,7 +257,7 @@ class StudyResult(Result):
         return " ".join(told) or "This study declares no claims."
 
     def counts(self, whose: Whose | None = None) -> dict[str, int]:
-        """How many claims hold, fail, were not fitted and not run: the paper's, ours, or all."""
+        """How many claims hold, fail, are open, were not fitted and not run: the paper's, ours, or all."""
         statuses = [claim.status for claim in self.claims if whose in (None, claim.claim.whose)]
         return {status: statuses.count(status) for status in STATUSES}
 
