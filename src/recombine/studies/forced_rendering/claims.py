@@ -246,6 +246,9 @@ CLAIMS = (
     _fails("cnn-box-large", "transposed convolutional decoder of the authors' 256 channels and 10 layers, on that box,",
            published=_notebook(3.11e-3 / (math.pi / 784), "3.11e-3"),
            source="what fails-cnn-box differs in: width, depth, steps, a constant rate and their weight decay"),
+    _fails("cnn-box-draws", "decoder of that size, trained on 534 of the 703 places,",
+           published=_notebook(3.11e-3 / (math.pi / 784), "3.11e-3"),
+           source="what fails-cnn-box-large differs in: 1000 draws with replacement hit as many places"),
     Claim("cnn-ramp-decay", "The authors' weight decay raises the error of the convolutional decoder on raw "
           "coordinates.",
           rising(*(_log(run, "mse", fitted=False) for run in ("cnn-ramp", "cnn-ramp-decay")),

@@ -72,6 +72,8 @@ KINDS = {
                      depth=10, channels=128),
     "cnn-box-large": Kind("transposed CNN of the authors' size, 9 × 9 box", "cnn", Population(), faithful=NOTEBOOK,
                           depth=10, channels=256),
+    "cnn-box-draws": Kind("transposed CNN of the authors' size, 9 × 9 box, fewer places", "cnn", Population(),
+                          faithful=NOTEBOOK, depth=10, channels=256),
     "cnn-ramp-decay": Kind("transposed CNN, 10 layers, raw coordinates, weight decay", "cnn", Ramp(scaled=False),
                            faithful=RAMP_NOTEBOOK, depth=10, channels=128),
     "cnn-stripes": Kind("transposed CNN + stripes", "cnn", Population(), STRIPES),
@@ -106,11 +108,12 @@ class Training(NamedTuple):
     members: int = 8
     falls: bool = True
     decay: float = 0.0
+    bumps: int | None = None
 
 
 BOX, SMALL_BOX, HALF_BOX = (6.0, 22.0), (10.0, 18.0), (3.0, 10.0)
 LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-long", "mlp-ramp-raw", "cnn-ramp",
-         "cnn-box", "cnn-code-5", "cnn-code-11", "embedding-rank", "cnn-box-large", "cnn-ramp-decay",
+         "cnn-box", "cnn-code-5", "cnn-code-11", "embedding-rank", "cnn-box-large", "cnn-box-draws", "cnn-ramp-decay",
          "embedding-nuclear-light", "transformer-small", "transformer-shuffled", "embedding-even")  # fmt: skip
 SMALL = [name for name in KINDS if name not in LARGE]
 TRAININGS: dict[Scale, dict[str, Training]] = {
@@ -143,6 +146,7 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
         "cnn-ramp-decay": Training(28, BOX, 3200, 1e-3, members=5, falls=False, decay=1e-3),
         **dict.fromkeys(("transformer-small", "transformer-shuffled"), Training(14, HALF_BOX, 8000, 3e-4)),
         "cnn-box-large": Training(28, SMALL_BOX, 8000, 1e-3, members=3, falls=False, decay=1e-3),
+        "cnn-box-draws": Training(28, SMALL_BOX, 8000, 1e-3, members=5, falls=False, decay=1e-3, bumps=534),
     },
 }
 
@@ -158,7 +162,7 @@ def _setting(kind: Kind, at: Training, paper: bool, members: int | None) -> Sett
     code = kind.code if paper or kind.network != "cnn" or kind.remedy == STRIPES else OneHot()
     task = BumpTask(
         side=at.side, sigma=1.5 if paper and kind.network == "embedding" else 1.0, encoding=code,
-        holdout="ell" if corner else "donut", hole=at.hole,
+        holdout="ell" if corner else "donut", hole=at.hole, bumps=at.bumps,
         stripes=(20 if paper else 4) * at.side if kind.remedy == STRIPES else 0,
     )  # fmt: skip
     model, hidden = _model(kind, task, paper)
