@@ -84,7 +84,8 @@ def _value(row: str, where: str, model: str = "compositional", within: float = 0
 
 def _large(column: str, *runs: str, fit: float = 0.94) -> list[Cells]:
     """No verdict on a network that explains less than this of what it saw: a mismatch could not bind."""
-    return [cells(column, "networks", ~pl.col("collapsed"), pl.col("r2_id") >= fit, run=run) for run in runs]
+    fits = ~pl.col("collapsed") & (pl.col("r2_id") >= fit)
+    return [cells(pl.when(fits).then(pl.col(column)), "networks", run=run) for run in runs]
 
 
 def _steady(how: str) -> Cells:
