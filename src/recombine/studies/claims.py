@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recombine.studies._cells import Quantity
 
 Status = Literal["holds", "fails", "open", "not fitted", "not run"]
-How = Literal["value matched", "direction only", "no published figure"]
+How = Literal["value matched", "within the tolerance", "direction only", "no published figure"]
 Whose = Literal["paper", "ours"]
 ReadFrom = Literal["printed", "figure", "released"]
 
@@ -232,14 +232,14 @@ class Claim:
         return ClaimResult(self, figure, evidence.fitted, evidence.members, status, all_of_them, Shares.least(known))
 
     def _leaves_open(self, figure: Interval) -> bool:
-        """Whether the interval holds the published figure, by which alone the claim would hold: too few members to tell
-        are not against it."""
+        """Whether only its width keeps it from holding: the mean alone would meet the criterion, and so would the
+        published figure (or that of theory), which the interval holds."""
         criterion, wanted = self.test.criterion, self.published.value if self.published else None
         if isinstance(criterion, Value) and criterion.theory is not None:
             wanted = criterion.theory
         if wanted is None or not figure.low <= wanted <= figure.high:
             return False
-        return criterion.holds(Interval(wanted, wanted, wanted, ()), wanted)
+        return all(criterion.holds(Interval(at, at, at, ()), wanted) for at in (wanted, figure.mean))
 
     def _figure(self, evidence: Evidence) -> Interval:
         if not all(evidence.groups):
@@ -277,7 +277,8 @@ class ClaimResult:
         if not isinstance(criterion, Value) or self.shares.steps is None or self.shares.steps < VALUE_SHARE:
             return "direction only"
         near = criterion.tolerance <= SMALL * abs(value)
-        return "value matched" if near or self.figure.low <= value <= self.figure.high else "direction only"
+        inside = self.figure.low <= value <= self.figure.high
+        return "value matched" if near or inside else "within the tolerance"
 
     def to_dict(self) -> dict[str, Any]:
         claim, published = self.claim, self.claim.published

@@ -199,8 +199,8 @@ def counted(counts: Mapping[str, int], whose: Whose) -> list[str]:
     if failed := counts["fails"]:
         words.append(f"{failed} fail{'s' if failed == 1 else ''}")
     if left := counts["open"]:
-        words.append(f"{left} {'is' if left == 1 else 'are'} open (the interval holds the published "
-                     "figure and is too wide)")  # fmt: skip
+        words.append(f"{left} {'is' if left == 1 else 'are'} open (the mean would do, its interval is "
+                     "too wide)")  # fmt: skip
     if unfitted := counts["not fitted"]:
         words.append(f"{unfitted} could not be judged (too few members fitted or were there)")
     if awaited := counts["not run"]:

@@ -396,7 +396,8 @@ PICTURES = (
     *(Claim(f"image-{task}-own-{PLACES.get(at, (at,))[0]}",
             f"{name}, images {at} pixels apart: with the paper's own ten maps the {what} of networks is lower, as the "
             "published one is, than with ten maps drawn alike.",
-            rising(*(_image(value, task, network, distance=at) for network in ("convnet-own", "convnet-published")),
+            rising(*(_trained(task, network=network, distance=at) if what == "slope" else
+                     _image(value, task, network, distance=at) for network in ("convnet-own", "convnet-published")),
                    names=("the paper's own", "drawn alike")),
             whose="ours", source=f"the maps as the rival of why {ours} is found; published: {published}", unit=what)
       for task, at, name, value, what, ours, published in (
