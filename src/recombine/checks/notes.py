@@ -119,7 +119,8 @@ def _told(train: Table, wanted: Table | None, expected: Forecast | None) -> list
     which = "1 combination" if told["cells"] == 1 else f"{told['cells']:,} combinations"
     first = f"on {which} asked about that are determined and carry answers the {expected.metric} was {error}"
     first += f", that of the same answer for all {same} (forecast {shown(expected.error, expected.share)}, "
-    return [f"{first}{low} to {high}{_of_fewer(train.target, wanted.target, expected)}); {own}."]
+    others = "" if expected.other_blocks is None else f", of other blocks about {shown(expected.other_blocks)}"
+    return [f"{first}{low} to {high}{others}{_of_fewer(train.target, wanted.target, expected)}); {own}."]
 
 
 def _of_fewer(seen: Target, told: Target, expected: Forecast) -> str:

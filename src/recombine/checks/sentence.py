@@ -27,6 +27,7 @@ def sentence(result: CheckResult) -> str:
     if result.forecast is None:
         return said
     of = f"This is of {result.of_means}{result.forecast.against_many}. " if result.of_means else ""
+    of += "" if result.shifts is None else result.shifts.others(result.forecast)
     of += f"{PER_ROW} {_wrong(result)} " if result.forecast.metric == "log loss" else ""
     of += f"Substitution: {REPLACED}; it {result.forecast.substituted}. " if result.rule == "substitution" else ""
     corner = result.forecast.corner
