@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from recombine.checks.verdict import CheckResult
 
 REPLACED = "levels that answered alike wherever both were seen replace each other, whether or not effects add up"
-LIKE_THE_SEEN = "The forecast supposes that the asked combinations behave like the seen ones"
+LIKE_THE_SEEN = (
+    "The forecast supposes that the asked combinations behave like the seen ones and are not missing because of their "
+    "answers"
+)
 PER_ROW = "This log loss is that of one row, averaged over combinations that count alike."
 
 
