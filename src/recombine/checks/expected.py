@@ -211,7 +211,19 @@ class Forecast:
             for a in self.apart[:MOST_APART]
         ]
         more = len(self.apart) - len(said)
-        return "".join(said) + (f" So it is with {more:,} more levels (JSON: forecast.apart)." if more else "")
+        said += [f" So it is with {more:,} more levels (JSON: forecast.apart)."] if more else []
+        return "".join([*said, *(self._most(h) for h in self.mostly)])
+
+    def _most(self, level: Harder) -> str:
+        which = "all" if level.asked == self.cells else f"the {level.asked:,}"
+        at = f"{level.factor} {level.level}, which errs more where it is seen"
+        return f" On {which} of them with {at}, expect about {shown(level.error)} instead."
+
+    @property
+    def mostly(self) -> tuple[Harder, ...]:
+        """The hardest level that most of the asked combinations have, where it is not apart."""
+        apart = {a.at for a in self.apart}
+        return tuple(h for h in self.harder if 2 * h.asked > self.cells and h.at not in apart)[:1]
 
     @property
     def curves_known(self) -> bool:
@@ -225,12 +237,13 @@ class Forecast:
 
     @property
     def worst_error(self) -> float:
-        """The error to expect where it is largest: of all asked combinations, of a level apart, or of other blocks."""
-        return max(self.error, *(a.error for a in self.apart), self.other_blocks or 0.0)
+        """The error to expect where it is largest: of all asked combinations, of a harder level that the first lines
+        name, or of other blocks."""
+        return max(self.error, *(a.error for a in (*self.apart, *self.mostly)), self.other_blocks or 0.0)
 
     @property
     def worst_high(self) -> float:
-        return max(self.high, *(a.high for a in self.apart), self.other_blocks_high)
+        return max(self.high, self.worst_error, *(a.high for a in self.apart), self.other_blocks_high)
 
     @property
     def tells(self) -> bool:
