@@ -239,7 +239,8 @@ class Forecast:
     def worst_error(self) -> float:
         """The error to expect where it is largest: of all asked combinations, of a harder level that the first lines
         name, or of other blocks."""
-        return max(self.error, *(a.error for a in (*self.apart, *self.mostly)), self.other_blocks or 0.0)
+        named = [*(a.error for a in self.apart), *(h.error for h in self.mostly)]
+        return max(self.error, *named, self.other_blocks or 0.0)
 
     @property
     def worst_high(self) -> float:

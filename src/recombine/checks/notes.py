@@ -138,7 +138,7 @@ def _harder(expected: Forecast | None) -> list[str]:
     """Levels for which one forecast for all asked combinations is too small."""
     if expected is None or not expected.harder:
         return []
-    named, first = expected.harder[:MOST_HARDER], {a.at for a in (*expected.apart, *expected.mostly)}
+    named, first = expected.harder[:MOST_HARDER], {a.at for a in expected.apart} | {h.at for h in expected.mostly}
     said = [
         f"{h.factor} {h.level} errs by {shown(h.error)} where its {h.seen:,} seen combinations are left out one by "
         f"one, the others by {shown(h.elsewhere)}, beyond chance; of the asked ones {h.asked:,} "
