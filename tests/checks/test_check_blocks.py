@@ -205,6 +205,24 @@ def test_blocks_inside_sites_are_told_within_them():
         check(table, names, target="y", draws=9, blocks="block", purpose=Purpose(budget=4))
 
 
+def test_the_first_lines_say_what_to_expect_of_other_blocks_than_those_of_each_site():
+    table, _ = trial(0, 2.0)
+    names = ["variety", "site"]
+    result = check(table, names, target="y", draws=9, blocks="block")
+    told = result.forecast
+    assert told.other_blocks == pytest.approx(np.hypot(told.error, result.shifts.spread * (2 * 6 / 18) ** 0.5))
+    first = "Each block lies in one site, and this is for the same ones: for as many others expect about "
+    assert f"{first}{told.other_blocks:.3g} (up to about" in result.sentence()
+    assert told.error_many_rows > told.error
+    assert "very many rows" not in result.sentence()
+    limit = (told.error + told.other_blocks) / 2
+    assert result.fails([f"error={limit}"])
+    assert told.worst_high > told.other_blocks
+    crossed = check(table, names, target="y", draws=9, blocks="rep")
+    assert crossed.forecast.other_blocks is None
+    assert "as many others" not in crossed.sentence()
+
+
 def test_the_spread_of_blocks_inside_sites_is_that_within_them():
     def told(spread: float) -> list[float]:
         columns = ["variety", "site", "block"]

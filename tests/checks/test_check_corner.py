@@ -15,7 +15,10 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.never_met import _expected, never_met
 from recombine.space import FactorSpace
 
-LIKE = "The forecast supposes that the asked combinations behave like the seen ones"
+LIKE = (
+    "The forecast supposes that the asked combinations behave like the seen ones and are not missing because of their "
+    "answers"
+)
 
 
 def checked(holes: list[tuple[int, int]], seed: int = 0) -> CheckResult:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -58,6 +60,20 @@ def test_check_says_so(noise: float) -> None:
     named = [level["level"] for level in checked.to_dict()["forecast"]["harder"]]
     assert named == (["t0"] if noise > 1 else [])
     assert any("task t0 errs by" in note for note in checked.notes) == (noise > 1)
+    most = replace(checked.forecast, apart=(), cells=3)  # two of three asked ones have it
+    assert ("On the 2 of them with task t0, which errs more where it is seen, expect" in most.words) == (noise > 1)
+    assert most.worst_error == max([most.error, *(h.error for h in most.harder)])
+
+
+def test_pairs_that_take_up_all_name_no_harder_level() -> None:
+    """Without ranges none is wider, and a combination left out alone is not forgotten by such pairs."""
+    seen = [8, 3, 1, 5, 15, 6, 12, 9, 10, 0, 2]
+    answers = [99.8, 101.8, 100.7, 100.4, 107.8, 100.7, 106.3, 102.0, 100.6, 99.8, 99.4]
+    rows = {name: [cell >> place & 1 for cell in seen] for name, place in zip("abcd", (3, 2, 1, 0), strict=True)}
+    checked = rc.check({**rows, "y": answers}, factors=[*"abcd"], target="y", draws=9)
+    assert checked.rule == "pairs"
+    assert any("answers have no ranges" in note for note in checked.notes)
+    assert checked.forecast.harder == ()
 
 
 def test_what_is_expected_of_a_level_is_its_mean_shrunk() -> None:

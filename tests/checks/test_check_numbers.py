@@ -354,6 +354,7 @@ def test_numbers_alone_are_factors_too():
     [
         (["0", "high", "20"], "dose", {}, "holds 'high', which is not a number"),
         (["20 C", "5", "25 C"], "dose", {}, "(2 cells: rows 1, 3 below the header); remove the unit 'C'"),
+        (["2O.5", "5", "1l"], "dose", {}, "write digits for letters ('2O.5' looks like 20.5), and correct such"),
         ([True, False, True], "dose", {}, "which are not numbers"),
         ([5, 5, 5], "dose", {}, "with the single value 5"),
         ([5, 6, 5], {"dose": "spline"}, {}, "two values, which cannot tell how it bends"),

@@ -127,6 +127,11 @@ def test_a_text_among_numbers_is_a_slip_and_no_class():
         InputError, match=r"numbers and '<LOQ', 'n.d.', which are not numbers [(]2 cells: rows 3, 6 below"
     ):
         check(table, ["a", "b"], target="y")
+    table["y"] = ["5.1", "6.0", "2O.5", "7.2", "4.0", "1l,5", "5.5"]
+    with pytest.raises(
+        InputError, match=r"write digits for letters [(]'1l,5' looks like 11,5, '2O.5' looks like 20.5[)], or say"
+    ):
+        check(table, ["a", "b"], target="y")
     table["y"] = ["5.1", "<0.5", "n.d.", "7.2", "6.1", "<0.5", "5.5"]
     for kind in (None, "number"):
         with pytest.raises(InputError, match=r"holds (numbers and )?'n.d.', which is not a number [(]row 3 below"):

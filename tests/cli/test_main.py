@@ -44,6 +44,8 @@ def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
             "check t.csv more.csv --factors a,b",
             "'more.csv' is too much here; lists are written a,b,c. recombine check --help shows how.",
         ),
+        ("check t.csv --factors a,b --json -", "--json takes no file, it prints: write --json."),
+        ("check t.csv --factors a,b --json o.json", "--json takes no file, it prints: write --json > o.json."),
         ("check t.csv --factors a --seed -1", "a whole number from 0 on is needed, got '-1'."),
         ("measure t.csv --factors a --target y --prediction p --seed 1.5", "from 0 on is needed, got '1.5'."),
         ("study show", "NAME is missing; recombine study show --help shows how."),

@@ -126,6 +126,8 @@ def check(
     slips, unlike = _suspects(train, known, asked, judged, rules, seed)
     if slips and judged.forecast is not None:  # one slip among repeated rows passes for noise of all
         judged = replace(judged, forecast=replace(judged.forecast, error_many_rows=None))
+    if given.shifts is not None and judged.forecast is not None:
+        judged = replace(judged, forecast=given.shifts.for_others(judged.forecast))
     plain = levels_only(train, known.curves)
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     queries, directions = _described(known, given, pairs, asked, prediction, judged)

@@ -10,7 +10,8 @@ each by its own freedom, so that the one can be judged by the other: with C the 
 
 Blocks that each lie in one level of a factor, as those of a field trial do in a site, shift answers within that level:
 there their shifts add to zero, and a level is that of its average block. What the blocks of a level have in common is
-not told from it.
+not told from it: with n blocks of shifts of variance σ² a level is off by a variance of σ²/n from all that there could
+be, and by twice that from n others. The forecast, by combinations left out of the same blocks, holds none of it.
 
 Rows still to be collected are taken to lie in one new block, whose shift is estimated with them: [X B] with a column
 more. So d open directions take d + 1 rows; one that repeats a seen combination is always of use.
@@ -26,13 +27,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import orth
-from scipy.special import stdtrit
+from scipy.special import fdtri, stdtrit
 
 from recombine.checks.advice import Advice
 from recombine.checks.anew import numbered_anew
 from recombine.checks.curves import curves_of
 from recombine.checks.effects import LEAST_FREEDOM
-from recombine.checks.expected import shown
+from recombine.checks.expected import Forecast, shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.in_blocks import parted, pieces
 from recombine.checks.modular import Floats, Ints
@@ -42,6 +43,7 @@ from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace
 from recombine.support.table import Table, Target
 
+Estimated = NDArray[np.floating[Any]]
 NONE_KEPT = 1e-6
 """Freedom below which a fit leaves nothing but rounding."""
 LARGEST = 30_000_000
@@ -68,9 +70,13 @@ class Shifts:
     average: Floats = field(repr=False)
     """Those columns of an average block."""
     inside: tuple[str, ...] = ()
-    """Factors in one level of which each block lies."""
+    """Factors in one level of which each block lies, of all columns or of some."""
+    lying: tuple[str, ...] = ()
+    """Those columns."""
     parts: int = 1
     """Sets of blocks within which shifts are told: levels of these factors."""
+    of_levels: float = 0.0
+    """Variance of what the average block of a level shifts it, against all blocks that there could be in it."""
     anew: tuple[str, ...] = ()
     """Of columns whose blocks may be numbered anew within a factor's levels, how to name them: site:block."""
 
@@ -87,10 +93,8 @@ class Shifts:
             f"{self.name}{self._where}; a single row of a new one scatters by the shifts too, and its range says so."
         )
         if self.inside:
-            level, off = " and ".join(self.inside), self.spread * (2 * self.parts / self.blocks) ** 0.5
-            said += (
-                f" Each {self.name} lies in one {level}, and a {level} is known by the mean of its own: a difference "
-            )
+            level, off = " and ".join(self.inside), (2 * self.of_levels) ** 0.5
+            said += f" {self._each}, and a {level} is known by the mean of its own: a difference "
             said += f"between levels of {level} holds what these happen to shift (standard error {shown(off)}); one "
             said += "within a level does not."
         for told in self.anew:
@@ -107,8 +111,35 @@ class Shifts:
         return said + (f" Nothing was taken off {rows}, of a new one." if self.new else "")
 
     @property
+    def average_one(self) -> str:
+        """What answers are of."""
+        return f"an average {self.name}{self._where}"
+
+    @property
     def _where(self) -> str:
         return f" of its {' and '.join(self.inside)}" if self.inside else ""
+
+    @property
+    def _each(self) -> str:
+        return f"Each {' and '.join(self.lying)} lies in one {' and '.join(self.inside)}"
+
+    def for_others(self, told: Forecast) -> Forecast:
+        """With what to expect of as many other blocks, and of very many, where they lie in levels. How far means of
+        levels are off, beside what the seen blocks tell of it, is a ratio of variances."""
+        if not self.inside:
+            return told
+        off, free = (2 * self.of_levels) ** 0.5, self.blocks - self.parts
+        high = float(np.hypot(told.high, off * fdtri(self.parts, free, 0.95) ** 0.5))
+        many = None if told.error_many_rows is None else float(np.hypot(told.error_many_rows, self.of_levels**0.5))
+        other = float(np.hypot(told.error, off))
+        return replace(told, other_blocks=other, other_blocks_high=high, error_many_rows=many)
+
+    def others(self, told: Forecast) -> str:
+        """The same for the first lines, which are of the seen blocks."""
+        if told.other_blocks is None:
+            return ""
+        expect = f"expect about {shown(told.other_blocks)} (up to about {shown(told.other_blocks_high)})"
+        return f"{self._each}, and this is for the same ones: for as many others {expect}. "
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("columns", "blocks", "spread", "new", "lone", "inside", "anew")}
@@ -220,7 +251,8 @@ def without_shifts(
             new += sum(int(n) for n, o in zip(table.target.count, theirs, strict=True) if o is None)
         told.append(_pooled(table, table.target, np.array([o or 0.0 for o in theirs]), space))
     left = float((worth * (target.mean[use] - both @ beta) ** 2).sum() + target.spread.sum()) / freedom
-    known_by = np.linalg.pinv(both * weight[:, None])[x.shape[1] :].T @ (distinct - middle).T
+    known_from = np.linalg.pinv(both * weight[:, None])[x.shape[1] :]
+    known_by = known_from.T @ (distinct - middle).T
     parts, held_by = int(part.max()) + 1, target.of(use)
     anew = (
         (numbered_anew(codes[:, :held], block, x, held_by), name) for name, block in zip(columns, blocks.T, strict=True)
@@ -229,7 +261,9 @@ def without_shifts(
     return told, Shifts(
         tuple(columns), len(distinct), max(0.0, variance) ** 0.5, new, int(alone.sum()), codes[:, :held], shift,
         target.count[use], distinct.mean(axis=0),
-        tuple(space.names[k] for k in sorted({k for nest in nests for k in nest})), parts,
+        tuple(space.names[k] for k in sorted({k for nest in nests for k in nest})),
+        tuple(name for name, nest in zip(columns, nests, strict=True) if nest), parts,
+        _of_levels(blocks, codes, nests, beta[x.shape[1] :], known_from, left),
         tuple(f"{space.names[k]}:{name}" for k, name in anew if k is not None),
     )  # fmt: skip
 
@@ -300,6 +334,24 @@ def _indicators(asked: Ints, blocks: Ints, codes: Ints, nests: Sequence[tuple[in
             own -= _means(own, np.unique(codes[first][:, nest], axis=0, return_inverse=True)[1].ravel())
         columns.append(own[np.searchsorted(values, asked[:, k])])
     return np.hstack(columns)
+
+
+def _of_levels(
+    blocks: Ints, codes: Ints, nests: Sequence[tuple[int, ...]], shifts: Estimated, known_from: Estimated, noise: float
+) -> float:
+    """Variance that blocks in levels of factors leave to the mean of a level, added up over their columns.
+    ``known_from``: the rows that each shift is estimated from; ``noise``: the variance of these."""
+    total, at = 0.0, 0
+    for k, nest in enumerate(nests):
+        first = np.unique(blocks[:, k], return_index=True)[1]
+        many, own = len(first), slice(at, at + len(first))
+        at += many
+        if nest:
+            inside = np.bincount(np.unique(codes[first][:, nest], axis=0, return_inverse=True)[1].ravel())
+            off = _indicators(blocks[first][:, [k]], blocks[:, [k]], codes, [nest])
+            square = float(((off @ shifts[own]) ** 2).sum() - noise * ((off @ known_from[own]) ** 2).sum())
+            total += max(0.0, square) / (many - len(inside)) * float((1 / inside).mean())
+    return total
 
 
 def _means(rows: Floats, part: Ints) -> Floats:

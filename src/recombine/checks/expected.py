@@ -26,7 +26,7 @@ from recombine.support.table import Target
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
     "substitution", "level", "wrong", "wrong_constant", "by_draw", "levels", "realised",
-    "error_many_rows", "shared", "worst_error", "worst_high",
+    "error_many_rows", "other_blocks", "shared", "worst_error", "worst_high",
 )  # fmt: skip
 CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
 LESS = 0.8
@@ -129,6 +129,10 @@ class Forecast:
     error_many_rows: float | None = None
     """What is left of the error against means of very many rows (numbers, where repeated rows tell their noise):
     without the noise that the means behind ``error`` have of their own."""
+    other_blocks: float | None = None
+    """The error to expect of as many other blocks than the seen ones, where each lies in one level of a factor."""
+    other_blocks_high: float = 0.0
+    """The upper end of that."""
     shared: bool = False
     """Whether repeated rows share runs, days or the like with those of other combinations: then nothing tells the noise
     of a mean, and nothing is said against means of very many rows."""
@@ -207,7 +211,19 @@ class Forecast:
             for a in self.apart[:MOST_APART]
         ]
         more = len(self.apart) - len(said)
-        return "".join(said) + (f" So it is with {more:,} more levels (JSON: forecast.apart)." if more else "")
+        said += [f" So it is with {more:,} more levels (JSON: forecast.apart)."] if more else []
+        return "".join([*said, *(self._most(h) for h in self.mostly)])
+
+    def _most(self, level: Harder) -> str:
+        which = "all" if level.asked == self.cells else f"the {level.asked:,}"
+        at = f"{level.factor} {level.level}, which errs more where it is seen"
+        return f" On {which} of them with {at}, expect about {shown(level.error)} instead."
+
+    @property
+    def mostly(self) -> tuple[Harder, ...]:
+        """The hardest level that most of the asked combinations have, where it is not apart."""
+        apart = {a.at for a in self.apart}
+        return tuple(h for h in self.harder if 2 * h.asked > self.cells and h.at not in apart)[:1]
 
     @property
     def curves_known(self) -> bool:
@@ -221,12 +237,14 @@ class Forecast:
 
     @property
     def worst_error(self) -> float:
-        """The error to expect where it is largest: of all asked combinations, or of a level apart."""
-        return max(self.error, *(a.error for a in self.apart), 0.0)
+        """The error to expect where it is largest: of all asked combinations, of a harder level that the first lines
+        name, or of other blocks."""
+        named = [*(a.error for a in self.apart), *(h.error for h in self.mostly)]
+        return max(self.error, *named, self.other_blocks or 0.0)
 
     @property
     def worst_high(self) -> float:
-        return max(self.high, *(a.high for a in self.apart), 0.0)
+        return max(self.high, self.worst_error, *(a.high for a in self.apart), self.other_blocks_high)
 
     @property
     def tells(self) -> bool:

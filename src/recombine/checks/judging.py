@@ -153,7 +153,8 @@ def _forecast(
     if cells.numeric and found.by_pairs and not found.ranged:
         notes.append(SATURATED)
     if cells.numeric and isinstance(rule := found.recommended, Adding):
-        levels = harder(rule, codes, train.space)
+        # Of saturated pairs a combination that is left out alone is not forgotten, and errors of levels mislead.
+        levels = harder(rule, codes, train.space) if found.ranged else ()
         gaps = gaps_in(rule, codes, found.error, train.space)
         found = replace(found, harder=levels, apart=apart(rule, levels, codes, train.space), gaps=gaps)
         found = replace(found, own_ranges=own_ranges(rule, codes, train.space))

@@ -119,7 +119,8 @@ def _told(train: Table, wanted: Table | None, expected: Forecast | None) -> list
     which = "1 combination" if told["cells"] == 1 else f"{told['cells']:,} combinations"
     first = f"on {which} asked about that are determined and carry answers the {expected.metric} was {error}"
     first += f", that of the same answer for all {same} (forecast {shown(expected.error, expected.share)}, "
-    return [f"{first}{low} to {high}{_of_fewer(train.target, wanted.target, expected)}); {own}."]
+    others = "" if expected.other_blocks is None else f", of other blocks about {shown(expected.other_blocks)}"
+    return [f"{first}{low} to {high}{others}{_of_fewer(train.target, wanted.target, expected)}); {own}."]
 
 
 def _of_fewer(seen: Target, told: Target, expected: Forecast) -> str:
@@ -137,12 +138,12 @@ def _harder(expected: Forecast | None) -> list[str]:
     """Levels for which one forecast for all asked combinations is too small."""
     if expected is None or not expected.harder:
         return []
-    named, apart = expected.harder[:MOST_HARDER], {(a.factor, a.level) for a in expected.apart}
+    named, first = expected.harder[:MOST_HARDER], {a.at for a in expected.apart} | {h.at for h in expected.mostly}
     said = [
         f"{h.factor} {h.level} errs by {shown(h.error)} where its {h.seen:,} seen combinations are left out one by "
         f"one, the others by {shown(h.elsewhere)}, beyond chance; of the asked ones {h.asked:,} "
         f"{'have' if h.asked != 1 else 'has'} it: "
-        + ("see the first lines" if (h.factor, h.level) in apart else "expect as much there, not the forecast")
+        + ("see the first lines" if h.at in first else "expect as much there, not the forecast")
         + "; ranges there are wider."
         for h in named
     ]

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from recombine.checks.verdict import CheckResult
 
 REPLACED = "levels that answered alike wherever both were seen replace each other, whether or not effects add up"
-LIKE_THE_SEEN = "The forecast supposes that the asked combinations behave like the seen ones"
+LIKE_THE_SEEN = (
+    "The forecast supposes that the asked combinations behave like the seen ones and are not missing because of their "
+    "answers"
+)
 PER_ROW = "This log loss is that of one row, averaged over combinations that count alike."
 
 
@@ -27,6 +30,7 @@ def sentence(result: CheckResult) -> str:
     if result.forecast is None:
         return said
     of = f"This is of {result.of_means}{result.forecast.against_many}. " if result.of_means else ""
+    of += "" if result.shifts is None else result.shifts.others(result.forecast)
     of += f"{PER_ROW} {_wrong(result)} " if result.forecast.metric == "log loss" else ""
     of += f"Substitution: {REPLACED}; it {result.forecast.substituted}. " if result.rule == "substitution" else ""
     corner = result.forecast.corner

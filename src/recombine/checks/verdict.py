@@ -208,7 +208,8 @@ class CheckResult(Result):
     def fails(self, conditions: Sequence[str]) -> list[str]:
         """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up, also
         where there are no answers to show it), "error=X" (the forecast error, or that of a level far harder than the
-        others, is above X, or there is no forecast), "high=X" (the upper end of such an interval is)."""
+        others, or of other blocks where each lies in one level, is above X, or there is no forecast), "high=X" (the
+        upper end of such an interval is)."""
         return [text for text in conditions if met(self, text)]
 
     def best(self, end: Literal["max", "min"]) -> dict[str, Any]:
@@ -269,7 +270,7 @@ class CheckResult(Result):
         """What forecast and ranges are of, where it is not single rows."""
         rows = self.answers if self.answers is not None and self.answers.scatter is not None else None
         means = [] if rows is None else ["means of combinations"]
-        average = [] if self.shifts is None else [f"an average {self.shifts.name}"]
+        average = [] if self.shifts is None else [self.shifts.average_one]
         scale = None if self.forecast is None else self.forecast.scale
         said = f", around which single rows scatter {scattered(rows, scale)}" if rows is not None else ""
         return " on ".join([*means, *average]) + said

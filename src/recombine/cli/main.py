@@ -93,6 +93,8 @@ def _kept(arguments: Sequence[str] | None) -> str:
 
 def _in_plain_words(error: cyclopts.CycloptsError, given: list[str]) -> str:
     verb = " ".join(["recombine", *(error.command_chain or ())])
+    if file := _after_json(error, given):
+        return f"--json takes no file, it prints: write --json{'' if file == '-' else f' > {file}'}."
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         name = error.argument.name
         near = [
@@ -106,6 +108,14 @@ def _in_plain_words(error: cyclopts.CycloptsError, given: list[str]) -> str:
         instead = _with_commas(given, left)
         return f"{' '.join(left)!r} is too much here; {instead or 'lists are written a,b,c'}. {verb} --help shows how."
     return str(error)
+
+
+def _after_json(error: cyclopts.CycloptsError, given: list[str]) -> str:
+    """What was meant for the file that --json writes, if that is what is left."""
+    after = "".join(given[given.index("--json") + 1 :][:1]) if "--json" in given else ""
+    left = [*(error.unused_tokens or [])] if isinstance(error, cyclopts.UnusedCliTokensError) else []
+    stream = isinstance(error, cyclopts.UnknownOptionError) and after == "-"
+    return after if stream or left == [after] else ""
 
 
 def _with_commas(given: list[str], left: list[str]) -> str:

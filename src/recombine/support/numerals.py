@@ -35,6 +35,8 @@ SPACES = re.compile(r"(?<=[0-9])[\s\u00a0\u202f](?=[0-9]{3}(?![0-9]))")
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
 WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s*([^\s0-9.,].{0,15})")
 IN_FRONT = re.compile(r"[+-]?([A-Z]{0,3}[$€£¥₩₹₽]|USD|EUR|GBP|CHF|JPY)\s*[+-]?[0-9][0-9.,]*")
+LETTERS = re.compile(r"(?<=[0-9.,Oo])[Oo](?=[0-9.,Oo]*\s*$)|[Oo](?=[.,][0-9])|[Il](?=[.,]?[0-9])")
+"""Letters where a digit must be meant: no unit stands there (5 l are litres)."""
 CLOCK = re.compile(r"[+-]?[0-9]+(:[0-5][0-9]){1,2}([.,][0-9]+)?")
 """A duration, 01:10:00 or 12:30.5."""
 DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?")
@@ -132,6 +134,12 @@ def unit_of(texts: Iterable[str]) -> str | None:
     found = [_unit(t) for t in texts]
     units = {m[1] if m else None for m in found}
     return units.pop() if len(units) == 1 else None
+
+
+def mistyped(texts: Iterable[str]) -> dict[str, str]:
+    """Of texts that are numbers but for letters that look like 0 or 1: 2O.5 for 20.5."""
+    meant = {t: LETTERS.sub(lambda m: "0" if m[0] in "Oo" else "1", t) for t in texts}
+    return {t: n.strip() for t, n in meant.items() if n != t and as_number(n.replace(",", ".")) is not None}
 
 
 def units_of(texts: Iterable[str]) -> list[str]:

@@ -20,7 +20,7 @@ import polars as pl
 
 from recombine.errors import InputError, refuse_pickle
 from recombine.support.limits import BROKEN, check_compression, check_parquet, check_size, compression
-from recombine.support.numerals import DECIMAL_COMMA, EMPTY_TEXTS, durations, unit_of, units_of
+from recombine.support.numerals import DECIMAL_COMMA, EMPTY_TEXTS, durations, mistyped, unit_of, units_of
 from recombine.support.opening import OLD_EXCEL, OPENERS, WORKBOOKS, as_utf8, expand, read_workbook
 
 SEPARATORS = {".tsv": "\t", ".tab": "\t"}
@@ -88,6 +88,9 @@ class Said:
         if all("," in t and DECIMAL_COMMA.fullmatch(t.strip()) for t in texts):
             comma = min(texts).strip()
             fix = f"write a decimal comma as a point ({comma.replace(',', '.')} for {comma}), or {fix}"
+        if meant := mistyped(texts):
+            typed = ", ".join(f"{text.strip()!r} looks like {number}" for text, number in [*meant.items()][:MOST_TOLD])
+            fix = f"write digits for letters ({typed})" + (f", and {otherwise}" if len(meant) < len(texts) else "")
         where = self.places(name, pl.col(name).cast(pl.String).is_in(list(texts)))
         what = ", ".join(repr(t[:80]) for t in sorted(texts)[:MOST_TOLD]) + (" …" if len(texts) > MOST_TOLD else "")
         return f"{what}, which {'is not a number' if len(texts) == 1 else 'are not numbers'}{where}; {fix}"
