@@ -35,6 +35,9 @@ from recombine.support.table import TARGET_CLASSES
 MUCH = 0.2
 """The share of what answers vary by inside combinations that has to lie between groups (their intraclass correlation)
 before it is said."""
+DEALS = 299
+"""Times that answers are dealt anew inside combinations, in none of which groups may be as far apart: rare events are
+far from normal."""
 
 
 def check_group(group: str, how: Reading) -> None:
@@ -152,16 +155,24 @@ def _nested(value: NDArray[Any], cell: NDArray[Any]) -> bool:
 def _alike(value: NDArray[Any], cell: NDArray[Any], answers: FloatArray, level: float) -> float:
     """The intraclass correlation inside combinations; 0 where it may be chance."""
     groups, cells, rows = int(value.max()) + 1, len(np.unique(cell)), len(value)
-    off, many = _less_mean(cell, answers), np.bincount(value)
-    between = float(sum((np.bincount(value, v) ** 2 / many).sum() for v in off.T))
-    left, apart, free = float(np.square(off).sum()) - between, groups - cells, rows - groups
-    if min(apart, free) < 1 or between <= 0:
+    off, many, apart, free = _less_mean(cell, answers), np.bincount(value), groups - cells, rows - groups
+
+    def between(off: FloatArray) -> float:
+        return float(sum((np.bincount(value, v) ** 2 / many).sum() for v in off.T))
+
+    found, kinds = between(off), max(1, answers.shape[1] - 1)
+    if apart < 1 or free < groups or found <= 0:  # Few rows share a value: it may as well be a measured number.
         return 0.0
-    each, kinds = np.bincount(cell), max(1, answers.shape[1] - 1)
-    one, two = between / apart, max(left, 1e-12 * between) / free
+    one, two = found / apart, max(float(np.square(off).sum()) - found, 1e-12 * found) / free
     if fdtrc(kinds * apart, kinds * free, one / two) > level:
         return 0.0
-    size = (rows - float((many**2 / each[cell[np.unique(value, return_index=True)[1]]]).sum())) / apart
+    rng, order, dealt = np.random.default_rng(0), np.argsort(cell, kind="stable"), np.empty_like(off)
+    for _ in range(DEALS):
+        dealt[order] = off[np.lexsort((rng.random(rows), cell))]
+        if between(dealt) >= found * (1 - 1e-9):
+            return 0.0
+    first = np.unique(value, return_index=True)[1]
+    size = (rows - float((many**2 / np.bincount(cell)[cell[first]]).sum())) / apart
     return max(0.0, (one - two) / (one + (size - 1) * two))
 
 

@@ -72,7 +72,7 @@ def measure_predictions(
         1.0
     """
     _check(train, split, fitted, margin)
-    names = [n for n in (str(f).strip() for f in (factors.split(",") if isinstance(factors, str) else factors)) if n]
+    names = each_factor(factors)
     pair = split_of(split)
     own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
     said = (against,) if isinstance(against, str) else against
@@ -106,6 +106,12 @@ def measure_predictions(
         replace(answers, factors_alone=factors_alone), others=others, fitted=fitted, margin=margin, noise=noise,
         notes=notes, settings=settings, seed=seed,
     )  # fmt: skip
+
+
+def each_factor(factors: str | Sequence[str]) -> list[str]:
+    """The names of factors, which may stand in one text with commas between them."""
+    said = factors.split(",") if isinstance(factors, str) else [str(f) for f in factors]
+    return [name.strip() for name in said if name.strip()]
 
 
 def _read(
