@@ -67,6 +67,8 @@ def test_of_classes_one_row_of_each_patient_is_drawn_and_those_of_both_sides_are
     result = measured(rows, group="patient")
     assert result.answers.counts[result.answers.unseen].tolist() == [PATIENTS] * SIDE
     assert "90 of 108 have both training rows and test rows" in " ".join(result.notes)
+    marks = table(y=np.clip(ALIKE.round(), -1, 2).astype(int) + 1, p=np.clip(RIGHT.round(), -1, 2).astype(int) + 1)
+    assert measured(marks.filter(pl.col("b") < 2), group="patient").answers.classes == ("0", "1", "2", "3")
     assert result.to_json() == measured(rows, group="patient").to_json()
 
 

@@ -90,16 +90,15 @@ def _one_each(rows: pl.DataFrame, how: Reading, group: str, numbers: bool, seed:
     """Rows that lack an answer or a prediction are apart from those that have it."""
     answers = [n for n in (how.target, *(c for cs in how.predictions for c in cs)) if n in rows.columns]
     keys = [n for n in (*how.factors, *(how.split or ())[:1], group) if n in rows.columns]
+    by = [*keys, *(pl.col(n).is_null().alias(f" {n}") for n in answers)]
     if not numbers:
-        lacking = [pl.col(n).is_null().alias(f" {n}") for n in answers]
         dealt = rows.sample(fraction=1.0, shuffle=True, seed=seed)
-        return dealt.group_by(*keys, *lacking, maintain_order=True).first().select(rows.columns)
+        return dealt.group_by(by, maintain_order=True).first().select(rows.columns)
     text = pl.col(answers).cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
     told = rows.with_columns(text.fill_nan(None))
-    lacking = [pl.col(n).is_null().alias(f" {n}") for n in answers]
     others = [n for n in rows.columns if n not in keys]
     means = [pl.col(n).mean() if told[n].dtype.is_numeric() else _if_one(n) for n in others]
-    return told.group_by(*keys, *lacking, maintain_order=True).agg(means).select(rows.columns)
+    return told.group_by(by, maintain_order=True).agg(means).select(rows.columns)
 
 
 def _if_one(name: str) -> pl.Expr:

@@ -125,9 +125,11 @@ def _read(
         how = replace(how, train=train[0] if train else None)
     if group is not None:
         check_group(group, how)
-        # As classes, rare events are no numbers: what is said of the noise keeps them so.
-        numbers = read_predictions(table, replace(how, noise_said=True))[0].kind == "number"
-        table, how, note = one_row_each(table, how, group, numbers, seed)
+        # What answers are is told by all rows; where the noise is said, rare events are still classes.
+        rows, _, _ = read_predictions(table, replace(how, noise_said=True))
+        if rows.kind == "number" or len(rows.classes or ()) > 2:
+            how = replace(how, target_kind=rows.kind)
+        table, how, note = one_row_each(table, how, group, rows.kind == "number", seed)
         said.append(note)
     answers, others, notes = read_predictions(table, how)
     return answers, others, list(dict.fromkeys([*said, *notes, *groups_unnamed(table, how, group)]))
