@@ -15,6 +15,7 @@ from recombine.cli.options import (
     Json,
     MaxBytes,
     MaxRows,
+    MergeAlike,
     Missing,
     Seed,
     TargetKind,
@@ -55,6 +56,13 @@ Train = Annotated[
     Parameter(help="What training saw: a table with the factor columns, and the target if you have it."),
 ]
 Split = Annotated[str | None, Parameter(help="column=value: these rows are test rows, the others were trained on.")]
+Group = Annotated[
+    str | None,
+    Parameter(
+        help="Column of patients, devices or batches whose rows in one combination are no repeats of each other: "
+        "they count as one, by their mean or, of classes, one row of them that is drawn."
+    ),
+]
 Fitted = Annotated[float, Parameter(help="Training error above the noise up to which a learner counts as fitted.")]
 Margin = Annotated[
     float,
@@ -97,9 +105,11 @@ def measure(
     against: Against = None,
     train: Train = None,
     split: Split = None,
+    group: Group = None,
     target_kind: TargetKind = None,
     bins: Bins = None,
     missing: Missing = "error",
+    merge_alike: MergeAlike = False,
     fitted: Fitted = 0.1,
     margin: Margin = 0.05,
     noise: Noise = None,
@@ -138,9 +148,11 @@ def measure(
             against=[one for text in against or () for one in _models(words(text), len(given))],
             train=train,
             split=split,
+            group=group,
             target_kind=target_kind,
             bins=counted,
             missing=missing,
+            merge_alike=merge_alike,
             fitted=fitted,
             margin=margin,
             noise=noise,

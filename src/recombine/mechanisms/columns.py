@@ -13,7 +13,7 @@ from recombine.errors import InputError, unknown
 from recombine.mechanisms.names import brief
 from recombine.mechanisms.probabilities import one_and_zero
 from recombine.support.answers import Look, look, plain_number, two_flags
-from recombine.support.numerals import as_number
+from recombine.support.numerals import DECIMAL_COMMA, as_number
 from recombine.support.scan import collect
 from recombine.support.table import TARGET_CLASSES
 
@@ -126,6 +126,11 @@ def answer_columns(
         raise InputError(
             f"the prediction {prediction!r} holds {odd!r}, which is none of the classes of {target!r}; give the "
             f"predicted class, or {other}{_no_chances(given)}."
+        )
+    written = known | given
+    if any("," in v for v in written) and all(DECIMAL_COMMA.fullmatch(v) for v in written):
+        raise InputError(
+            f"the numbers in {target!r} and {prediction!r} ({_some(written)}) have decimal commas; write points."
         )
     if not known & given:
         alike = {v.lower() for v in given} & {v.lower() for v in known}

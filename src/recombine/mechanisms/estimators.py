@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from recombine.errors import InputError, unknown
-from recombine.mechanisms.predictions import measure_predictions
+from recombine.mechanisms.predictions import each_factor, measure_predictions
 from recombine.mechanisms.result import MeasureResult
 from recombine.support.scan import collect, scan
 
@@ -31,6 +31,7 @@ def measure_estimator(
             f"a {type(table).__name__} is no task; a table is asked of an estimator with predict, and of predictions "
             "that are at hand by measure_predictions."
         )
+    factors = each_factor(factors)
     if not factors or target is None:
         raise InputError("say which columns are factors and which is the answer: factors=[…], target='…'.")
     frame = collect(scan(table, "the table", options.get("max_bytes"), options.get("max_rows")))

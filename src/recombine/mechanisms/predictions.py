@@ -11,9 +11,13 @@ from typing import Any, Literal
 from recombine.checks.reading import split_of
 from recombine.errors import InputError
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.grouped import check_group, groups_unnamed, one_row_each
 from recombine.mechanisms.names import brief
 from recombine.mechanisms.reading import Reading, read_predictions
 from recombine.mechanisms.result import MeasureResult
+from recombine.mechanisms.spelled import spelled_alike
+from recombine.support.scan import collect, scan
 from recombine.support.table import Missing
 
 
@@ -26,9 +30,11 @@ def measure_predictions(
     against: str | Sequence[str | Sequence[str]] = (),
     train: Any = None,
     split: str | tuple[str, str] | None = None,
+    group: str | None = None,
     target_kind: Literal["number", "class"] | None = None,
     bins: Mapping[str, int] | None = None,
     missing: Missing = "error",
+    merge_alike: bool = False,
     fitted: float = FITTED,
     margin: float = MARGIN,
     noise: float | None = None,
@@ -46,6 +52,9 @@ def measure_predictions(
     class. What training saw is said by ``train``, another table with the factor columns (and the target, if you have
     it), or by ``split="column=value"``: rows with this value are test rows, the others were trained on. Test rows of
     seen combinations are what unseen ones are compared with; a tenth of the rows of each, held out, will do.
+    ``group`` names a column, of patients or batches, whose rows in one combination are no repeats of each other: they
+    count as one, numbers by their mean, classes by one row of them that is drawn. ``merge_alike`` takes texts that
+    differ only in spaces or capitals for one level.
 
     ``fitted``: how far above the noise a training error may be to count as fitted. ``margin``: the gap up to which a
     learner counts as composing. ``noise``: that of the answers where you know it, a standard deviation or a share of
@@ -63,7 +72,7 @@ def measure_predictions(
         1.0
     """
     _check(train, split, fitted, margin)
-    names = [n for n in (str(f).strip() for f in (factors.split(",") if isinstance(factors, str) else factors)) if n]
+    names = each_factor(factors)
     pair = split_of(split)
     own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
     said = (against,) if isinstance(against, str) else against
@@ -72,7 +81,7 @@ def measure_predictions(
         names, target, (own, *beside), train, pair, target_kind, bins, missing, max_rows,
         max_bytes, noise is not None,
     )  # fmt: skip
-    answers, others, notes = read_predictions(table, how)
+    answers, others, notes = _read(table, how, group, merge_alike, seed)
     whole = 1.0 if answers.classes is not None else answers.scale**0.5
     if noise is not None and noise > whole:
         raise InputError(f"noise is {noise:g}, but answers vary by no more than {whole:.3g} in all; give less.")
@@ -88,13 +97,42 @@ def measure_predictions(
         "against": [one[0] if len(one) == 1 else list(one) for one in beside],
         "train": str(train) if isinstance(train, (str, Path)) else None,
         "split": None if pair is None else f"{pair[0]}={pair[1]}",
+        "group": group,
         "bins": dict(bins or {}),
         "missing": missing,
+        "merge_alike": merge_alike,
     }
     return judge(
         replace(answers, factors_alone=factors_alone), others=others, fitted=fitted, margin=margin, noise=noise,
         notes=notes, settings=settings, seed=seed,
     )  # fmt: skip
+
+
+def each_factor(factors: str | Sequence[str]) -> list[str]:
+    """The names of factors, which may stand in one text with commas between them."""
+    said = factors.split(",") if isinstance(factors, str) else [str(f) for f in factors]
+    return [name.strip() for name in said if name.strip()]
+
+
+def _read(
+    table: Any, how: Reading, group: str | None, merge_alike: bool, seed: int
+) -> tuple[Answers, dict[str, Answers], list[str]]:
+    """The answers, those of other predictions and what is worth saying; of groups of rows, where they are named."""
+    said = list[str]()
+    if merge_alike:
+        each = [scan(t, "the table", how.max_bytes, how.max_rows) for t in (table, how.train) if t is not None]
+        (table, *train), said = spelled_alike([collect(t).lazy() for t in each], how.factors, merge=True)
+        how = replace(how, train=train[0] if train else None)
+    if group is not None:
+        check_group(group, how)
+        # What answers are is told by all rows; where the noise is said, rare events are still classes.
+        rows, _, _ = read_predictions(table, replace(how, noise_said=True))
+        if rows.kind == "number" or len(rows.classes or ()) > 2:
+            how = replace(how, target_kind=rows.kind)
+        table, how, note = one_row_each(table, how, group, rows.kind == "number", seed)
+        said.append(note)
+    answers, others, notes = read_predictions(table, how)
+    return answers, others, list(dict.fromkeys([*said, *notes, *groups_unnamed(table, how, group)]))
 
 
 def _check(train: Any, split: Any, fitted: float, margin: float) -> None:

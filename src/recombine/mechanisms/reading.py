@@ -20,6 +20,7 @@ from recombine.mechanisms.misplaced import misplaced
 from recombine.mechanisms.probabilities import likely_class
 from recombine.mechanisms.rare import as_chances, happened, judged_by_chances, rare_event
 from recombine.mechanisms.remarks import remarks, rows_words
+from recombine.mechanisms.spelled import spelled_alike
 from recombine.mechanisms.sure import CONFIDENCE
 from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan
@@ -59,6 +60,7 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
             raise unknown("column", name, schema.names())
     told = known is not None and target in known.collect_schema()
     frame, notes = _placed(frame, how)
+    notes += spelled_alike([frame, *([known] if known is not None else [])], how.factors)[1]
     if known is not None and not told:
         notes.append(
             f"The training table has no {target!r}: simple rules are fitted to the answers that the table of "

@@ -61,7 +61,7 @@ def encoder(
         values = pl.concat([collect(frame.select(column.unique())) for frame in frames])[name].unique()
     has_missing = values.null_count() > 0
     raw = values.drop_nulls().to_list()
-    pairs = _levels(name, raw, said, lambda: rows_of(frames, column))
+    pairs = levels_of(name, raw, said, lambda: rows_of(frames, column))
     ordered = _sorted_levels(set(pairs.values()))
     if number:
         _refuse_others(name, ordered, has_missing and missing != "error", said)
@@ -121,7 +121,7 @@ def _sorted_levels(levels: set[Level]) -> tuple[Level, ...]:
     return tuple(sorted(levels, key=str))
 
 
-def _levels(name: str, raw: list[Any], said: Said, rows: Callable[[], dict[str, int]]) -> dict[Any, Level]:
+def levels_of(name: str, raw: list[Any], said: Said, rows: Callable[[], dict[str, int]]) -> dict[Any, Level]:
     """The level each raw value stands for: texts that are all whole numbers, decimals or booleans become such.
     ``rows``: in how many rows each text stands, asked for where some are taken for one."""
     if not all(isinstance(v, str) for v in raw):
