@@ -31,7 +31,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.lack_of_fit import lack_of_fit
 from recombine.checks.log_odds_add import log_odds
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.one_level import Odd, Slope, steepest
+from recombine.checks.one_level import Odd, Unlike, least_alike, steepest
 from recombine.checks.recurring import f_test, recurring
 from recombine.checks.tables import showing_pairs
 from recombine.checks.tested import COPIES, LEVEL, Additivity, Found, copied, noted, untested, verdict
@@ -127,12 +127,12 @@ def additivity(
         p = f_test(float(left @ left), cells - known.rank, *noise)
         p = max(p, unequal(float(left @ left), basis, True, within)) if p < LEVEL else p
         tests.append(Found("lack of fit", p, "lack-of-fit F test"))
-    if tests and known.order == 1 and (steep := steepest(codes, known.shape, known.curves, basis, mean, root)):
-        inside = codes[:, steep.at[0]] == steep.at[1]
-        spare = float((count[inside] - 1).sum())  # a level may have a noise of its own
-        own = (max(float(seen.spread[inside].sum()), spare * rounding), spare) if spare else noise
-        odd = Odd.of(steep.at, names, levels)
-        tests += _level_unlike_others(steep, odd, basis, left, root, (noise, own), rounding)
+    if tests and known.order == 1:
+        found_unlike = [steepest(codes, known.shape, known.curves, basis, mean, root)]
+        if noise is not None:
+            found_unlike.append(least_alike(codes, known.curves, basis, left, root, noise))
+        some = [u for u in found_unlike if u is not None]
+        tests += _level_unlike_others(some, names, levels, basis, left, root, noise, within, rounding)
     if not tests:
         tests = _alone(basis, mean, root, codes, known.shape, rounding, names, levels)
     if not tests:
@@ -157,16 +157,23 @@ def _where_they_recur(
 
 
 def _level_unlike_others(
-    steep: Slope, odd: Odd, basis: Floats, left: Floats, root: Floats,
-    noises: tuple[tuple[float, float] | None, tuple[float, float] | None], rounding: float,
+    some: Sequence[Unlike], names: tuple[str, ...], levels: Sequence[Sequence[Level]], basis: Floats, left: Floats,
+    root: Floats, noise: tuple[float, float] | None, within: Noise | None, rounding: float,
 ) -> list[Found]:  # fmt: skip
-    """Whether one level, the steepest of all that were looked at, responds unlike the others: beyond the noise of all
-    rows, and beyond its own."""
-    one, own = (interaction("", basis, steep.column[:, None], left, root, noise, rounding) for noise in noises)
-    if one is None or own is None:
-        return []
-    p = min(1.0, max(one.p_value * steep.looks, own.p_value if own.p_value >= LEVEL else 0.0))
-    return [replace(one, test="one level", p_value=p, words=f"F test of whether {odd.words}", odd=odd)]
+    """Whether one level, of all that were looked at, responds unlike the others: beyond the noise of all rows, and
+    beyond its own."""
+    found, looks = list[Found](), sum(unlike.looks for unlike in some)
+    for unlike in some:
+        whole = unlike.columns.shape[1] > 1
+        one = interaction("", basis, unlike.columns, left, root, noise, rounding, within if whole else None)
+        beside = noise if within is None else within.of_level(*unlike.at[:2]) or noise
+        own = interaction("", basis, unlike.columns, left, root, beside, rounding)
+        if one is None or own is None:
+            continue
+        most, odd = NOTICED if whole else LEVEL, Odd.of(unlike.at, names, levels)
+        p = min(1.0, max(one.p_value * looks, own.p_value if own.p_value >= most else 0.0))
+        found.append(replace(one, test="one level", p_value=p, words=f"F test of whether {odd.words}", odd=odd))
+    return [min(found, key=lambda one: one.p_value)] if found else []
 
 
 def _product(names: Sequence[str], factors: Sequence[int]) -> str:

@@ -6,11 +6,14 @@ of every level and every other factor, with e what single effects leave of the a
 of the level's own takes away. A level that reverses a factor's effects, or has three times as large ones, differs by
 this one number, of which a test of all pairs of levels at once sees little. The fit tells nothing of e, so an F test of
 c is exact.
+
+A level whose answers have nothing to do with the others' may have any such slope, 0 too: beside the noise of repeated
+rows the same is asked of all that it does with a factor, c = 1[level] · 1[each level of the factor].
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +21,7 @@ import numpy as np
 from recombine.checks.curves import Curve
 from recombine.checks.effects import blocks_of
 from recombine.checks.modular import Floats, Ints
+from recombine.checks.recurring import f_test
 from recombine.space import Level, quoted
 
 MOST_WORK = 100_000_000
@@ -45,20 +49,19 @@ class Odd:
 
 
 @dataclass(frozen=True, eq=False)
-class Slope:
-    """Where it is, the effects that it is a slope of, and how many it is the steepest of."""
+class Unlike:
+    """Where it is, what it does (cells × columns), and of how many it is the one least like the others."""
 
     at: Place
-    column: Floats
+    columns: Floats
     looks: int
 
 
 def steepest(
     codes: Ints, shape: tuple[int, ...], curves: Mapping[int, Curve], basis: Floats, mean: Floats, root: Floats
-) -> Slope | None:
+) -> Unlike | None:
     """The slope that takes most away, of answers that weigh ``root``²; ``basis`` spans the single effects."""
-    levels = {k: np.unique(codes[:, k]) for k in range(len(shape)) if k not in curves}
-    levels = {k: seen if len(seen) > 2 else seen[:1] for k, seen in levels.items() if len(seen) > 1}  # two are mirrored
+    levels = _levels(codes, curves)
     if basis.size * sum(map(len, levels.values())) * (len(shape) - 1) > MOST_WORK:
         return None
     left = root * mean - basis @ (basis.T @ (root * mean))
@@ -76,8 +79,43 @@ def steepest(
             looks += int(told.sum())
             if gain.max() > most:
                 most, c = float(gain.max()), int(gain.argmax())
-                best = (k, int(seen[c]), j), columns[:, c]
-    return None if best is None else Slope(*best, looks)
+                best = (k, int(seen[c]), j), columns[:, [c]]
+    return None if best is None else Unlike(*best, looks)
+
+
+def least_alike(
+    codes: Ints, curves: Mapping[int, Curve], basis: Floats, left: Floats, root: Floats, noise: tuple[float, float]
+) -> Unlike | None:
+    """The level that does least as the others do with a factor, whatever that is, by F beside the noise of rows."""
+    levels = _levels(codes, curves)
+    pairs = [(k, j) for k, seen in levels.items() if len(seen) > 2 for j in levels if j != k]
+    if sum(len(levels[k]) * len(levels[j]) ** 2 for k, j in pairs) * basis.shape[1] > MOST_WORK:
+        return None
+    best, least, looks = None, 1.0, 0
+    for k, j in pairs:
+        for c in levels[k]:
+            here = np.flatnonzero(codes[:, k] == c)
+            own = (codes[here, j, None] == np.unique(codes[here, j])) * root[here, None]
+            fitted = own.T @ basis[here]
+            sizes, axes = np.linalg.eigh(own.T @ own - fitted @ fitted.T)
+            told = sizes > 1e-9 * (own**2).sum(axis=0).max()
+            if told.sum() < 2:  # a slope tells as much
+                continue
+            looks += 1
+            gain = float(((axes.T @ (own.T @ left[here]))[told] ** 2 / sizes[told]).sum())
+            if (p := f_test(gain, int(told.sum()), *noise)) < least:
+                best, least = (k, int(c), j), p
+    if best is None:
+        return None
+    k, c, j = best
+    there = np.unique(codes[codes[:, k] == c, j])
+    return Unlike(best, 1.0 * ((codes[:, [k]] == c) & (codes[:, [j]] == there)), looks)
+
+
+def _levels(codes: Ints, curves: Container[int]) -> dict[int, Ints]:
+    """The seen levels of each factor that is no number, one of two: they are mirrored."""
+    levels = {k: np.unique(codes[:, k]) for k in range(codes.shape[1]) if k not in curves}
+    return {k: seen if len(seen) > 2 else seen[:1] for k, seen in levels.items() if len(seen) > 1}
 
 
 def _effects(

@@ -31,6 +31,12 @@ class Noise:
     codes: Ints
     mean: Floats
 
+    def of_level(self, k: int, level: int) -> tuple[float, float] | None:
+        """The same of all combinations of a level together; None where it has no repeated rows."""
+        here = self.codes[:, k] == level
+        squares, freedom = float(self.squares[here].sum()), float(self.freedom[here].sum())
+        return (squares, freedom) if freedom else None
+
     def groups(self) -> list[Ints]:
         """Combinations that may share a noise: by the levels of each factor, and each by itself."""
         found = [*(np.unique(level, return_inverse=True)[1] for level in self.codes.T), np.arange(len(self.codes))]
