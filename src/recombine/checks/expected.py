@@ -118,6 +118,8 @@ class Forecast:
     ("cells"), the error there, and that of the same answer for all ("constant")."""
     harder: tuple[Harder, ...] = ()
     """Levels that are asked about and err more than others where they are seen (numbers)."""
+    suspect: tuple[tuple[int, int], float] | None = None
+    """A level that responds unlike the others, or may, by a test, and how many times as wide its ranges are."""
     apart: tuple[Apart, ...] = ()
     """Levels that are asked about and err or scatter so much more that the forecast is not for them."""
     gaps: tuple[Gap, ...] = ()
@@ -417,6 +419,9 @@ class Forecast:
             share, (k, code) = level.seen / len(rule.cells.codes), level.at
             all_cells = np.sqrt(share * level.error**2 + (1 - share) * level.elsewhere**2)
             wide[codes[:, k] == code] *= 1.0 if level.at in rule.noisy else level.error / all_cells
+        if self.suspect is not None:
+            (k, code), times = self.suspect
+            wide[codes[:, k] == code] *= times
         off = np.sqrt(sum((own.slopes.off(codes) ** 2 for own in self.own_ranges), np.zeros(len(codes))))
         ends = rule.interval(codes, wide, off)
         if target is None or target.scatter is None:

@@ -16,6 +16,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from recombine.checks.adding import Adding
 from recombine.checks.modular import Floats, Ints
@@ -63,6 +64,17 @@ def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
             name = quoted(factor.levels[level])
             found.append((-beyond, Harder(factor.name, name, error, elsewhere, int(row.sum()), often, (k, level))))
     return tuple(told for _, told in sorted(found, key=lambda pair: pair[0]))
+
+
+def times_wider(rule: Adding, at: tuple[int, int]) -> float:
+    """How many times as wide ranges of a level have to be that a test finds unlike the others: by its errors, which are
+    few, as t has it, over all. 1 where they are not larger than elsewhere, or there are none."""
+    kept, losses = _alone(rule)
+    here = rule.cells.codes[kept, at[0]] == at[1]
+    if here.sum() < 2 or losses[here].mean() <= losses.mean():
+        return 1.0
+    few = float(stdtrit(here.sum(), 0.95) / ndtri(0.95))
+    return few * float(np.sqrt(losses[here].mean() / losses.mean()))
 
 
 def asked_over_tried(rule: Adding, asked: Ints, tried: Ints) -> float:

@@ -17,14 +17,14 @@ from recombine.checks.corner import unreached
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast
 from recombine.checks.gaps import gaps_in
-from recombine.checks.harder import harder
+from recombine.checks.harder import harder, times_wider
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.learners import fewer_learnt
 from recombine.checks.losses import losses_of
 from recombine.checks.never_run import never_run
 from recombine.checks.own_range import own_ranges
 from recombine.checks.queries_asked import Asked
-from recombine.checks.scales import Scale, scaled
+from recombine.checks.scales import PLAIN, Scale, scaled
 from recombine.checks.seen_cells import Cells
 from recombine.checks.surface import outside
 from recombine.checks.tested import MOST_LISTED, Additivity, scale_of
@@ -82,7 +82,7 @@ def judge(
         expected = replace(expected, realised=_realised(expected, known, train, wanted))
     fit = _additivity(known, train, expected)
     fit, rescaled = _by_repeats(known, train, fit, _rescaled(known, train, fit, expected), expected)
-    return Judged(expected, fit, rescaled, tuple(why_not))
+    return Judged(_suspecting(expected, train, fit, rescaled), fit, rescaled, tuple(why_not))
 
 
 def with_shared_repeats(judged: Judged, known: Identifiability, train: Table, how: str) -> Judged:
@@ -218,6 +218,22 @@ def _by_repeats(
         if found := repeats_alone(rescaled, known, there, train.space.names, on):
             return replace(found, explained=fit.explained), None
     return fit, rescaled
+
+
+def _suspecting(
+    expected: Forecast | None, train: Table, fit: Additivity | None, rescaled: Additivity | None
+) -> Forecast | None:
+    """The forecast with wider ranges of a level that may respond unlike the others, on the scale that answers, where
+    they are not wider anyway."""
+    rule = None if expected is None else expected.recommended
+    if expected is None or not isinstance(rule, Adding):
+        return expected
+    test = fit if rule.scale is PLAIN else rescaled
+    if test is None or test.suspect is None:
+        return expected
+    at = test.suspect.at(train.space)
+    wider = at in rule.noisy or at in {h.at for h in expected.harder}
+    return expected if wider else replace(expected, suspect=(at, times_wider(rule, at)))
 
 
 def _levels(train: Table) -> list[Sequence[Level]]:

@@ -22,7 +22,7 @@ from recombine.checks.curves import Curve
 from recombine.checks.effects import blocks_of
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.recurring import f_test
-from recombine.space import Level, quoted
+from recombine.space import FactorSpace, Level, quoted
 
 MOST_WORK = 100_000_000
 """Cells × effects × levels × factors up to which all levels are looked at."""
@@ -42,6 +42,11 @@ class Odd:
     def of(cls, at: Place, names: Sequence[str], levels: Sequence[Sequence[Level]] = ()) -> Odd:
         k, c, j = at
         return cls(names[k], quoted(levels[k][c]) if levels else str(c), None if j is None else names[j])
+
+    def at(self, space: FactorSpace) -> tuple[int, int]:
+        """The place of its factor, and its code."""
+        k = space.names.index(self.factor)
+        return k, [quoted(level) for level in space.factors[k].levels or ()].index(self.level)
 
     @property
     def words(self) -> str:

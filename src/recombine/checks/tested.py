@@ -12,6 +12,8 @@ from recombine.checks.one_level import Odd
 
 LEVEL = 0.01
 """The p-value below which adding up is rejected."""
+SUSPECTED = 0.1
+"""That below which a level that responds unlike the others has wider ranges."""
 SMALLEST = 1e-300
 """Below it no p-value is told: it may be 0 because numbers end there."""
 MOST_LISTED = 3
@@ -37,6 +39,8 @@ class Additivity:
     """The scale on which effects were to add up; none: the answer's own."""
     odd: Odd | None = None
     """Of a rejection by one level: that level, and what it responds to unlike the others."""
+    suspect: Odd | None = None
+    """The same of a level whose p-value is small, if not small enough to reject."""
     repeats: bool = False
     """Whether nothing but the scatter of repeated rows speaks against it: whether that is the noise, nothing tells."""
     how: str = ""
@@ -94,7 +98,8 @@ def verdict(tests: Sequence[Found], what: str = "additivity") -> Additivity:
     words = (
         f"{what} is {'' if p < LEVEL else 'not '}rejected on the seen combinations ({said}; rejected below {LEVEL:g})."
     )
-    return Additivity(best.test, p < LEVEL, p, None, words, said, odd=best.odd if p < LEVEL else None)
+    suspect = next((t.odd for t in tests if t.odd is not None and t.p_value * len(tests) < SUSPECTED), None)
+    return Additivity(best.test, p < LEVEL, p, None, words, said, odd=best.odd if p < LEVEL else None, suspect=suspect)
 
 
 def as_near(p: float) -> str:

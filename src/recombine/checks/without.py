@@ -16,7 +16,6 @@ from recombine.checks.queries_asked import Asked
 from recombine.checks.seen_cells import Cells
 from recombine.checks.slips import coded, in_common
 from recombine.checks.tested import Additivity
-from recombine.space import quoted
 from recombine.support.table import Table, Target
 
 
@@ -46,9 +45,7 @@ def without_level(
     odd = None if against is None else against.odd
     if against is None or odd is None or train.target is None or asked.worst == "seen":
         return []
-    k = train.space.names.index(odd.factor)
-    levels = [quoted(level) for level in train.space.factors[k].levels or ()]
-    code = levels.index(odd.level)
+    k, code = odd.at(train.space)
     others = asked.codes[asked.codes[:, k] != code]
     cells = np.flatnonzero(train.codes[:, k] == code).tolist()
     told, many = _forecast_without(cells, train.target, known, asked, others, rules, seed)
