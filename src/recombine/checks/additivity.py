@@ -1,9 +1,10 @@
 """Is the answer additive on the combinations that *were* seen? A test of the assumption everything else rests on.
 
 numbers:  F tests of every pair of factors whose interaction can be estimated, of what a factor that is a number does
-          beyond its curve, and of the level that responds to another factor least as the others do (`one_level`), on
-          top of all single effects. Against the noise of repeated rows where there are any, with a lack-of-fit test of
-          everything at once, and a rejection has to stand where some are noisier than others (`unequal`); of single
+          beyond its curve, and of the level that responds to another factor least as the others do (`one_level`: its
+          slope, and beside repeated rows all that it does), on top of all single effects. Against the noise of repeated
+          rows where there are any, with a lack-of-fit test of everything at once, and a rejection has to stand where
+          some are noisier than others (`unequal`); of single
           rows it has to stand without the answer that is furthest off, and when signs of what is left are dealt anew,
           which leaves each answer a noise of its own. Without either, one degree of freedom: does the squared fit
           explain what the fit leaves (Tukey 1949), or its slope within any level (Mandel 1961)? A rejection has to
@@ -31,7 +32,7 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.lack_of_fit import lack_of_fit
 from recombine.checks.log_odds_add import log_odds
 from recombine.checks.modular import Floats, Ints
-from recombine.checks.one_level import Odd, Unlike, least_alike, steepest
+from recombine.checks.one_level import Odd, Unlike, least_alike, profile, steepest
 from recombine.checks.recurring import f_test, recurring
 from recombine.checks.tables import showing_pairs
 from recombine.checks.tested import COPIES, LEVEL, Additivity, Found, copied, noted, untested, verdict
@@ -44,6 +45,8 @@ from recombine.support.table import Target
 Mask = NDArray[np.bool_]
 NOTICED = 0.05
 """The p-value below which a rejection still has to be without one answer."""
+ADD_UP = 0.2
+"""That above which all but one level are taken to add up."""
 LEAST_LEFT = 0.05
 """Share of an answer that no fit takes away, at least: by it what is left is stretched to the noise that was there."""
 LARGEST = 3_000_000
@@ -128,11 +131,10 @@ def additivity(
         p = max(p, unequal(float(left @ left), basis, True, within)) if p < LEVEL else p
         tests.append(Found("lack of fit", p, "lack-of-fit F test"))
     if tests and known.order == 1:
-        found_unlike = [steepest(codes, known.shape, known.curves, basis, mean, root)]
-        if noise is not None:
-            found_unlike.append(least_alike(codes, known.curves, basis, left, root, noise))
-        some = [u for u in found_unlike if u is not None]
-        tests += _level_unlike_others(some, names, levels, basis, left, root, noise, within, rounding)
+        steep = steepest(codes, known.shape, known.curves, basis, mean, root)
+        whole = None if noise is None else least_alike(codes, known.curves, basis, left, root, noise)
+        some = [unlike for unlike in (steep, whole) if unlike is not None]
+        tests += _level_unlike_others(some, codes, names, levels, basis, left, root, noise, within, rounding)
     if not tests:
         tests = _alone(basis, mean, root, codes, known.shape, rounding, names, levels)
     if not tests:
@@ -157,8 +159,8 @@ def _where_they_recur(
 
 
 def _level_unlike_others(
-    some: Sequence[Unlike], names: tuple[str, ...], levels: Sequence[Sequence[Level]], basis: Floats, left: Floats,
-    root: Floats, noise: tuple[float, float] | None, within: Noise | None, rounding: float,
+    some: Sequence[Unlike], codes: Ints, names: tuple[str, ...], levels: Sequence[Sequence[Level]], basis: Floats,
+    left: Floats, root: Floats, noise: tuple[float, float] | None, within: Noise | None, rounding: float,
 ) -> list[Found]:  # fmt: skip
     """Whether one level, of all that were looked at, responds unlike the others: beyond the noise of all rows, and
     beyond its own."""
@@ -170,10 +172,22 @@ def _level_unlike_others(
         own = interaction("", basis, unlike.columns, left, root, beside, rounding)
         if one is None or own is None:
             continue
-        most, odd = NOTICED if whole else LEVEL, Odd.of(unlike.at, names, levels)
+        alone = noise is not None and _alone_in_it(profile(codes, unlike.at), basis, left, root, noise, rounding)
+        most, odd = NOTICED if whole else LEVEL, Odd.of(unlike.at, names, levels, alone)
         p = min(1.0, max(one.p_value * looks, own.p_value if own.p_value >= most else 0.0))
         found.append(replace(one, test="one level", p_value=p, words=f"F test of whether {odd.words}", odd=odd))
     return [min(found, key=lambda one: one.p_value)] if found else []
+
+
+def _alone_in_it(
+    columns: Floats, basis: Floats, left: Floats, root: Floats, noise: tuple[float, float], rounding: float
+) -> bool:
+    """Whether what these columns leave is no more than noise, and they take away more than that."""
+    gain, size = gained(basis, columns, left, root)
+    freedom, beside = len(left) - basis.shape[1] - size, interaction("", basis, columns, left, root, None, rounding)
+    if beside is None or beside.p_value >= LEVEL:
+        return False
+    return f_test(float(left @ left) - gain, freedom, *noise) > ADD_UP
 
 
 def _product(names: Sequence[str], factors: Sequence[int]) -> str:

@@ -68,10 +68,10 @@ def harder(rule: Adding, asked: Ints, space: FactorSpace) -> tuple[Harder, ...]:
 
 def times_wider(rule: Adding, at: tuple[int, int]) -> float:
     """How many times as wide ranges of a level have to be that a test finds unlike the others: by its errors, which are
-    few, as t has it, over all. 1 where they are not larger than elsewhere, or there are none."""
+    few, as t has it, over all. 1 where they are hardly larger than elsewhere, or there are none."""
     kept, losses = _alone(rule)
     here = rule.cells.codes[kept, at[0]] == at[1]
-    if here.sum() < 2 or losses[here].mean() <= losses.mean():
+    if here.sum() < 2 or here.all() or losses[here].mean() <= WORTH**2 * losses[~here].mean():
         return 1.0
     few = float(stdtrit(here.sum(), 0.95) / ndtri(0.95))
     return few * float(np.sqrt(losses[here].mean() / losses.mean()))

@@ -37,11 +37,13 @@ class Odd:
     factor: str
     level: str
     responds_to: str | None
+    alone: bool = False
+    """Whether the others add up as far as repeated rows tell, and it is off by more than all that they leave."""
 
     @classmethod
-    def of(cls, at: Place, names: Sequence[str], levels: Sequence[Sequence[Level]] = ()) -> Odd:
+    def of(cls, at: Place, names: Sequence[str], levels: Sequence[Sequence[Level]] = (), alone: bool = False) -> Odd:
         k, c, j = at
-        return cls(names[k], quoted(levels[k][c]) if levels else str(c), None if j is None else names[j])
+        return cls(names[k], quoted(levels[k][c]) if levels else str(c), None if j is None else names[j], alone)
 
     def at(self, space: FactorSpace) -> tuple[int, int]:
         """The place of its factor, and its code."""
@@ -57,7 +59,7 @@ class Odd:
 class Unlike:
     """Where it is, what it does (cells × columns), and of how many it is the one least like the others."""
 
-    at: Place
+    at: tuple[int, int, int]
     columns: Floats
     looks: int
 
@@ -110,11 +112,14 @@ def least_alike(
             gain = float(((axes.T @ (own.T @ left[here]))[told] ** 2 / sizes[told]).sum())
             if (p := f_test(gain, int(told.sum()), *noise)) < least:
                 best, least = (k, int(c), j), p
-    if best is None:
-        return None
-    k, c, j = best
-    there = np.unique(codes[codes[:, k] == c, j])
-    return Unlike(best, 1.0 * ((codes[:, [k]] == c) & (codes[:, [j]] == there)), looks)
+    return None if best is None else Unlike(best, profile(codes, best), looks)
+
+
+def profile(codes: Ints, at: tuple[int, int, int]) -> Floats:
+    """Indicators of all that a level meets of a factor (cells × levels of that)."""
+    k, c, j = at
+    here = codes[:, k] == c
+    return np.asarray(here[:, None] & (codes[:, [j]] == np.unique(codes[here, j])), dtype=np.float64)
 
 
 def _levels(codes: Ints, curves: Container[int]) -> dict[int, Ints]:
