@@ -168,11 +168,12 @@ def _level_unlike_others(
     for unlike in some:
         whole = unlike.columns.shape[1] > 1
         one = interaction("", basis, unlike.columns, left, root, noise, rounding, within if whole else None)
-        beside = noise if within is None else within.of_level(*unlike.at[:2]) or noise
-        own = interaction("", basis, unlike.columns, left, root, beside, rounding)
-        if one is None or own is None:
+        repeated = None if within is None else within.of_level(*unlike.at[:2])
+        own = interaction("", basis, unlike.columns, left, root, repeated or noise, rounding)
+        if one is None or own is None or (whole and repeated is None):
             continue
-        alone = noise is not None and _alone_in_it(profile(codes, unlike.at), basis, left, root, noise, rounding)
+        alone = repeated is not None and noise is not None and own.p_value < LEVEL
+        alone = alone and _alone_in_it(profile(codes, unlike.at), basis, left, root, noise, rounding)
         most, odd = NOTICED if whole else LEVEL, Odd.of(unlike.at, names, levels, alone)
         p = min(1.0, max(one.p_value * looks, own.p_value if own.p_value >= most else 0.0))
         found.append(replace(one, test="one level", p_value=p, words=f"F test of whether {odd.words}", odd=odd))
