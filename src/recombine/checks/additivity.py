@@ -163,7 +163,7 @@ def _level_unlike_others(
     left: Floats, root: Floats, noise: tuple[float, float] | None, within: Noise | None, rounding: float,
 ) -> list[Found]:  # fmt: skip
     """Whether one level, of all that were looked at, responds unlike the others: beyond the noise of all rows, and
-    beyond its own."""
+    beyond its own, without which all that it does may be noise."""
     found, looks = list[Found](), sum(unlike.looks for unlike in some)
     for unlike in some:
         whole = unlike.columns.shape[1] > 1
@@ -172,8 +172,8 @@ def _level_unlike_others(
         own = interaction("", basis, unlike.columns, left, root, repeated or noise, rounding)
         if one is None or own is None or (whole and repeated is None):
             continue
-        alone = repeated is not None and noise is not None and own.p_value < LEVEL
-        alone = alone and _alone_in_it(profile(codes, unlike.at), basis, left, root, noise, rounding)
+        alone = repeated is not None and own.p_value < LEVEL
+        alone &= noise is not None and _alone_in_it(profile(codes, unlike.at), basis, left, root, noise, rounding)
         most, odd = NOTICED if whole else LEVEL, Odd.of(unlike.at, names, levels, alone)
         p = min(1.0, max(one.p_value * looks, own.p_value if own.p_value >= most else 0.0))
         found.append(replace(one, test="one level", p_value=p, words=f"F test of whether {odd.words}", odd=odd))
