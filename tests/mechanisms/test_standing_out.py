@@ -35,7 +35,7 @@ def answered(number: bool, share: float, wrong: object, seed: int) -> MeasureRes
 def test_those_that_are_wholly_wrong_are_named(number):
     result = answered(number, 0.02, WRONG, 0)
     assert result.verdict == "partly"
-    assert "2 of 16 unseen combinations are clearly wrong where the others are not: a = " in result.sentence()
+    assert "2 of 16 unseen combinations are clearly wrong and the others are not shown to be: a = " in result.sentence()
     found = [tuple(row.values()) for row in result.to_dict()["standing_out"]]
     assert sorted(found) == [(0, 0), (4, 2)]
 
@@ -99,7 +99,7 @@ def test_a_level_that_fails_is_named_and_is_no_failure_of_the_whole(number):
     result = answered(number, 0.02, UNSEEN & (A == 4), 0)
     assert (result.verdict, result.to_dict()["standing_out_levels"]) == ("partly", [{"factor": "a", "level": 4}])
     assert "nseen combinations of a = 4 (mean error " in result.why
-    assert result.why.endswith(" on its 4) are clearly wrong where the others are not")
+    assert result.why.endswith(" on its 4) are clearly wrong and the others are not shown to be")
     assert "The other 12 err by " in result.sentence() or result.mechanisms
     one = replace(result, rest=(1, 0.1), evidence=()).sentence()
     assert "The other one errs by 0.10, seen ones by" in one
@@ -114,7 +114,7 @@ def test_one_answer_for_all_unseen_combinations_is_no_composing_in_part():
     y = np.where(A + B < 4, "yes", "no")
     result = measured(y, np.where(UNSEEN, "no", y))
     assert (result.verdict, "gets one and the same answer" in result.why) == ("fails", True)
-    assert "where the others are not" not in result.why
+    assert "the others are not shown" not in result.why
     assert measured(y, np.where(WRONG, "no", y)).verdict == "partly"
 
 
@@ -183,7 +183,7 @@ def test_two_combinations_of_one_class_may_be_so_by_chance():
     table["part"] = np.where(unseen | (row < 3), "test", "train")
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert result.verdict == "partly"
-    assert "1 of 2 unseen combinations is clearly wrong where the others are not: a = 0" in result.sentence()
+    assert "1 of 2 unseen combinations is clearly wrong and the others are not shown to be: a = 0" in result.sentence()
 
 
 def best_answers(seed: int, wrong: bool = False) -> MeasureResult:
@@ -207,7 +207,7 @@ def test_the_best_answer_to_a_coin_flip_is_not_wrong():
     assert [len(best_answers(seed, True).outliers) for seed in range(2)] == [2, 2]
 
 
-@pytest.mark.parametrize(("others", "says"), [(0.0, "are clearly wrong where the others are not: "),
+@pytest.mark.parametrize(("others", "says"), [(0.0, "are clearly wrong and the others are not shown to be: "),
                                               (0.9, "are clearly wrong by themselves: ")])  # fmt: skip
 def test_what_is_said_of_the_others_is_so(others, says):
     rng = np.random.default_rng(0)

@@ -128,7 +128,7 @@ def test_one_seen_combination_that_is_wrong_is_named():
     where = np.flatnonzero(~unseen)[0]
     broken = (a == a[where]) & (b == b[where])
     note = said(measured(a, b, y, right + 3 * broken, test))
-    assert "seen combinations is clearly wrong where the others are not, on training rows as on new ones" in note
+    assert "seen combinations is clearly wrong and the others are not shown to be, on training rows as on new ones" in note
     assert f"new ones: a = {a[where]}, b = {b[where]} (" in note
     assert "seen combinations is clearly wrong" not in said(measured(a, b, y, right, test))
 
@@ -166,3 +166,15 @@ def test_chances_that_differ_are_not_one_fixed_answer_though_the_likelier_class_
         result = measured(a, b, y, p, test)
         assert result.verdict == "fails"
         assert ("memorization: one fixed answer" in result.mechanisms) == named
+
+
+@pytest.mark.parametrize("right", [1, 3, 4])
+def test_a_few_right_answers_beside_one_for_all_are_no_shortcut(right):
+    rng, a, b, _, _ = grid(0)
+    due = rng.normal(size=SIDE)[a] + rng.normal(size=SIDE)[b]
+    y = due + 0.3 * rng.normal(size=len(a))
+    alone = b < right  # Each of the right ones is the only unseen combination of its level.
+    unseen = np.where(alone, a == b, (a + b) % SIDE < 3)
+    test = unseen | (np.arange(len(a)) % 5 == 0)
+    result = measured(a, b, y, np.where(unseen & ~alone, y[~test].mean(), due), test)
+    assert result.mechanisms == (("memorization: one fixed answer",) if right < 4 else ())

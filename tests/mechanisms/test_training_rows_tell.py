@@ -100,7 +100,7 @@ def test_what_is_blamed_on_answers_written_otherwise_is_what_remains_once_put_ri
         named += result.level == ((0, 2),)
         assert "Put right" in text
         assert ("Once answers are put right: Look first at a = 2" in text) == (result.level == ((0, 2),))
-        assert how == "times and a level" or "clearly wrong where the others are not" not in text
+        assert how == "times and a level" or "clearly wrong and the others are not shown to be" not in text
     assert named >= 2 if how == "times and a level" else named == 0
 
 

@@ -163,8 +163,25 @@ def test_a_shift_where_unseen_is_said_though_single_training_rows_leave_it_uncle
     assert (said in " ".join(unasked.notes)) == (off > 0)
 
 
-@pytest.mark.parametrize("uneven", [0.0, 1.5])
-def test_one_number_for_all_unseen_combinations_is_a_shift_and_no_failure_to_compose(uneven):
-    result = measured(Y, SUM + UNSEEN * (2.0 + uneven * (-1.0) ** A))
-    assert result.verdict == ("fails" if uneven else "partly")
+@pytest.mark.parametrize(
+    ("off", "uneven", "verdict"), [(1.0, 0.0, "partly"), (2.0, 0.0, "fails"), (2.0, 1.5, "fails")]
+)
+def test_one_number_for_all_unseen_combinations_is_a_shift_and_in_part_only_while_one_answer_is_no_better(
+    off, uneven, verdict
+):
+    result = measured(Y, SUM + UNSEEN * (off + uneven * (-1.0) ** A))
+    assert result.verdict == verdict
     assert ("look first whether right answers are shifted there" in result.sentence()) == (not uneven)
+    assert ("lways giving the same answer is clearly better there" in result.why) == (verdict == "fails")
+
+
+def test_a_chance_has_no_unit_that_could_shift_it():
+    rng = np.random.default_rng(0)
+    chance = 1 / (1 + np.exp(5 - ONE[A] - TWO[B])).repeat(10)
+    y = (rng.random(len(chance)) < chance).astype(int)
+    unseen = UNSEEN.repeat(10)
+    table = {"a": A.repeat(10), "b": B.repeat(10), "y": y, "p": chance + 0.5 * unseen}
+    table["part"] = np.where(unseen | FRESH.repeat(10), "test", "train")
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.verdict == "fails"
+    assert "shifted there" not in result.sentence()

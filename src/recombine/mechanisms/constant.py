@@ -12,14 +12,16 @@ from scipy.special import bdtrc
 from recombine.mechanisms.answers import Answers, distance
 from recombine.mechanisms.comparing import uncertain
 from recombine.mechanisms.finding import FEWEST, Finding
-from recombine.mechanisms.names import brief, ranged, share
+from recombine.mechanisms.names import NOTHING, brief, ranged, share
 from recombine.mechanisms.rules import BEHAVIOUR, HALF
 from recombine.statistics import FloatArray, Interval, Over
 
-Rows = NDArray[np.int64] | slice
+Rows = NDArray[np.int64] | NDArray[np.bool_] | slice
 
 NEARLY_ALL = 0.9
 """Share of unseen combinations that have to get one and the same answer, at the lower end of the interval."""
+MOST_ALIKE = 0.8
+"""Share of them that is enough where numbers are the very same and make nearly all of the error: no accident does."""
 MOST_PARTS = 0.95
 """Share of what parts of the right answers explain, each lacking by a factor of its own, that one factor for all has to
 explain before a leak is named."""
@@ -46,10 +48,10 @@ def fixed(asked: Answers, over: Over) -> Finding:
     # Where either is alike alone, it is as often the given one by chance (McNemar, exactly).
     more = (each - right).mean(axis=0)
     given, either = round(float(more.clip(0).sum())), round(float(np.abs(more).sum()))
-    why = ""
-    if alike >= NEARLY_ALL and due > HALF:
+    why, same = "", _the_same(asked)
+    if (alike >= NEARLY_ALL or same) and due > HALF:
         why = f"the right ones are alike too, {share(due)} of them, and at most half may be"
-    elif alike >= NEARLY_ALL and not (value.bounded and value.low >= NEARLY_ALL):
+    elif alike >= NEARLY_ALL and not same and not (value.bounded and value.low >= NEARLY_ALL):
         why = f"the interval has to begin at {NEARLY_ALL:g} or above"
     elif alike >= NEARLY_ALL and (told := _chances(asked, each)):
         why = told
@@ -57,9 +59,18 @@ def fixed(asked: Answers, over: Over) -> Finding:
         "fixed", "memorization: one fixed answer", "unseen combinations that get one and the same answer",
         uncertain(value), chance=due, reference="of the right ones",
         p=float(bdtrc(given - 1, either, 0.5)) if given else 1.0,
-        speaks=alike >= NEARLY_ALL and not why, why=why,
+        speaks=(alike >= NEARLY_ALL or same) and not why, why=why,
         limit=f"Of the right answers there, {due:.0%} are alike. {BEHAVIOUR}",
     )  # fmt: skip
+
+
+def _the_same(asked: Answers) -> bool:
+    """Whether four of five get the very same number, and nearly all of the error is theirs: others may be right."""
+    if asked.classes is not None:
+        return False
+    off = np.abs(asked.predicted - np.median(asked.predicted, axis=1, keepdims=True))
+    same = (off <= NOTHING * asked.scale**0.5).all(axis=(0, 2))
+    return bool(same.mean() >= MOST_ALIKE and _whole(asked, same).sum() >= NEARLY_ALL * _whole(asked).sum() > 0)
 
 
 def _chances(asked: Answers, each: FloatArray) -> str:

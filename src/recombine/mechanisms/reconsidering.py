@@ -16,6 +16,7 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.case import Case
 from recombine.mechanisms.comparing import GIVEN
 from recombine.mechanisms.constant import moved, shifted
+from recombine.mechanisms.deciding import ONE_FOR_ALL
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.evidence import FAILING
 from recombine.mechanisms.finding import Finding
@@ -76,7 +77,7 @@ def reconsidered(
     elif verdict == "composes" and (found := worse_than_shares(answers, case.over, case.margin))[0]:
         verdict, why = found
     if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
-        verdict, why = "fails", ". ".join(filter(None, [ONE_ANSWER, why[:1].upper() + why[1:]]))
+        verdict, why = "fails", _also(ONE_ANSWER, why)
     told = verdict in FAILING and not (apart.alone or apart.most or misread)
     told |= verdict == "unclear" and not misread and noise_left(answers) < 1
     if told and leaked(case.bare, case.beside, case.over, case.margin):
@@ -113,8 +114,7 @@ def _standing_out(case: Case, verdict: str, why: str, apart: StandingOut, speaks
         alone = apart.alone and not (speaks or copies or rest)
         in_part = alone or not lost
         open_ = tells and not (apart.most or apart.lost or in_part or nothing_left(case.answers))
-        first, *further = filter(None, [MORE_THAN_A_PART if open_ else why * (verdict in FAILING), *apart.said])
-        why = ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])
+        why = _also(MORE_THAN_A_PART if open_ else why * (verdict in FAILING), *apart.said)
         if open_:
             return "unclear", why
         if tells or (apart.alone and not speaks and in_part):
@@ -230,9 +230,26 @@ def without_the_level(
 
 def but_for_a_shift(case: Case, ruling: Ruling, found: Sequence[Finding], judged: Callable[[Answers], str]) -> Ruling:
     """The verdict where one number is all that answers to unseen combinations lack: no difference among these fails.
-    ``judged``: the verdict of other answers."""
-    asked = case.bare.at(case.bare.unseen)
-    if ruling[0] != "fails" or any(e.speaks for e in found) or not shifted(asked, case.over, case.margin):
+    It is said wherever it is so, and softens the verdict where they would compose. A probability has no unit that could
+    shift it. ``judged``: the verdict of other answers."""
+    asked, chances = case.bare.at(case.bare.unseen), "log loss" in case.answers.scores
+    if ruling[0] != "fails" or chances or any(e.speaks for e in found) or not shifted(asked, case.over, case.margin):
         return ruling
     rest = judged(moved(case.answers))
-    return ("partly", SHIFTED.format(rest)) if rest in ("composes", "unclear") else ruling
+    if rest not in ("composes", "unclear"):
+        return ruling
+    return ("partly", SHIFTED.format(rest)) if rest == "composes" else ("fails", _also(ruling[1], SHIFTED.format(rest)))
+
+
+def in_no_part(case: Case, ruling: Ruling) -> Ruling:
+    """The verdict where answers would compose in part, but are clearly worse than one for all: these fail, whatever is
+    said of them besides."""
+    constant = case.comparison.constant
+    if ruling[0] != "partly" or constant is None or not constant.difference.low > 0:
+        return ruling
+    return "fails", _also(ONE_FOR_ALL, ruling[1])
+
+
+def _also(*clauses: str) -> str:
+    first, *further = filter(None, clauses)
+    return ". ".join([first, *(clause[:1].upper() + clause[1:] for clause in further)])

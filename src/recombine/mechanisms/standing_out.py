@@ -39,6 +39,7 @@ TOGETHER = (
     ": of what it knows of seen ones, beyond always giving the same answer, more than half is lost, all unseen ones "
     "taken together"
 )
+NOT_SHOWN = " and the others are not shown to be"
 Level = tuple[int, int]
 """The place of a factor, and the code of its level."""
 
@@ -92,7 +93,7 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
     )
     said = [level_words(answers, levels, alike)] if levels else []
     apart = " by itself" if len(found) == 1 else " by themselves"
-    others = " where the others are not" if alike else apart * alone
+    others = NOT_SHOWN if alike else apart * alone
     said += [words(answers, found, others)] if len(found) else []
     if said and not alone and not most and rest.any() and answers.compared.any():
         own = (share(float(answers.error[:, at].mean())) for at in (rest, answers.compared))
@@ -218,7 +219,7 @@ def level_words(answers: Answers, levels: Sequence[Level], alike: bool) -> str:
         here, factor = answers.unseen & (answers.codes[:, j] == code), answers.space.factors[j]
         level = f"{brief(factor.name, 20)} = {brief((factor.levels or ())[code], 20)}"
         named.append(f"{level} (mean error {share(float(error[here].mean()))} on its {int(here.sum()):,})")
-    what = "clearly wrong where the others are not" if alike else "clearly worse than the others"
+    what = f"clearly wrong{NOT_SHOWN}" if alike else "clearly worse than the others"
     return f"unseen combinations of {' and of '.join(named)} are {what}"
 
 

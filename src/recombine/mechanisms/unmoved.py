@@ -18,7 +18,7 @@ from scipy.special import fdtrc
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.finding import FEWEST, LEVEL, MOST_OF, Finding
-from recombine.mechanisms.names import brief
+from recombine.mechanisms.names import NOTHING, brief
 from recombine.mechanisms.rules import BEHAVIOUR, MOST_FACTORS
 from recombine.statistics import FloatArray, Interval
 
@@ -49,10 +49,11 @@ def _unmoved(
     asked: Answers, noise: float, id_: str, mechanism: str, using: Sequence[int], words: str
 ) -> Finding | None:
     x = np.hstack([np.eye(asked.space.shape[j])[asked.codes[:, j]] for j in using])
-    n, rank = len(x), int(np.linalg.matrix_rank(x))
+    several = np.einsum("ij,ji->i", x, np.linalg.pinv(x)) < 1 - NOTHING  # One that is alone in its level fits itself.
+    x, right, said = x[several], asked.target[several], asked.predicted.mean(axis=0)[several]
+    n, rank = len(x), int(np.linalg.matrix_rank(x)) if several.any() else 0
     free = n - rank
-    said = asked.predicted.mean(axis=0)
-    off = asked.target - said
+    off = right - said
     if free < FEWEST or rank < 2:
         return None
 
@@ -60,9 +61,9 @@ def _unmoved(
         return float(np.square(values - x @ np.linalg.lstsq(x, values, rcond=None)[0]).sum())
 
     varies, left = float(np.square(said - said.mean(axis=0)).sum()), rest(said)
-    due = rest(asked.target) / free - noise
+    due = rest(right) / free - noise
     whole = float(np.square(off - off.mean(axis=0)).sum()) / (n - 1) - noise
-    if not (varies > 0 and due > noise and left / free <= REST * min(due, varies / (n - 1)) and whole > 0):
+    if not (varies > NOTHING * asked.scale and due > noise and left / free <= REST * min(due, varies / (n - 1)) and whole > 0):
         return None
     explains = min(1.0, (rest(off) / free - noise) / whole)
     if explains < MOST_OF:

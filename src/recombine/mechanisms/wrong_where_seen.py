@@ -15,7 +15,7 @@ from scipy.special import fdtrc, stdtr
 
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.losing import HALF
-from recombine.mechanisms.standing_out import LEVEL, listed, outlying
+from recombine.mechanisms.standing_out import LEVEL, NOT_SHOWN, listed, outlying
 from recombine.statistics import FloatArray
 
 AGREES = 2.0
@@ -54,8 +54,8 @@ def wrong_words(answers: Answers, rows: NDArray[np.int64]) -> str:
         return ""
     wrong = "is clearly wrong" if len(rows) == 1 else "are clearly wrong"
     return (
-        f"{len(rows):,} of {int(answers.compared.sum()):,} seen combinations {wrong} where the others are not, on "
-        f"training rows as on new ones: {listed(answers, rows)}. Look at the data and the labels there."
+        f"{len(rows):,} of {int(answers.compared.sum()):,} seen combinations {wrong}{NOT_SHOWN}, on training "
+        f"rows as on new ones: {listed(answers, rows)}. Look at the data and the labels there."
     )
 
 
