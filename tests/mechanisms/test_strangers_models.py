@@ -128,7 +128,7 @@ def test_one_seen_combination_that_is_wrong_is_named():
     where = np.flatnonzero(~unseen)[0]
     broken = (a == a[where]) & (b == b[where])
     note = said(measured(a, b, y, right + 3 * broken, test))
-    assert "seen combinations is clearly wrong and the others are not shown to be, on training rows as on new ones" in note
+    assert "seen combinations is clearly wrong and the others are not shown to be, on training rows as on new" in note
     assert f"new ones: a = {a[where]}, b = {b[where]} (" in note
     assert "seen combinations is clearly wrong" not in said(measured(a, b, y, right, test))
 

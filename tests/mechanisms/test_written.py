@@ -163,9 +163,7 @@ def test_a_shift_where_unseen_is_said_though_single_training_rows_leave_it_uncle
     assert (said in " ".join(unasked.notes)) == (off > 0)
 
 
-@pytest.mark.parametrize(
-    ("off", "uneven", "verdict"), [(1.0, 0.0, "partly"), (2.0, 0.0, "fails"), (2.0, 1.5, "fails")]
-)
+@pytest.mark.parametrize(("off", "uneven", "verdict"), [(1.0, 0.0, "partly"), (2.0, 0.0, "fails"), (2.0, 1.5, "fails")])
 def test_one_number_for_all_unseen_combinations_is_a_shift_and_in_part_only_while_one_answer_is_no_better(
     off, uneven, verdict
 ):

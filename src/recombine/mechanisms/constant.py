@@ -65,12 +65,16 @@ def fixed(asked: Answers, over: Over) -> Finding:
 
 
 def _the_same(asked: Answers) -> bool:
-    """Whether four of five get the very same number, and nearly all of the error is theirs: others may be right."""
+    """Whether four of five get the very same number, and nearly all of the error is theirs. Others may be right, and
+    have answers of their own: of those that share one too, some level may be the reason."""
     if asked.classes is not None:
         return False
-    off = np.abs(asked.predicted - np.median(asked.predicted, axis=1, keepdims=True))
-    same = (off <= NOTHING * asked.scale**0.5).all(axis=(0, 2))
-    return bool(same.mean() >= MOST_ALIKE and _whole(asked, same).sum() >= NEARLY_ALL * _whole(asked).sum() > 0)
+    off = (asked.predicted - np.median(asked.predicted, axis=1, keepdims=True)) / (NOTHING * asked.scale**0.5)
+    same = (np.abs(off) <= 1).all(axis=(0, 2))
+    others = off.mean(axis=0)[~same].round()
+    if same.mean() < MOST_ALIKE or len(np.unique(others, axis=0)) < len(others):
+        return False
+    return bool(_whole(asked, same).sum() >= NEARLY_ALL * _whole(asked).sum() > 0)
 
 
 def _chances(asked: Answers, each: FloatArray) -> str:

@@ -138,7 +138,9 @@ def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, levels: Any, 
              ("turned round", there[::-1], said))  # fmt: skip
     for how, right, given in tried:
         then = _goes_with(right, given, classes)[0]
-        if then >= GOES_WITH and 1 - then < QUARTER * (1 - beside):
+        # Where neighbouring rows share a combination, most of them are right where they stand.
+        far = 1 - then < QUARTER * (1 - beside) or max(1 - then, 1 - known) < HALF * (1 - beside)
+        if then >= GOES_WITH and far:
             return Misplaced(
                 f"predictions of test rows are right once they are {how}",
                 f"{WRONG_ROWS}{how} they would go with the answers at {r} = {score('', then)}, not "

@@ -63,7 +63,9 @@ def _unmoved(
     varies, left = float(np.square(said - said.mean(axis=0)).sum()), rest(said)
     due = rest(right) / free - noise
     whole = float(np.square(off - off.mean(axis=0)).sum()) / (n - 1) - noise
-    if not (varies > NOTHING * asked.scale and due > noise and left / free <= REST * min(due, varies / (n - 1)) and whole > 0):
+    if not (varies > NOTHING * asked.scale and due > noise and whole > 0):
+        return None
+    if left / free > REST * min(due, varies / (n - 1)):
         return None
     explains = min(1.0, (rest(off) / free - noise) / whole)
     if explains < MOST_OF:
