@@ -259,3 +259,13 @@ def test_a_level_that_is_as_noisy_where_seen_does_not_stand_out(seed):
     table = {name: values[first | ~unseen] for name, values in table.items()}
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert result.bad_levels == ()
+
+
+@pytest.mark.parametrize(("off", "verdict"), [(4.0, "partly"), (20.0, "fails")])
+def test_nothing_composes_in_part_that_is_clearly_worse_than_one_answer_for_all(off, verdict):
+    wrong = UNSEEN & (A % 4 == 0)
+    noise = np.random.default_rng(0).normal(size=len(A))
+    result = measured(A + B + noise, A + B + off * wrong * (-1.0) ** B)
+    assert result.verdict == verdict
+    assert "clearly wrong" in result.why
+    assert ("lways giving the same answer is clearly better there" in result.why) == (verdict == "fails")

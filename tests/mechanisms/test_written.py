@@ -163,14 +163,13 @@ def test_a_shift_where_unseen_is_said_though_single_training_rows_leave_it_uncle
     assert (said in " ".join(unasked.notes)) == (off > 0)
 
 
-@pytest.mark.parametrize(("off", "uneven", "verdict"), [(1.0, 0.0, "partly"), (2.0, 0.0, "fails"), (2.0, 1.5, "fails")])
+@pytest.mark.parametrize(("off", "uneven", "verdict"), [(1.0, 0.0, "partly"), (1.5, 0.0, "fails"), (2.0, 1.5, "fails")])
 def test_one_number_for_all_unseen_combinations_is_a_shift_and_in_part_only_while_one_answer_is_no_better(
     off, uneven, verdict
 ):
     result = measured(Y, SUM + UNSEEN * (off + uneven * (-1.0) ** A))
     assert result.verdict == verdict
     assert ("look first whether right answers are shifted there" in result.sentence()) == (not uneven)
-    assert ("lways giving the same answer is clearly better there" in result.why) == (verdict == "fails")
 
 
 def test_a_chance_has_no_unit_that_could_shift_it():

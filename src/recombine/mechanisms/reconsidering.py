@@ -230,15 +230,17 @@ def without_the_level(
 
 def but_for_a_shift(case: Case, ruling: Ruling, found: Sequence[Finding], judged: Callable[[Answers], str]) -> Ruling:
     """The verdict where one number is all that answers to unseen combinations lack: no difference among these fails.
-    It is said wherever it is so, and softens the verdict where they would compose. A probability has no unit that could
-    shift it. ``judged``: the verdict of other answers."""
+    It is said wherever it is so, and softens the verdict where they would compose and err less than one answer for all
+    does as they are. A probability has no unit that could shift it. ``judged``: the verdict of other answers."""
     asked, chances = case.bare.at(case.bare.unseen), "log loss" in case.answers.scores
     if ruling[0] != "fails" or chances or any(e.speaks for e in found) or not shifted(asked, case.over, case.margin):
         return ruling
     rest = judged(moved(case.answers))
     if rest not in ("composes", "unclear"):
         return ruling
-    return ("partly", SHIFTED.format(rest)) if rest == "composes" else ("fails", _also(ruling[1], SHIFTED.format(rest)))
+    constant = case.comparison.constant
+    soft = rest == "composes" and (constant is None or constant.difference.mean < 0)
+    return ("partly", SHIFTED.format(rest)) if soft else ("fails", _also(ruling[1], SHIFTED.format(rest)))
 
 
 def in_no_part(case: Case, ruling: Ruling) -> Ruling:
