@@ -166,7 +166,7 @@ def _ruled(
     if level:
         ruling, first = without_the_level(ruling, level, plain, told_by, alone)
         look.append(PUT_RIGHT * (plain is not case.answers) + first)
-    ruling = in_no_part(case, but_for_a_shift(case, ruling, found, alone))
+    ruling = in_no_part(case, but_for_a_shift(case, ruling, found, alone), apart)
     broken = "" if level else wrong_words(right, wrong)
     broken = f"{PUT_RIGHT}{broken}" if broken and told.right else broken
     return _Ruled(ruling, apart, told, tuple(look), same, level, broken, sums)

@@ -36,7 +36,7 @@ from recombine.mechanisms.names import share
 from recombine.mechanisms.nothing import nothing_learnable
 from recombine.mechanisms.one_level import Region, level_first, one_level, within, without
 from recombine.mechanisms.same import one_chance_where_unseen
-from recombine.mechanisms.standing_out import StandingOut
+from recombine.mechanisms.standing_out import MOST, StandingOut
 from recombine.mechanisms.summing import sums_but_for
 from recombine.mechanisms.sure import worse_than_shares
 from recombine.mechanisms.told_apart import follows_rows
@@ -243,13 +243,15 @@ def but_for_a_shift(case: Case, ruling: Ruling, found: Sequence[Finding], judged
     return ("partly", SHIFTED.format(rest)) if soft else ("fails", _also(ruling[1], SHIFTED.format(rest)))
 
 
-def in_no_part(case: Case, ruling: Ruling) -> Ruling:
+def in_no_part(case: Case, ruling: Ruling, apart: StandingOut | None) -> Ruling:
     """The verdict where answers would compose in part, but are clearly worse than one for all: these fail, whatever is
-    said of them besides."""
-    constant = case.comparison.constant
-    if ruling[0] != "partly" or constant is None or not constant.difference.low > 0:
+    said of them besides. Row by row one combination of many may make them so: then it takes more than a fifth."""
+    (verdict, why), constant = ruling, case.comparison.constant
+    worse = constant is not None and constant.difference.low > 0
+    few = apart is None or apart.rest.sum() >= (1 - MOST) * case.answers.unseen.sum()
+    if verdict != "partly" or not (worse or (not few and collapsed(case.answers, case.comparison))):
         return ruling
-    return "fails", _also(ONE_FOR_ALL, ruling[1])
+    return "fails", why if why.startswith(ONE_FOR_ALL) else _also(ONE_FOR_ALL, why)
 
 
 def _also(*clauses: str) -> str:
