@@ -8,6 +8,7 @@ import polars as pl
 
 from recombine.statistics import summarise
 from recombine.studies.charts import chart, curves, dots, drawn, scatter
+from recombine.studies.kernel_theory.settings import FEW_ANCHORS
 
 LOG_SIGMA = "log₁₀ σ  (rich ← → lazy)"
 DENSE, CONVNET, TASK = pl.col("network") == "dense", pl.col("network") == "convnet", pl.col("task")
@@ -18,6 +19,9 @@ FITS = {"hard margin": "hard margin (logistic loss)", "least squares": "least sq
 WHEN = {"predicted_start": "before training", "predicted_end": "after training",
         "predicted_all_end": "after training, all similarities",
         "predicted_tangent_start": "tangent kernel"}  # fmt: skip
+CONTEXTS = (pl.col("network") == "convnet-published") & TASK.is_in(list(CD))
+BY_DISTANCE = CONTEXTS | (CONVNET & (TASK != FEW_ANCHORS) & ~(TASK.is_in(list(CD)) & CONTEXTS.any()))
+"""Sets that have a claim of their own at each distance, context dependence as the paper draws it where that was run."""
 KIND = (
     pl.when(DENSE & LAZY).then(pl.lit("one layer, σ = 1")).when(DENSE).then(pl.lit("one layer, σ ≤ .1"))
     .when(pl.col("network") == "deep").then(pl.lit("one to four layers of 100")).otherwise(pl.col("family"))
@@ -84,7 +88,7 @@ FIGURES = (
            x="log_sigma", y="right", by="task", facet="loss", prepare=_sigma, names={"task": CD}, x_title=LOG_SIGMA,
            y_title="share right", y_domain=(0, 1)),
     # All of them: a figure that leaves out networks short of fitting could be empty after a few steps.
-    drawn("distance", "What the distance between images changes", CONVNET, table="networks", draw=_draw_distance,
+    drawn("distance", "What the distance between images changes", BY_DISTANCE, table="networks", draw=_draw_distance,
           names={"task": CD}),
     curves("along", "Slopes of image networks along training", ADDS, pl.col("place") != "between", table="along",
            x="step", y="slope", by="task", facet="apart",
