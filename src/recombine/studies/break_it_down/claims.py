@@ -464,6 +464,12 @@ LENGTH = (
                  _chosen(FAITHFUL, asked_of=SEARCHED_LONG), names=("pretrained for 8000 steps", "from scratch")),
           "D_abl from scratch less that of pretrained bases",
           "as above, of an encoder that was pretrained for longer still; declared before its run", 0.123),
+    _ours("pretraining-longer-typical-faithful", "Searched so, over all masks over every layer, D_abl is lower in bases "
+          "pretrained for 8000 steps than from scratch.",
+          rising(_of("d_abl", FAITHFUL_LONGER, EVERY_LAYER, asked_of=SEARCHED_LONGER),
+                 _of("d_abl", FAITHFUL, EVERY_LAYER, asked_of=SEARCHED_LONG),
+                 names=("pretrained for 8000 steps", "from scratch")),
+          "D_abl from scratch less that of pretrained bases", "asked when both means had been seen"),
     *_removable("Number–contact, 18 layers", FAITHFUL_CONTOURS, SEARCHED_CONTOURS, "ResNet-50; declared before its run",
                 number=-0.011, contact=-0.317),
     _below_short("faithful-contours-below-short", FAITHFUL_CONTOURS, SEARCHED_CONTOURS, "resnet18-number-contact", 98,

@@ -273,7 +273,7 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         wanted += [("convnet-published", name, "far", far) for name in sets.ANCHORS]
         wanted += [("convnet-published", "equivalence", "between", 10), ("convnet-split", "cd3", "near", near)]
         wanted += [("convnet-own", name, places.get(d, "between"), d) for name, d in OWN]
-        wanted += [("convnet-faithful", name, "between", d) for name, d in FAITHFUL]  # not trained yet
+        wanted += [("convnet-faithful", name, "between", d) for name, d in FAITHFUL]
         wanted += [("convnet-more", name, places.get(d, "between"), d) for name, d in MORE]
         wanted += [(net, name, "near", 0) for net in COLOUR for name in ("cd3", "cd1")]
     wanted += [(net, "interpolation", "near", 0) for net in COLOUR]
