@@ -464,8 +464,8 @@ LENGTH = (
                  _chosen(FAITHFUL, asked_of=SEARCHED_LONG), names=("pretrained for 8000 steps", "from scratch")),
           "D_abl from scratch less that of pretrained bases",
           "as above, of an encoder that was pretrained for longer still; declared before its run", 0.123),
-    _ours("pretraining-longer-typical-faithful", "Searched so, over all masks over every layer, D_abl is lower in bases "
-          "pretrained for 8000 steps than from scratch.",
+    _ours("pretraining-longer-typical-faithful", "Searched so, over all masks over every layer, D_abl is lower in "
+          "bases pretrained for 8000 steps than from scratch.",
           rising(_of("d_abl", FAITHFUL_LONGER, EVERY_LAYER, asked_of=SEARCHED_LONGER),
                  _of("d_abl", FAITHFUL, EVERY_LAYER, asked_of=SEARCHED_LONG),
                  names=("pretrained for 8000 steps", "from scratch")),

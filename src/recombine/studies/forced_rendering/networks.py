@@ -59,6 +59,7 @@ KINDS = {
     "mlp-ramp": Kind("perceptron, scaled coordinates", "perceptron", Ramp()),
     "mlp-ramp-scaled": Kind("perceptron, scaled coordinates", "perceptron", Ramp()),
     "mlp-ramp-long": Kind("perceptron, scaled coordinates, longer", "perceptron", Ramp()),
+    "mlp-ramp-longer": Kind("perceptron, scaled coordinates, longer still", "perceptron", Ramp()),
     "mlp-ramp-raw": Kind("perceptron, raw coordinates", "perceptron", Ramp(scaled=False), faithful=SWEEP),
     "cnn": Kind("transposed CNN", "cnn", Population(), faithful=NOTEBOOK, mapped=True),
     "cnn-shallow": Kind("transposed CNN, 2 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=2),
@@ -81,6 +82,8 @@ KINDS = {
     "transformer-small": Kind("pixel transformer, side 14", "transformer", Population()),
     "transformer-shuffled": Kind("pixel transformer, side 14, positions shuffled", "shuffled transformer",
                                  Population()),
+    "transformer-shuffled-long": Kind("pixel transformer, side 14, positions shuffled, longer", "shuffled transformer",
+                                      Population()),
     "pixel": Kind("pixel decoder", "pixel"),
     "pixel-stripes": Kind("pixel decoder + stripes", "pixel", remedy=STRIPES),
     "pixel-variance": Kind("pixel decoder + variance penalty", "pixel", remedy=FORCED),
@@ -88,9 +91,12 @@ KINDS = {
     "embedding-regularised": Kind("embedding CNN + penalty", "embedding", remedy=FORCED, faithful=EMBEDDING),
     "embedding-rank": Kind("embedding CNN + low rank alone", "embedding", remedy=LOW_RANK),
     "embedding-even": Kind("embedding CNN + even vectors alone", "embedding", remedy=EVEN),
+    "embedding-even-long": Kind("embedding CNN + even vectors alone, longer", "embedding", remedy=EVEN),
     "embedding-nuclear": Kind("embedding CNN + penalty by nuclear norm", "embedding", remedy=NUCLEAR),
     "embedding-nuclear-light": Kind("embedding CNN + penalty by a weaker nuclear norm", "embedding", remedy=NUCLEAR,
                                     nuclear=NUCLEAR_WEIGHT / 4),
+    "embedding-nuclear-long": Kind("embedding CNN + penalty by a slight nuclear norm, longer", "embedding",
+                                   remedy=NUCLEAR, nuclear=NUCLEAR_WEIGHT / 10),
     "stripe-decoder": Kind("hard rank-1 rendering", "stripe", remedy=FORCED),
     "coordinate": Kind("coordinate network", "coordinate", remedy=COORDINATES, faithful=SPATIAL, mapped=True),
 }  # fmt: skip
@@ -114,7 +120,8 @@ class Training(NamedTuple):
 BOX, SMALL_BOX, HALF_BOX = (6.0, 22.0), (10.0, 18.0), (3.0, 10.0)
 LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-long", "mlp-ramp-raw", "cnn-ramp",
          "cnn-box", "cnn-code-5", "cnn-code-11", "embedding-rank", "cnn-box-large", "cnn-box-draws", "cnn-ramp-decay",
-         "embedding-nuclear-light", "transformer-small", "transformer-shuffled", "embedding-even")  # fmt: skip
+         "embedding-nuclear-light", "transformer-small", "transformer-shuffled", "embedding-even", "mlp-ramp-longer",
+         "transformer-shuffled-long", "embedding-even-long", "embedding-nuclear-long")  # fmt: skip
 SMALL = [name for name in KINDS if name not in LARGE]
 TRAININGS: dict[Scale, dict[str, Training]] = {
     "smoke": dict.fromkeys(SMALL, Training(8, 4, 12, 1e-2, 16, 2)),
@@ -145,6 +152,10 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
         ),
         "cnn-ramp-decay": Training(28, BOX, 3200, 1e-3, members=5, falls=False, decay=1e-3),
         **dict.fromkeys(("transformer-small", "transformer-shuffled"), Training(14, HALF_BOX, 8000, 3e-4)),
+        # For what had not fitted: not trained yet.
+        "mlp-ramp-longer": Training(28, BOX, 300_000, 1e-3),
+        "transformer-shuffled-long": Training(14, HALF_BOX, 32_000, 3e-4),
+        **dict.fromkeys(("embedding-even-long", "embedding-nuclear-long"), Training(32, 12, 40_000, 1e-3)),
         "cnn-box-large": Training(28, SMALL_BOX, 8000, 1e-3, members=3, falls=False, decay=1e-3),
         "cnn-box-draws": Training(28, SMALL_BOX, 8000, 1e-3, members=5, falls=False, decay=1e-3, bumps=534),
     },

@@ -41,7 +41,7 @@ IMAGE_STEPS = dict.fromkeys(CONTEXTS, 23_500) | dict.fromkeys(("equivalence", FE
 """The paper's, where they are not 100 passes over 20 000 pictures in batches of 128: 30 000 pictures, or 150 passes."""
 BETWEEN = (5, 10, 15)
 """The paper's distances between near and far."""
-COLOUR = {"resnet": (4000, 31_300), "vit": (10_000, 62_600)}
+COLOUR = {"resnet": (4000, 31_300), "vit": (10_000, 62_600), "vit-long": (30_000, 62_600)}
 """Steps of ours and of the paper's on CIFAR-10."""
 COLOUR_PER_CLASS = 360
 """Images that the part of CIFAR-10 has for each of three places."""
@@ -142,6 +142,7 @@ LARGE = {
                              PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "resnet": Network("ResNet", ResNet, ("stage_4", "mean"), Adam(lr=1e-3), Adam(lr=1e-3)),
     "vit": Network("ViT", ViT, ("norm",), Adam(lr=1e-4), Adam(lr=1e-4)),
+    "vit-long": Network("ViT, longer", ViT, ("norm",), Adam(lr=1e-4), Adam(lr=1e-4)),
 }  # fmt: skip
 
 
@@ -275,8 +276,9 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         wanted += [("convnet-own", name, places.get(d, "between"), d) for name, d in OWN]
         wanted += [("convnet-faithful", name, "between", d) for name, d in FAITHFUL]
         wanted += [("convnet-more", name, places.get(d, "between"), d) for name, d in MORE]
-        wanted += [(net, name, "near", 0) for net in COLOUR for name in ("cd3", "cd1")]
-    wanted += [(net, "interpolation", "near", 0) for net in COLOUR]
+        wanted += [(net, name, "near", 0) for net in ("resnet", "vit") for name in ("cd3", "cd1")]
+        wanted += [("vit-long", "interpolation", "near", 0)]  # not trained yet
+    wanted += [(net, "interpolation", "near", 0) for net in ("resnet", "vit")]
     return {f"{net}-{name}-d{d}": _image(net, name, tasks[name], place, d, size, members)
             for net, name, place, d in wanted}  # fmt: skip
 
