@@ -9,6 +9,7 @@ import polars as pl
 
 import recombine as rc
 from recombine.checks import CheckResult
+from recombine.checks.forecast_words import against_many
 from recombine.cli.check import check as show
 from recombine.reporting.check import check_page
 
@@ -156,5 +157,5 @@ def test_on_ranks_whose_levels_seem_noisy_nothing_is_said_of_very_many_rows() ->
         if told.scale is not None and told.scale.learnt and getattr(told.recommended, "noisy", {}):
             said += 1
             assert told.error_many_rows is None
-            assert told.against_many == ""
+            assert against_many(told) == ""
     assert said

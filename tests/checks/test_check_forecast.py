@@ -16,6 +16,7 @@ from recombine.checks.effects import Effects
 from recombine.checks.error_range import evenness, independent, likened_to, range_of
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import _margin, _outdone, forecast
+from recombine.checks.forecast_words import level, substituted
 from recombine.checks.losses import as_learnt
 from recombine.checks.odds import Odds
 from recombine.checks.scales import scales
@@ -114,7 +115,8 @@ def test_levels_that_did_the_same_replace_each_other():
     assert found.substitution["right"] == 1.0
     assert 0.3 < found.substitution["guessed"] < 0.7  # about half of either class
     asked = (~keep).sum()
-    assert f"covers {asked} of {asked}; of {found.stand_ins} stand-ins that it covers it had 100 %" in found.substituted
+    right = f"covers {asked} of {asked}; of {found.stand_ins} stand-ins that it covers it had 100 %"
+    assert right in substituted(found)
     mostly = np.where(codes[:, 0] == 0, classes, 0)  # nearly all of one class: to be right is no feat
     cells = Cells(codes[keep], (6, 6), np.ones(keep.sum()), np.eye(2)[mostly[keep]], None)
     rule = Substitution(cells)
@@ -292,9 +294,9 @@ def test_of_few_combinations_no_level_is_claimed():
     assert "(90 %:" not in found.words
     assert "(90 %:" in replace(found, rule="additive", small=False, _best=None).words
     classes = Cells(seen, (4, 4), np.ones(len(seen)), np.eye(2)[(y > 0).astype(int)], None)
-    assert "held about 5 times in 6 on planted tables this small" in forecast(classes, asked).level
+    assert "held about 5 times in 6 on planted tables this small" in level(forecast(classes, asked))
     shared = replace(classes, rows=np.full(len(seen), 8.0), answers=np.where(classes.answers == 1, 0.9, 0.1))
-    assert forecast(shared, asked).level == "90 %"  # a log loss
+    assert level(forecast(shared, asked)) == "90 %"  # a log loss
 
 
 def test_no_error_seen_is_not_an_error_of_none():

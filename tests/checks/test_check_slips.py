@@ -6,7 +6,7 @@ import numpy as np
 from planted_tables import additive, grid
 
 from recombine.checks import check
-from recombine.checks.expected import shown
+from recombine.checks.as_read import shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.outliers import outliers, rows_apart
 from recombine.checks.slips import slips_in

@@ -7,6 +7,7 @@ import pytest
 from planted_tables import grid, table
 
 from recombine.checks import check
+from recombine.checks.forecast_words import substituted
 from recombine.reporting.check import check_page
 
 
@@ -19,7 +20,7 @@ def test_answers_by_substitution_are_not_said_to_rest_on_adding_up():
     words = "replace each other, whether or not effects add up"
     assert words in said.sentence()
     assert "answered by substitution, which does not suppose that" in check_page(said)
-    assert f"Substitution {said.forecast.substituted}." in check_page(said)
+    assert f"Substitution {substituted(said.forecast)}." in check_page(said)
 
 
 def test_what_substitution_does_not_cover_is_told_apart():

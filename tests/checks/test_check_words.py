@@ -14,8 +14,10 @@ from planted_tables import additive_table, grid, table
 
 from recombine.checks import Purpose, check
 from recombine.checks.adding import Adding
-from recombine.checks.expected import Forecast, RuleError, per_cent, shown
+from recombine.checks.as_read import per_cent, shown
+from recombine.checks.expected import Forecast, RuleError
 from recombine.checks.forecast import forecast
+from recombine.checks.forecast_words import choice
 from recombine.checks.judging import Judged
 from recombine.checks.notes import _rejected
 from recombine.checks.scales import Scale
@@ -292,7 +294,7 @@ def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes
     assert not re.search(r"\d%", told)  # one way to write per cents: 90 %
     assert ("the chance of the class (no range: " in told) is classes
     assert ("9 of 10 numbers" in told) is not classes
-    chosen = check(rows, ["a", "b", "c"] if classes else ["a", "b"], target="y").forecast.choice
+    chosen = choice(check(rows, ["a", "b", "c"] if classes else ["a", "b"], target="y").forecast)
     assert ("smallest before something was added for what they learnt from the stand-ins (" in chosen) is classes
     assert ("This log loss is that of one row, averaged over combinations" in told) is classes
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from recombine.checks.expected import per_cent, range_of, shown
+from recombine.checks.as_read import per_cent, range_of, shown
 from recombine.space import quoted
 
 if TYPE_CHECKING:

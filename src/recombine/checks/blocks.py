@@ -31,9 +31,10 @@ from scipy.special import fdtri, stdtrit
 
 from recombine.checks.advice import Advice
 from recombine.checks.anew import numbered_anew
+from recombine.checks.as_read import shown
 from recombine.checks.curves import curves_of
 from recombine.checks.effects import LEAST_FREEDOM
-from recombine.checks.expected import Forecast, shown
+from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.in_blocks import parted, pieces
 from recombine.checks.modular import Floats, Ints

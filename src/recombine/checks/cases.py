@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri, stdtr
 
+from recombine.checks.as_read import shown
 from recombine.checks.computed import by
 from recombine.checks.effects import EXACT, LEAST_FREEDOM
-from recombine.checks.expected import shown
 from recombine.checks.modular import Floats
 from recombine.space import quoted
 

@@ -15,7 +15,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.checks.expected import shown
+from recombine.checks.as_read import shown
 from recombine.checks.modular import Floats
 from recombine.space import quoted
 

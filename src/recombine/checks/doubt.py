@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from recombine.checks.apart import Apart
-from recombine.checks.expected import Forecast, apart, shown
+from recombine.checks.as_read import apart, shown
+from recombine.checks.expected import Forecast
+from recombine.checks.forecast_words import less_than_sums
 from recombine.checks.tested import where_answered
 
 if TYPE_CHECKING:
@@ -96,7 +98,7 @@ def _outdone(found: Forecast) -> str:
         return _may_be_chance(found)
     if not found.outdone:
         return ""
-    less = found.less_than_sums()
+    less = less_than_sums(found)
     by = f" ({less})" if less else ", where each counts by its rows"
     return f"on combinations left out the rule “{found.rule}” errs less beyond chance{by}"
 

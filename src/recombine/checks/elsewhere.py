@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recombine.checks.expected import per_cent
+from recombine.checks.as_read import per_cent
 
 FILE = Path(__file__).with_suffix(".json")
 ALIKE, FEWEST = 0.15, 12

@@ -1,14 +1,14 @@
-"""The error to expect on asked combinations, as found by `forecast`, and how it is said."""
+"""The error to expect on asked combinations, as found by `forecast`, and the answers of the recommended rule."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from recombine.checks import forecast_words
 from recombine.checks.adding import Adding
 from recombine.checks.apart import Apart
 from recombine.checks.corner import Corner
@@ -20,21 +20,14 @@ from recombine.checks.own_range import OwnRange
 from recombine.checks.rules import Rule
 from recombine.checks.scales import PLAIN, Scale
 from recombine.checks.substitution import Substitution
-from recombine.space import about
 from recombine.support.table import Target
 
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
-    "substitution", "level", "wrong", "wrong_constant", "by_draw", "levels", "realised",
+    "substitution", "wrong", "wrong_constant", "by_draw", "levels", "realised",
     "error_many_rows", "other_blocks", "shared", "worst_error", "worst_high",
 )  # fmt: skip
 CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
-LESS = 0.8
-"""Share of the error up to which the error against means of very many rows is worth saying."""
-NOTHING_TOLD = 0.99
-"""Width of the interval of a share that tells nothing; of another error, that width over its upper end."""
-MOST_APART = 3
-"""Levels apart that are named."""
 
 
 @dataclass(frozen=True)
@@ -174,52 +167,7 @@ class Forecast:
     @property
     def words(self) -> str:
         """The forecast in one sentence."""
-        return self.said(doubted=False)
-
-    def said(self, doubted: bool) -> str:
-        """The same; ``doubted``: what “determined” rests on is contradicted or not shown."""
-        what = {"rmse": "a root-mean-square error of", "error rate": "a share wrong of", "log loss": "a log loss of"}
-        error, constant = apart(self.error, self.constant, self.share)
-        errs = f"errs {'in' if self.share else 'by'} {constant}"
-        gain = f"the same answer for all {errs}" + (", hardly different" if error == constant else "")
-        gain += "" if self.beats else ", and the difference may be chance"
-        if self.rule == "constant":
-            error = shown(self.error, self.share)
-            gain = "no rule that was tried is clearly better than the same answer for all"
-        by = f"rule “{self.rule}”"
-        if self.rule == "substitution" and self.substitution and not self.covers_all:
-            by += f" where it covers ({self.substitution['covered']:,}) and the commonest class elsewhere"
-        which = "adding up would determine" if doubted else f"{'are' if self.cells != 1 else 'is'} determined"
-        untold = (self.share or self.small) and self.high - self.low > NOTHING_TOLD * (1.0 if self.share else self.high)
-        low, high = (shown(end, self.share) for end in (self.low, self.high))
-        within = f"90 %: {low} to {high}" if self.level == "90 %" else f"{low} to {high}, {self.level}"
-        within = "how near cannot be told from so few" if untold else within
-        if self.span == 0:
-            within = "all seen answers are the same, so nothing tells how others differ"
-        elif self.span is not None and self.high > self.span and not untold:
-            within += f"; that end tells nothing, as all seen answers lie within {shown(self.span)}"
-        many = f"{self.cells:,}" if self.cells < 10**15 else about(self.cells)
-        return (
-            f"Expect {what[self.metric]} {error} ({within}) on the "
-            f"{many} unseen combination{'s' if self.cells != 1 else ''} that {which}, by the "
-            f"{by}; {gain}.{self._elsewise()}"
-        )
-
-    def _elsewise(self) -> str:
-        """What to expect instead on asked combinations of levels that are far harder than the others."""
-        said = [
-            f" On the {a.asked if a.asked > 1 else 'one'} of them with {a.factor} {a.level} expect about "
-            f"{shown(a.error)} instead ({shown(a.low)} to {shown(a.high)}); others err by about {shown(a.elsewhere)}."
-            for a in self.apart[:MOST_APART]
-        ]
-        more = len(self.apart) - len(said)
-        said += [f" So it is with {more:,} more levels (JSON: forecast.apart)."] if more else []
-        return "".join([*said, *(self._most(h) for h in self.mostly)])
-
-    def _most(self, level: Harder) -> str:
-        which = "all" if level.asked == self.cells else f"the {level.asked:,}"
-        at = f"{level.factor} {level.level}, which errs more where it is seen"
-        return f" On {which} of them with {at}, expect about {shown(level.error)} instead."
+        return forecast_words.said(self, doubted=False)
 
     @property
     def mostly(self) -> tuple[Harder, ...]:
@@ -254,128 +202,9 @@ class Forecast:
         return self.span is None or self.high <= self.span
 
     @property
-    def against_many(self) -> str:
-        """The error against means of very many rows, where that is clearly less."""
-        many = self.error_many_rows
-        if self.shared:
-            return "; repeats share part of that (a note says how), so nothing is said against means of very many rows"
-        if many is None or many > LESS * self.error:
-            return ""
-        return f"; against means of very many rows expect about {shown(many)}"
-
-    @property
-    def drawn(self) -> str:
-        """How much of the error is a matter of which combinations were drawn to be left out."""
-        by = shown(self.by_draw, self.share)
-        return f"another draw of the combinations left out (--seed) moves the error by about {by} (standard deviation)"
-
-    @property
-    def level(self) -> str:
-        """How often the interval holds: as it is meant to, except where planted tables have shown that it does not."""
-        if self.aliased:
-            return "if no interaction hides behind a single effect"
-        if self.unrun is not None:
-            return "if nothing acts that would show only in the fraction that was never run"
-        if self.corner is not None:
-            return "if effects add up in a corner that nothing seen reaches"
-        if self.own_ranges:
-            return f"if {self.own_ranges[0].number} does the same whatever {self.own_ranges[0].factor} is"
-        if self.small:
-            held = "5 times in 6" if self.share else "3 times in 4"
-            return f"meant for 90 %, held about {held} on planted tables this small"
-        if self.gaps:
-            return (
-                "meant for 90 %, held about 2 times in 3 on planted curves where most of it is, as with "
-                f"{self.gaps[0].factor} here, of what happens between seen values: a smooth curve errs less, a peak "
-                "between them more"
-            )
-        if self.scale is not None and self.scale.name == "log":
-            return "meant for 90 %, held about 5 times in 6 on planted tables whose effects multiply"
-        if self.scale is not None and self.scale.name == "rank":
-            return "meant for 90 %, held about 3 times in 4 on planted tables with such answers"
-        return "90 %"
-
-    @property
-    def substituted(self) -> str:
-        """What substitution covers and how often it was right, beside a guess."""
-        told = self.substitution
-        if told is None:
-            return ""
-        words = f"covers {told['covered']:,} of {told['asked']:,}"
-        if told["right"] is None or told["guessed"] is None:
-            return f"{words}; it covers no stand-in, so it was not tried"
-        right = f"it had {per_cent(told['right'])} right, the commonest class {per_cent(told['guessed'])}"
-        words += f"; of {told['tried']:,} stand-ins that it covers {right}"
-        if self.covers_all:
-            more = any(r.rule == self.rule == "substitution" and r.uncharged < r.error for r in self.rules)
-            return words + ("; the forecast is larger, since the rule was chosen by them" if more else "")
-        left = f"the other {told['asked'] - told['covered']:,} get the commonest class"
-        if told["elsewhere"] is None:
-            return f"{words}; {left}, which was not tried on such"
-        return f"{words}; {left}, which was right in {per_cent(told['elsewhere'])} of the stand-ins not covered"
-
-    @property
     def covers_all(self) -> bool:
         """Whether substitution covers every asked cell."""
         return self.substitution is not None and self.substitution["covered"] == self.substitution["asked"]
-
-    @property
-    def choice(self) -> str:
-        """How the recommended rule was chosen: of classes not by the errors that are shown."""
-        charged = [f"{r.rule} {shown(r.uncharged)}" for r in self.rules if r.uncharged != r.error]
-        if self.metric == "rmse" or not charged:
-            apart = f"by at most 0.5 % or a third of a standard error{self._few}"
-            scale = (
-                "; of sums on several scales that on which the seen answers are likelier, unless it clearly errs more"
-            )
-            said = f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}"
-            lost = any(rule.rule.endswith(" scale") for rule in self._smaller)
-            return f"{said}{scale if self.scale is not None or lost else ''}{self._on}"
-        who = "they and their choice" if self.share else "they"
-        added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
-        gains = " and that still errs less than the same answer for all" if self.metric == "log loss" else ""
-        return f"recommended is the rule whose error was smallest {added}{gains}, or a simpler one that was as good"
-
-    @property
-    def unlike_shown(self) -> str:
-        """Why the recommended rule is not that of the smallest error, as they are shown; none where it is."""
-        return self.choice if self._smaller else ""
-
-    @property
-    def _smaller(self) -> list[RuleError]:
-        """Rules of a smaller error than the recommended one, as they are shown."""
-        own = next((r.error for r in self.rules if r.rule == self.rule), self.error)
-        return [r for r in self.rules if r.error < own and shown(r.error, self.share) != shown(own, self.share)]
-
-    def less_than_sums(self) -> str:
-        """That the rule errs less than the assumed one, in numbers: those that are shown, or else those that it was
-        chosen by, before something was added for what it learnt, beside those shown; none where neither are less."""
-        own = next((r for r in self.rules if r.rule == self.rule), None)
-        if own is None or self.assumed is None:
-            return ""
-        with_it = " against ".join(apart(self.error, self.assumed.error, self.share))
-        charged = f", before something is added for what each learnt; {with_it} with it"
-        for one, two, how in (
-            (self.error, self.assumed.error, ""), (own.uncharged, self.assumed.uncharged, charged),
-        ):  # fmt: skip
-            rule, sums = apart(one, two, self.share)
-            if one < two and rule != sums:
-                return f"{rule} against {sums} of sums{how}"
-        return ""
-
-    @property
-    def _few(self) -> str:
-        """What the means of few rows count in that choice."""
-        if not isinstance(self._best, Adding) or not self._best.weighed:
-            return ""
-        weigh = self._best.cells.weights is not None
-        return f"; there {'rows that weigh little' if weigh else 'means of few rows'} count less"
-
-    @property
-    def _on(self) -> str:
-        """What the recommended rule's scale means, where people may not know."""
-        odds = "; on a log-odds scale effects multiply the odds (60 % are odds of 60 to 40)"
-        return odds if self.scale is not None and self.scale.name == "log-odds" else ""
 
     @property
     def scale(self) -> Scale | None:
@@ -401,7 +230,7 @@ class Forecast:
             "gaps": [vars(gap) for gap in self.gaps],
             "own_ranges": [own.to_dict() for own in self.own_ranges],
         }
-        return {**shown, **listed, "choice": self.choice}
+        return {**shown, "level": forecast_words.level(self), **listed, "choice": forecast_words.choice(self)}
 
     def estimate(self, codes: Ints, target: Target | None = None) -> Estimates:
         """With ``target``, the answers of the seen cells, also the range of a single new row."""
@@ -427,34 +256,3 @@ class Forecast:
         if target is None or target.scatter is None:
             return Estimates(answers, *ends)
         return Estimates(answers, *ends, *rule.interval(codes, wide, np.hypot(off, rule.scatter_beyond(codes, target))))
-
-
-def per_cent(share: float, decimals: int = 0) -> str:
-    """A share as a person reads it; 100 % only where it is all."""
-    most = 100.0 if share >= 1 else 100 - 10.0**-decimals
-    return f"{min(100 * share, most):.{decimals}f} %"
-
-
-def shown(value: float, share: bool = False) -> str:
-    """Three digits, and no power of ten where people write thousands; a share in per cent."""
-    if share:
-        return f"{shown(100 * value)} %"
-    return f"{value:,.0f}" if 1_000 <= abs(value) < 1e9 else f"{value:.3g}"
-
-
-def range_of(low: float, high: float, say: Callable[[float], str] = shown) -> str:
-    """A range as people say it, also one that is open at an end."""
-    if math.isinf(low) or math.isinf(high):
-        ends = [f"{say(end)} or {which}" for end, which in ((low, "more"), (high, "less")) if math.isfinite(end)]
-        return ends[0] if ends else "any number"
-    return f"{say(low)} to {say(high)}"
-
-
-def apart(one: float, two: float, share: bool = False) -> tuple[str, str]:
-    """Two values as shown, with a fourth digit where three do not tell them apart."""
-    if share:
-        first, second = apart(100 * one, 100 * two)
-        return f"{first} %", f"{second} %"
-    if shown(one) != shown(two) or f"{one:.4g}" == f"{two:.4g}" or abs(one) >= 1_000:
-        return shown(one), shown(two)
-    return f"{one:#.4g}", f"{two:#.4g}"

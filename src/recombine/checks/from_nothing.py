@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from recombine.checks.as_read import per_cent
 from recombine.checks.cells import cells_with
-from recombine.checks.expected import per_cent
 from recombine.checks.exported import run_sheet
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.optimal import choose

@@ -23,8 +23,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import fdtrc
 
+from recombine.checks.as_read import per_cent
 from recombine.checks.bystanders import MOST_COLUMNS
-from recombine.checks.expected import per_cent
 from recombine.checks.headed import Headed
 from recombine.checks.modular import Floats, Ints
 from recombine.errors import InputError

@@ -10,7 +10,8 @@ from statistics import median
 import numpy as np
 
 from recombine.checks.adding import Adding
-from recombine.checks.expected import Forecast, apart, shown
+from recombine.checks.as_read import apart, shown
+from recombine.checks.expected import Forecast
 from recombine.checks.given import MOST_WRITTEN
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import chdtri, stdtrit
 
-from recombine.checks.expected import shown
+from recombine.checks.as_read import shown
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.noisy import row_noise

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.checks.expected import Forecast, shown
+from recombine.checks.as_read import shown
+from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.space import Codes

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.checks.expected import shown
+from recombine.checks.as_read import shown
 from recombine.checks.modular import Floats
 from recombine.checks.outright import Outright
 from recombine.space import Codes, FactorSpace

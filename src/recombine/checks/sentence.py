@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from recombine.checks.as_read import apart
 from recombine.checks.doubt import DOUBT, against, evidence, not_shown
-from recombine.checks.expected import apart
+from recombine.checks.forecast_words import against_many, less_than_sums, substituted
 from recombine.checks.headed import gists
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ def sentence(result: CheckResult) -> str:
         said += f" Asked about are only {result.asked} (--grid)."
     if result.forecast is None:
         return said
-    of = f"This is of {result.of_means}{result.forecast.against_many}. " if result.of_means else ""
+    of = f"This is of {result.of_means}{against_many(result.forecast)}. " if result.of_means else ""
     of += "" if result.shifts is None else result.shifts.others(result.forecast)
     of += f"{PER_ROW} {_wrong(result)} " if result.forecast.metric == "log loss" else ""
-    of += f"Substitution: {REPLACED}; it {result.forecast.substituted}. " if result.rule == "substitution" else ""
+    of += f"Substitution: {REPLACED}; it {substituted(result.forecast)}. " if result.rule == "substitution" else ""
     corner = result.forecast.corner
     but = f", but {corner.words}" if corner is not None and corner.words not in said else ""
     return f"{result.expected} {of}{said} {LIKE_THE_SEEN}{but}."
@@ -109,7 +110,7 @@ def _rather(result: CheckResult) -> str:
     sums = ("additive", "constant", "pairs" if result.order > 1 else "additive")
     if found is None or found.assumed is None or found.rule.startswith(sums):
         return ""
-    if not (less := found.less_than_sums()) or found.error >= found.assumed.error:
+    if not (less := less_than_sums(found)) or found.error >= found.assumed.error:
         as_much = f"; the answers given are of the rule “{found.rule}”, which errs about as much as sums"
         return as_much + (f" ({less})" if less else "")
     less = f"it erred less on combinations left out ({less}), though that may be chance"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.checks.expected import shown
+from recombine.checks.as_read import shown
 from recombine.checks.given import Given
 from recombine.checks.headed import Headed
 from recombine.checks.identifiability import Identifiability

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from recombine.checks.expected import shown
+from recombine.checks.as_read import shown
 from recombine.checks.harder import Harder
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.outliers import code_for_missing, off_the_sum, outliers, rows_apart, wrong_of_two

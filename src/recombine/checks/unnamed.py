@@ -22,12 +22,12 @@ from scipy.sparse import coo_array
 from scipy.special import fdtrc, ndtri
 
 from recombine.checks import computed
+from recombine.checks.as_read import per_cent
 from recombine.checks.between import Means, Way, by_dealing, kept_to, one_each
 from recombine.checks.bystanders import MOST_COLUMNS
 from recombine.checks.cases import by_cases, counts_cases, words
 from recombine.checks.curves import curves_of
 from recombine.checks.effects import EXACT, LEAST_FREEDOM
-from recombine.checks.expected import per_cent
 from recombine.checks.headed import Headed
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints

@@ -28,6 +28,7 @@ from recombine.checks.confounding import Confounding
 from recombine.checks.doubt import BESIDE, DOUBT, UNREACHED, not_shown, nowhere_shown
 from recombine.checks.elsewhere import elsewhere
 from recombine.checks.expected import Forecast
+from recombine.checks.forecast_words import said
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.one_row import scattered
 from recombine.checks.planned import Plan
@@ -256,7 +257,7 @@ class CheckResult(Result):
     @property
     def expected(self) -> str:
         """The forecast in one sentence."""
-        return "" if self.forecast is None else self.forecast.said(doubted=self.doubt is not None)
+        return "" if self.forecast is None else said(self.forecast, doubted=self.doubt is not None)
 
     @property
     def elsewhere(self) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from recombine.checks.expected import shown
+from recombine.checks.as_read import shown
 from recombine.checks.forecast import forecast
 from recombine.checks.harder import Harder
 from recombine.checks.identifiability import DETERMINED, Identifiability

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from recombine.checks.forecast_words import drawn
 from recombine.cli import check_options as own
 from recombine.cli.options import (
     Bins,
@@ -171,7 +172,7 @@ def _conditions(result: CheckResult, asked: list[str], failed: list[str]) -> Non
     for text in asked:
         told = result.forecast if text.startswith("error=") else None
         if told is not None and not told.apart and abs(told.error - float(text.partition("=")[2])) < 2 * told.by_draw:
-            sys.stderr.write(f"{text} is near the forecast, {told.error:.3g}: {told.drawn}; high=X leaves a margin\n")
+            sys.stderr.write(f"{text} is near the forecast, {told.error:.3g}: {drawn(told)}; high=X leaves a margin\n")
     for text in failed:
         found, name = result.forecast, text.partition("=")[0]
         worst = None if found is None else getattr(found, f"worst_{name}", 0.0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from recombine.checks import CheckResult
-from recombine.checks.expected import per_cent, shown
+from recombine.checks.as_read import per_cent, shown
+from recombine.checks.forecast_words import unlike_shown
 from recombine.checks.tested import where_answered
 from recombine.cli.printing import counted
 from recombine.space import about, quoted
@@ -69,7 +70,7 @@ def _answers(result: CheckResult) -> list[tuple[str, str]]:
     if result.forecast is not None:
         share = result.forecast.share
         tried = ", ".join(f"{rule.rule} {shown(rule.error, share)}" for rule in result.forecast.rules)
-        why = f"; {why}" if (why := result.forecast.unlike_shown) else ""
+        why = f"; {why}" if (why := unlike_shown(result.forecast)) else ""
         found.append(("rules", f"{tried} ({result.forecast.metric}){why}"))
     there = result.rescaled is not None and where_answered(result.additivity, result.rescaled) is result.rescaled
     if result.additivity is not None and (there or not result.doubt):  # else the first sentence has it

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from recombine.checks import CheckResult, Query
-from recombine.checks.expected import CHANCES, per_cent, range_of, shown as rounded
+from recombine.checks.as_read import per_cent, range_of, shown as rounded
+from recombine.checks.expected import CHANCES
 from recombine.cli.printing import console, level, shown
 
 SHOWN = 10

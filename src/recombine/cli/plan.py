@@ -53,7 +53,7 @@ def plan_from_levels(
     check_file(out)
     check_file(sheet, out, option="--plan")
     from recombine.checks import plan
-    from recombine.checks.expected import per_cent
+    from recombine.checks.as_read import per_cent
 
     result = plan(
         levels_of(levels), int(budget), order=order, criterion=criterion,

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.checks import forecast_words
+from recombine.checks.as_read import per_cent, shown
 from recombine.checks.confounding import ONE_LEVEL
-from recombine.checks.expected import CHANCES, per_cent, shown
+from recombine.checks.expected import CHANCES
 from recombine.checks.planned import AT_SEEN
 from recombine.checks.query import THEORY
 from recombine.figures.check_cells import left_out
@@ -86,6 +88,7 @@ def check_page(result: CheckResult) -> str:
         ranged=any(q.low is not None for q in shown),
         single=any(q.row_low is not None for q in shown),
         networks=any(q.network is not None for q in shown),
+        words=forecast_words,
         rules=_rules(result),
         learner=result.prediction.learner if result.prediction else None,
         coverage=_coverage(result),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.checks.expected import per_cent, range_of
+from recombine.checks.as_read import per_cent, range_of
 from recombine.figures import check_cells as drawn
 from recombine.figures.data import label, number
 from recombine.space import quoted
