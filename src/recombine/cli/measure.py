@@ -205,7 +205,8 @@ def _show(result: MeasureResult, page: Path | None) -> None:
     from rich.table import Table
 
     from recombine.mechanisms.names import figure_words
-    from recombine.mechanisms.result import ERROR_WORDS, noise_words
+    from recombine.mechanisms.result import ERROR_WORDS
+    from recombine.mechanisms.verdict_words import noise_words
 
     where = console()
     print_verdict(result.verdict, COLOURS.get(result.verdict, "default"), result.sentence())

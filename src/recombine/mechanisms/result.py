@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,16 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import GIVEN, Compared, Comparison, unread
+from recombine.mechanisms.comparing import Compared, Comparison
 from recombine.mechanisms.determined import LeftOpen
-from recombine.mechanisms.evidence import simplest
 from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.losing import LITTLE
-from recombine.mechanisms.names import NOTHING, brief, figure_words, ranged, share
-from recombine.mechanisms.noted import unread_factors
-from recombine.mechanisms.overfitting import better_on_training_rows, noisier
-from recombine.mechanisms.same import SAME
-from recombine.mechanisms.told_apart import FAR_LESS
+from recombine.mechanisms.names import brief, share
+from recombine.mechanisms.verdict_words import verdict_words
 from recombine.result import Result
 from recombine.statistics import Interval
 
@@ -29,12 +23,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = 2
-LEVEL_WORDS = " (95 %)"
 RARE = 0.1
 """Of two classes one with a smaller share of the training rows is rare."""
-ENOUGH = 20
-"""Unseen combinations below which the sentence says how much so few leave open."""
-ADD = "add predictions for training rows or, better, for new rows of seen combinations"
 LISTED = 1_000
 """Unseen combinations that are listed, the worst first."""
 ERROR_WORDS = {
@@ -125,129 +115,7 @@ class MeasureResult(Result):
 
     def sentence(self) -> str:
         """The verdict in one or two sentences, each mechanism with its number; and what to look at first."""
-        return f"{self._verdict()} {self.look}".rstrip()
-
-    def _verdict(self) -> str:
-        if self.verdict == "not fitted":
-            after = (
-                self._cut or ""
-                if self.look
-                else self._cut or " What it does elsewhere says little about how it composes."
-            )
-            return f"On its training data it does not count as fitted: {self.why}.{self._aside()}{after}"
-        if self.verdict == "nothing unseen":
-            told = f"Every combination asked about was seen in training; the error on them is {ranged(self.seen)}."
-            return told + self._aside()
-        if self.verdict == "nothing seen":
-            return (
-                f"The error on unseen combinations is {ranged(self.unseen)}; no seen combination was asked about, so "
-                f"neither the fit nor the gap can be judged: {ADD}.{self._beside()}" + f" {self.why}." * bool(self.why)
-            )
-        rows = "new rows of seen ones" if self.answers.like else "the training rows of seen ones"
-        numbers = (
-            f"error {ranged(self.unseen)}{LEVEL_WORDS * self.unseen.bounded} on unseen combinations against "
-            f"{ranged(self.seen)} on {rows}, " + self.beyond(f"a gap of {ranged(self.gap)}")
-        )
-        learnt = share(self.training.mean)
-        besides = f" It overfits besides: the error on training rows is {learnt}{self._unless}."
-        besides *= self._better_on_training_rows and not self.look
-        if self.verdict == "composes":
-            how = self.why or f"as it answers seen ones, to within the margin of {self.settings['margin']:g}"
-            return f"It answers unseen combinations {how}: {numbers}.{self._tested()}{besides}{self._beside()}"
-        if self.verdict == "overfits":
-            return (
-                f"It overfits, {self.why or 'and not composing is not what fails'}: {numbers}, where the error on "
-                f"training rows is {learnt}{self._unless}.{self._beside()}"
-            )
-        if self.verdict == "unclear":
-            constant = self.comparison.constant
-            cut = "" if constant is None or constant.difference.high < 0 else self._cut
-            return (
-                f"Whether it fails on unseen combinations is not clear: {numbers}; {self.why}.{besides}{self._beside()}"
-                f"{cut}"
-            )
-        named = [f"{e.mechanism} ({e.numbers()})" for e in self.evidence if e.named]
-        how = f"Mechanism: {'; '.join(named)}." if named else (
-            f"The other {'one errs' if self.rest[0] == 1 else f'{self.rest[0]:,} err'} by {share(self.rest[1])}, "
-            f"seen ones by {share(self.seen.mean)}."
-            if self.rest else _silent(self.evidence, unread_factors(self.answers))
-        )  # fmt: skip
-        start = "It fails on unseen combinations" if self.verdict == "fails" else "It composes in part"
-        part = f" {self.why[0].upper()}{self.why[1:]}." if self.why else ""
-        return f"{start}: {numbers}.{besides}{self._beside()}{part} {how}"
-
-    @property
-    def _cut(self) -> str:
-        """What was done to probabilities, in a sentence, where they could be judged as they are."""
-        cut = "log loss" in self.answers.scores and self.answers.classes == ("0", "1") and SAME not in self.look
-        return " Probabilities were cut at 0.5; --target-kind number judges them as they are." * cut
-
-    def _tested(self) -> str:
-        """How few unseen combinations were tested, and what share of others none of them would have shown."""
-        count = int(self.answers.unseen.sum())
-        if count >= ENOUGH:
-            return ""
-        only = f"Only {count} unseen combination{'s were' if count > 1 else ' was'} tested"
-        left = f"up to {1 - 0.05 ** (1 / count):.0%} of all others could still fail"
-        return f" {only}: {left} (95 %, if these were drawn at random)."
-
-    @property
-    def _better_on_training_rows(self) -> bool:
-        """Whether training rows are answered better than new rows of seen combinations, by more than the margin."""
-        return better_on_training_rows(self.answers, self.seen, self.training.mean, self.settings["margin"])
-
-    @property
-    def _unless(self) -> str:
-        """On what it hangs that it overfits, where the noise of training rows and of new ones is not known."""
-        known = self.comparison.floor.over == GIVEN or noisier(self.answers) is not None
-        return "" if known else " (unless test rows are noisier than training rows, which too few rows tell)"
-
-    def beyond(self, gap: str) -> str:
-        """The gap, and the noise that was taken off both errors before they were compared, in words."""
-        seen, unseen = self.noise
-        if max(self.noise) <= 0:
-            return gap
-        if (
-            unseen > self.unseen.mean + NOTHING or seen > self.seen.mean + NOTHING
-        ):  # It was told from rows of a few combinations.
-            return f"beside a noise of {share(unseen)} and {share(seen)}: beyond it, {gap}"
-        noise = "noise" if unread(self.answers) >= FAR_LESS else "what it leaves of the noise"
-        parts = [
-            "all" if of - own <= NOTHING else "nearly all" if share(own) == share(of) else share(own)
-            for own, of in ((unseen, self.unseen.mean), (seen, self.seen.mean))
-        ]
-        if parts[0] == parts[1] and parts[0].endswith("all"):
-            return f"{parts[0]} of it {noise}: beyond that, {gap}"
-        if not any(part.endswith("all") for part in parts):
-            return f"of which {parts[0]} and {parts[1]} are {noise}: beyond it, {gap}"
-        return f"of which {parts[0]} on unseen and {parts[1]} on seen ones are {noise}: beyond it, {gap}"
-
-    def _aside(self) -> str:
-        """How many members were left out, in a sentence; none where all diverged."""
-        out = {"diverged": self.diverged * (self.fits or self.unfitted > 0), "did not fit": self.unfitted * self.fits}
-        of = f"of {len(self.answers.members) + sum(out.values()):,} members"
-        return "".join(f" {n:,} {of} {what} and {'is' if n == 1 else 'are'} left out." for what, n in out.items() if n)
-
-    def _beside(self) -> str:
-        """The members left out, and the learner beside simple rules, in a sentence each."""
-        rules = (self.comparison.constant, self.comparison.adding, self.comparison.best)
-        shown = [c for c in rules if c is not None]
-        shown += [c for c in self.comparison.others if not c.rule]
-        texts = list(dict.fromkeys(
-            f"{brief(c.name)} {share(c.error.mean)}" + f" ({c.verdict})" * bool(c.verdict) for c in shown
-        ))  # fmt: skip
-        recall = [(k, v, side) for side, of in self.scores().items() for k, v in of.items() if k.startswith("recall")]
-        if len(self.answers.classes or ()) > 2 and not (
-            len(recall) == 2 and (recall[1][1] or 0) < (recall[0][1] or 0) / 2
-        ):
-            recall = []  # Of several classes one is always the worst.
-        found = ", ".join(f"{share(v)} on {side}" for _, v, side in recall)
-        worst = ", the worst class on unseen ones" * (len(self.answers.classes or ()) > 2)
-        rare = f" {recall[0][0].replace('recall', 'Recall', 1)}{worst}: {found} combinations." if recall else ""
-        guess = self.left_open
-        open_ = f" (rules are arbitrary at {guess.count:,} of {guess.of:,} combinations)" * bool(guess.count)
-        beside = f" On the same unseen rows, {', '.join(texts)}{open_}." if texts and self.answers.unseen.any() else ""
-        return self._aside() + beside + rare
+        return f"{verdict_words(self)} {self.look}".rstrip()
 
     @property
     def worst_level(self) -> dict[str, Any] | None:
@@ -447,21 +315,6 @@ class MeasureResult(Result):
         }
 
 
-def noise_words(result: MeasureResult) -> str:
-    """The error that is left to whoever knows the factors alone, in words, beside that of one that reads more."""
-    floor = result.comparison.floor
-    if not np.isfinite(floor.mean):
-        return "unknown, as few rows share a combination"
-    if floor.over == GIVEN:
-        return f"error {share(floor.mean)}, as was said"
-    if floor.mean > 0 and unread(result.answers) < LITTLE:
-        own = f"error {share(result.noise[0])} on seen and {share(result.noise[1])} on unseen combinations"
-        return f"{own}: what it does not tell apart; who knows the factors alone is left {figure_words(floor)}"
-    weighed = "; the gap weighs combinations alike, this figure examples" * (max(result.noise) > 0)
-    differ = "differ in their answer" if floor.mean > 0 else "agree"
-    return f"error {figure_words(floor)}: rows of one combination {differ}{weighed}"
-
-
 def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
     """Answers (members × combinations × …) in words: the most frequent class, or the mean number; none for many."""
     mean = values.mean(axis=0)
@@ -470,25 +323,6 @@ def _said(answers: Answers, values: np.ndarray[Any, Any]) -> list[Any]:
     if answers.classes is not None:
         return [answers.classes[i] for i in mean.argmax(axis=1).tolist()]
     return list(mean[:, 0].tolist()) if mean.shape[1] == 1 else [None] * len(mean)
-
-
-def _silent(evidence: Sequence[Finding], unread: Sequence[str] = ()) -> str:
-    """That no mechanism is named and, where one comes near, which and what it lacks. ``unread``: factors that no answer
-    depends on, which is seen without any measure."""
-    but = f"; but no answer depends on {' or '.join(unread)}" if unread else ""
-    if not evidence:
-        return f"No mechanism is named: no measure of one could be taken{but}."
-    first = simplest([e for e in evidence if e.puzzles])
-    near = max((e for e in evidence if e.id == first), key=lambda e: e.explains or 0.0, default=None)
-    if near is None:
-        taken = "the one measure taken does not speak" if len(evidence) == 1 else (
-            f"none of the {len(evidence)} measures taken speaks"
-        )  # fmt: skip
-        return f"No mechanism is named: {taken} for one{but}."
-    beside = "" if near.chance is None else f", {near.reference} {share(near.chance)}"
-    return (
-        f"No mechanism is named. Most like: {near.mechanism} ({ranged(near.value)} follow it{beside}), but {near.why}."
-    )
 
 
 def _plain(value: Any) -> Any:
