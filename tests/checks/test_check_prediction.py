@@ -46,8 +46,8 @@ def test_parts_add_up_and_vanish_where_never_seen():
     codes = _anchors([4])
     table = {"a": codes[:, 0], "b": codes[:, 1], "y": np.random.default_rng(0).normal(size=len(codes))}
     for query in check(table, ["a", "b"], target="y").queries:
-        assert sum(query.parts.values()) == pytest.approx(query.network)
-        assert query.parts["a × b"] == 0.0
+        assert sum(query.network_parts.values()) == pytest.approx(query.network)
+        assert query.network_parts["a × b"] == 0.0
 
 
 def test_shrinkage_of_three_factors_comes_from_the_solver_and_is_full_for_a_linear_learner():

@@ -144,6 +144,17 @@ def test_a_reader_who_has_gone_is_no_failure_and_hides_none(tmp_path: Path, more
     assert (child.returncode, said) == ((1, b"failed on undetermined\n") if more else (0, b""))
 
 
+def test_nor_does_one_who_read_both_streams(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
+    words = [sys.executable, "-m", "recombine", "check", str(tmp_path / "t.csv"), "--factors", "shape,colour"]
+    with subprocess.Popen(
+        [*words, "--fail-on", "undetermined"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.close()
+    assert child.returncode == 1
+
+
 def test_the_version_is_known_without_what_is_installed() -> None:
     code = "import sys, recombine; print('importlib.metadata' in sys.modules, recombine.__version__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -141,8 +141,8 @@ def query_record(result: CheckResult, query: Query) -> dict[str, Any]:
         record |= {"rows": query.rows, "smoothed": query.smoothed}
     if query.probabilities is not None:
         record["probabilities"] = query.probabilities
-    if query.parts is not None:
-        record["parts"] = query.parts
+    if query.network_parts is not None:
+        record["network_parts"] = query.network_parts
     if query.terms is not None:
         record["witness"] = summed(result, query.terms)
     elif query.direction is not None:

@@ -55,7 +55,7 @@ def describe(
                 min_cut=cut_of.get(i),
                 shrinkage=_share(prediction, i),
                 network=_says(prediction, target, i),
-                parts=_parts(prediction, i),
+                network_parts=_parts(prediction, i),
                 terms=terms_of.get(i),
                 direction=direction_of.get(i),
                 **estimated.get(i, {}),

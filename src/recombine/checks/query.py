@@ -50,6 +50,7 @@ class Query:
     """Of a seen combination: what the rule says, which learns from the others too."""
     network: float | str | None = None
     """What a wide network would answer: no estimate of ours."""
-    parts: dict[str, float] | None = None
+    network_parts: dict[str, float] | None = None
+    """What that is the sum of, by the factors that each part listens to."""
     terms: Terms | None = None
     direction: int | None = None

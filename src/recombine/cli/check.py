@@ -163,7 +163,8 @@ def _finish(
             from recombine.cli.check_printing import print_check
 
             print_check(result, out, best, plan)
-    _conditions(result, fail_on, failed)
+    with unread(sys.stderr):
+        _conditions(result, fail_on, failed)
     return int(bool(failed))
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from recombine.result import as_json
 
@@ -26,14 +26,16 @@ def print_json(body: dict[str, Any]) -> None:
 
 
 @contextmanager
-def unread() -> Iterator[None]:
+def unread(stream: TextIO | None = None) -> Iterator[None]:
     """That the reader of our output has gone (`recombine … | head`) is no error of ours, and no reason to forget what
-    was found: nothing is printed any more, and the verb goes on to its exit code."""
+    was found: nothing is printed any more, and the verb goes on to its exit code. ``stream``: standard output, or
+    standard error, which may go into the same pipe."""
+    stream = stream or sys.stdout
     try:
         yield
-        sys.stdout.flush()
+        stream.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def console(*, cut: bool = True) -> Console:

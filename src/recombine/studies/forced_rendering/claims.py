@@ -322,7 +322,7 @@ CLAIMS = (
           source="embedding-even, of which three of eight fitted; takes its place when it is trained",
           unit="log₁₀ of the error over a blank picture's"),
     Claim("embedding-nuclear-long", "With a tenth of the nuclear norm, trained for twice as long at a rate that falls, "
-          "it composes.",
+          "the embedding network composes.",
           _log("embedding-nuclear-long").below(-1.0, nothing=math.log10(BLANK)), "ours",
           source="embedding-nuclear and embedding-nuclear-light, of which none and two of eight fitted; takes the "
           "place of the latter when it is trained", unit="log₁₀ of the error over a blank picture's"),
