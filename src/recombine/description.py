@@ -81,19 +81,20 @@ class Description(BaseModel):
 
 
 def _plain(value: Any, resolved: bool) -> Any:
-    if isinstance(value, Description):
-        return value.resolved() if resolved else value.describe()
-    if isinstance(value, dict):
-        return {str(key): _plain(inner, resolved) for key, inner in value.items()}
+    # Numbers and texts first: there are many, and whether something is a description is a slow question.
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InputError(f"{value} cannot be part of a description; leave the setting out or give a finite number.")
+        # 1 and 1.0 describe the same computation, so they must have the same address.
+        return int(value) if value.is_integer() else value
     if isinstance(value, (list, tuple)):
         return [_plain(inner, resolved) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"{value} cannot be part of a description; leave the setting out or give a finite number.")
-    if isinstance(value, float) and value.is_integer():
-        # 1 and 1.0 describe the same computation, so they must have the same address.
-        return int(value)
-    if value is None or isinstance(value, (str, int, float, bool)):
-        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(inner, resolved) for key, inner in value.items()}
+    if isinstance(value, Description):
+        return value.resolved() if resolved else value.describe()
     to_dict = getattr(value, "to_dict", None)
     if to_dict is not None:
         return _plain(to_dict(), resolved)

@@ -197,7 +197,7 @@ class Adding:
         return self._mean(*self.effects.predict(codes, self._own(codes)), self.scale)
 
     def left_out(self, groups: Sequence[Ints]) -> Floats:
-        place, sd = np.array([(self._anew if self.saturated else self.effects.left_out)(g) for g in groups]).T
+        place, sd = np.array([self._anew(g) for g in groups]).T if self.saturated else self.effects.left_out(groups)
         self._held_against(np.array([int(group[0]) for group in groups]), place, sd)
         if not self.scale.learnt:
             return self._mean(place, sd, self.scale)[:, None]

@@ -18,9 +18,11 @@ from recombine.checks.losses import as_learnt, losses_of, metric_of, proof_of, s
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.rules import Rule
 from recombine.checks.seen_cells import Cells
-from recombine.checks.stand_ins import StandIns
+from recombine.checks.stand_ins import StandIns, stand_ins
 from recombine.checks.substitution import Substitution
 
+STAND_INS, AGAIN = 200, 5
+"""Stand-ins that are drawn, and further draws of as many."""
 
 @dataclass(frozen=True, eq=False)
 class Contest:
@@ -56,6 +58,12 @@ class Contest:
     @property
     def places(self) -> Ints:
         return self.cells.codes[self.firsts]
+
+    @cached_property
+    def further(self) -> list[list[Ints]]:
+        """The groups of further draws of stand-ins, the same ones whatever the seed."""
+        cells, draws = self.cells, (np.random.default_rng(again) for again in range(AGAIN))
+        return [stand_ins(cells.codes, cells.shape, self.asked, STAND_INS, rng, cells.curves).groups for rng in draws]
 
     @property
     def truth(self) -> Floats:

@@ -57,6 +57,8 @@ MOST_KEPT = 1_000
 RECUR = 1.25
 """Cells for each of its effects from which a block of so many is worth it."""
 CHUNK = 4_000
+AT_ONCE = 1_000_000
+"""Numbers up to which groups of one size are left out together."""
 
 Subset = tuple[int, ...]
 
@@ -341,12 +343,20 @@ class Effects:
         """L⁻¹ Xᵀ (σ² U)⁻¹, columns are training cells: C⁻¹ = (σ² U)⁻¹ − halfᵀ half."""
         return self._halves(self.design.multiply(1 / (self.sigma2 * self.noise)[:, None]).tocsr())
 
-    def left_out(self, group: Ints) -> tuple[float, float]:
-        """What the fit without these training cells says of the first of them, with its standard deviation."""
-        right = np.zeros((len(group), 2))
-        right[:, 0], right[0, 1] = self._residuals[group] / (self.sigma2 * self.noise[group]), 1
-        solved = np.linalg.solve(self._inverse(group), right)
-        return float(self.y[group[0]] - solved[0, 0]), float(np.sqrt(max(solved[0, 1], 0.0)))
+    def left_out(self, groups: Sequence[Ints]) -> tuple[Floats, Floats]:
+        """What the fit without each group of training cells says of the first of them, with its standard deviation."""
+        found, sizes = np.empty((len(groups), 2)), np.array([len(group) for group in groups])
+        for size in np.unique(sizes):
+            of_size = np.flatnonzero(sizes == size)
+            step = max(1, AT_ONCE // (size * max(size, len(self._kept))))
+            for at in (of_size[i : i + step] for i in range(0, len(of_size), step)):
+                together = np.array([groups[i] for i in at])
+                right = np.zeros((*together.shape, 2))
+                right[:, :, 0] = self._residuals[together] / (self.sigma2 * self.noise[together])
+                right[:, 0, 1] = 1
+                found[at] = np.linalg.solve(self._inverse(together), right)[:, 0]
+        first = np.array([group[0] for group in groups], dtype=np.int64)
+        return self.y[first] - found[:, 0], np.sqrt(np.maximum(found[:, 1], 0.0))
 
     def learnt_without(self, group: Ints) -> tuple[float, float] | None:
         """As `left_out`, with the variances learnt without these cells as well; None where effects are solved for, and
@@ -360,16 +370,18 @@ class Effects:
         assert found._by_cells is not None
         return float((row @ found.beta)[0]), float(np.sqrt(found._by_cells.varies(row)[0] + found.sigma2))
 
-    def _inverse(self, group: Ints) -> Floats:
-        """C⁻¹ of some training cells."""
+    def _inverse(self, groups: Ints) -> Floats:
+        """C⁻¹ of some training cells, for each row of cells."""
         if self._by_cells is not None:
-            return np.asarray(self._by_cells.inverse[np.ix_(group, group)])
-        half = self._half[0][:, group]
-        inverse = -half.T @ half
-        inverse.flat[:: len(group) + 1] += 1 / (self.sigma2 * self.noise[group])  # the diagonal
+            return np.asarray(self._by_cells.inverse[groups[:, :, None], groups[:, None, :]])
+        half = self._half[0].T[groups]
+        inverse = -half @ half.transpose(0, 2, 1)
+        diagonal = np.arange(groups.shape[1])
+        inverse[:, diagonal, diagonal] += 1 / (self.sigma2 * self.noise[groups])
         if len(self._apart):
-            alone = self._half[1][:, group]
-            inverse -= (alone.T @ alone).toarray()
+            for at, group in enumerate(groups):
+                alone = self._half[1][:, group]
+                inverse[at] -= (alone.T @ alone).toarray()
         return np.asarray(inverse)
 
     def evenly_left_out(self) -> tuple[Floats, Floats]:

@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from recombine.checks.adding import Adding
 from recombine.checks.chosen import charged_for
-from recombine.checks.contest import Contest, hold, nearer_of
+from recombine.checks.contest import STAND_INS, Contest, hold, nearer_of
 from recombine.checks.effects import DENSE
 from recombine.checks.error_range import (
     by_draw,
@@ -43,7 +43,6 @@ from recombine.checks.seen_cells import Cells
 from recombine.checks.stand_ins import stand_ins
 from recombine.checks.surface import beats_constant, each_alone
 
-STAND_INS = 200
 FEWEST = 6
 """Distinct stand-ins without which nothing is forecast."""
 SMALL = 15
@@ -55,8 +54,8 @@ ONE_SIDED = 2.576
 CHANCE, SHARED = 0.99, 1.5
 """Numbers: how sure the share of the constant's squared error that a rule takes away must be, and how many stand-ins,
 which share levels, count for one of it: on planted noise 2 to 3 of 100 pass."""
-BORDER, AGAIN = 1.3, 5
-"""How near to that it is decided by most of so many further draws of stand-ins, the same ones whatever the seed: else
+BORDER = 1.3
+"""How near to that it is decided by most of a few further draws of stand-ins, the same ones whatever the seed: else
 the verdict were a matter of the seed."""
 FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
 """Cells that are used in any case; cells × effects above which no more are."""
@@ -255,9 +254,7 @@ def _beyond_chance(contest: Contest, rule: Rule, other: Rule, margin: float, jud
     if not judged or isinstance(rule, Learner) or not 1 / BORDER < margin < BORDER:
         return margin > 1
     cells, margins = contest.cells, []
-    for again in range(AGAIN):
-        rng = np.random.default_rng(again)
-        drawn = stand_ins(cells.codes, cells.shape, contest.asked, STAND_INS, rng, cells.curves).groups
+    for drawn in contest.further:
         firsts = [int(group[0]) for group in drawn]
         two, one = (proof_of(r, r.left_out(drawn), firsts, cells, contest.sure) for r in (other, rule))
         if cells.between(contest.asked):

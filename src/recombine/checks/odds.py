@@ -58,7 +58,7 @@ class Odds:
         if self._again:
             before = [fit.precision() for fit in self.fits]
             return _shares(np.array([self._refit(group, before) for group in groups]))
-        return _shares(np.array([[fit.left_out(group)[0] for fit in self.fits] for group in groups]))
+        return _shares(np.stack([fit.left_out(groups)[0] for fit in self.fits], axis=1))
 
     def _refit(self, group: Ints, before: Sequence[Floats]) -> Floats:
         kept = np.ones(len(self._targets), dtype=bool)

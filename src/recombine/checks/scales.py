@@ -33,7 +33,9 @@ PLAIN = Scale("", lambda y: y, lambda z: z)
 def ranks(y: Floats) -> Scale:
     """Normal scores of the ranks."""
     places = _normal_scores(len(y))
-    values, first = np.unique(np.sort(y), return_index=True)
+    y = np.sort(y)
+    first = np.flatnonzero(np.append(True, y[1:] != y[:-1]))
+    values = y[first]
     middle = np.add.reduceat(places, first) / np.diff(np.append(first, len(y)))
     return Scale("rank", lambda v: np.interp(v, values, middle), lambda z: np.interp(z, middle, values), learnt=True)
 

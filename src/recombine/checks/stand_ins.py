@@ -39,7 +39,7 @@ class _Sharing:
         self._keys, self._starts, self._counts = np.unique(
             self.of_row[self._order], return_index=True, return_counts=True
         )
-
+        self._at = np.searchsorted(self._keys, self.of_row)
         self.rarest = int(self._counts.min())
 
     def counts(self, codes: Ints) -> Ints:
@@ -49,8 +49,9 @@ class _Sharing:
 
     def rows(self, row: int) -> Ints:
         """Training cells that share this one's levels."""
-        at = int(np.searchsorted(self._keys, self.of_row[row]))
-        return self._order[self._starts[at] : self._starts[at] + self._counts[at]]
+        at = self._at[row]
+        start = self._starts[at]
+        return self._order[start : start + self._counts[at]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,15 +106,15 @@ def stand_ins(
         np.array([s.counts(cells) for s in sharing]).reshape(len(sharing), len(cells)) for cells in (codes, asked)
     )
     alone = np.array([len(s.subset) == 1 for s in sharing], dtype=bool)
+    only = (of_train[alone] < 2).any(axis=0)
     by, asked_cluster = _unseen_pairs(asked, shape, sharing, of_asked)
     groups, clusters, work = [], [], 0
     turns = np.concatenate([rng.permutation(len(asked)) for _ in range(-(-count // len(asked)))])[:count]
     for q in turns:
         wanted = of_asked[:, q]
         tried = rng.integers(len(codes), size=TRIED)
-        have = of_train[:, tried] - 1
-        apart = np.abs(np.log((have + 0.5) / (wanted[:, None] + 0.5))).sum(axis=0)
-        apart[(have[alone] < 1).any(axis=0)] = np.inf
+        apart = np.abs(np.log((of_train[:, tried] - 0.5) / (wanted + 0.5)[:, None])).sum(axis=0)
+        apart[only[tried]] = np.inf
         for gap in gaps:
             apart[~gap.fits(tried, q)] = np.inf
         best = int(np.argmin(apart))
@@ -121,17 +122,18 @@ def stand_ins(
             continue
         row = int(tried[best])
         near = sorted({row}.union(*(gap.rows(row, q).tolist() for gap in gaps)))
-        group = _left_out(row, near, wanted, have[:, best], sharing, rng) if len(near) <= LARGEST_GROUP else None
+        if len(near) > LARGEST_GROUP:
+            continue
+        group = _left_out(row, near, wanted, of_train[:, row] - 1, sharing, rng)
         if group is None:
             continue
-        whole = [
-            same.rows(row) for same, want in zip(sharing, wanted, strict=True) if len(same.subset) > 1 and not want
-        ]
+        whole = [sharing[i].rows(row) for i in np.flatnonzero(~alone & (wanted == 0))]
         name = (int(by[q]), int(sharing[by[q]].rows(row).min()) if by[q] >= 0 else row)
-        gone = np.isin(np.arange(len(codes)), group) if whole else np.zeros(0, dtype=bool)
-        mates = (
-            [m for m in reduce(np.intersect1d, whole) if m != row and _levels_left(m, gone, sharing)] if whole else []
-        )
+        mates = list[int]()
+        if whole:
+            gone = np.zeros(len(codes), dtype=bool)
+            gone[group] = True
+            mates = [m for m in reduce(np.intersect1d, whole) if m != row and _levels_left(m, gone, sharing)]
         for first in [row, *([int(rng.choice(mates))] if mates else [])]:
             groups.append(np.concatenate([[first], group[group != first]]))
             clusters.append(name)
@@ -206,12 +208,10 @@ def _left_out(
 ) -> Ints | None:
     gone = np.zeros(len(sharing[0].of_row) if sharing else max(near) + 1, dtype=bool)
     gone[near] = True
-    for want, has, same in zip(wanted, have, sharing, strict=True):
-        if has <= want + np.sqrt(want):
-            continue
-        left = same.rows(row)
+    for i in np.flatnonzero(have > wanted + np.sqrt(wanted)):
+        left = sharing[i].rows(row)
         left = left[~gone[left]]
-        gone[rng.permutation(left)[: max(0, len(left) - int(want))]] = True
+        gone[rng.permutation(left)[: max(0, len(left) - int(wanted[i]))]] = True
     if not _levels_left(row, gone, sharing):
         return None
     gone[row] = False

@@ -86,8 +86,7 @@ def _referred(store: Store, keep: list[str], keep_from: list[Path]) -> set[str]:
     """The addresses that studies refer to at any scale, and those that a person names."""
     from recombine.studies import SCALES, STUDIES
 
-    studies = STUDIES.values()
-    addresses = {run.address for s in studies for scale in SCALES for run in s.runs(scale, None).values()}
+    addresses: set[str] = set()
     for folder in keep_from:
         addresses |= _named_in(folder)
     there = list(store.addresses()) if keep else []
@@ -96,7 +95,8 @@ def _referred(store: Store, keep: list[str], keep_from: list[Path]) -> set[str]:
         if not begin_so:
             raise InputError(f"no run in {store.name!r} begins with {prefix[:80]!r}; give 4 or more letters of one.")
         addresses |= begin_so
-    return addresses
+    studies = STUDIES.values()
+    return addresses | {run.address for s in studies for scale in SCALES for run in s.runs(scale, None).values()}
 
 
 def _named_in(folder: Path) -> set[str]:

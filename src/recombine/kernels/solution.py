@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import ArrayLike
 
 from recombine.errors import InputError
@@ -79,9 +78,6 @@ class Solution:
         """Sum of the dual over training points that agree with each query, one pass over both sets; (..., m)."""
         seen = len(self.train)
         ids = sub_combination_ids(np.concatenate([self.train, queries]), components)
-        groups = scipy.sparse.csr_array(
-            (np.ones(seen), ids[:seen], np.arange(seen + 1)), shape=(seen, int(ids.max()) + 1)
-        )
-        flat = self.dual.reshape(-1, seen)
-        sums: FloatArray = (groups.T @ flat.T).T
+        flat, count = self.dual.reshape(-1, seen), int(ids.max()) + 1
+        sums = np.array([np.bincount(ids[:seen], dual, count) for dual in flat]).reshape(-1, count)
         return sums[:, ids[seen:]].reshape(*self.dual.shape[:-1], len(queries))
