@@ -23,7 +23,7 @@ from recombine.mechanisms.remarks import remarks, rows_words
 from recombine.mechanisms.spelled import spelled_alike
 from recombine.mechanisms.sure import CONFIDENCE
 from recombine.statistics import FloatArray
-from recombine.support.scan import collect, scan
+from recombine.support.scan import collect, scan, settled
 from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
 
 
@@ -160,6 +160,7 @@ def _read(
     flags = None if columns.kind == "class" or taught is None else among(frame, taught, how.target, column)
     if flags is not None:
         frame = frame.with_columns(flag.alias(name) for flag, name in zip(flags, copies, strict=True))
+    frame = settled(frame)
     frames = [frame]
     if known is not None:
         frames.append(known.with_columns(columns.answer(how.target).alias(how.target)) if told else known)

@@ -117,6 +117,11 @@ def collect(lazy: pl.LazyFrame) -> pl.DataFrame:
         raise InputError(f"the table cannot be read: {_first_line(error)}") from None
 
 
+def settled(lazy: pl.LazyFrame) -> pl.LazyFrame:
+    """The same rows, worked out once where they are few: what is asked of them next need not do it again."""
+    return Small(collect(lazy)) if isinstance(lazy, Small) else lazy
+
+
 def rows_of(frames: list[pl.LazyFrame], text: pl.Expr) -> dict[str, int]:
     """In how many rows each text stands."""
     each = [collect(f.group_by(text.alias("text")).agg(pl.len().alias("rows"))) for f in frames]

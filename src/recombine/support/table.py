@@ -24,7 +24,7 @@ from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answ
 from recombine.support.copies import without_copies
 from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.numerals import DASHES, read_numbers
-from recombine.support.scan import Said, collect, scan
+from recombine.support.scan import Said, collect, scan, settled
 from recombine.support.support import Explicit
 from recombine.support.weights import Weighing, Weights, find_weights
 
@@ -265,7 +265,7 @@ def _cut(frame: pl.LazyFrame, column: str, value: str) -> list[pl.LazyFrame]:
         raise unknown(f"value of the split column {column!r}:", value, sorted(values))
     if len(values) < 2 and not collect(frame.select(pl.col(column).is_null().any()))[0, 0]:
         raise InputError(f"every row has {column} = {value!r}, so the split leaves nothing to train on.")
-    return [frame.filter(~is_test), frame.filter(is_test)]
+    return [settled(frame.filter(~is_test)), settled(frame.filter(is_test))]
 
 
 def _as_text(column: str, frame: pl.LazyFrame) -> pl.Expr:
