@@ -87,5 +87,6 @@ def test_the_block_set_apart_changes_nothing_but_the_work(monkeypatch):
     assert not len(whole._apart)
     asked = np.argwhere(np.ones(SHAPE))
     np.testing.assert_allclose(apart.predict(asked), whole.predict(asked), rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(apart.left_out(np.array([3, 7, 20])), whole.left_out(np.array([3, 7, 20])), rtol=1e-8)
+    groups = [np.array([3, 7, 20]), np.array([4]), np.array([20, 3, 7])]
+    np.testing.assert_allclose(apart.left_out(groups), whole.left_out(groups), rtol=1e-8)
     np.testing.assert_allclose(apart.each_left_out(), whole.each_left_out(), rtol=1e-8, atol=1e-8)

@@ -86,7 +86,7 @@ def test_names_are_given_once(study: Study[Any]) -> None:
 
 
 def test_every_claim_can_fail(study: Study[Any], results: StudyResult) -> None:
-    assert unfailing(study, results.tables) == []
+    assert unfailing(study, results.tables, tries=3) == []  # what holds on two of three is tried on twenty more
 
 
 def test_committed_claims_and_tables_are_what_the_study_says(study: Study[Any], results: StudyResult,
