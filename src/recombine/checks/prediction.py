@@ -214,10 +214,10 @@ def _shortcut(
         {chosen: float(fit.part(chosen, more) @ (answers - centre)) for chosen in wrong} for fit in (solution, shown)
     )
     wrong = [chosen for chosen in wrong if before[chosen] < 0 and after[chosen] > KEPT * before[chosen]]
-    wrong = [chosen for chosen in wrong if _associated(train, known.shape, chosen, y)]
-    if not wrong:
+    worst_first = sorted(wrong, key=lambda chosen: there[chosen])
+    worst = next((chosen for chosen in worst_first if _associated(train, known.shape, chosen, y)), None)
+    if worst is None:
         return None
-    worst = min(wrong, key=lambda chosen: there[chosen])
     return Shortcut(
         tuple(names[k] for k in worst), here[worst] / whole, there[worst] / scale, -there[worst] > pull, judged
     )

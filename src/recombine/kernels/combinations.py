@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from recombine.errors import InputError
 from recombine.kernels.moebius import IntArray
 
+LARGEST_ID = 2**62
+
 
 def as_combinations(values: ArrayLike, components: int, what: str) -> IntArray:
     """Integer array of shape (..., n, components); `what` names the argument in an error."""
@@ -42,12 +44,15 @@ def shared_components(a: IntArray, b: IntArray) -> IntArray:
 
 def sub_combination_ids(combinations: IntArray, components: Sequence[int]) -> IntArray:
     """Number the distinct sub-combinations on the given components; (n, C) gives (n,), equal rows equal numbers."""
-    ids = np.zeros(len(combinations), dtype=np.intp)
+    ids, size = np.zeros(len(combinations), dtype=np.intp), 1
     for component in components:
         column = combinations[:, component]
-        # Renumbering after every column keeps the mixed-radix code far from overflow for any number of levels.
-        ids = np.unique(ids * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].reshape(-1)
-    return ids
+        levels = int(column.max(initial=0)) + 1
+        if size * levels > LARGEST_ID:  # Renumbered, the mixed-radix code stays far from overflow.
+            ids = np.unique(ids, return_inverse=True)[1].reshape(-1)
+            size = len(ids)
+        ids, size = ids * levels + column, size * levels
+    return np.unique(ids, return_inverse=True)[1].reshape(-1)
 
 
 def is_distinct(combinations: IntArray) -> bool:
