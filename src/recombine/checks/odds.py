@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit, softmax
 
-from recombine.checks.effects import LEAST, Effects
+from recombine.checks.effects import AT_ONCE, LEAST, Effects
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.seen_cells import Cells
 
@@ -56,45 +56,50 @@ class Odds:
     def left_out(self, groups: Sequence[Ints]) -> Floats:
         """Fitted again where that is cheap, else one Newton step from the whole fit; the blocks' variances stay."""
         if self._again:
-            before = [fit.precision() for fit in self.fits]
-            return _shares(np.array([self._refit(group, before) for group in groups]))
+            step = max(1, AT_ONCE // self.fits[0].dense.size)
+            parts = (groups[at : at + step] for at in range(0, len(groups), step))
+            return _shares(np.concatenate([self._refitted(part) for part in parts]))
         return _shares(np.stack([fit.left_out(groups)[0] for fit in self.fits], axis=1))
 
-    def _refit(self, group: Ints, before: Sequence[Floats]) -> Floats:
-        kept = np.ones(len(self._targets), dtype=bool)
-        kept[group] = False
-        x, rows, share = self.fits[0].dense[kept], self._cells.rows[kept], self._targets[kept]
-        beta = _centred(np.stack([fit.beta for fit in self.fits], axis=1))
+    def _refitted(self, groups: Sequence[Ints]) -> Floats:
+        """Log-odds of the first cell of each group by a fit without the group, all of them stepped together."""
+        x, rows = self.fits[0].dense, np.tile(self._cells.rows.astype(np.float64), (len(groups), 1))
+        for kept, group in zip(rows, groups, strict=True):
+            kept[group] = 0.0
+        beta = np.tile(_centred(np.stack([fit.beta for fit in self.fits], axis=1)), (len(groups), 1, 1))
+        left, diagonal = np.arange(len(groups)), np.arange(x.shape[1])
         for _ in range(NEWTON):
-            working, weight = _working(np.clip(x @ beta, -8, 8), share)
-            moved = np.empty_like(beta)
-            for c, precision in enumerate(before):
-                weighted = x * (weight[:, c] * rows)[:, None]
-                system = weighted.T @ x
-                system.flat[:: len(system) + 1] += precision  # the diagonal
-                moved[:, c] = np.linalg.solve(system, weighted.T @ working[:, c])
-            moved = _centred(moved)
-            still, beta = np.abs(moved - beta).max() < 1e-3, moved
-            if still:
+            before = beta[left]
+            working, weight = _working(np.clip(x @ before, -8, 8), self._targets)
+            moved = np.empty_like(before)
+            for c, fit in enumerate(self.fits):
+                weighted = (x * (weight[:, :, c] * rows[left])[:, :, None]).transpose(0, 2, 1)
+                system = weighted @ x
+                system[:, diagonal, diagonal] += fit.precision()
+                moved[:, :, c] = np.linalg.solve(system, weighted @ working[:, :, c, None])[:, :, 0]
+            beta[left] = moved = _centred(moved)
+            left = left[np.abs(moved - before).max(axis=(1, 2)) >= 1e-3]
+            if not len(left):
                 break
-        return np.asarray(self.fits[0].dense[group[0]] @ beta)
+        first = x[[int(group[0]) for group in groups]]
+        return np.asarray((first[:, None, :] @ beta)[:, 0])
 
 
 def _working(eta: Floats, share: Floats) -> tuple[Floats, Floats]:
     """Answers and weights of the least-squares problem that one Newton step solves. Of several classes each by itself:
     with weights p what these have in common adds up to nothing, as (diag p − p pᵀ) diag(1/p) r = r where Σ r = 0."""
-    if eta.shape[1] == 1:
+    if eta.shape[-1] == 1:
         p = expit(eta)
         weight = np.maximum(p * (1 - p), 1e-3)
     else:
-        p = softmax(eta, axis=1)
+        p = softmax(eta, axis=-1)
         weight = np.maximum(p, 1e-3)
     return eta + (share - p) / weight, weight
 
 
 def _centred(beta: Floats) -> Floats:
     """The smallest effects with the same chances: what all classes have in common changes none."""
-    return beta if beta.shape[1] == 1 else beta - beta.mean(axis=1, keepdims=True)
+    return beta if beta.shape[-1] == 1 else beta - beta.mean(axis=-1, keepdims=True)
 
 
 def _in_common(fits: Sequence[Effects], beta: Floats, share: Floats) -> Floats:
