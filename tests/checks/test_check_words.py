@@ -174,7 +174,7 @@ def test_a_scale_is_said_to_do_best_only_where_the_difference_is_no_chance():
 
 def test_sums_of_added_effects_seldom_do_best_on_another_scale_and_those_of_multiplied_ones_do():
     told = {"added": 0, "multiplied": 0}
-    for seed, kind in itertools.product(range(20), told):
+    for seed, kind in itertools.product(range(12), told):
         rng, cells = np.random.default_rng(seed), grid(10, 5)
         sums = rng.normal(0, 0.3, 10)[cells[:, 0]] + rng.normal(0, 0.5, 5)[cells[:, 1]] + rng.normal(0, 0.05, 50)
         order = rng.permutation(50)
@@ -182,8 +182,8 @@ def test_sums_of_added_effects_seldom_do_best_on_another_scale_and_those_of_mult
         y = {"added": 6 + sums, "multiplied": np.exp(2 + 2 * sums)}[kind][codes @ [5, 1]]
         fit = forecast(Cells(codes, (10, 5), np.ones(35), y, None), asked, seed=seed)
         told[kind] += fit.scale_told
-    assert told["added"] <= 1
-    assert told["multiplied"] >= 10
+    assert told["added"] == 0
+    assert told["multiplied"] >= 6
 
 
 def test_what_was_not_tested_is_not_said_to_hold():

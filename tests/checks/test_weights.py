@@ -168,14 +168,14 @@ def test_adding_up_is_seldom_rejected_where_it_is_true(scatter):
     """Single rows, with variance besides the cases or without; 1 % is the level."""
     codes, rejected = grid(4, 5, 3), 0
     known = Identifiability(codes, (4, 5, 3), 1)
-    for seed in range(100):
+    for seed in range(60):
         rng = np.random.default_rng([seed, 7])
         n = np.exp(rng.uniform(np.log(20), np.log(20_000), 60))
         truth = sum(rng.normal(size=k)[codes[:, i]] for i, k in enumerate((4, 5, 3)))
         y = truth + np.sqrt(0.2 / n + scatter**2) * rng.normal(size=60)
         target = Target("y", None, np.ones(60, dtype=int), y, np.zeros(60), weights=n * np.mean(1 / n))
         rejected += bool(additivity(known, target, ("a", "b", "c")).rejected)
-    assert rejected <= 5
+    assert rejected <= 3
 
 
 @pytest.mark.parametrize(

@@ -202,8 +202,8 @@ def best_answers(seed: int, wrong: bool = False) -> MeasureResult:
 
 
 def test_the_best_answer_to_a_coin_flip_is_not_wrong():
-    found = [best_answers(seed) for seed in range(12)]
-    assert sum(bool(result.outliers or result.bad_levels) for result in found) <= 1
+    found = [best_answers(seed) for seed in range(8)]
+    assert not any(result.outliers or result.bad_levels for result in found)
     assert [len(best_answers(seed, True).outliers) for seed in range(2)] == [2, 2]
 
 

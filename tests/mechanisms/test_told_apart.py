@@ -6,7 +6,7 @@ import numpy as np
 
 from recombine.mechanisms import measure_predictions
 
-SEEDS = 40
+SEEDS = 20
 
 
 def said(seed: int, rows: int, follows: float, jitter: float) -> str:
