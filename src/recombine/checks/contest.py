@@ -24,6 +24,7 @@ from recombine.checks.substitution import Substitution
 STAND_INS, AGAIN = 200, 5
 """Stand-ins that are drawn, and further draws of as many."""
 
+
 @dataclass(frozen=True, eq=False)
 class Contest:
     """Rules and what they said, simplest first: the first is the same answer for all."""
