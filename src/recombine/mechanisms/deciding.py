@@ -10,6 +10,7 @@ from scipy.special import bdtrc
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.by_heart import ByHeart, by_heart
 from recombine.mechanisms.comparing import Comparison, average, noise_within
+from recombine.mechanisms.dealt import nearer_than_dealt
 from recombine.mechanisms.finding import FEWEST
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.gap import Gap
@@ -32,8 +33,6 @@ from recombine.statistics import FloatArray, Interval, Over
 NAME_IT = "name the gap that matters (margin)"
 MOST_TIMES = 20
 """More data than this many times as much is no advice."""
-DEALS, BY_CHANCE = 1_000, 0.05
-"""How often answers are dealt out, and how seldom they may be as near."""
 FEWEST_DEALT = 3
 """Of planted sums that answer what does not add up, 8 % were near at two unseen combinations, 4.5 % at three."""
 ONE_FOR_ALL = "always giving the same answer is clearly better there"
@@ -88,25 +87,11 @@ def _informed(answers: Answers, gap: Gap, comparison: Comparison, margin: float)
     constant, lost = comparison.constant, gap.lost
     informed = constant is None or constant.difference.high < 0
     enough = int(answers.unseen.sum()) >= FEWEST  # Fewer do not tell what one answer would cost elsewhere.
-    informed |= FEWEST_DEALT <= int(answers.unseen.sum()) < FEWEST and _nearer_than_dealt(answers)
+    informed |= FEWEST_DEALT <= int(answers.unseen.sum()) < FEWEST and nearer_than_dealt(answers)
     if enough and constant is not None and constant.error.mean - lost > (margin if lost > 0 else 0.0):
         # What noise costs, it costs both; where that is little more than the other's error, neither knows anything.
         informed |= gap.excess.high < (constant.error.mean - lost) / 2
     return informed and not (answers.like and comparison.better_on_seen.mean >= 0)  # Else it was lucky.
-
-
-def _nearer_than_dealt(answers: Answers) -> bool:
-    """Whether numbers for few unseen combinations are nearer to the right ones than as many of the learner's own
-    answers, to any combinations, dealt out to these: so near one in twenty times at most, exactly. Three of sixteen
-    that are right are one deal of 3,360."""
-    away, at = answers.unseen, answers.unseen | answers.compared
-    if answers.classes is not None or not np.isfinite(answers.predicted[:, at]).all():
-        return False
-    said, right, k = answers.predicted.mean(axis=0), answers.target[away], int(away.sum())
-    apart = np.square(right[:, None] - said[at][None]).mean(axis=2)
-    dealt = np.random.default_rng(0).random((DEALS, apart.shape[1])).argsort(axis=1)[:, :k]
-    as_near = apart[np.arange(k), dealt].sum(axis=1) <= np.square(right - said[away]).mean(axis=1).sum() + NOTHING
-    return bool((1 + as_near.sum()) / (1 + DEALS) <= BY_CHANCE)
 
 
 def _within_the_margin(

@@ -17,8 +17,10 @@ from recombine.mechanisms.case import Case
 from recombine.mechanisms.comparing import GIVEN
 from recombine.mechanisms.constant import moved, shifted
 from recombine.mechanisms.deciding import ONE_FOR_ALL
+from recombine.mechanisms.dealt import BY_CHANCE, as_near_by_chance
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.evidence import FAILING
+from recombine.mechanisms.few_rows import too_few
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.ignored import ignored
@@ -61,6 +63,10 @@ SHIFTED = (
     "with one number added to all answers there the verdict would be {!r}: look first whether right answers are "
     "shifted there (another place, time or unit)"
 )
+GUESSED = (
+    "guessing is not ruled out: its own answers, dealt out to these combinations at random, are right as often in {} of "
+    "deals, so that what is right there may be luck"
+)
 AS_WRONG = "one level is as wrong where it was seen"
 
 
@@ -86,7 +92,8 @@ def reconsidered(
         verdict, why = "unclear", NEW_LEVELS
     if verdict == "composes" and _several(answers) and not answers.varies and nearer_than_noise(answers):
         verdict, why = "unclear", TOO_NEAR  # Who answers all rows of a combination alike reads the factors alone.
-    return verdict, why
+    few = too_few(answers, verdict)
+    return ("unclear", few) if few else (verdict, why)
 
 
 def _several(answers: Answers) -> bool:
@@ -244,14 +251,31 @@ def but_for_a_shift(case: Case, ruling: Ruling, found: Sequence[Finding], judged
 
 
 def in_no_part(case: Case, ruling: Ruling, apart: StandingOut | None) -> Ruling:
-    """The verdict where answers would compose in part, but are clearly worse than one for all: these fail, whatever is
-    said of them besides. Row by row one combination of many may make them so: then it takes more than a fifth."""
+    """The verdict where answers would compose in part, but are clearly worse than one for all, or are classes that a
+    guess has right as often: these fail, whatever is said of them besides. Row by row one combination of many may make
+    them worse: then it takes more than a fifth."""
     (verdict, why), constant = ruling, case.comparison.constant
+    if verdict != "partly":
+        return ruling
     worse = constant is not None and constant.difference.low > 0
     few = apart is None or apart.rest.sum() >= (1 - MOST) * case.answers.unseen.sum()
-    if verdict != "partly" or not (worse or (not few and collapsed(case.answers, case.comparison))):
-        return ruling
-    return "fails", why if why.startswith(ONE_FOR_ALL) else _also(ONE_FOR_ALL, why)
+    if worse or (not few and collapsed(case.answers, case.comparison)):
+        return "fails", why if why.startswith(ONE_FOR_ALL) else _also(ONE_FOR_ALL, why)
+    guess = _guessed(case, apart)
+    return ("fails", _also(guess, why)) if guess else ruling
+
+
+def _guessed(case: Case, apart: StandingOut | None) -> str:
+    """That classes may be guessed, in a clause, where more than half is lost of what is known of seen ones: at few
+    combinations a guess is never ruled out, and most may be right. A level that stands out is no guess, and is left
+    aside."""
+    answers, away = case.answers, case.answers.unseen
+    for factor, code in () if apart is None else apart.levels:
+        away = away & (answers.codes[:, factor] != code)
+    if answers.classes in (None, ("",)) or not mostly_lost(answers, case.comparison, case.gap.beyond, away):
+        return ""
+    chance = as_near_by_chance(answers, away)
+    return GUESSED.format(share(chance)) if chance > BY_CHANCE else ""
 
 
 def _also(*clauses: str) -> str:

@@ -1,0 +1,45 @@
+"""Do few rows of unseen combinations say more than the noise of seen ones does?
+
+Of fewer than six unseen combinations of classes, rows are all there is to vary over. If a row there is wrong no more
+often than rows of seen combinations may be (95 %), so many wrong ones have the chance
+
+    Binomial(rows, most) ≥ wrong,
+
+which is to be below .01 before they convict anyone: one row that is wrong is never enough unless hundreds are right.
+And one combination that is right stands for no other, of classes as of numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.comparing import most_wrong
+from recombine.mechanisms.evidence import FAILING
+from recombine.mechanisms.luck import at_least
+from recombine.mechanisms.names import share
+from recombine.statistics import FEW
+
+SURE = 0.01
+
+
+def too_few(answers: Answers, verdict: str) -> str:
+    """Why such a verdict cannot be given of so few combinations and rows, in a clause; nothing where it can."""
+    unseen, compared = (int(at.sum()) for at in (answers.unseen, answers.compared))
+    if answers.classes is None or answers.classes == ("",) or not 0 < unseen < FEW or not compared:
+        return ""
+    if verdict == "composes" and min(unseen, compared) < 2 and len(answers.members) == 1:
+        sides = f"{unseen:,} unseen and {compared:,} seen combination{'s' * (compared > 1)}"
+        return f"{sides} were asked about, which stand for no others; it takes two of each"
+    return _may_be_noise(answers) if verdict in FAILING else ""
+
+
+def _may_be_noise(answers: Answers) -> str:
+    """That rows of unseen combinations may be wrong by the noise that those of seen ones have."""
+    error, n, away, at = answers.error.mean(axis=0), answers.counts, answers.unseen, answers.compared
+    rows, known = int(n[away].sum()), float(n[at].sum())
+    wrong, most = float(n[away] @ error[away]), most_wrong(float(np.average(error[at], weights=n[at])), known)
+    if at_least(np.rint([wrong]), np.array([rows]), np.array([most]))[0] <= SURE:
+        return ""
+    first = "one row tells nothing" if rows == 1 else f"{rows:,} rows, {wrong:.3g} of them wrong, tell little"
+    return f"{first}: of seen combinations up to {share(most)} of rows may be wrong by noise ({known:,.0f} tell)"
