@@ -56,7 +56,9 @@ def test_the_more_combinations_are_wrong_the_harder_the_verdict(number):
         table = {"a": A, "b": B, "y": y, "p": p, "part": np.where(unseen | (ROW < 3), "test", "train")}
         table = {name: np.asarray(values)[at] for name, values in table.items()}
         found.append(measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test"))
-    assert [result.verdict for result in found] == ["composes", *["partly"] * 3, *["fails"] * 2]
+    part = 3 if number else 2  # Five of nine right, of three classes: a guess is not ruled out.
+    assert [result.verdict for result in found] == ["composes", *["partly"] * part, *["fails"] * (5 - part)]
+    assert ("Guessing is not ruled out" in found[3].sentence()) is not number
     assert [len(result.outliers) for result in found[:4]] == [0, 2, 3, 4]
 
 
@@ -175,6 +177,18 @@ def test_of_few_it_counts_where_seen_ones_are_rarely_as_wrong():
     assert "1 of 3 unseen combinations is clearly wrong: a = 0" in of_few(20, 3, 1, 6).sentence()
 
 
+def test_few_rows_that_are_wrong_convict_where_seen_ones_are_hardly_ever_wrong():
+    sure, open_ = of_few(2, 1, 1), of_few(2, 1, 1, 4)
+    assert [sure.verdict, open_.verdict] == ["fails", "unclear"]
+    assert "2 rows, 2 of them wrong, tell little where up to 0.14 of rows may be wrong anyway" in open_.why
+
+
+def test_one_combination_that_is_right_stands_for_no_other():
+    found = of_few(20, 1, 0), of_few(100, 1, 0)
+    assert [result.verdict for result in found] == ["unclear"] * 2  # Many rows of it change nothing.
+    assert all("one stands for no others: it takes two of each" in result.why for result in found)
+
+
 def test_two_combinations_of_one_class_may_be_so_by_chance():
     """The one that is right and the one that is wrong get the same class: not all is lost of what is known."""
     a, b = np.indices((8, 8)).reshape(2, -1).repeat(20, axis=1)
@@ -184,6 +198,7 @@ def test_two_combinations_of_one_class_may_be_so_by_chance():
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert result.verdict == "partly"
     assert "1 of 2 unseen combinations is clearly wrong and the others are not shown to be: a = 0" in result.sentence()
+    assert "what is right there may be luck" in result.why
 
 
 def best_answers(seed: int, wrong: bool = False) -> MeasureResult:

@@ -11,6 +11,7 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.by_heart import ByHeart, by_heart
 from recombine.mechanisms.comparing import Comparison, average, noise_within
 from recombine.mechanisms.dealt import nearer_than_dealt
+from recombine.mechanisms.few_rows import one_alone
 from recombine.mechanisms.finding import FEWEST
 from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.gap import Gap
@@ -25,7 +26,7 @@ from recombine.mechanisms.losing import (
     ranks_above,
     shortfall,
 )
-from recombine.mechanisms.names import NOTHING, ranged
+from recombine.mechanisms.names import ranged
 from recombine.mechanisms.overfitting import better_on_training_rows
 from recombine.mechanisms.reach import reach
 from recombine.statistics import FloatArray, Interval, Over
@@ -196,6 +197,8 @@ def _across(gap: Gap, margin: float, answers: Answers, favoured: ByHeart | None)
     width = gap.width
     if favoured is not None:
         return f"{start}, and training rows of seen combinations favour them: {favoured.advice}"
+    if alone := one_alone(answers):
+        return f"{start}; {alone}"
     away = width.low - width.mean if width.mean > margin else width.high - width.mean
     times = float(np.square(away / (width.mean - margin))) if width.mean != margin else np.inf
     members = len(answers.members)

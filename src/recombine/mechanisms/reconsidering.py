@@ -16,8 +16,8 @@ from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.case import Case
 from recombine.mechanisms.comparing import GIVEN
 from recombine.mechanisms.constant import moved, shifted
+from recombine.mechanisms.dealt import BY_CHANCE, dealt_out
 from recombine.mechanisms.deciding import ONE_FOR_ALL
-from recombine.mechanisms.dealt import BY_CHANCE, as_near_by_chance
 from recombine.mechanisms.determined import LeftOpen
 from recombine.mechanisms.evidence import FAILING
 from recombine.mechanisms.few_rows import too_few
@@ -26,6 +26,7 @@ from recombine.mechanisms.fitting import hardly_anything
 from recombine.mechanisms.ignored import ignored
 from recombine.mechanisms.known_rows import nearer_than_noise, noise_left
 from recombine.mechanisms.losing import (
+    HALF,
     LEAK,
     below_constant,
     collapsed,
@@ -44,6 +45,7 @@ from recombine.mechanisms.sure import worse_than_shares
 from recombine.mechanisms.told_apart import follows_rows
 from recombine.mechanisms.with_training import with_training
 from recombine.mechanisms.written import Written
+from recombine.statistics import FEW
 
 Ruling = tuple[str, str]
 """A verdict, and in a clause what decided it."""
@@ -64,8 +66,8 @@ SHIFTED = (
     "shifted there (another place, time or unit)"
 )
 GUESSED = (
-    "guessing is not ruled out: its own answers, dealt out to these combinations at random, are right as often in {} of "
-    "deals, so that what is right there may be luck"
+    "guessing is not ruled out: its own answers, dealt out to these combinations at random, are right as often in "
+    "{:.0%} of deals, so that what is right there may be luck"
 )
 AS_WRONG = "one level is as wrong where it was seen"
 
@@ -261,21 +263,27 @@ def in_no_part(case: Case, ruling: Ruling, apart: StandingOut | None) -> Ruling:
     few = apart is None or apart.rest.sum() >= (1 - MOST) * case.answers.unseen.sum()
     if worse or (not few and collapsed(case.answers, case.comparison)):
         return "fails", why if why.startswith(ONE_FOR_ALL) else _also(ONE_FOR_ALL, why)
-    guess = _guessed(case, apart)
-    return ("fails", _also(guess, why)) if guess else ruling
+    if guess := _guessed(case, apart):  # Of fewer it can hardly be ruled out: there it is said and no more.
+        verdict, why = "fails" if case.answers.unseen.sum() >= FEW else verdict, _also(guess, why)
+    return verdict, why
 
 
 def _guessed(case: Case, apart: StandingOut | None) -> str:
-    """That classes may be guessed, in a clause, where more than half is lost of what is known of seen ones: at few
-    combinations a guess is never ruled out, and most may be right. A level that stands out is no guess, and is left
-    aside."""
-    answers, away = case.answers, case.answers.unseen
-    for factor, code in () if apart is None else apart.levels:
+    """That classes may be guessed, in a clause, where more than half is lost of what is known of seen ones, beyond
+    guessing: at few combinations that are right but for one it is never ruled out. A level that stands out is no guess
+    and is left aside; as the worst of all, so that it takes more to rule out luck with the others."""
+    answers, away, beyond = case.answers, case.answers.unseen, case.gap.beyond
+    levels = () if apart is None else apart.levels
+    for factor, code in levels:
         away = away & (answers.codes[:, factor] != code)
-    if answers.classes in (None, ("",)) or not mostly_lost(answers, case.comparison, case.gap.beyond, away):
+    if answers.classes in (None, ("",)) or not (away.any() and answers.compared.any()):
         return ""
-    chance = as_near_by_chance(answers, away)
-    return GUESSED.format(share(chance)) if chance > BY_CHANCE else ""
+    chance, guess = dealt_out(answers, away)
+    seen, own = max(0.0, float(beyond[:, answers.compared].mean())), float(beyond[:, away].mean())
+    noise = float(answers.error[:, away].mean()) - own
+    lost = own - seen > HALF * (guess - noise - seen)
+    limit = BY_CHANCE / (sum(answers.space.shape) if levels else 1)
+    return GUESSED.format(chance) if lost and chance > limit else ""
 
 
 def _also(*clauses: str) -> str:
