@@ -24,6 +24,7 @@ from recombine.mechanisms.constant import shifted
 from recombine.mechanisms.deciding import decide
 from recombine.mechanisms.determined import LeftOpen, at_new_levels, left_open
 from recombine.mechanisms.evidence import FAILING, evidence, follows_one_factor, named
+from recombine.mechanisms.few_rows import too_few
 from recombine.mechanisms.finding import Finding
 from recombine.mechanisms.fitting import fails_though_unfitted, in_part
 from recombine.mechanisms.ignored import ignored, ignored_words
@@ -205,7 +206,7 @@ def _first(case: Case, no_rules: str | None) -> tuple[Ruling, NDArray[np.bool_],
     """What can be said before errors are weighed: whether it fitted or fails though it did not, which members that is
     said of, and what their answers speak for."""
     ruling, keep = ("not fitted", case.unfit), case.keep
-    unfitted = not case.fits and bool(case.finite.any())
+    unfitted = not case.fits and bool(case.finite.any()) and not too_few(case.answers, "fails")
     if unfitted and fails_though_unfitted(
         case.answers, case.comparison, case.gap.width, case.gap.beyond, case.margin
     ):  # fmt: skip
