@@ -26,7 +26,7 @@ from recombine.errors import InputError, unknown
 from recombine.mechanisms.besides import MOST_COLUMNS, MOST_ROWS
 from recombine.mechanisms.finding import LEVEL
 from recombine.mechanisms.names import brief, share
-from recombine.mechanisms.reading import Reading
+from recombine.mechanisms.reading import Reading, placed
 from recombine.mechanisms.remarks import rows_words
 from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan
@@ -74,7 +74,7 @@ def _on_both_sides(rows: pl.DataFrame, group: str, column: str, value: str) -> i
 
 
 def _rows(table: Any, how: Reading, group: str) -> pl.DataFrame:
-    rows = collect(scan(table, "the table", how.max_bytes, how.max_rows))
+    rows = collect(placed(scan(table, "the table", how.max_bytes, how.max_rows), how)[0])
     if group not in rows.columns:
         raise unknown("column", group, rows.columns)
     blank = rows.select(pl.col(group).cast(pl.String).str.strip_chars().fill_null("") == "").to_series()
