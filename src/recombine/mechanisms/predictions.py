@@ -133,7 +133,8 @@ def _read(
         table, how, note = one_row_each(table, how, group, rows.kind == "number", seed)
         said.append(note)
     answers, others, notes = read_predictions(table, how)
-    return answers, others, list(dict.fromkeys([*said, *notes, *groups_unnamed(table, how, group)]))
+    alike, *hint = groups_unnamed(table, how, group) or ("",)
+    return replace(answers, alike=alike), others, list(dict.fromkeys([*said, *notes, *hint]))
 
 
 def _check(train: Any, split: Any, fitted: float, margin: float) -> None:

@@ -46,9 +46,10 @@ def without_others(frame: pl.LazyFrame, column: str, value: str) -> tuple[pl.Laz
     if not left:
         return frame, []
     lost = sum(rows[name] for name in left)
+    many = f"{lost:,} rows" if lost > 1 else "1 row"
     return frame.filter(~text.is_in(left).fill_null(False)), [
-        f"{lost:,} row{'s' * (lost > 1)} with {column} = {_named(left)} {'were' if lost > 1 else 'was'} left out: neither "
-        f"trained on ({_named(training)}) nor asked about ({value!r})."
+        f"{many} with {column} = {_named(left)} {'were' if lost > 1 else 'was'} left out: neither trained on "
+        f"({_named(training)}) nor asked about ({value!r})."
     ]
 
 

@@ -81,10 +81,10 @@ def read_tables(
 ) -> list[Table]:
     """Read tables over one common space of levels; those of ``numbers`` are numbers, however many, and with
     ``merge_alike`` texts that differ only in spaces or capitals are one. ``split=(column, value)`` cuts a single table
-    in two: the rows that were trained on, then those where the column has this value (`support/split.py`). With ``once`` copies of
-    rows of the first count once (`support/copies.py`). Factors ``beside`` the others only the first table must have:
-    rows of another without them, and rows that ask, have a level of their own there. ``weights`` names the column of
-    what rows weigh, which of the tables only the first must have."""
+    in two: the rows that were trained on, then those where the column has this value (`support/split.py`). With
+    ``once`` copies of rows of the first count once (`support/copies.py`). Factors ``beside`` the others only the first
+    table must have: rows of another without them, and rows that ask, have a level of their own there. ``weights`` names
+    the column of what rows weigh, which of the tables only the first must have."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
     told_once = [name for name in (target, weights) if name]
