@@ -14,6 +14,7 @@ from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.besides import MOST_COLUMNS, MOST_ROWS, columns_taken_off
 from recombine.mechanisms.columns import Columns, Kind, answer_columns, check_roles, labels
+from recombine.mechanisms.in_order import in_order
 from recombine.mechanisms.literal import among
 from recombine.mechanisms.lone_row import ROW, lone_rows
 from recombine.mechanisms.misplaced import misplaced
@@ -26,6 +27,12 @@ from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan, settled
 from recombine.support.split import without_others
 from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
+
+JUDGED_AS: dict[Kind, str] = {
+    "number": "numbers, as those of one combination lie near each other; if they are classes, say --target-kind class",
+    "class": "classes, as nothing else is ever predicted; if they are counts or ratings, say --target-kind number",
+}
+"""How whole numbers are judged of which nobody said what they are, and what says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +76,12 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
         )
     alone = [columns[0] for columns in how.predictions if len(columns) == 1]
     open_ = how.target_kind is None and len(alone) == len(how.predictions)
-    if open_ and (named := labels(frame, target, alone, known if told else None)):
-        how = replace(how, target_kind="class")
-        notes.append(
-            f"The answers in {target!r} ({named}) are judged as classes, as nothing else is ever predicted; if they "
-            "are counts or ratings, say --target-kind number."
-        )
+    named = labels(frame, target, alone, known if told else None) if open_ else ""
+    if named:
+        taught = [known] if known is not None and told else []
+        kind: Kind = "number" if in_order([frame, *taught], how.factors, target) else "class"
+        how = replace(how, target_kind=kind)
+        notes.append(f"The answers in {target!r} ({named}) are judged as {JUDGED_AS[kind]}.")
     read = [_read(frame, known, told, columns, how) for columns in how.predictions]
     may = how.target_kind is None and not how.noise_said
     if may and (event := rare_event([answers for answers, _ in read])) is not None:
@@ -83,8 +90,9 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
         read = [_read(frame, known, told, columns, how) for columns in how.predictions]
     notes += dict.fromkeys(note for _, own in read for note in own)
     names = [columns[0] if len(columns) == 1 else _begin(columns) or ", ".join(columns) for columns in how.predictions]
+    coded = bool(named) and how.target_kind == "class"
     first, *rest = (
-        _with_bare(answers, table, told, columns, how, used)
+        _with_bare(replace(answers, coded=coded), table, told, columns, how, used)
         for (answers, _), columns in zip(read, how.predictions, strict=True)
     )
     others = dict(zip(names[1:], rest, strict=True))
