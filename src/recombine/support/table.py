@@ -24,7 +24,7 @@ from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answ
 from recombine.support.copies import without_copies
 from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.numerals import DASHES, read_numbers
-from recombine.support.scan import Said, collect, scan, settled
+from recombine.support.scan import Said, collect, scan
 from recombine.support.split import cut, without_others
 from recombine.support.support import Explicit
 from recombine.support.weights import Weighing, Weights, find_weights
