@@ -40,6 +40,8 @@ def test_a_right_model_is_not_accused_by_patients_that_are_taken_for_repeats():
     assert plain.verdict == "not fitted"
     assert grouped.verdict == "composes"
     assert [note for note in plain.notes if "--group patient (group='patient')" in note]
+    assert plain.sentence().endswith("judge again with --group patient.")
+    assert "adds up where the truth does not" not in " ".join([plain.sentence(), *plain.notes])
     (said,) = [note for note in grouped.notes if "'patient'" in note]
     assert said == "Rows of one 'patient' in one combination count as one (their mean): 108 of 432 rows are left."
 

@@ -29,7 +29,7 @@ from recombine.checks.planned import Plan
 from recombine.checks.queries import describe
 from recombine.checks.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.query import Query
-from recombine.checks.reading import levels_only, numbers_unseen, split_of, texts_in
+from recombine.checks.reading import levels_only, numbers_unseen, texts_in
 from recombine.checks.sharing import shared_repeats
 from recombine.checks.slips import coded, slips_in
 from recombine.checks.tables import Pairs, pair_tables
@@ -40,6 +40,7 @@ from recombine.checks.without import without_level, without_slips
 from recombine.checks.witness import Direction
 from recombine.errors import InputError
 from recombine.space import Level
+from recombine.support.split import split_of
 from recombine.support.table import Missing, Table, factor_names
 
 MOST_QUERIES = 10_000
@@ -81,7 +82,8 @@ def check(
 
     ``table`` is a file (CSV, Parquet), a polars or pandas frame, an array or a dictionary; ``factors`` are its columns
     that are recombined. Asked about is the grid of the table's levels minus training, or a ``test`` table, or with
-    ``split="column=value"`` the rows that have this value (the others are training), or the rows without an answer
+    ``split="column=value"`` the rows that have this value (the others are training; where some are called train,
+    those alone), or the rows without an answer
     (where these were all seen, the grid too); ``grid`` asks about the grid as well. ``order`` m: effects of up to m
     factors at once. ``numeric`` names factors that are numbers, which act along a straight line, or with {name:
     "spline"} along a smooth curve. ``blocks`` names columns that shift the answer and are not recombined, such as a day

@@ -78,16 +78,6 @@ def read(
     return _supported(train, min_support), asked, questions, notes, shifts
 
 
-def split_of(split: str | tuple[str, str] | None) -> tuple[str, str] | None:
-    """Column and value of a split, written as text or as a pair."""
-    if split is None or not isinstance(split, str):
-        return None if split is None else (str(split[0]), str(split[1]))
-    column, sign, value = split.partition("=")
-    if not sign or not column or not value:
-        raise InputError(f"split is {split!r}; write column=value, for example split=test.")
-    return column, value
-
-
 def blocks_of(blocks: str | Sequence[str], factors: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Columns of blocks, and of those written as site:block the factor in whose levels they are numbered anew."""
     named = [(n.partition(":")[::2] if n.partition(":")[0] in factors else ("", n)) for n in factor_names(blocks)]

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from recombine.checks.forecast_words import drawn
 from recombine.cli import check_options as own
 from recombine.cli.options import (
     Bins,
@@ -170,6 +169,8 @@ def _finish(
 
 def _conditions(result: CheckResult, asked: list[str], failed: list[str]) -> None:
     """What is near to failing, and what failed."""
+    from recombine.checks.forecast_words import drawn
+
     for text in asked:
         told = result.forecast if text.startswith("error=") else None
         if told is not None and not told.apart and abs(told.error - float(text.partition("=")[2])) < 2 * told.by_draw:

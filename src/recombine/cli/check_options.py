@@ -10,7 +10,13 @@ from cyclopts import Parameter
 TrainingTable = Annotated[Path | None, Parameter(help="Training table: CSV, Parquet, Excel; may be gzipped.")]
 Factors = Annotated[str | None, Parameter(help="Columns that are recombined: a,b,c.")]
 Target = Annotated[str | None, Parameter(help="Column with the answer.")]
-Split = Annotated[str | None, Parameter(help="column=value: ask about these rows of the table, train on the others.")]
+Split = Annotated[
+    str | None,
+    Parameter(
+        help="column=value: ask about these rows of the table, train on the others; where some are called train, on "
+        "those alone, and the rest (val) is left out."
+    ),
+]
 Test = Annotated[Path | None, Parameter(help="Ask about the rows of this table.")]
 Grid = Annotated[
     bool, Parameter(help="Ask about the grid of levels as well as about rows.", negative=(), show_default=False)

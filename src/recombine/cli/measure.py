@@ -55,7 +55,13 @@ Train = Annotated[
     Path | None,
     Parameter(help="What training saw: a table with the factor columns, and the target if you have it."),
 ]
-Split = Annotated[str | None, Parameter(help="column=value: these rows are test rows, the others were trained on.")]
+Split = Annotated[
+    str | None,
+    Parameter(
+        help="column=value: these rows are test rows, the others were trained on; where some are called train, those "
+        "alone, and the rest (val) is left out."
+    ),
+]
 Group = Annotated[
     str | None,
     Parameter(

@@ -101,7 +101,7 @@ def judge(
         answers=case.answers,
         verdict=verdict,
         why=why,
-        look=" ".join(filter(None, [ruled.same, *case.answers.lone_rows, *ruled.look])),
+        look=" ".join(filter(None, [ruled.same, case.answers.alike, *case.answers.lone_rows, *ruled.look])),
         level=ruled.level,
         seen=case.gap.seen,
         unseen=unseen,
@@ -170,7 +170,7 @@ def _ruled(
     ruling = in_no_part(case, but_for_a_shift(case, ruling, found, alone), apart)
     broken = "" if level else wrong_words(right, wrong)
     broken = f"{PUT_RIGHT}{broken}" if broken and told.right else broken
-    return _Ruled(ruling, apart, told, tuple(look), same, level, broken, sums)
+    return _Ruled(ruling, apart, told, tuple(look), same, level, broken, "" if case.answers.alike else sums)
 
 
 def _worded(

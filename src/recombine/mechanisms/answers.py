@@ -92,6 +92,11 @@ class Answers:
     """What is said of single rows that make most of an error."""
     doubt: float = 0.0
     """By how much all numbers may be off besides, as `mechanisms/besides.py` left them."""
+    coded: bool = False
+    """Whether whole numbers, of which nobody said that they are codes, are judged as classes."""
+    alike: str = ""
+    """That rows of one patient or batch are taken for repeats, in a sentence, where nobody named its column as a group
+    (`mechanisms/grouped.py`): the noise is more than rows tell, and what exceeds it may be nothing else."""
 
     @property
     def kind(self) -> Literal["class", "number"]:

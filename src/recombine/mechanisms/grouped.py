@@ -26,7 +26,7 @@ from recombine.errors import InputError, unknown
 from recombine.mechanisms.besides import MOST_COLUMNS, MOST_ROWS
 from recombine.mechanisms.finding import LEVEL
 from recombine.mechanisms.names import brief, share
-from recombine.mechanisms.reading import Reading
+from recombine.mechanisms.reading import Reading, placed
 from recombine.mechanisms.remarks import rows_words
 from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan
@@ -74,7 +74,7 @@ def _on_both_sides(rows: pl.DataFrame, group: str, column: str, value: str) -> i
 
 
 def _rows(table: Any, how: Reading, group: str) -> pl.DataFrame:
-    rows = collect(scan(table, "the table", how.max_bytes, how.max_rows))
+    rows = collect(placed(scan(table, "the table", how.max_bytes, how.max_rows), how)[0])
     if group not in rows.columns:
         raise unknown("column", group, rows.columns)
     blank = rows.select(pl.col(group).cast(pl.String).str.strip_chars().fill_null("") == "").to_series()
@@ -106,16 +106,16 @@ def _if_one(name: str) -> pl.Expr:
     return pl.when(pl.col(name).n_unique() == 1).then(pl.col(name).first())
 
 
-def groups_unnamed(table: Any, how: Reading, group: str | None) -> list[str]:
-    """A sentence on the column, not named as the group or as anything else, whose rows are most alike inside
-    combinations, where that is no chance."""
+def groups_unnamed(table: Any, how: Reading, group: str | None) -> tuple[str, ...]:
+    """Two sentences, short and long, on the column, not named as the group or as anything else, whose rows are most
+    alike inside combinations, where that is no chance."""
     frame = scan(table, "the table", how.max_bytes, how.max_rows)
     used = {group, *how.factors, how.target, *(c for cs in how.predictions for c in cs), *(how.split or ())[:1]}
     kinds = frame.collect_schema()
     names = [n for n, kind in kinds.items() if n not in used and (kind.is_integer() or kind == pl.String)]
     names = names[:MOST_COLUMNS]
     if not names or how.bins or int(collect(frame.select(pl.len()))[0, 0]) > MOST_ROWS:
-        return []
+        return ()
     rows = collect(frame.select(*how.factors, how.target, *names)).drop_nulls([*how.factors, how.target])
     cell = rows.select(pl.struct(pl.col(how.factors).cast(pl.String)).rank("dense") - 1).to_series().to_numpy()
     answers, found = _scores(rows[how.target].cast(pl.String).str.strip_chars(), cell), dict[str, float]()
@@ -125,12 +125,15 @@ def groups_unnamed(table: Any, how: Reading, group: str | None) -> list[str]:
             found[name] = _alike(value.to_numpy() - 1, cell, answers, LEVEL / len(names))
     name, much = max(found.items(), key=lambda item: item[1], default=("", 0.0))
     if much < MUCH:
-        return []
-    return [
+        return ()
+    option = f"--group {shlex.quote(brief(name))}"
+    return (
+        f"Rows of one {brief(name)!r} are alike and are taken for repeats, so that there is more noise than it seems: "
+        f"judge again with {option}.",
         f"Rows of one {brief(name)!r} are alike beyond their combination ({share(much)} of what answers differ by "
         "there lies between them), so that they are no repeats of each other and tell too little noise: "
-        f"--group {shlex.quote(brief(name))} (group={brief(name)!r}) counts them as one."
-    ]
+        f"{option} (group={brief(name)!r}) counts them as one.",
+    )
 
 
 def _scores(answers: pl.Series, cell: NDArray[Any]) -> FloatArray | None:

@@ -22,6 +22,8 @@ from recombine.mechanisms.names import brief
 from recombine.statistics import FloatArray
 from recombine.support.scan import collect
 
+ROW = "row "
+"""The column with the numbers of rows as they stand in the table, some of which may have been left out."""
 FEWEST = 8
 COUNTS = {2: "Two", 3: "Three", 4: "Four", 5: "Five"}
 MOST, AMONG = 5, 20
@@ -39,8 +41,9 @@ def lone_rows(
         return ()
     test = pl.lit(False) if split is None else pl.col(split[0]).cast(pl.String) == split[1]
     cell = pl.struct(factors)
-    rows = collect(frame.with_row_index("row ", 1).select(
-        "row ", *factors, y=pl.col(columns.target), p=pl.col(columns.prediction), test=test,
+    frame = frame if ROW in frame.collect_schema() else frame.with_row_index(ROW, 1)
+    rows = collect(frame.select(
+        ROW, *factors, y=pl.col(columns.target), p=pl.col(columns.prediction), test=test,
         seen=(~test).any().over(cell),
     ).drop_nulls(["y", "p", "test"]))  # fmt: skip
     told, seen, least = list[str](), pl.col("seen"), TIMES * _events(rows["y"].to_numpy().astype(float))
@@ -55,7 +58,7 @@ def lone_rows(
         found = []
         for one in (group.row(int(i), named=True) for i in few):
             at = ", ".join(f"{brief(name)} = {brief(one[name])}" for name in factors)
-            found.append(f"row {one['row ']} ({at}), where {one['p']:.4g} is given and {one['y']:.4g} is right")
+            found.append(f"row {one[ROW]} ({at}), where {one['p']:.4g} is given and {one['y']:.4g} is right")
         part = float(np.square(error[few]).sum() / np.square(error).sum())
         which, makes, them = ("One", "makes", "it") if len(few) == 1 else (COUNTS[len(few)], "make", "them")
         first = f"{which} of the {len(error):,} {where} {makes} {part:.0%} of their squared error: {'; '.join(found)}."

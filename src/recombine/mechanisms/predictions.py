@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from recombine.checks.reading import split_of
 from recombine.errors import InputError
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
 from recombine.mechanisms.answers import Answers
@@ -18,6 +17,7 @@ from recombine.mechanisms.reading import Reading, read_predictions
 from recombine.mechanisms.result import MeasureResult
 from recombine.mechanisms.spelled import spelled_alike
 from recombine.support.scan import collect, scan
+from recombine.support.split import split_of
 from recombine.support.table import Missing
 
 
@@ -50,8 +50,9 @@ def measure_predictions(
     classes that of the second in order, as 1, true or yes; else a list of columns, one per class, named after it).
     ``against`` names the predictions of other models for the same rows, one column each, or a list of columns, one per
     class. What training saw is said by ``train``, another table with the factor columns (and the target, if you have
-    it), or by ``split="column=value"``: rows with this value are test rows, the others were trained on. Test rows of
-    seen combinations are what unseen ones are compared with; a tenth of the rows of each, held out, will do.
+    it), or by ``split="column=value"``: rows with this value are test rows, the others were trained on; where
+    some are called train, those alone were, and a validation set is left out. Test rows of seen combinations are what
+    unseen ones are compared with; a tenth of the rows of each, held out, will do.
     ``group`` names a column, of patients or batches, whose rows in one combination are no repeats of each other: they
     count as one, numbers by their mean, classes by one row of them that is drawn. ``merge_alike`` takes texts that
     differ only in spaces or capitals for one level.
@@ -132,7 +133,8 @@ def _read(
         table, how, note = one_row_each(table, how, group, rows.kind == "number", seed)
         said.append(note)
     answers, others, notes = read_predictions(table, how)
-    return answers, others, list(dict.fromkeys([*said, *notes, *groups_unnamed(table, how, group)]))
+    alike, *hint = groups_unnamed(table, how, group) or ("",)
+    return replace(answers, alike=alike), others, list(dict.fromkeys([*said, *notes, *hint]))
 
 
 def _check(train: Any, split: Any, fitted: float, margin: float) -> None:

@@ -14,8 +14,9 @@ from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.besides import MOST_COLUMNS, MOST_ROWS, columns_taken_off
 from recombine.mechanisms.columns import Columns, Kind, answer_columns, check_roles, labels
+from recombine.mechanisms.in_order import in_order
 from recombine.mechanisms.literal import among
-from recombine.mechanisms.lone_row import lone_rows
+from recombine.mechanisms.lone_row import ROW, lone_rows
 from recombine.mechanisms.misplaced import misplaced
 from recombine.mechanisms.probabilities import likely_class
 from recombine.mechanisms.rare import as_chances, happened, judged_by_chances, rare_event
@@ -24,7 +25,14 @@ from recombine.mechanisms.spelled import spelled_alike
 from recombine.mechanisms.sure import CONFIDENCE
 from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan, settled
+from recombine.support.split import without_others
 from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
+
+JUDGED_AS: dict[Kind, str] = {
+    "number": "numbers, as those of one combination lie near each other; if they are classes, say --target-kind class",
+    "class": "classes, as nothing else is ever predicted; if they are counts or ratings, say --target-kind number",
+}
+"""How whole numbers are judged of which nobody said what they are, and what says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
         if name not in (schema := frame.collect_schema()):
             raise unknown("column", name, schema.names())
     told = known is not None and target in known.collect_schema()
-    frame, notes = _placed(frame, how)
+    frame, notes = placed(frame.with_row_index(ROW, 1), how)
     notes += spelled_alike([frame, *([known] if known is not None else [])], how.factors)[1]
     if known is not None and not told:
         notes.append(
@@ -68,12 +76,12 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
         )
     alone = [columns[0] for columns in how.predictions if len(columns) == 1]
     open_ = how.target_kind is None and len(alone) == len(how.predictions)
-    if open_ and (named := labels(frame, target, alone, known if told else None)):
-        how = replace(how, target_kind="class")
-        notes.append(
-            f"The answers in {target!r} ({named}) are judged as classes, as nothing else is ever predicted; if they "
-            "are counts or ratings, say --target-kind number."
-        )
+    named = labels(frame, target, alone, known if told else None) if open_ else ""
+    if named:
+        taught = [known] if known is not None and told else []
+        kind: Kind = "number" if in_order([frame, *taught], how.factors, target) else "class"
+        how = replace(how, target_kind=kind)
+        notes.append(f"The answers in {target!r} ({named}) are judged as {JUDGED_AS[kind]}.")
     read = [_read(frame, known, told, columns, how) for columns in how.predictions]
     may = how.target_kind is None and not how.noise_said
     if may and (event := rare_event([answers for answers, _ in read])) is not None:
@@ -82,8 +90,9 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
         read = [_read(frame, known, told, columns, how) for columns in how.predictions]
     notes += dict.fromkeys(note for _, own in read for note in own)
     names = [columns[0] if len(columns) == 1 else _begin(columns) or ", ".join(columns) for columns in how.predictions]
+    coded = bool(named) and how.target_kind == "class"
     first, *rest = (
-        _with_bare(answers, table, told, columns, how, used)
+        _with_bare(replace(answers, coded=coded), table, told, columns, how, used)
         for (answers, _), columns in zip(read, how.predictions, strict=True)
     )
     others = dict(zip(names[1:], rest, strict=True))
@@ -101,7 +110,7 @@ def _with_bare(
     if answers.kind == "class" or how.event is not None or how.bins or rows > MOST_ROWS or not answers.varies:
         return answers
     tables = [table, how.train] if told else [table]
-    scanned = [_placed(scan(t, "the table", how.max_bytes, how.max_rows), how)[0] for t in tables]
+    scanned = [placed(scan(t, "the table", how.max_bytes, how.max_rows), how)[0] for t in tables]
     names = scanned[0].collect_schema().names()
     kept = {*used, *[n for n in names if n not in used][:MOST_COLUMNS]}
     frames = [collect(f.select(n for n in f.collect_schema() if n in kept)) for f in scanned]
@@ -313,8 +322,8 @@ def _with_predictions(trained: Trained, right: Table, said: Table, columns: Colu
     return replace(trained, inside=_inside(right)[rows] / scale, said=_shares(columns, said.target)[rows])
 
 
-def _placed(frame: pl.LazyFrame, how: Reading) -> tuple[pl.LazyFrame, list[str]]:
-    """The rows of which the split says whether they were trained on; a blank does not say it."""
+def placed(frame: pl.LazyFrame, how: Reading) -> tuple[pl.LazyFrame, list[str]]:
+    """The rows of which the split says that they were trained on or are asked about; a blank does not say it."""
     if how.split is None or how.split[0] not in frame.collect_schema():
         return frame, []
     blank = pl.col(how.split[0]).cast(pl.String).str.strip_chars().fill_null("") == ""
@@ -325,7 +334,8 @@ def _placed(frame: pl.LazyFrame, how: Reading) -> tuple[pl.LazyFrame, list[str]]
             "on; fill it in, or leave these rows out with missing='drop' (--missing drop)."
         )
     left = f"{rows_words(lost, 'was', 'were')} left out: no {how.split[0]!r} says whether they were trained on."
-    return (frame.filter(~blank), [left]) if lost else (frame, [])
+    frame, notes = without_others(frame.filter(~blank) if lost else frame, *how.split)
+    return frame, [left, *notes] if lost else notes
 
 
 def _complete(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from recombine.mechanisms.result import MeasureResult
 
 LEVEL_WORDS = " (95 %)"
+FEWEST_COUNTS = 4
+"""Whole numbers from which those judged as classes may be counts."""
 ENOUGH = 20
 """Unseen combinations below which the sentence says how much so few leave open."""
 ADD = "add predictions for training rows or, better, for new rows of seen combinations"
@@ -74,7 +76,9 @@ def verdict_words(result: MeasureResult) -> str:
 
 
 def _cut(result: MeasureResult) -> str:
-    """What was done to probabilities, in a sentence, where they could be judged as they are."""
+    """What was done to probabilities or whole numbers, in a sentence, where they could be judged as they are."""
+    if result.answers.coded and len(result.answers.classes or ()) >= FEWEST_COUNTS:
+        return " Whole numbers were judged as classes; --target-kind number judges counts and ratings."
     cut = "log loss" in result.answers.scores and result.answers.classes == ("0", "1") and SAME not in result.look
     return " Probabilities were cut at 0.5; --target-kind number judges them as they are." * cut
 

@@ -24,7 +24,8 @@ from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answ
 from recombine.support.copies import without_copies
 from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.numerals import DASHES, read_numbers
-from recombine.support.scan import Said, collect, scan, settled
+from recombine.support.scan import Said, collect, scan
+from recombine.support.split import cut, without_others
 from recombine.support.support import Explicit
 from recombine.support.weights import Weighing, Weights, find_weights
 
@@ -80,10 +81,10 @@ def read_tables(
 ) -> list[Table]:
     """Read tables over one common space of levels; those of ``numbers`` are numbers, however many, and with
     ``merge_alike`` texts that differ only in spaces or capitals are one. ``split=(column, value)`` cuts a single table
-    in two: the rows where the column has another value, then those where it has this one. With ``once`` copies of
-    rows of the first count once (`support/copies.py`). Factors ``beside`` the others only the first table must have:
-    rows of another without them, and rows that ask, have a level of their own there. ``weights`` names the column of
-    what rows weigh, which of the tables only the first must have."""
+    in two: the rows that were trained on, then those where the column has this value (`support/split.py`). With
+    ``once`` copies of rows of the first count once (`support/copies.py`). Factors ``beside`` the others only the first
+    table must have: rows of another without them, and rows that ask, have a level of their own there. ``weights`` names
+    the column of what rows weigh, which of the tables only the first must have."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
     told_once = [name for name in (target, weights) if name]
@@ -102,6 +103,9 @@ def read_tables(
         _guard_rows(frame, max_rows, whats[i])
         frames[i] = frame.with_columns(pl.lit(NOT_TOLD).alias(n) for n in lacking)
     said.tables = [*frames]
+    if split:
+        frames[0], other = without_others(frames[0], *split)
+        said.notes += other
     frames = [_asked_anywhere(f, [n for n in beside if n not in (*bins, *numbers)], target) for f in frames]
     if target and once:
         frames[0], copied = without_copies(
@@ -109,7 +113,7 @@ def read_tables(
         )
         said.notes += copied
     if split:
-        frames = _cut(frames[0], *split)
+        frames = cut(frames[0], *split)
     frames, dropped, encoders = encode(frames, names, bins, missing, said, numbers, target)
     told, answers = [f for f in frames if target and target in f.collect_schema()], None
     with said.collecting():
@@ -256,21 +260,6 @@ def _guard_rows(frame: pl.LazyFrame, max_rows: int | None, what: str) -> None:
         raise InputError(f"{what} has a header but no rows.")
     if max_rows is not None and rows > max_rows:
         raise InputError(f"{what} has {rows:,} rows, more than the {max_rows:,} allowed; raise max_rows (--max-rows).")
-
-
-def _cut(frame: pl.LazyFrame, column: str, value: str) -> list[pl.LazyFrame]:
-    is_test = (_as_text(column, frame) == value).fill_null(False)
-    values = collect(frame.select(_as_text(column, frame).unique().drop_nulls()))[column].to_list()
-    if value not in values:
-        raise unknown(f"value of the split column {column!r}:", value, sorted(values))
-    if len(values) < 2 and not collect(frame.select(pl.col(column).is_null().any()))[0, 0]:
-        raise InputError(f"every row has {column} = {value!r}, so the split leaves nothing to train on.")
-    return [settled(frame.filter(~is_test)), settled(frame.filter(is_test))]
-
-
-def _as_text(column: str, frame: pl.LazyFrame) -> pl.Expr:
-    kind = frame.collect_schema()[column]
-    return pl.col(column).cast(pl.String) if kind != pl.String else pl.col(column)
 
 
 def _treat_missing(frame: pl.LazyFrame, names: list[str], missing: Missing) -> tuple[pl.LazyFrame, int]:

@@ -20,6 +20,7 @@ from recombine.errors import InputError, unknown
 from recombine.space import FactorSpace
 from recombine.support import Explicit
 from recombine.support.scan import collect, scan
+from recombine.support.split import without_others
 
 LABELS = ("label", "labels", "target", "targets", "y")
 """What the answer is called in a dataset whose items have names."""
@@ -185,7 +186,7 @@ def of_table(
     table: Any, factors: Sequence[str], target: str, inputs: Sequence[str] | str, split: str, read: Any, folder: Any
 ) -> dict[str, Any]:
     """What `FixedTask` is made with, from a table: one row per example. ``inputs`` are columns of numbers, or one of
-    file names; ``split`` ("part=test") marks the rows that are asked about."""
+    file names; ``split`` ("part=test") marks the rows that are asked about, and others as in `support/split.py`."""
     column, _, value = split.partition("=")
     files, numbers = (inputs, []) if isinstance(inputs, str) else (None, list(inputs))
     names = list(dict.fromkeys([*factors, target, *numbers, *([files] if files else []), column]))
@@ -193,7 +194,7 @@ def of_table(
     for name in names:
         if name not in lazy.collect_schema():
             raise unknown("column", name, lazy.collect_schema().names())
-    frame = collect(lazy.select(names))
+    frame = collect(without_others(lazy.select(names), column, value)[0])
     if missing := [name for name in names if frame[name].null_count()]:
         raise InputError(f"the column {missing[0]!r} has missing values; drop those rows first.")
     levels = {name: sorted(frame[name].unique().to_list()) for name in factors}

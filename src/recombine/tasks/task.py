@@ -170,7 +170,7 @@ class FixedTask(Task):
     ) -> FixedTask:  # fmt: skip
         """From a table (polars, pandas, CSV, Parquet) with one row per example. ``inputs`` names columns of numbers, or
         one of file names, which ``read`` makes arrays of (unless given, pictures). ``split="part=test"``: combinations
-        of the other rows are trained on, and no row of that part is."""
+        of the other rows (where some are called train, of those alone) are trained on, and no row of that part is."""
         return cls(**given.of_table(table, factors, target, inputs, split, read, folder), loss=loss, **more)
 
     @property
