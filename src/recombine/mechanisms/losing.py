@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc, fdtrc
+from scipy.special import bdtrc
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.baselines import CONSTANT
@@ -28,8 +28,6 @@ TIMES = 2.0
 SURE, SURELY = 0.01, 2.33
 FEWEST_NUMBERS = 3
 """Unseen combinations that one number for all of them is told by."""
-DIFFER = 0.05
-"""How often right ones that are alike may count as different."""
 RANKED = 1_000
 """Combinations of either side whose errors are ranked."""
 HARMLESS = 0.02
@@ -165,18 +163,14 @@ def nothing_left(answers: Answers) -> bool:
     return bool(differ) and one_answer(answers, at) and not one_answer(answers, answers.compared)
 
 
-def one_is_near(answers: Answers, comparison: Comparison) -> bool:
-    """Whether all unseen combinations get one and the same number where seen ones do not, and that shows nothing:
-    always giving training's mean is hardly worse, or right ones differ by more than the noise of their rows takes
-    them apart (an F-test at .05)."""
-    at, n, noise, constant = answers.unseen, answers.counts, noise_within(answers), comparison.constant
+def one_is_near(answers: Answers, comparison: Comparison, noise: float) -> bool:
+    """Whether all unseen combinations get one and the same number where seen ones do not, and a quarter or more is left
+    of what always giving training's mean costs there beyond the ``noise``: what is near to it tells nothing."""
+    constant = comparison.constant
     if answers.classes is not None or not nothing_left(answers):
         return False
-    if noise is None or constant is None or float(answers.error[:, at].mean()) > LITTLE * constant.error.mean:
-        return True
-    apart = n[at, None] * np.square(answers.target[at] - np.average(answers.target[at], axis=0, weights=n[at]))
-    free, between = int(at.sum()) - 1, float(apart.sum(axis=0).mean()) / answers.scale
-    return bool(fdtrc(free, float((n - 1).sum()), between / free / max(float(noise[at].mean()), 1e-300)) <= DIFFER)
+    own = float(answers.error[:, answers.unseen].mean())
+    return constant is None or own - noise >= QUARTER * (constant.error.mean - noise)
 
 
 def unsure_probabilities(answers: Answers, over: Over) -> str:

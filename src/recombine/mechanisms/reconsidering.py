@@ -81,7 +81,7 @@ def reconsidered(
         verdict, why = found
     if verdict in ("composes", "unclear") and (found := times_off(answers, case.margin))[0]:
         verdict, why = found
-    if verdict == "composes" and one_is_near(answers, case.comparison):
+    if verdict == "composes" and one_is_near(answers, case.comparison, case.gap.lost):
         verdict, why = "unclear", ONE_IS_NEAR
     if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
         verdict, why = "fails", _also(ONE_ANSWER, why)
