@@ -20,6 +20,7 @@ from recombine.statistics import (
     handed_out,
     interval,
     jackknife,
+    more_often,
     over_combinations,
     over_examples,
     partial_spearman,
@@ -237,6 +238,14 @@ def test_shares_below_the_least_count_as_the_least(
     apart = max(first, least) - max(second, least)
     assert -1 + least - 1e-9 <= low <= apart + 1e-9
     assert apart - 1e-9 <= high <= 1 - least + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("counts", "chance"), [((5, 17, 0, 39), 6188 / 3819816), ((3, 4, 1, 4), 17 / 70), ((0, 4, 2, 4), 1)]
+)
+def test_so_many_more_hits_of_one_side_have_fishers_chance(counts: tuple[int, int, int, int], chance: float) -> None:
+    """The second: his lady tasting tea."""
+    assert more_often(*counts) == pytest.approx(chance)
 
 
 def test_the_interval_of_a_difference_covers_it() -> None:

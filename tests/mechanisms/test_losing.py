@@ -183,3 +183,11 @@ def test_the_recall_of_a_rare_class_is_counted():
     assert "Recall of defect: 0." in result.sentence()
     even = np.where(B % 2, "x", "y")
     assert "Recall" not in measured(even, even).sentence()
+
+
+@pytest.mark.parametrize(("right", "verdict"), [(0.0, "unclear"), (-4.0, "composes")])
+def test_one_answer_for_all_unseen_combinations_tells_nothing_where_it_is_training_s_mean(right, verdict):
+    due = np.where(UNSEEN, right + 0.2 * (A % 3 - 1), 1.0 * A + B - 6)
+    result = measured(due + 0.5 * NOISE, np.where(UNSEEN, right, due))
+    assert (result.verdict, result.gap.high < 0.05) == (verdict, True)
+    assert ("Every unseen combination gets one and the same answer" in result.sentence()) == (verdict == "unclear")

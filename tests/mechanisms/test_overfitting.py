@@ -66,3 +66,11 @@ def test_where_rows_do_not_tell_their_noise_that_is_a_condition():
     assert condition in open_.sentence()
     assert "overfits" in told.sentence()
     assert condition not in told.sentence()
+
+
+def test_one_answer_for_all_unseen_combinations_is_said_beside_overfitting():
+    y = SUM + 2 * NOISE
+    known = np.where(TEST, SUM + 2 * np.random.default_rng(1).normal(size=len(A)), y)
+    result = measured(y, np.where(UNSEEN, y[~TEST].mean(), known))
+    assert result.verdict == "overfits"
+    assert result.sentence().startswith("It overfits, and every unseen combination gets one and the same answer: ")

@@ -163,6 +163,16 @@ def nothing_left(answers: Answers) -> bool:
     return bool(differ) and one_answer(answers, at) and not one_answer(answers, answers.compared)
 
 
+def one_is_near(answers: Answers, comparison: Comparison, noise: float) -> bool:
+    """Whether all unseen combinations get one and the same number where seen ones do not, and a quarter or more is left
+    of what always giving training's mean costs there beyond the ``noise``: what is near to it tells nothing."""
+    constant = comparison.constant
+    if answers.classes is not None or not nothing_left(answers):
+        return False
+    own = float(answers.error[:, answers.unseen].mean())
+    return constant is None or own - noise >= QUARTER * (constant.error.mean - noise)
+
+
 def unsure_probabilities(answers: Answers, over: Over) -> str:
     """That probabilities lose more than half of what they say of seen combinations, in a clause, where their log loss
     does against that of always giving the shares of training, or that they are worse than these; of noisy answers

@@ -33,6 +33,7 @@ from recombine.mechanisms.losing import (
     leaked,
     mostly_lost,
     nothing_left,
+    one_is_near,
     unsure_probabilities,
 )
 from recombine.mechanisms.names import share
@@ -42,6 +43,7 @@ from recombine.mechanisms.same import one_chance_where_unseen
 from recombine.mechanisms.standing_out import MOST, StandingOut
 from recombine.mechanisms.summing import sums_but_for
 from recombine.mechanisms.sure import worse_than_shares
+from recombine.mechanisms.times_off import times_off
 from recombine.mechanisms.told_apart import follows_rows
 from recombine.mechanisms.with_training import with_training
 from recombine.mechanisms.written import Written
@@ -52,6 +54,7 @@ Ruling = tuple[str, str]
 WRITTEN = "training rows are answered right, and new rows of seen combinations right but for how they are written"
 NEW_LEVELS = "all of these hold a level that training never shows, of which nothing can be known"
 ONE_ANSWER = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
+ONE_IS_NEAR = "one answer for all of these is near enough, which shows nothing of composing"
 MORE_THAN_A_PART = "by mean errors more than half of what it knows of seen ones is lost, but intervals leave it open"
 TOO_NEAR = (
     "unseen combinations are answered better than the noise of their rows allows: look for a leak, such as these rows "
@@ -84,6 +87,10 @@ def reconsidered(
         verdict, why = "partly", worse
     elif verdict == "composes" and (found := worse_than_shares(answers, case.over, case.margin))[0]:
         verdict, why = found
+    if verdict in ("composes", "unclear") and (found := times_off(answers, case.margin))[0]:
+        verdict, why = found
+    if verdict == "composes" and one_is_near(answers, case.comparison, case.gap.lost):
+        verdict, why = "unclear", ONE_IS_NEAR
     if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
         verdict, why = "fails", _also(ONE_ANSWER, why)
     told = verdict in FAILING and not (apart.alone or apart.most or misread)
@@ -161,10 +168,10 @@ def nothing_to_learn(case: Case, ruling: Ruling) -> Ruling:
 
 
 def worse_still(case: Case, ruling: Ruling) -> Ruling:
-    """The verdict with what is seen of unseen combinations all the same, where it is not fitted or unclear: that they
-    are answered far worse than by always giving the same answer, or all alike."""
+    """The verdict with what is seen of unseen combinations all the same, where it is not fitted, overfits or is
+    unclear: that they are answered far worse than by always giving the same answer, or all alike."""
     (verdict, why), answers, constant = ruling, case.answers, case.comparison.constant
-    if verdict not in ("not fitted", "unclear") or not answers.unseen.any() or constant is None:
+    if verdict not in ("not fitted", "unclear", "overfits") or not answers.unseen.any() or constant is None:
         return ruling
     if verdict == "not fitted" and collapsed(answers, case.comparison):
         seen, unseen = (share(float(answers.error[:, at].mean())) for at in (answers.compared, answers.unseen))
@@ -174,7 +181,10 @@ def worse_still(case: Case, ruling: Ruling) -> Ruling:
         )
     elif (answers.classes is None and nothing_left(answers)) or one_chance_where_unseen(answers):
         what = "answer" if answers.classes is None else "probability"
-        more = f"Every unseen combination gets one and the same {what}, and seen ones do not"
+        same = f"unseen combination gets one and the same {what}"
+        if verdict == "overfits":
+            return verdict, f"{why}, and every {same}".lstrip(", ")
+        more = f"Every {same}, and seen ones do not"
     else:
         return ruling
     return verdict, f"{why}. {more}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from recombine.mechanisms.comparing import Comparison, average, unread
 from recombine.mechanisms.losing import HALF, LITTLE, QUARTER, nothing_left
 from recombine.mechanisms.luck import at_least, by_luck, level_by_luck
 from recombine.mechanisms.names import NOTHING, brief, share
-from recombine.statistics import FEW, FloatArray, Over
+from recombine.statistics import FEW, FloatArray, Over, more_often
 from recombine.statistics.shares import share_ends
 
 LEVEL = 0.05
@@ -140,10 +139,7 @@ def _rarer_where_seen(answers: Answers, count: int) -> bool:
     """Whether so many of few unseen combinations would rarely be wrong in most rows if seen ones, of which some may be
     as wrong, were no better (Fisher, one-sided at .05). Rows of one combination are wrong together."""
     wrong, seen, unseen = answers.error.mean(axis=0) > HALF, int(answers.compared.sum()), int(answers.unseen.sum())
-    whole = count + int(wrong[answers.compared].sum())
-    rest = seen + unseen - whole
-    ways = [comb(whole, k) * comb(rest, unseen - k) for k in range(count, min(whole, unseen) + 1)]
-    return sum(ways) <= LEVEL * comb(seen + unseen, unseen)
+    return more_often(count, unseen, int(wrong[answers.compared].sum()), seen) <= LEVEL
 
 
 def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0) -> list[Level]:
@@ -320,15 +316,10 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
     times = np.where(free > 0, OWN_NOISE, ONE_ROW)
     apart = outlying(off[rows]) & (own > times * doubt) & (cost > HALF * constant)
     found = (own > most) & (cost > QUARTER * constant) & (certain | apart)
-    if not answers.like or _farthest(int(found.sum()), len(rows), int(at.sum())) > LEVEL:
-        # Of errors that are alike some have to be the largest: few are told by their own rows alone.
+    if not answers.like or more_often(int(found.sum()), len(rows), 0, int(at.sum())) > LEVEL:
+        # Of errors that are alike some have to be the farthest: few are told by their own rows alone.
         found &= (own > stdtrit(np.maximum(free, 1), level) * doubt) | apart
     return np.asarray(found)
-
-
-def _farthest(count: int, unseen: int, seen: int) -> float:
-    """The chance that so many of the farthest are all unseen ones, if these are no other than seen ones."""
-    return comb(unseen, count) / comb(unseen + seen, count)
 
 
 def outlying(values: FloatArray) -> NDArray[np.bool_]:

@@ -35,6 +35,7 @@ from recombine.statistics.ranks import (
     spearman as spearman,
 )
 from recombine.statistics.shares import (
+    more_often as more_often,
     share_apart_from as share_apart_from,
     share_interval as share_interval,
     shares_apart as shares_apart,

@@ -68,3 +68,15 @@ def share_apart_from(shares: ArrayLike, counts: ArrayLike, chance: float) -> flo
     n = int(np.sum(counts))
     hits = round(float(np.sum(np.asarray(shares) * np.asarray(counts))))
     return 1.0 if hits <= 0 else float(betainc(hits, n - hits + 1, chance))
+
+
+def more_often(hits: int, of: int, others: int, of_others: int) -> float:
+    """The chance of so many hits on one side, or more, were both sides hit as often (Fisher's exact test)."""
+    from scipy.special import gammaln
+
+    whole, k = hits + others, np.arange(hits, min(hits + others, of) + 1)
+    rest = of + of_others - whole
+    k = k[of - k <= rest]
+    ways = [gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
+            for n, m in ((whole, k), (rest, of - k), (of + of_others, of))]  # fmt: skip
+    return min(1.0, float(np.exp(ways[0] + ways[1] - ways[2]).sum()))
