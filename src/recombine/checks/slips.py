@@ -70,7 +70,7 @@ def coded(train: Table) -> tuple[float, list[int], tuple[float, float]] | None:
 def _one_number(levels: Ints, target: Target) -> bool:
     """Whether half of the levels that were seen in several combinations answered one number in all of them."""
     each = (target.mean[(levels == level) & (target.count > 0)] for level in np.unique(levels))
-    alike = [np.ptp(answers) == 0 for answers in each if len(answers) > 1]
+    alike = [bool(np.ptp(answers) == 0) for answers in each if len(answers) > 1]
     return 2 * sum(alike) >= len(alike)
 
 
