@@ -55,7 +55,8 @@ def plan_rows(
     standard error is at most ``error``; ``asked`` None: every cell of the pool. ``distinct``: no row is repeated before
     every asked cell is seen or in the plan (where effects do not add up, a row tells of its own cell alone). Errors are
     those inside the seen range of numbers: how far a line or curve goes on is no matter of noise. ``sized`` tells how
-    large answers are where noise is a share of them and ``error`` is not. With ``shifts`` of blocks, whose ``unit`` is that of one error here, the rows are all in one new block."""
+    large answers are where noise is a share of them and ``error`` is not. With ``shifts`` of blocks, whose ``unit`` is
+    that of one error here, the rows are all in one new block."""
     _refuse(budget, error, criterion, prices, noise)
     grid = asked is None
     asked = pool if asked is None else asked
