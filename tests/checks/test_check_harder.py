@@ -63,6 +63,8 @@ def test_check_says_so(noise: float) -> None:
     most = replace(checked.forecast, apart=(), cells=3)  # two of three asked ones have it
     assert ("On the 2 of them with task t0, which errs more where it is seen, expect" in most.words) == (noise > 1)
     assert most.worst_error == max([most.error, *(h.error for h in most.harder)])
+    calm = replace(checked.forecast, _deviations=0.3).estimate(np.array([[0, 0]]))  # all tried were of calmer levels
+    assert (calm.high[0] - calm.low[0] > 3 * checked.forecast.harder[0].error) if noise > 1 else not most.harder
 
 
 def test_pairs_that_take_up_all_name_no_harder_level() -> None:

@@ -185,7 +185,7 @@ def test_the_level_that_is_odd_is_that_on_the_scale_that_answers():
     assert [name for name, _ in facts(found) if name in ("additive", "rescaled")] == ["additive"]
 
 
-def test_a_code_for_missing_is_named_and_a_level_that_answers_one_number_or_a_rating_is_none():
+def test_a_code_for_missing_is_named_and_a_rating_or_a_level_that_answers_one_number_as_others_do_is_none():
     rng = np.random.default_rng(0)
     codes = rng.permutation([(a, b) for a in range(6) for b in range(6)])[:27]
     table = {"a": codes[:, 0], "b": codes[:, 1], "y": (20 + codes @ [2, 3] + rng.normal(size=27)).round(1)}
@@ -199,9 +199,13 @@ def test_a_code_for_missing_is_named_and_a_level_that_answers_one_number_or_a_ra
     assert note.startswith(f"in 3 combinations an answer is -999, far from all others ({others}): a code for missing?")
     assert "Without these combinations the forecast is" in note
     assert "behaves differently" not in note
-    level = np.where(codes[:, 0] == 2, -999, table["y"])
-    rated = np.where(np.arange(27) < 3, 1, rng.integers(4, 6, 27))
-    assert not any("code for missing" in n for y in (level, rated) for n in named({**table, "y": y}))
+    level, rated = codes[:, 0] == 2, np.where(np.arange(27) < 3, 1, rng.integers(4, 6, 27))
+    alike, lower = np.where(level, -300, codes[:, 0] / 8), np.where(level, table["y"] - 300, table["y"])
+    assert not any("code for missing" in n for y in (rated, alike, lower) for n in named({**table, "y": y}))
+    whole = [np.where(level, code, table["y"] + 100) for code in (-999, 0)]
+    once = np.where(np.arange(27) < 1, -99, table["y"])
+    assert all("code for missing?" in named({**table, "y": y})[0] for y in (*whole, once))
+    assert check({**table, "y": whole[0]}, ["a", "b"], target="y", draws=9).coded
 
 
 def test_what_holds_codes_for_missing_is_not_determined():

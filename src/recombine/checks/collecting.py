@@ -100,7 +100,7 @@ def plan_for(
 ) -> Plan | None:
     """The rows that serve the purpose best; None where none was named. With ``shifts`` they are in a new block. The
     noise of one row is that around the rule which the forecast recommends. On a log ``scale`` noise and errors are
-    shares of the answer, on others the noise is the unit."""
+    shares of the answer (an error to reach is not), on others the noise is the unit."""
     if purpose.budget is None and purpose.error is None:
         return None
     space = train.space
@@ -112,7 +112,7 @@ def plan_for(
     alone = target is not None and int(target.count.sum()) - int((target.count > 0).sum()) < LEAST_FREEDOM
     adding = expected is None or (expected.rule == "pairs" and known.order == 1 and alone)
     left = _noise(known, train.target) if adding or expected is None else expected.noise
-    noise, error, typical, unit = purpose.noise or left, purpose.error, None, 1.0
+    noise, error, typical, unit, sized = purpose.noise or left, purpose.error, None, 1.0, None
     if scale is not None and train.target is not None and noise:
         if scale.name == "log":
             logs = scaled(train.target, scale)
@@ -120,6 +120,8 @@ def plan_for(
             noise = (None if purpose.noise else _noise(known, logs)) or noise / unit
         else:
             unit, noise, left = noise, None, None
+        if typical is not None and error is not None and expected is not None and expected.recommended is not None:
+            typical, unit, sized = None, 1.0, expected.recommended.answer
         error = None if error is None else error / unit
     rule = None if purpose.noise or not left else "additive" if adding or expected is None else expected.rule
     whole = None if asked is None and len(pool) == len(cells) else cells if asked is None else asked
@@ -127,7 +129,8 @@ def plan_for(
     found = plan_rows(
         known, space, train.counts, whole, pool, prices, budget=purpose.budget, error=error,
         criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
-        scale=None if scale is None else scale.name, typical=typical, distinct=distinct, shifts=shifts, unit=unit,
+        scale=None if scale is None else scale.name, typical=typical, sized=sized, distinct=distinct, shifts=shifts,
+        unit=unit,
     )  # fmt: skip
     plain = scale is None and shifts is None
     if plain and alone and expected is not None and purpose.error is not None and not purpose.noise:

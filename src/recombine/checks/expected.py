@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from recombine.checks import forecast_words
 from recombine.checks.adding import Adding
@@ -247,7 +248,9 @@ class Forecast:
         for level in self.harder:  # the others' ranges stay: what makes these levels noisy widened them already
             share, (k, code) = level.seen / len(rule.cells.codes), level.at
             all_cells = np.sqrt(share * level.error**2 + (1 - share) * level.elsewhere**2)
-            wide[codes[:, k] == code] *= 1.0 if level.at in rule.noisy else level.error / all_cells
+            if level.at not in rule.noisy:  # nine of ten stand-ins may all be of calmer levels: as t has it at least
+                here, least = codes[:, k] == code, float(stdtrit(level.seen, 0.95))
+                wide[here] = np.maximum(wide[here], least) * level.error / all_cells
         if self.suspect is not None:
             (k, code), times = self.suspect
             wide[codes[:, k] == code] *= times

@@ -15,7 +15,7 @@ chance (Student's t times the number of combinations) and three times as far as 
 and for their logarithms too; for the latter alone where the others are clearly likelier products of effects than sums.
 
 One number that several combinations were given, and that is farther from all other answers than these are apart, may
-stand for a missing one (-999).
+stand for a missing one (-999); one of nines alone, as such codes are, also where a single combination was given it.
 """
 
 from __future__ import annotations
@@ -64,13 +64,18 @@ def code_for_missing(target: Target | None) -> tuple[float, list[int], tuple[flo
     ends = target.ends if told.all() else np.where(told[:, None], target.ends, np.nan)
     for code in (np.fmin.reduce(ends, axis=None), np.fmax.reduce(ends, axis=None)):
         given = (ends[:, 0] == code) | (ends[:, 1] == code)
-        if not 1 < given.sum() < told.sum() / 2:
+        if not (1 if of_nines(code) else 2) <= given.sum() < told.sum() / 2:
             continue
         others = ends[(ends != code) & ~np.isnan(ends)]
         low, high = (float(others.min()), float(others.max())) if len(others) else (np.nan, np.nan)
         if min(abs(low - code), abs(high - code)) > TIMES * (high - low) and len(np.unique(others)) >= DIFFERENT:
             return float(code), np.flatnonzero(given).tolist(), (low, high)
     return None
+
+
+def of_nines(number: float) -> bool:
+    """Whether a number is one that people write for missing: -9, -99, 999."""
+    return set(f"{abs(number):g}") == {"9"}
 
 
 def rows_apart(target: Target | None) -> list[tuple[int, tuple[float, ...]]]:

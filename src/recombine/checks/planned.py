@@ -62,8 +62,8 @@ class Plan:
     scale: str | None = None
     """The scale on which effects add up, where it is not the answer's own; errors and noise are those of this scale."""
     typical: float | None = None
-    """On a log scale, where errors and noise are shares of the answer: a typical one, of which an error to reach is a
-    share."""
+    """On a log scale, where the noise is a share of the answer: a typical one. Errors are shares of the answer too,
+    except where a precision was asked for: then they and the noise, at the typical answer, are in its units."""
     far: int = 0
     """Asked combinations outside the seen range of a number, of which the errors do not tell."""
     left: int = 0
@@ -162,10 +162,10 @@ class Plan:
         on = f" on the {self.scale} scale" if self.scale else ""
         unknown = f"in units of one row's noise{on}" + (", which is not known" if self.fewest is not None else "")
         unit = unknown if self.noise == 1 else known
-        if self.typical is not None:
+        if self.typical is not None and self.fewest is None:
             unit = f"in per cent of the answer, {known}"
-            if self.fewest is not None:
-                unit += f"; the error asked for is met at a typical answer, {self.typical:.3g}, larger ones err by more"
+        elif self.typical is not None:
+            unit = f"{known}, at an answer of {self.typical:.3g} and in proportion at others"
         rows = self._rows
         outside = f"{self.far:,} asked outside the seen range {'is' if self.far == 1 else 'are'} left out"
         unit += f"; {outside}" if self.far else ""
@@ -195,7 +195,7 @@ class Plan:
         return f"{text}; no choice of the same price gets below {self._size(self.bound)}."
 
     def _size(self, error: float) -> str:
-        return shown(error, share=self.typical is not None)
+        return shown(error, share=self.typical is not None and self.fewest is None)
 
     def to_dict(self, space: FactorSpace) -> dict[str, Any]:
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +46,7 @@ def plan_rows(
     change: Mapping[str, float] | None = None,
     scale: str | None = None,
     typical: float | None = None,
+    sized: Callable[[Codes], Floats] | None = None,
     distinct: bool = False,
     shifts: Shifts | None = None,
     unit: float = 1.0,
@@ -53,8 +54,9 @@ def plan_rows(
     """The rows of ``pool`` that are worth most for ``budget`` (their prices add up to it), or rows until every asked
     standard error is at most ``error``; ``asked`` None: every cell of the pool. ``distinct``: no row is repeated before
     every asked cell is seen or in the plan (where effects do not add up, a row tells of its own cell alone). Errors are
-    those inside the seen range of numbers: how far a line or curve goes on is no matter of noise. With ``shifts`` of
-    blocks, whose ``unit`` is that of one error here, the rows are all in one new block."""
+    those inside the seen range of numbers: how far a line or curve goes on is no matter of noise. ``sized`` tells how
+    large answers are where noise is a share of them and ``error`` is not. With ``shifts`` of blocks, whose ``unit`` is
+    that of one error here, the rows are all in one new block."""
     _refuse(budget, error, criterion, prices, noise)
     grid = asked is None
     asked = pool if asked is None else asked
@@ -63,7 +65,8 @@ def plan_rows(
     pool, prices = pool[inside], prices[inside]
     asked = asked[whole.rows.contains(asked)]
     far = known.beyond(asked) if known.curves else np.zeros(len(asked), dtype=bool)
-    x, ask = features(whole, pool), features(whole, asked if far.all() else asked[~far])
+    told = asked if far.all() else asked[~far]
+    x, ask = features(whole, pool), features(whole, told)
     first = _places(pool, needed.cells)
     if shifts is None:
         before, now = _information(known, counts, x.shape[1], whole), ask
@@ -71,6 +74,10 @@ def plan_rows(
         before, x, now, ask = shifts.with_a_new(lambda codes: features(whole, codes), known, x, ask)
         _few(x.shape[1])
         first = np.concatenate([first, _tie(known, pool, error, shifts)])
+    if sized is not None and len(told):
+        sizes = sized(told)
+        typical = float(np.sqrt((sizes**2).mean()))
+        noise, now, ask = noise * typical, now * sizes[:, None] / typical, ask * sizes[:, None] / typical
     none = np.zeros(0, dtype=np.int64)
     start = choose(before, x[:0], now, np.ones(0), 0, first=none) if known.rank == whole.rank else None
     fresh = _fresh(known, pool, asked) if distinct else None

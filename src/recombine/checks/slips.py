@@ -10,7 +10,8 @@ import numpy as np
 from recombine.checks.as_read import shown
 from recombine.checks.harder import Harder
 from recombine.checks.identifiability import Identifiability
-from recombine.checks.outliers import code_for_missing, off_the_sum, outliers, rows_apart, wrong_of_two
+from recombine.checks.modular import Ints
+from recombine.checks.outliers import code_for_missing, of_nines, off_the_sum, outliers, rows_apart, wrong_of_two
 from recombine.space import quoted
 from recombine.support.table import Table, Target
 
@@ -37,9 +38,10 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
     slip, said = "look for a slip, it changes everything said here.", []
     if code is not None:
         low, high = map(shown, code[2])
+        which, these = ("combination", "it") if len(missing) == 1 else ("combinations", "these")
         said.append(
-            f"in {len(missing):,} combinations an answer is {shown(code[0])}, far from all others ({low} to {high}): a "
-            "code for missing? If so, blank these and check again."
+            f"in {len(missing):,} {which} an answer is {shown(code[0])}, far from all others ({low} to {high}): a "
+            f"code for missing? If so, blank {these} and check again."
         )
     if apart:
         what = "the answer {} lies" if len(apart) == 1 else "the answers {} lie"
@@ -56,13 +58,20 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
 
 
 def coded(train: Table) -> tuple[float, list[int], tuple[float, float]] | None:
-    """A code for missing, unless it is what all combinations of one level answered and no others."""
+    """A code for missing, unless it is what all combinations of one level answered, as they do of other levels."""
     code = code_for_missing(train.target)
-    if code is None:
-        return None
-    given = np.isin(np.arange(len(train.codes)), code[1])
-    level = (train.codes == train.codes[code[1][0]]) == given[:, None]
-    return None if level.all(axis=0).any() else code
+    if code is None or of_nines(code[0]) or train.target is None:
+        return code
+    given, target = np.isin(np.arange(len(train.codes)), code[1]), train.target
+    filled = [level for level in train.codes.T if np.array_equal(level == level[code[1][0]], given)]
+    return None if any(_one_number(level[~given], target.of(~given)) for level in filled) else code
+
+
+def _one_number(levels: Ints, target: Target) -> bool:
+    """Whether half of the levels that were seen in several combinations answered one number in all of them."""
+    each = (target.mean[(levels == level) & (target.count > 0)] for level in np.unique(levels))
+    alike = [bool(np.ptp(answers) == 0) for answers in each if len(answers) > 1]
+    return 2 * sum(alike) >= len(alike)
 
 
 def in_common(cells: list[int], train: Table, harder: Sequence[Harder]) -> str:
