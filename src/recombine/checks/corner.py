@@ -1,6 +1,6 @@
 """A corner of the grid that nothing seen reaches: the asked combinations are of A′ × B′, and no seen one is; or they
 lie behind a staircase, where no seen one is as far out in both factors at once; or, with other holes around, many of
-them are of levels that never met.
+them are of levels that never met; or what is missing has another pattern: a band, several blocks, a diagonal.
 
 Every cell that can be left out to try a forecast then lies outside of it, so that no seen row tells whether levels that
 never met act together where they meet: all high doses of two drugs."""
@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.checks.identifiability import Identifiability
+from recombine.checks.itself import never_with_itself
 from recombine.checks.modular import Ints
 from recombine.checks.never_met import log_choose, never_met
+from recombine.checks.pattern import in_a_pattern
 from recombine.space import FactorSpace, quoted
 
 MOST_NAMED = 6
@@ -33,6 +35,8 @@ MOST_STEPS = 30
 """Cells behind a staircase up to which its shapes are counted one by one."""
 MOST_PAIRS = 1_000_000
 """Pairs of levels of two factors up to which a staircase is looked for."""
+PATTERN = 0.002
+"""How often random tables whose levels lack as many may have such a pattern, over all pairs of factors."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class Corner:
     """Their levels of both (codes)."""
     which: str
     """How many they are, and of which levels."""
+    where: str = "in a corner that nothing seen reaches"
 
     def holds(self, cell: Sequence[int]) -> bool:
         return (cell[self.factors[0]], cell[self.factors[1]]) in self.pairs
@@ -213,19 +218,67 @@ def _placed(steps: tuple[int, ...], rows: int, columns: int) -> int:
 
 def unreached(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
     """The corner that asked cells lie in, if many of them do."""
-    held, found = corner(known, asked, space), None
-    if not held and not (found := staircase(known, asked, space)):
-        held = apart(known, asked, space)
-    if found is not None:
-        (k, m), there, which = found.factors, found.behind, _behind(found, space)
-    elif held:
-        (k, m), there = (held[0][0], held[1][0]), _of(held, asked)
-        named = " with ".join(f"{space.factors[k].name} in {{{_some(space, k, levels)}}}" for k, levels in held)
-        which = f"are of {named}, of which none was seen"
-    else:
+    for found in (_cornered, _twice, _patterned, _far_out, _never_met):
+        if corner := found(known, asked, space):
+            return corner
+    return None
+
+
+def _cornered(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
+    return _of_levels(corner(known, asked, space), asked, space)
+
+
+def _never_met(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
+    return _of_levels(apart(known, asked, space), asked, space)
+
+
+def _of_levels(held: tuple[tuple[int, Ints], ...], asked: Ints, space: FactorSpace) -> Corner | None:
+    if not held:
         return None
-    pairs = frozenset((int(a), int(b)) for a, b in asked[there][:, [k, m]])
-    return Corner((k, m), pairs, f"{_many(int(there.sum()), len(asked))} that are forecast {which}")
+    named = " with ".join(f"{space.factors[k].name} in {{{_some(space, k, levels)}}}" for k, levels in held)
+    return _told((held[0][0], held[1][0]), _of(held, asked), asked, f"are of {named}, of which none was seen")
+
+
+def _far_out(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
+    found = staircase(known, asked, space)
+    return None if found is None else _told(found.factors, found.behind, asked, _behind(found, space))
+
+
+def _patterned(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
+    """Pairs of levels that are missing in a pattern which levels of different emptiness do not leave by chance."""
+    pairs = math.comb(len(space), 2)
+    for (k, m), seen in _met(known, asked, space):
+        if k in known.curves or m in known.curves:
+            continue
+        wanted = np.zeros_like(seen)
+        wanted[asked[:, k], asked[:, m]] = True
+        found = in_a_pattern(seen, wanted, PATTERN / pairs)
+        there = np.zeros(len(asked), dtype=bool) if found is None else found.missing[asked[:, k], asked[:, m]]
+        if found is not None and there.mean() >= BEHIND:
+            lacking = f"{{{_some(space, k, found.rows)}}} lack {{{_some(space, m, found.columns)}}}"
+            same = f"levels of {space.names[k]} that lack the same levels of {space.names[m]}"
+            which = f"lie in a pattern that chance would hardly leave, {same} (as {lacking})"
+            return _told((k, m), there, asked, which, "where the missing ones have a pattern")
+    return None
+
+
+def _twice(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
+    """Pairs of a name with itself, where they are asked about and none was seen."""
+    found = never_with_itself(known.codes, space) if len(asked) else None
+    if found is None:
+        return None
+    (k, m), same = found
+    there = np.array([pair in {*same} for pair in zip(*asked[:, [k, m]].T.tolist(), strict=True)])
+    both = f"the same {space.names[k]} and {space.names[m]}"
+    which = f"have {both}, of which none was seen"
+    return _told((k, m), there, asked, which, f"of {both}") if there.any() else None
+
+
+def _told(
+    factors: tuple[int, int], there: NDArray[np.bool_], asked: Ints, which: str, where: str = Corner.where
+) -> Corner:
+    pairs = frozenset((int(a), int(b)) for a, b in asked[there][:, list(factors)])
+    return Corner(factors, pairs, f"{_many(int(there.sum()), len(asked))} that are forecast {which}", where)
 
 
 def _many(some: int, asked: int) -> str:

@@ -18,7 +18,6 @@ DOUBT = {"rejected": "which the seen combinations contradict", "unsupported": "w
 BESIDE = {"rejected": ", and effects do not simply add up", "unsupported": ", and that effects add up is not shown"}
 """The same for the end of a headline."""
 SAME = "the same answer for all"
-UNREACHED = " in a corner that nothing seen reaches"
 UNTOLD = "by the forecast the answers may err by more than all seen answers differ"
 
 

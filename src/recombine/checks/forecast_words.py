@@ -92,7 +92,7 @@ def level(forecast: Forecast) -> str:
     if forecast.unrun is not None:
         return "if nothing acts that would show only in the fraction that was never run"
     if forecast.corner is not None:
-        return "if effects add up in a corner that nothing seen reaches"
+        return f"if effects add up {forecast.corner.where}"
     if forecast.own_ranges:
         return f"if {forecast.own_ranges[0].number} does the same whatever {forecast.own_ranges[0].factor} is"
     if forecast.small:

@@ -11,9 +11,8 @@ planned for it.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from itertools import combinations
-
-import numpy as np
 
 from recombine.checks.cells import LISTED
 from recombine.checks.never_met import log_choose
@@ -28,22 +27,38 @@ FEWEST = 3
 def with_itself(codes: Codes, space: FactorSpace) -> tuple[list[dict[str, Level]], tuple[str, ...]]:
     """The pairs of a name with itself that are taken not to exist, and the two factors; ``codes``: all combinations of
     the table, those asked about too."""
+    found = never_with_itself(codes, space)
+    if found is None:
+        return [], ()
+    (first, second), same = (space.factors[k] for k in found[0]), found[1]
+    twice = [{first.name: (first.levels or ())[a], second.name: (second.levels or ())[b]} for a, b in same]
+    return twice, (first.name, second.name)
+
+
+def never_with_itself(codes: Codes, space: FactorSpace) -> tuple[tuple[int, int], list[tuple[int, int]]] | None:
+    """Two factors, by place, with the same names, and these (codes), where chance would show one with itself and no
+    combination does."""
     pairs = list(combinations(range(len(space)), 2)) if space.size <= LISTED else []
     for k, m in pairs:
         first, second = space.factors[k], space.factors[m]
         shared = [name for name in first.levels or () if isinstance(name, str) and name in (second.levels or ())]
         if len(shared) < FEWEST or 2 * len(shared) <= max(len(first), len(second)):
             continue
-        seen = np.unique(codes[:, [k, m]], axis=0)
-        same = {((first.levels or ()).index(name), (second.levels or ()).index(name)) for name in shared}
-        cells = len(first) * len(second)
-        holes = cells - len(seen)
-        if holes < len(same) or same & {(int(a), int(b)) for a, b in seen}:
-            continue
-        chance = log_choose(cells - len(same), holes - len(same)) - log_choose(cells, holes)
-        if chance < math.log(CHANCE / len(pairs)):
-            return [{first.name: name, second.name: name} for name in shared], (first.name, second.name)
-    return [], ()
+        same = [((first.levels or ()).index(name), (second.levels or ()).index(name)) for name in shared]
+        if log_chance_unseen(codes[:, [k, m]], same, (len(first), len(second))) < math.log(CHANCE / len(pairs)):
+            return (k, m), same
+    return None
+
+
+def log_chance_unseen(seen: Codes, these: Collection[tuple[int, int]], shape: tuple[int, int]) -> float:
+    """The log of how often as many holes at random, in a table of this shape, leave out all of these pairs of levels; 0
+    where one was seen."""
+    there = {(int(a), int(b)) for a, b in seen}
+    cells, some = math.prod(shape), len(these)
+    holes = cells - len(there)
+    if there & {*these}:
+        return 0.0
+    return float(log_choose(cells - some, holes - some) - log_choose(cells, holes))
 
 
 def left_out(names: tuple[str, ...]) -> tuple[str, list[str]]:

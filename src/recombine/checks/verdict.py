@@ -25,7 +25,7 @@ from recombine.checks.advice import Advice
 from recombine.checks.best import best
 from recombine.checks.conditions import met
 from recombine.checks.confounding import Confounding
-from recombine.checks.doubt import BESIDE, DOUBT, UNREACHED, not_shown, nowhere_shown
+from recombine.checks.doubt import BESIDE, DOUBT, not_shown, nowhere_shown
 from recombine.checks.elsewhere import elsewhere
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast_words import said
@@ -151,7 +151,7 @@ class CheckResult(Result):
         if not self.doubts_some or self.forecast is None:
             return ""
         levels = " and ".join(a.name for a in self.forecast.untold)
-        corner = "" if self.forecast.corner is None else UNREACHED
+        corner = "" if self.forecast.corner is None else f" {self.forecast.corner.where}"
         return (f" for {levels}" + " and" * bool(corner) if levels else "") + corner
 
     @property
