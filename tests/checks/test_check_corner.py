@@ -173,7 +173,7 @@ def test_the_expected_number_of_blocks_is_counted() -> None:
         blocks = [{(a, c), (a, d), (b, c), (b, d)}
                   for a, b in combinations(range(3), 2) for c, d in combinations(range(4), 2)]  # fmt: skip
         count = sum(one <= chosen for one in blocks for chosen in drawn)
-        assert np.isclose(np.exp(_expected((3, 4), holes)[2, 2]), count / len(drawn))
+        assert np.isclose(np.exp(_expected((3, 4), holes, 12)[2, 2]), count / len(drawn))
 
 
 def test_levels_that_never_met_are_said_with_how_many_are_of_them() -> None:

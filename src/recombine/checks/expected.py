@@ -12,7 +12,6 @@ from scipy.special import stdtrit
 from recombine.checks import forecast_words
 from recombine.checks.adding import Adding
 from recombine.checks.apart import Apart
-from recombine.checks.corner import Corner
 from recombine.checks.gaps import Gap
 from recombine.checks.harder import Harder
 from recombine.checks.modular import Floats, Ints
@@ -21,6 +20,7 @@ from recombine.checks.own_range import OwnRange
 from recombine.checks.rules import Rule
 from recombine.checks.scales import PLAIN, Scale
 from recombine.checks.substitution import Substitution
+from recombine.checks.unreached import Corner
 from recombine.support.table import Target
 
 SHOWN = (

@@ -11,8 +11,10 @@ planned for it.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Sequence
 from itertools import combinations
+
+import numpy as np
 
 from recombine.checks.cells import LISTED
 from recombine.checks.never_met import log_choose
@@ -50,13 +52,13 @@ def never_with_itself(codes: Codes, space: FactorSpace) -> tuple[tuple[int, int]
     return None
 
 
-def log_chance_unseen(seen: Codes, these: Collection[tuple[int, int]], shape: tuple[int, int]) -> float:
+def log_chance_unseen(seen: Codes, these: Sequence[tuple[int, int]], shape: tuple[int, int]) -> float:
     """The log of how often as many holes at random, in a table of this shape, leave out all of these pairs of levels; 0
     where one was seen."""
-    there = {(int(a), int(b)) for a, b in seen}
+    there = np.unique(np.ravel_multi_index((seen[:, 0], seen[:, 1]), shape))
     cells, some = math.prod(shape), len(these)
     holes = cells - len(there)
-    if there & {*these}:
+    if np.isin(np.ravel_multi_index(tuple(np.array(these).T), shape), there).any():
         return 0.0
     return float(log_choose(cells - some, holes - some) - log_choose(cells, holes))
 

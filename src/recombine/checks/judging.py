@@ -13,7 +13,6 @@ from recombine.checks.aliases import Aliases, aliases
 from recombine.checks.apart import apart
 from recombine.checks.between import repeats_alone
 from recombine.checks.contestants import untried
-from recombine.checks.corner import unreached
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import forecast
 from recombine.checks.gaps import gaps_in
@@ -28,6 +27,7 @@ from recombine.checks.scales import PLAIN, Scale, scaled
 from recombine.checks.seen_cells import Cells
 from recombine.checks.surface import outside
 from recombine.checks.tested import MOST_LISTED, Additivity, scale_of
+from recombine.checks.unreached import unreached
 from recombine.space import Level
 from recombine.support.table import Table
 

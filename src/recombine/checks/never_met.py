@@ -45,31 +45,70 @@ def never_met(seen: NDArray[np.bool_], chance: float) -> Block | None:
     """The least likely block of two or more levels of both factors without a seen pair, if so unlikely a one is left by
     holes at random with at most this chance, in a table that was mostly seen. The search is greedy: a larger one may be
     missed, none is made up."""
-    turned = seen.shape[0] > seen.shape[1]
-    holes = ~(seen.T if turned else seen)
-    if not 4 <= holes.sum() <= holes.size / 2 or _work(len(holes), *holes.shape) > MOST_WORK:
+    turned, holes = _lying(seen)
+    found = _least_likely(holes, holes.size) if _worth_it(holes) else None
+    if found is None or found[1] > chance or _thin(holes, *found[0]):
         return None
-    expected = _expected(holes.shape, int(holes.sum()))
+    return _as_block(found[0], turned)
+
+
+def two_that_never_met(seen: NDArray[np.bool_], chance: float) -> tuple[Block, Block] | None:
+    """The same of two blocks, the second among the holes that the first leaves: their chances as one (Fisher 1932)."""
+    turned, holes = _lying(seen)
+    first = _least_likely(holes, holes.size) if _worth_it(holes) else None
+    if first is None:
+        return None
+    rest = _without(holes, first[0])
+    second = _least_likely(rest, holes.size - len(first[0][0]) * len(first[0][1]))
+    if second is None:
+        return None
+    both, bare = first[1] * second[1], _without(rest, second[0])
+    if both * (1 - math.log(both)) > chance or _thin(bare, *first[0]) or _thin(bare, *second[0]):
+        return None
+    return _as_block(first[0], turned), _as_block(second[0], turned)
+
+
+def _lying(seen: NDArray[np.bool_]) -> tuple[bool, NDArray[np.bool_]]:
+    """Whether rows and columns were exchanged so that rows are fewer, and the holes."""
+    turned = seen.shape[0] > seen.shape[1]
+    return turned, ~(seen.T if turned else seen)
+
+
+def _worth_it(holes: NDArray[np.bool_]) -> bool:
+    return 4 <= holes.sum() <= holes.size / 2 and _work(len(holes), *holes.shape) <= MOST_WORK
+
+
+def _as_block(found: tuple[Ints, Ints], turned: bool) -> Block:
+    return Block(*(found[::-1] if turned else found))
+
+
+def _without(holes: NDArray[np.bool_], block: tuple[Ints, Ints]) -> NDArray[np.bool_]:
+    left = holes.copy()
+    left[np.ix_(*block)] = False
+    return left
+
+
+def _least_likely(holes: NDArray[np.bool_], cells: int) -> tuple[tuple[Ints, Ints], float] | None:
+    """The least likely block among these holes of so many cells, and at most how often one is as unlikely."""
+    expected = _expected(holes.shape, int(holes.sum()), cells)
     best, least = None, math.inf
     for rows, columns in _blocks(holes):
         value = expected[len(rows), int(columns.sum())]
         if value < least:
             best, least = (np.sort(rows), np.flatnonzero(columns)), float(value)
-    if best is None or np.exp(expected[expected <= least]).sum() > chance or _thin(holes, *best):
-        return None
-    return Block(*(best[::-1] if turned else best))
+    return None if best is None else (best, min(float(np.exp(expected[expected <= least]).sum()), 1.0))
 
 
 def _work(starts: int, rows: int, columns: int) -> int:
     return starts * rows**2 * columns
 
 
-def _expected(shape: tuple[int, int], holes: int) -> NDArray[np.float64]:
+def _expected(shape: tuple[int, ...], holes: int, cells: int) -> NDArray[np.float64]:
     """The log of the expected number of blocks of each shape; ∞ for one row or column, which is no block."""
-    cells, most = math.prod(shape), [np.arange(size + 1) for size in shape]
+    most = [np.arange(size + 1) for size in shape]
     taken = np.outer(*most)
     left = np.maximum(holes - taken, 0)
-    one = log_choose(cells - taken, left) - log_choose(cells, holes)
+    one = log_choose(np.maximum(cells - taken, left), left) - log_choose(cells, holes)
     found = log_choose(shape[0], most[0])[:, None] + log_choose(shape[1], most[1]) + one
     return np.where((taken <= holes) & (np.minimum.outer(*most) > 1), found, np.inf)
 
