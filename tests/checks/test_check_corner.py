@@ -13,6 +13,8 @@ from recombine.checks import CheckResult
 from recombine.checks.corner import _by_chance, apart, corner, staircase
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.never_met import _expected, never_met
+from recombine.checks.pattern import in_a_pattern
+from recombine.checks.unreached import unreached
 from recombine.space import FactorSpace
 
 LIKE = (
@@ -21,10 +23,10 @@ LIKE = (
 )
 
 
-def checked(holes: list[tuple[int, int]], seed: int = 0) -> CheckResult:
+def checked(holes: list[tuple[int, int]], seed: int = 0, side: int = 6) -> CheckResult:
     rng = np.random.default_rng(seed)
     rows = [{"drug": f"drug{i}", "dose": f"dose{j}", "y": 2.0 * i + 3 * j + 0.3 * rng.normal()}
-            for i in range(6) for j in range(6) for _ in range(2) if (i, j) not in holes]  # fmt: skip
+            for i in range(side) for j in range(side) for _ in range(2) if (i, j) not in holes]  # fmt: skip
     return rc.check(pl.DataFrame(rows), factors=["drug", "dose"], target="y", draws=9)
 
 
@@ -184,3 +186,63 @@ def test_levels_that_never_met_are_said_with_how_many_are_of_them() -> None:
     asked = np.array([q.codes for q in result.queries])
     assert [levels.tolist() for _, levels in apart(result.known, asked, result.space)] == [[3, 4, 5], [3, 4, 5]]
     assert sorted(q.codes for q in result.queries if result.doubt_of(q)) == corner
+
+
+def kinds(side: int, many: int) -> np.ndarray:
+    """Holes of pairs of levels of the same kind."""
+    return np.equal.outer(np.arange(side) % many, np.arange(side) % many)
+
+
+def test_a_pattern_is_found_whatever_the_order_and_whatever_else_is_missing() -> None:
+    i, j = np.indices((9, 9))
+    for holes in (abs(i - j) > 2, kinds(12, 3), kinds(12, 4), kinds(12, 3) | ~block(12, 0.1, 1)):
+        rng = np.random.default_rng(0)
+        mixed = holes[rng.permutation(len(holes))][:, rng.permutation(len(holes))]
+        told = in_a_pattern(~mixed, mixed, 0.002)
+        assert told is not None
+        assert told.missing.sum() >= 0.95 * holes.sum()
+        assert mixed[np.ix_(told.rows, told.columns)].all()
+
+
+def test_levels_that_are_emptier_than_others_are_no_pattern() -> None:
+    fired = 0
+    for seed in range(100):
+        rng = np.random.default_rng(90_000 + seed)
+        side, spread = int(rng.integers(4, 12)), (0.0, 1.5)[seed % 2]
+        likely = -0.8 + spread * (rng.normal(size=(side, 1)) + rng.normal(size=side))
+        holes = rng.random((side, side)) < 1 / (1 + np.exp(-likely))
+        fired += in_a_pattern(~holes, holes, 0.002) is not None
+    assert fired <= 2
+    few = np.eye(4, dtype=bool)
+    assert in_a_pattern(~few, few, 0.002) is None
+
+
+def test_pairs_that_are_neither_seen_nor_asked_are_no_part_of_a_pattern() -> None:
+    asked = np.random.default_rng(0).random((12, 12)) < 0.2
+    assert in_a_pattern(~(asked | kinds(12, 4)), asked & ~kinds(12, 4), 0.002) is None
+
+
+def test_a_pattern_two_blocks_and_a_diagonal_are_said() -> None:
+    i, j = np.indices((8, 8))
+    two = ((i < 3) & (j < 2)) | ((i > 4) & (j > 5))
+    for holes, where, which in (
+        (abs(i - j) > 2, "where the missing ones have a pattern", "are in a pattern that chance would hardly leave"),
+        (two, "in corners that nothing seen reaches", "{a0, a1, a2} with b in {b0, b1} or of a in {a5, a6, a7} with b"),
+        (i == j, "for the same place in the order of a and b", "(a0 with b0, a1 with b1, …), of which none was seen"),
+    ):
+        space, codes = grid(8, numbers=False)
+        there = holes[codes[:, 0], codes[:, 1]]
+        told = unreached(Identifiability(codes[~there], space.shape, 1), codes[there], space)
+        assert told is not None
+        assert told.where == where
+        assert which in told.words
+        assert all(map(told.holds, codes[there].tolist()))
+
+
+def test_a_pattern_stands_in_the_verdict_and_beside_the_forecast() -> None:
+    result = checked([(i, j) for i in range(8) for j in range(8) if abs(i - j) > 2], side=8)
+    assert result.verdict == "assumption unsupported"
+    assert result.fails(["assumption"]) == ["assumption"]
+    assert "not shown where the missing ones have a pattern: all 30 that are forecast are in" in result.sentence()
+    assert "if effects add up where the missing ones have a pattern" in result.expected
+    assert result.to_frame()["doubt"].to_list() == ["unsupported"] * 30

@@ -41,6 +41,9 @@ def test_who_names_such_a_combination_gets_an_answer() -> None:
     result = rc.check(games(0), ["home", "away"], target="margin", test=twice, draws=9)
     assert {"home": "T1", "away": "T1"} in [result.combination(q.codes) for q in result.queries]
     assert not any("same names" in note for note in result.notes)
+    said = "for the same home and away: the one that is forecast is of the same home and away, of which none was seen"
+    assert said in result.sentence()
+    assert [q.codes for q in result.queries if result.doubt_of(q)] == [(1, 1)]
 
 
 def test_holes_at_random_are_asked_about() -> None:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from recombine.checks.modular import Ints
 
-MOST_CELLS = 100_000
+MOST_CELLS = 20_000
 """Pairs of levels up to which a pattern is looked for."""
-CHAINS, AT_ONCE = 50, 200_000
-"""Tables that are changed side by side, at most, and their cells."""
-MIXED, APART = 12, 2
+CHAINS = 20
+"""Tables that are changed side by side."""
+MIXED, APART = 12, 3
 """Times that all rows trade before the first table is looked at, and before each later one."""
 
 
@@ -66,9 +66,8 @@ def _checkerboards(tables: NDArray[np.bool_]) -> NDArray[np.float64]:
 def _outstanding(holes: NDArray[np.bool_], there: NDArray[np.bool_], draws: int) -> bool:
     """Whether none of so many random tables has as many checkerboards."""
     rng, most = np.random.default_rng(0), _checkerboards(holes)
-    chains = max(1, min(CHAINS, AT_ONCE // holes.size))
-    tables = np.repeat(holes[None], chains, axis=0)
-    for drawn in range(-(-draws // chains)):
+    tables = np.repeat(holes[None], CHAINS, axis=0)
+    for drawn in range(-(-draws // CHAINS)):
         for _ in range(APART if drawn else MIXED):
             _trade(tables, there, rng)
         if (_checkerboards(tables) >= most).any():
@@ -82,8 +81,9 @@ def _trade(tables: NDArray[np.bool_], there: NDArray[np.bool_], rng: np.random.G
     one, two = order[: len(order) // 2], order[len(order) // 2 : len(order) // 2 * 2]
     first, second = tables[:, one], tables[:, two]
     free = (first ^ second) & there[one] & there[two]
-    keys = np.where(free, rng.random(free.shape, dtype=np.float32), 2)
-    rank = keys.argsort(axis=-1).argsort(axis=-1)
-    drawn = rank < (first & free).sum(axis=-1, keepdims=True)
+    keys = np.where(free, rng.random(free.shape), 2)
+    many = (first & free).sum(axis=-1, keepdims=True)
+    last = np.take_along_axis(np.sort(keys, axis=-1), np.maximum(many - 1, 0), axis=-1)
+    drawn = (keys <= last) & (many > 0)
     tables[:, one] = np.where(free, drawn, first)
     tables[:, two] = np.where(free, ~drawn, second)

@@ -60,7 +60,7 @@ class Corner:
 
 def unreached(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
     """The corner that asked cells lie in, if many of them do."""
-    for found in (_cornered, _twice, _matched, _patterned, _far_out, _never_met, _two_blocks):
+    for found in (_cornered, _patterned, _twice, _matched, _far_out, _never_met, _two_blocks):
         if corner := found(known, asked, space):
             return corner
     return None
@@ -94,7 +94,7 @@ def _in_blocks(blocks: Sequence[tuple[tuple[int, Ints], ...]], asked: Ints, spac
     there = np.any([of_levels(held, asked) for held in blocks], axis=0)
     where = Corner.where if len(blocks) == 1 else "in corners that nothing seen reaches"
     factors = blocks[0][0][0], blocks[0][1][0]
-    return _told(factors, there, asked, f"are of {named}, of which none was seen", where)
+    return _told(factors, there, asked, f"of {named}, of which none was seen", where)
 
 
 def _far_out(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
@@ -115,7 +115,7 @@ def _patterned(known: Identifiability, asked: Ints, space: FactorSpace) -> Corne
         if found is not None and there.mean() >= BEHIND:
             lacking = f"{{{_some(space, k, found.rows)}}} lack {{{_some(space, m, found.columns)}}}"
             same = f"levels of {space.names[k]} that lack the same levels of {space.names[m]}"
-            which = f"lie in a pattern that chance would hardly leave, {same} (as {lacking})"
+            which = f"in a pattern that chance would hardly leave, {same} (as {lacking})"
             return _told((k, m), there, asked, which, "where the missing ones have a pattern")
     return None
 
@@ -128,8 +128,8 @@ def _twice(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | 
     (k, m), same = found
     there = _among(asked[:, [k, m]], same)
     both = f"the same {space.names[k]} and {space.names[m]}"
-    which = f"have {both}, of which none was seen"
-    return _told((k, m), there, asked, which, f"of {both}") if there.any() else None
+    which = f"of {both}, of which none was seen"
+    return _told((k, m), there, asked, which, f"for {both}") if there.any() else None
 
 
 def _matched(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
@@ -148,7 +148,7 @@ def _matched(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner 
             one, two = (space.factors[f].levels or () for f in (k, m))
             named = ", ".join(f"{quoted(one[i])} with {quoted(two[i])}" for i in range(2))
             both = f"the same place in the order of {space.names[k]} and {space.names[m]}"
-            return _told((k, m), there, asked, f"have {both} ({named}, …), of which none was seen", f"of {both}")
+            return _told((k, m), there, asked, f"of {both} ({named}, …), of which none was seen", f"for {both}")
     return None
 
 
@@ -162,19 +162,22 @@ def _told(
     factors: tuple[int, int], there: NDArray[np.bool_], asked: Ints, which: str, where: str = Corner.where
 ) -> Corner:
     pairs = frozenset((int(a), int(b)) for a, b in asked[there][:, list(factors)])
-    return Corner(factors, pairs, f"{_many(int(there.sum()), len(asked))} that are forecast {which}", where)
+    return Corner(factors, pairs, f"{_many(int(there.sum()), len(asked))} {which}", where)
 
 
 def _many(some: int, asked: int) -> str:
-    return f"all {asked:,}" if some == asked else f"{some:,} of the {asked:,}"
+    if asked == 1:
+        return "the one that is forecast is"
+    many = f"all {asked:,}" if some == asked else f"{some:,} of the {asked:,}"
+    return f"{many} that are forecast {'is' if some == 1 else 'are'}"
 
 
 def _behind(found: Staircase, space: FactorSpace) -> str:
     one, two = (space.factors[k].name for k in found.factors)
     if found.ends is None:
         order = f"{one} and {two} leave empty if ordered by how many of each other they were seen with"
-        return f"are in the one corner that {order}"
-    return f"are of {found.ends[0]} {one} with {found.ends[1]} {two}, and no seen one is as far out in both"
+        return f"in the one corner that {order}"
+    return f"of {found.ends[0]} {one} with {found.ends[1]} {two}, and no seen one is as far out in both"
 
 
 def _some(space: FactorSpace, k: int, codes: Ints) -> str:
