@@ -25,6 +25,8 @@ MOST_WORK = 300_000_000
 """Starts × rows² × columns up to which blocks are looked for, half a second: every pair of rows starts one and takes in
 others one by one, or every row where pairs are too many."""
 
+FIRST = 0.1
+"""How unlikely a block is, at most, beside which a second one is looked for."""
 THIN = 0.1
 """How unlikely it is, at most, that levels no emptier than the others are so empty outside of the block."""
 
@@ -56,7 +58,7 @@ def two_that_never_met(seen: NDArray[np.bool_], chance: float) -> tuple[Block, B
     """The same of two blocks, the second among the holes that the first leaves: their chances as one (Fisher 1932)."""
     turned, holes = _lying(seen)
     first = _least_likely(holes, holes.size) if _worth_it(holes) else None
-    if first is None:
+    if first is None or first[1] > FIRST:
         return None
     rest = _without(holes, first[0])
     second = _least_likely(rest, holes.size - len(first[0][0]) * len(first[0][1]))

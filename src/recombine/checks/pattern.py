@@ -37,10 +37,12 @@ class Pattern:
 def in_a_pattern(seen: NDArray[np.bool_], asked: NDArray[np.bool_], chance: float) -> Pattern | None:
     """The asked pairs of levels that lie in a pattern, if no table of 1 / ``chance`` random ones has as many
     checkerboards. Pairs that are neither seen nor asked stay as they are: they may not exist."""
+    if seen.size > MOST_CELLS:
+        return None
     turned = seen.shape[0] > seen.shape[1]
     holes, there = (m.T if turned else m for m in (asked & ~seen, asked | seen))
     alike = _alike(holes)
-    if seen.size > MOST_CELLS or alike.max(initial=0) < 2 or not _outstanding(holes, there, math.ceil(1 / chance) - 1):
+    if alike.max(initial=0) < 2 or not _outstanding(holes, there, math.ceil(1 / chance) - 1):
         return None
     missing = holes & ((alike > 1) @ holes)
     a, b = np.unravel_index(alike.argmax(), alike.shape)
