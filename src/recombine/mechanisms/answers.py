@@ -88,6 +88,8 @@ class Answers:
     """… and the names of these, each with how much more it is misread where unseen, in squares."""
     misplaced: Misplaced = field(default_factory=Misplaced)
     """What predictions of test rows look like, where these were put beside the wrong rows or are all alike."""
+    mixed: str = ""
+    """What to look at first where rows of unseen combinations alone seem to be put beside the wrong rows."""
     lone_rows: tuple[str, ...] = ()
     """What is said of single rows that make most of an error."""
     doubt: float = 0.0

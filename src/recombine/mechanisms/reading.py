@@ -18,6 +18,7 @@ from recombine.mechanisms.in_order import in_order
 from recombine.mechanisms.literal import among
 from recombine.mechanisms.lone_row import ROW, lone_rows
 from recombine.mechanisms.misplaced import misplaced
+from recombine.mechanisms.mixed_where_unseen import Given, mixed_where_unseen
 from recombine.mechanisms.probabilities import likely_class
 from recombine.mechanisms.rare import as_chances, happened, judged_by_chances, rare_event
 from recombine.mechanisms.remarks import remarks, rows_words
@@ -208,6 +209,7 @@ def _read(
         hits=_hits(frames, told, columns, how, parts),
         copied=None if flags is None else np.stack([means(name) for name in copies]),
         misplaced=misplaced(frame, columns, how.factors, how.split),
+        mixed=mixed_where_unseen(_given(right, said, columns, right[how.split is None])),
         lone_rows=lone_rows(frame, columns, how.factors, how.split),
     )
     notes, dropped = left, sum(t.dropped for t in right)
@@ -220,6 +222,15 @@ def _read(
     return answers, notes + remarks(
         frame, columns, how.factors, how.split, how.target_kind, prediction, likely is not None
     )
+
+
+def _given(right: list[Table], said: list[Table], columns: Columns, train: Table) -> list[Given]:
+    """What combinations got in each part that has answers and predictions."""
+    return [
+        Given(t.target.count, _shares(columns, t.target), _shares(columns, r.target), t.target.ends, ~_within(train, t))
+        for r, t in zip(right, said, strict=True)
+        if t.target is not None and r.target is not None
+    ]
 
 
 def _tables(frames: list[pl.LazyFrame], how: Reading, name: str, kind: Kind) -> list[Table]:
