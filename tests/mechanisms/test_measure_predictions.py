@@ -238,6 +238,37 @@ def test_training_rows_need_no_prediction_and_unseen_combinations_that_blanks_ta
         f"{lost} rows were left out: no target or no prediction; {lost} of them are test rows, and {lost // 4} unseen"
     )
     assert left.notes[0].startswith(said)
+    assert left.verdict == "fails"
+    assert left.sentence().startswith(
+        f"{lost // 4} of {hidden.sum() // 4} unseen combinations have no prediction at all"
+    )
+
+
+def test_who_gives_no_answer_to_some_unseen_combinations_composes_in_part():
+    a, b = np.indices((6, 6)).reshape(2, -1).repeat(4, axis=1)
+    hidden, new = (a + b) % 5 == 0, np.tile(np.arange(4), 36) == 0
+    y = a + 2.0 * b
+    table = {"a": a, "b": b, "y": y, "p": y, "part": np.where(hidden | new, "test", "train")}
+    silent = hidden & (a < 3)
+
+    def without(name, rows):
+        blank = table | {name: [None if left else v for v, left in zip(table[name], rows, strict=True)]}
+        return measure_predictions(
+            blank, ["a", "b"], target="y", prediction="p", split="part=test", missing="drop", noise=0
+        )
+
+    part, none, asked = without("p", silent), without("p", hidden), without("y", silent)
+    assert part.verdict == "partly"
+    words = "4 of 8 unseen combinations have no prediction at all and are not judged"
+    assert part.why == f"{words}; every row without one is of an unseen combination"
+    assert part.sentence().startswith(f"{part.why}. It composes in part: error 0.00")
+    assert part.sentence().endswith("The other 4 err by 0.00, seen ones by 0.00.")
+    assert part.to_dict()["combinations"]["unanswered"] == 4
+    assert none.verdict == "nothing unseen"
+    assert none.sentence().startswith("8 of 8 unseen combinations have no prediction at all and are not judged; every")
+    assert "Every other combination asked about was seen" in none.sentence()
+    assert (asked.verdict, asked.answers.unanswered.count) == ("composes", 0)  # No right answer: nobody was asked.
+    assert without("p", silent | (new & (a == 5))).why == words
 
 
 def test_results_show_themselves_and_are_saved_as_every_kind(tmp_path):

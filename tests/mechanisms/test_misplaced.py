@@ -78,3 +78,33 @@ def test_without_seen_combinations_among_test_rows_nothing_is_said():
     table = {name: values[kept] for name, values in table.items()}
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert not result.look
+
+
+def test_who_knows_combinations_of_noise_by_heart_overfits():
+    rng = np.random.default_rng(0)
+    cell, y, test = rng.integers(250, size=400), rng.normal(size=400), rng.random(400) < 0.25
+    rows = np.bincount(cell[~test], minlength=250)
+    means = np.bincount(cell[~test], y[~test], minlength=250) / np.maximum(rows, 1)
+    table = {"a": cell // 16, "b": cell % 16, "y": y, "part": np.where(test, "test", "train")}
+    both = {"p": means[cell], "moved": np.where(test, rng.permutation(means[cell]), means[cell])}
+    learnt, moved = (
+        measure_predictions(table | both, ["a", "b"], target="y", prediction=name, split="part=test") for name in both
+    )
+    assert learnt.verdict in ("overfits", "unclear")
+    assert not learnt.look
+    # What training rows of the same combinations get tells that these are others.
+    assert moved.look.startswith(FIRST)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_unseen_rows_alone_in_another_order_are_suspected(classes):
+    y, right = (WORDS[NOISY], WORDS[CLASS]) if classes else (Y, SUM)
+    rng = np.random.default_rng(1)
+    moved = right.copy()
+    moved[UNSEEN] = rng.permutation(right[UNSEEN])
+    result = measured(y, moved)
+    assert result.verdict == "fails"
+    assert "put beside rows of unseen combinations (their order; join by a key)" in result.look
+    # Whoever answers seen rows differently as well reads more than the factors; whoever is right at times is no join.
+    other = np.where(UNSEEN & (rng.random(len(A)) < 0.6), moved, right) if classes else moved + Y - SUM
+    assert "their order" not in measured(y, other).sentence()

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
-from recombine.mechanisms.answers import Answers
+from recombine.mechanisms.answers import Answers, Unanswered
 from recombine.mechanisms.besides import MISREAD, misread
 from recombine.mechanisms.by_heart import SHRINKING
 from recombine.mechanisms.case import Case
@@ -85,7 +85,8 @@ def judge(
 
     def alone(other: Answers) -> str:
         """The verdict of other answers by themselves."""
-        return judge(other, no_rules=no_rules, fitted=fitted, margin=margin, noise=noise, seed=seed).verdict
+        asked = replace(other, unanswered=Unanswered())
+        return judge(asked, no_rules=no_rules, fitted=fitted, margin=margin, noise=noise, seed=seed).verdict
 
     case = Case.of(answers, others or {}, fitted, margin, noise, seed)
     ruling, keep, found, missing = _first(case, no_rules)
@@ -97,6 +98,9 @@ def judge(
     unseen, width = _reached(case)
     verdict, why, more = _worded(case, ruled, found, width, undetermined)
     apart = ruled.apart
+    rest = None if apart is None else apart.others(case.answers)
+    if _in_part(verdict, answers) != verdict:
+        verdict, why, rest = "partly", answers.without_answer, (int(answers.unseen.sum()), unseen.mean)
     return MeasureResult(
         answers=case.answers,
         verdict=verdict,
@@ -108,7 +112,9 @@ def judge(
         gap=width,
         noise=case.gap.taken_off(case.answers),
         training=_training(answers, seed),
-        comparison=_with_verdicts(case.comparison, {name: alone(other) for name, other in (others or {}).items()}),
+        comparison=_with_verdicts(
+            case.comparison, {name: _in_part(alone(other), other) for name, other in (others or {}).items()}
+        ),
         evidence=tuple(found),
         left_out=missing,
         diverged=int((~case.finite).sum()),
@@ -117,7 +123,7 @@ def judge(
         left_open=undetermined,
         outliers=() if apart is None else tuple(apart.combinations.tolist()),
         bad_levels=() if apart is None else apart.levels,
-        rest=None if apart is None else apart.others(case.answers),
+        rest=rest,
         settings={"fitted": fitted, "margin": margin, "noise": noise, "seed": seed, **(settings or {})},
     )
 
@@ -272,6 +278,11 @@ def _training(answers: Answers, seed: int) -> Interval:
     else:
         found = interval(values, seed=seed)
     return found.within(0, answers.most)
+
+
+def _in_part(verdict: str, answers: Answers) -> str:
+    """The verdict, where some unseen combinations got no answer: who composes on the others does so in part."""
+    return "partly" if verdict == "composes" and answers.unanswered.count else verdict
 
 
 def _with_verdicts(comparison: Comparison, judged: Mapping[str, str]) -> Comparison:

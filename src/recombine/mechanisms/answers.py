@@ -38,6 +38,25 @@ class Trained:
     """… what the learner answers to these rows, on average (combinations × numbers)."""
 
 
+@dataclass(frozen=True)
+class Unanswered:
+    """Unseen combinations with right answers of which no row has a prediction: they are not among those judged."""
+
+    count: int = 0
+    alone: bool = False
+    """Whether every row without a prediction is of an unseen combination."""
+
+    def words(self, judged: int) -> str:
+        """The same in a clause; none where all have one. ``judged``: how many unseen combinations are."""
+        if not self.count:
+            return ""
+        of = self.count + judged
+        have, are = ("has", "is") if self.count == 1 else ("have", "are")
+        alone = "; every row without one is of an unseen combination" * self.alone
+        many = f"{self.count:,} of {of:,} unseen combination{'s' * (of > 1)}"
+        return f"{many} {have} no prediction at all and {are} not judged{alone}"
+
+
 @dataclass(frozen=True, eq=False)
 class Answers:
     """Errors, answers and targets of one or more members at every combination that was asked about.
@@ -88,8 +107,12 @@ class Answers:
     """… and the names of these, each with how much more it is misread where unseen, in squares."""
     misplaced: Misplaced = field(default_factory=Misplaced)
     """What predictions of test rows look like, where these were put beside the wrong rows or are all alike."""
+    mixed: str = ""
+    """What to look at first where rows of unseen combinations alone seem to be put beside the wrong rows."""
     lone_rows: tuple[str, ...] = ()
     """What is said of single rows that make most of an error."""
+    unanswered: Unanswered = field(default_factory=Unanswered)
+    """Which combinations got no answer at all."""
     doubt: float = 0.0
     """By how much all numbers may be off besides, as `mechanisms/besides.py` left them."""
     coded: bool = False
@@ -110,6 +133,11 @@ class Answers:
     @property
     def unseen(self) -> NDArray[np.bool_]:
         return ~self.seen
+
+    @property
+    def without_answer(self) -> str:
+        """Which unseen combinations got no answer at all, in a clause."""
+        return self.unanswered.words(int(self.unseen.sum()))
 
     @property
     def like(self) -> bool:

@@ -4,7 +4,8 @@ A learner that answers training rows right, and new rows of the same combination
 to overfit. Rows that were sorted in between, or a test set whose columns were not found, look the same in errors. They
 are told apart by the rows themselves: predictions that are spread as the answers are and have nothing to do with them,
 where training rows of one combination are answered alike though their answers differ, are nobody's who knows rows by
-heart. Levels that were numbered anew are told first (`answered_anew.py`).
+heart. Whoever knows combinations by heart gives new rows what training rows of the same combination get; rows that were
+put elsewhere have nothing to do with that either. Levels that were numbered anew are told first (`answered_anew.py`).
 """
 
 from __future__ import annotations
@@ -131,13 +132,12 @@ def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, levels: Any, 
         usual = float((p[~test] == p[test][0]).mean())
         by_chance = classes and usual ** int(test.sum()) > RARELY
         return Misplaced() if by_chance else Misplaced(ALL_ALIKE, LOAD, heart)
-    (own, doubt), (beside, _) = (_goes_with(y[at], p[at], classes) for at in (again, test))
     r = "kappa" if classes else "r"
     there, said = y[test], p[test]
-    tried = (("moved by one row", there[1:], said[:-1]), ("moved by one row", there[:-1], said[1:]),
-             ("turned round", there[::-1], said))  # fmt: skip
-    for how, right, given in tried:
-        then = _goes_with(right, given, classes)[0]
+    tried = (("moved by one row", slice(1, None), slice(-1)), ("moved by one row", slice(-1), slice(1, None)),
+             ("turned round", slice(None, None, -1), slice(None)))  # fmt: skip
+    for how, moved, at in tried:
+        then, beside = (_goes_with(there[to], said[at], classes)[0] for to in (moved, at))
         # Where neighbouring rows share a combination, most of them are right where they stand.
         far = 1 - then < QUARTER * (1 - beside) or max(1 - then, 1 - known) < HALF * (1 - beside)
         if then >= GOES_WITH and far:
@@ -148,15 +148,26 @@ def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, levels: Any, 
             )
     if two:
         return anew
+    told = _trained_alike(p, test, again, cell, classes)
+    (own, doubt), (like, blur) = (_goes_with(of, p[again], classes) for of in (y[again], told))
     with_them = abs(own) > NOT_WITH * doubt or own + HALF_AS_WELL * doubt > HALF * known
-    if heart or with_them or not _spread_alike(y, p, again):
+    as_trained = like > NOT_WITH * blur or like + HALF_AS_WELL * blur > GOES_WITH
+    if heart or with_them or as_trained or not _spread_alike(y, p, again):
         return Misplaced()
     return Misplaced(
-        "predictions of test rows have nothing to do with their answers, of seen combinations either, where training "
-        "rows are answered right, and not by heart",
+        "predictions of test rows have nothing to do with their answers, of seen combinations either, nor with what "
+        "training rows of the same combinations get, which are answered right",
         f"{WRONG_ROWS}they are spread as the answers are and go with those of seen combinations at {r} = "
         f"{score('', own)}, in training rows at {score('', known)}.",
     )
+
+
+def _trained_alike(p: Any, test: Rows, again: Rows, cell: Any, classes: bool) -> Any:
+    """Of each row of ``again``, what training rows of its combination get, on average or most often."""
+    known = pl.col("p").filter(~pl.col("test"))
+    usual = (known.mode().min() if classes else known.mean()).over("cell")
+    rows = pl.DataFrame({"p": p, "test": test, "cell": cell})
+    return rows.select(usual).to_series().filter(pl.Series(again)).to_numpy()
 
 
 def _goes_with(y: Any, p: Any, classes: bool) -> tuple[float, float]:

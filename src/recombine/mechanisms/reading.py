@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers import Answers, Trained
 from recombine.mechanisms.besides import MOST_COLUMNS, MOST_ROWS, columns_taken_off
+from recombine.mechanisms.blanks import complete
 from recombine.mechanisms.columns import Columns, Kind, answer_columns, check_roles, labels
 from recombine.mechanisms.in_order import in_order
 from recombine.mechanisms.literal import among
 from recombine.mechanisms.lone_row import ROW, lone_rows
 from recombine.mechanisms.misplaced import misplaced
+from recombine.mechanisms.mixed_where_unseen import Given, mixed_where_unseen
 from recombine.mechanisms.probabilities import likely_class
 from recombine.mechanisms.rare import as_chances, happened, judged_by_chances, rare_event
 from recombine.mechanisms.remarks import remarks, rows_words
@@ -155,7 +157,7 @@ def _read(
     if how.event is not None:
         known = happened(known, columns, how.event) if known is not None and told else known
         frame, columns = as_chances(frame, columns, sure, how.event)
-    frame, left = _complete(frame, known, columns, how, prediction)
+    frame, left, unanswered = complete(frame, known, columns, how, prediction)
     frame = _with_answers(frame, columns, error)
     if how.event is not None:
         scores = {"log loss": loss}
@@ -208,7 +210,9 @@ def _read(
         hits=_hits(frames, told, columns, how, parts),
         copied=None if flags is None else np.stack([means(name) for name in copies]),
         misplaced=misplaced(frame, columns, how.factors, how.split),
+        mixed=mixed_where_unseen(_given(right, said, columns, right[how.split is None])),
         lone_rows=lone_rows(frame, columns, how.factors, how.split),
+        unanswered=unanswered,
     )
     notes, dropped = left, sum(t.dropped for t in right)
     notes += [f"{rows_words(dropped, 'was', 'were')} left out: factors are missing."] if dropped else []
@@ -220,6 +224,15 @@ def _read(
     return answers, notes + remarks(
         frame, columns, how.factors, how.split, how.target_kind, prediction, likely is not None
     )
+
+
+def _given(right: list[Table], said: list[Table], columns: Columns, train: Table) -> list[Given]:
+    """What combinations got in each part that has answers and predictions."""
+    return [
+        Given(t.target.count, _shares(columns, t.target), _shares(columns, r.target), t.target.ends, ~_within(train, t))
+        for r, t in zip(right, said, strict=True)
+        if t.target is not None and r.target is not None and t.target.count.any()
+    ]
 
 
 def _tables(frames: list[pl.LazyFrame], how: Reading, name: str, kind: Kind) -> list[Table]:
@@ -336,49 +349,6 @@ def placed(frame: pl.LazyFrame, how: Reading) -> tuple[pl.LazyFrame, list[str]]:
     left = f"{rows_words(lost, 'was', 'were')} left out: no {how.split[0]!r} says whether they were trained on."
     frame, notes = without_others(frame.filter(~blank) if lost else frame, *how.split)
     return frame, [left, *notes] if lost else notes
-
-
-def _complete(
-    frame: pl.LazyFrame, known: pl.LazyFrame | None, columns: Columns, how: Reading, given: Sequence[str]
-) -> tuple[pl.LazyFrame, list[str]]:
-    """The rows that have an answer and a prediction, which training rows need not have; and what is worth saying of
-    the others. ``given``: the columns that a person calls the prediction."""
-    schema = frame.collect_schema()
-    for name in (columns.target, columns.prediction):
-        if schema[name].is_float():
-            frame = frame.with_columns(pl.col(name).fill_nan(None))
-    right, said = pl.col(columns.target).is_null(), pl.col(columns.prediction).is_null()
-    test = pl.lit(True) if how.split is None else pl.col(how.split[0]).cast(pl.String) == how.split[1]
-    absent, untold = right | (said & test), said & ~right & ~test
-    lost, asked, blank = map(int, collect(frame.select(
-        lost=absent.sum(), asked=(absent & test).sum(), blank=untold.sum()
-    )).row(0))  # fmt: skip
-    if (lost or blank) and how.missing == "error":
-        raise InputError(
-            f"{rows_words(lost + blank, 'has', 'have')} no {columns.target!r} or no {' or '.join(map(repr, given))}; "
-            "leave out what is missing with missing='drop' (--missing drop)."
-        )
-    notes = []
-    if lost:
-        of_test = f"; {asked:,} of them {'is a test row' if asked == 1 else 'are test rows'}" * (how.split is not None)
-        gone = _gone(frame, known, absent, test, how)
-        taken = f", and {gone:,} unseen combination{'s' * (gone != 1)} lost all rows by it" * (gone > 0)
-        notes.append(f"{rows_words(lost, 'was', 'were')} left out: no target or no prediction{of_test}{taken}.")
-    if blank:
-        have = f"{blank:,} training row{'s have' if blank > 1 else ' has'} no prediction"
-        them = "them" if blank > 1 else "it"
-        notes.append(f"{have}: what was trained on is known from {them}, errors on training rows without {them}.")
-    return (frame.filter(~absent) if lost else frame), notes
-
-
-def _gone(frame: pl.LazyFrame, known: pl.LazyFrame | None, absent: pl.Expr, test: pl.Expr, how: Reading) -> int:
-    """How many unseen combinations have no row left; none where it is not the values that are their levels."""
-    names, schema = [*how.factors], frame.collect_schema()
-    shown = frame.filter(~test & ~absent) if known is None else known
-    if how.bins or any(shown.collect_schema().get(name) != schema[name] for name in names):
-        return 0
-    left = frame.filter(test).group_by(names).agg(gone=absent.all()).filter("gone")
-    return int(collect(left.join(shown, on=names, how="anti", nulls_equal=True).select(pl.len()))[0, 0])
 
 
 def _with_answers(frame: pl.LazyFrame, columns: Columns, error: str) -> pl.LazyFrame:

@@ -298,7 +298,11 @@ class MeasureResult(Result):
             "others": [c.to_dict() for c in self.comparison.others],
             "scores": self.scores(),
             "members": {"judged": len(self.answers.members), "diverged": self.diverged, "not_fitted": self.unfitted},
-            "combinations": {"seen": int(self.answers.seen.sum()), "unseen": int(self.answers.unseen.sum())},
+            "combinations": {
+                "seen": int(self.answers.seen.sum()),
+                "unseen": int(self.answers.unseen.sum()),
+                "unanswered": self.answers.unanswered.count,
+            },
             "undetermined": {"count": self.left_open.count, "unseen_level": self.left_open.levels},
             "evidence": [e.to_dict() for e in self.evidence],
             "left_out": dict(self.left_out),

@@ -29,12 +29,18 @@ ADD = "add predictions for training rows or, better, for new rows of seen combin
 
 
 def verdict_words(result: MeasureResult) -> str:
-    """The verdict in one or two sentences, each mechanism with its number."""
+    """The verdict in one or two sentences, each mechanism with its number; before it, what got no answer at all."""
+    left = result.answers.without_answer
+    return f"{left}. {_verdict(result)}" if left else _verdict(result)
+
+
+def _verdict(result: MeasureResult) -> str:
     if result.verdict == "not fitted":
         after = _cut(result) or " What it does elsewhere says little about how it composes." * (not result.look)
         return f"On its training data it does not count as fitted: {result.why}.{_aside(result)}{after}"
     if result.verdict == "nothing unseen":
-        told = f"Every combination asked about was seen in training; the error on them is {ranged(result.seen)}."
+        every = "Every other" if result.answers.unanswered.count else "Every"
+        told = f"{every} combination asked about was seen in training; the error on them is {ranged(result.seen)}."
         return told + _aside(result)
     if result.verdict == "nothing seen":
         return (
@@ -71,7 +77,8 @@ def verdict_words(result: MeasureResult) -> str:
         if result.rest else _silent(result.evidence, unread_factors(result.answers))
     )  # fmt: skip
     start = "It fails on unseen combinations" if result.verdict == "fails" else "It composes in part"
-    part = f" {result.why[0].upper()}{result.why[1:]}." if result.why else ""
+    said = not result.why or result.why == result.answers.without_answer
+    part = "" if said else f" {result.why[0].upper()}{result.why[1:]}."
     return f"{start}: {numbers}.{besides}{_beside(result)}{part} {how}"
 
 
@@ -90,7 +97,7 @@ def _tested(result: MeasureResult) -> str:
         return ""
     only = f"Only {count} unseen combination{'s were' if count > 1 else ' was'} tested"
     left = f"up to {1 - 0.05 ** (1 / count):.0%} of all others could still fail"
-    return f" {only}: {left} (95 %, if these were drawn at random)."
+    return f" {only}: {left} (95 %, if none of these fails and they were drawn at random)."
 
 
 def _better_on_training_rows(result: MeasureResult) -> bool:
