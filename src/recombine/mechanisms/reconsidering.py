@@ -204,11 +204,12 @@ def written_otherwise(case: Case, ruling: Ruling, told: Written) -> Ruling | Non
 def put_elsewhere(case: Case, ruling: Ruling, otherwise: bool) -> tuple[Ruling, str]:
     """The verdict where predictions of test rows are all alike, are the answers, stand beside the wrong rows or answer
     combinations anew, and what to look at first: what they cost, or do not, says nothing of composing. Where rows of
-    unseen combinations alone may stand beside wrong ones, the verdict stays. ``otherwise``: whether these rows are
+    unseen combinations alone may stand beside wrong ones, and no further column tells them apart, the verdict stays.
+    ``otherwise``: whether these rows are
     right but for how they are written, which is no other answer."""
     found = case.answers.misplaced
     if not found.look and ruling[0] in (*FAILING, "unclear"):
-        return ruling, case.answers.mixed
+        return ruling, "" if case.answers.besides else case.answers.mixed
     if not found.look or (found.anew and otherwise) or ruling[0] not in (*FAILING, "overfits", "unclear", "composes"):
         return ruling, ""
     stays = (ruling[0] == "composes" and not found.copied) or (found.by_heart and ruling[0] == "overfits")
