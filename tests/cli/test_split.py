@@ -51,7 +51,7 @@ def test_rows_of_seen_combinations_are_held_out_for_measure(capsys, grid, tmp_pa
     _, said = run(capsys, "measure", out, "--factors", "site,device", "--target", "y", "--prediction", "p", "--split",
                   "split=test", "--target-kind", "number", "--json")  # fmt: skip
     told = json.loads(said.out)
-    assert (told["compared_on"], told["combinations"]) == ("new rows", {"seen": 16, "unseen": 4})
+    assert (told["compared_on"], told["combinations"]) == ("new rows", {"seen": 16, "unseen": 4, "unanswered": 0})
 
 
 def test_rows_that_a_group_keeps_out_of_both_are_said_to_be_left_out(capsys, grid, tmp_path):
