@@ -31,6 +31,8 @@ SEARCHED_AT_LENGTH = pl.col("run").str.starts_with("faithful-")
 ASIDE = SEARCHED_AT_LENGTH | ALONE
 """These, and bases that differ from others in one thing and are compared with them alone."""
 EVERY_LAYER = pl.col("layers") == BERT_LAYERS[0]
+SEEN_BEFORE = "asked when both means had been seen"
+LESS = "D_abl from scratch less that of pretrained bases"
 ENCODERS, RESNETS = ((pl.col("kind") == kind) & ~ASIDE for kind in ("word encoder", "resnet"))
 LANGUAGE, VISION = SCRATCH & ENCODERS & (pl.col("run") != "bert-long"), SCRATCH & RESNETS
 TASKS, EVERY, TOY = LANGUAGE | VISION, ENCODERS | RESNETS, pl.col("task") == "toy"
@@ -348,11 +350,11 @@ LARGER = (
           "Agreement: at 1e-4, the paper's rate from scratch, pretraining makes parts more removable, by brief "
           "searches: D_abl is lower than from scratch.",
           rising(_in("bert-slow-pretrained"), _in("bert-slow"), names=("pretrained", "from scratch")),
-          "D_abl from scratch less that of pretrained bases",
+          LESS,
           "−.48 (subject) and −.51 (verb) pretrained, −.37 and −.13 from scratch", 0.245),
     *(_ours(f"pretraining-helps-{rule}", f"So it does for {called}.",
             rising(_in(f"{rule}-pretrained"), _in(rule), names=("pretrained", "from scratch")),
-            "D_abl from scratch less that of pretrained bases", where, gain)
+            LESS, where, gain)
       for rule, called, gain, where in (
           ("agreement-plural", "agreement in the plural", 0.377, "−.46 and −.60 pretrained, −.31 and .00 from scratch"),
           ("reflexives", "reflexives", -0.010, "one pretrained base: −.21 and −.12; −.21 and −.14 from scratch"),
@@ -367,7 +369,7 @@ LARGER = (
     _ours("pretraining-helps-typical", "Over all four rules at 1e-4 and all masks that pass, not the chosen ones "
           "alone, D_abl is lower in pretrained encoders than from scratch.",
           rising(*(_of("d_abl", SLOW & of, PASSED) for of in (PRETRAINED, ~PRETRAINED)),
-                 names=("pretrained", "from scratch")), "D_abl from scratch less that of pretrained bases",
+                 names=("pretrained", "from scratch")), LESS,
           "asked when both means had been seen"),
     _ours("pretraining-longer-helps", "Agreement, singular and plural at 1e-4: parts of bases pretrained for 8000 "
           "steps are more removable than those of bases pretrained for 800.",
@@ -382,7 +384,7 @@ LARGER = (
           "of bases from scratch with as many more steps instead.",
           rising(_in("agreement-plural-pretrained"), _in("agreement-plural-more"),
                  names=("800 steps of masked words, 4000 of the task", "4800 of the task")),
-          "D_abl from scratch less that of pretrained bases",
+          LESS,
           "the rival of pretraining-helps-agreement-plural: 800 more steps of 128 sentences; declared before its run"),
     _ours("pretraining-longer-not-steps", "Agreement at 1e-4: parts of bases pretrained for 8000 steps are more "
           "removable than those of bases that learnt the task itself in these steps, at the same rates.",
@@ -433,6 +435,12 @@ def _below_short(id: str, of: pl.Expr, asked_of: pl.Expr, short: str, times: int
                  "D_abl of our search less that of the paper's", source)  # fmt: skip
 
 
+def _below_scratch(of: pl.Expr, asked_of: pl.Expr, which: pl.Expr = CHOSEN, name: str = "pretrained") -> Test:
+    """Some masks of these bases, and the same ones of bases from scratch, both searched as long as the paper's."""
+    return rising(_of("d_abl", of, which, asked_of=asked_of), _of("d_abl", FAITHFUL, which, asked_of=SEARCHED_LONG),
+                  names=(name, "from scratch"))  # fmt: skip
+
+
 LENGTH = (
     *_removable("Agreement, bases at 1e-4", FAITHFUL, SEARCHED_LONG, "BERT from scratch, singular",
                 subject=-0.417, verb=-0.26),
@@ -443,33 +451,25 @@ LENGTH = (
           ".12, as ours do"),
     _ours("pretraining-helps-faithful", "Searched so, parts of pretrained bases are the more removable: their D_abl "
           "is lower than from scratch.",
-          rising(_chosen(FAITHFUL_PRETRAINED, asked_of=SEARCHED_LONG_PRETRAINED),
-                 _chosen(FAITHFUL, asked_of=SEARCHED_LONG), names=("pretrained", "from scratch")),
-          "D_abl from scratch less that of pretrained bases",
+          _below_scratch(FAITHFUL_PRETRAINED, SEARCHED_LONG_PRETRAINED), LESS,
           "−.51 (subject) and −.42 (verb) pretrained, −.42 and −.26 from scratch", 0.123),
     _ours("pretraining-typical-faithful", "Searched so, over all masks over every layer instead of the chosen ones, "
           "D_abl is lower in pretrained bases than from scratch.",
-          rising(_of("d_abl", FAITHFUL_PRETRAINED, EVERY_LAYER, asked_of=SEARCHED_LONG_PRETRAINED),
-                 _of("d_abl", FAITHFUL, EVERY_LAYER, asked_of=SEARCHED_LONG), names=("pretrained", "from scratch")),
-          "D_abl from scratch less that of pretrained bases", "asked when both means had been seen"),
+          _below_scratch(FAITHFUL_PRETRAINED, SEARCHED_LONG_PRETRAINED, EVERY_LAYER), LESS, SEEN_BEFORE),
     _ours("pretraining-longer-not-search", "Parts of bases pretrained for 8000 steps and searched briefly are more "
           "removable than those of bases from scratch searched as long as the paper's.",
           rising(_in("agreement-pretrained-long"), _chosen(FAITHFUL, asked_of=SEARCHED_LONG),
                  names=("8000 steps, searched briefly", "from scratch, searched at length")),
-          "D_abl from scratch less that of pretrained bases",
+          LESS,
           "the rival of pretraining-longer-helps that short searches are why; asked when both means had been seen"),
     _ours("pretraining-longer-helps-faithful", "Searched so, parts of bases pretrained for 8000 steps are more "
           "removable than those of bases from scratch.",
-          rising(_chosen(FAITHFUL_LONGER, asked_of=SEARCHED_LONGER),
-                 _chosen(FAITHFUL, asked_of=SEARCHED_LONG), names=("pretrained for 8000 steps", "from scratch")),
-          "D_abl from scratch less that of pretrained bases",
+          _below_scratch(FAITHFUL_LONGER, SEARCHED_LONGER, name="pretrained for 8000 steps"), LESS,
           "as above, of an encoder that was pretrained for longer still; declared before its run", 0.123),
     _ours("pretraining-longer-typical-faithful", "Searched so, over all masks over every layer, D_abl is lower in "
           "bases pretrained for 8000 steps than from scratch.",
-          rising(_of("d_abl", FAITHFUL_LONGER, EVERY_LAYER, asked_of=SEARCHED_LONGER),
-                 _of("d_abl", FAITHFUL, EVERY_LAYER, asked_of=SEARCHED_LONG),
-                 names=("pretrained for 8000 steps", "from scratch")),
-          "D_abl from scratch less that of pretrained bases", "asked when both means had been seen"),
+          _below_scratch(FAITHFUL_LONGER, SEARCHED_LONGER, EVERY_LAYER, "pretrained for 8000 steps"), LESS,
+          SEEN_BEFORE),
     *_removable("Number–contact, 18 layers", FAITHFUL_CONTOURS, SEARCHED_CONTOURS, "ResNet-50; declared before its run",
                 number=-0.011, contact=-0.317),
     _below_short("faithful-contours-below-short", FAITHFUL_CONTOURS, SEARCHED_CONTOURS, "resnet18-number-contact", 98,
