@@ -152,7 +152,7 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
         ),
         "cnn-ramp-decay": Training(28, BOX, 3200, 1e-3, members=5, falls=False, decay=1e-3),
         **dict.fromkeys(("transformer-small", "transformer-shuffled"), Training(14, HALF_BOX, 8000, 3e-4)),
-        # For what had not fitted: not trained yet.
+        # For what had not fitted.
         "mlp-ramp-longer": Training(28, BOX, 300_000, 1e-3),
         "transformer-shuffled-long": Training(14, HALF_BOX, 32_000, 3e-4),
         **dict.fromkeys(("embedding-even-long", "embedding-nuclear-long"), Training(32, 12, 40_000, 1e-3)),

@@ -416,12 +416,15 @@ PICTURES = (
             published=_figure(value, figure), source="starts and the choice of images are ours", unit="accuracy")
       for task, name, value, figure in (("cd3", "CD-3", CONTEXT_ACCURACY[3][10], CONTEXT),
                                         ("equivalence", "Equivalence", 0.76, EQUIVALENCE))),
-    Claim("image-cd3-own-longer", "CD-3, images 10 pixels apart, with the paper's own ten maps: trained as long as the "
-          "paper's, at its rate, networks answer fewer unseen combinations rightly than with a tenth of the steps.",
-          rising(*(_image("unseen_accuracy", "cd3", network, distance=10)
-                   for network in ("convnet-faithful", "convnet-own")), names=("all steps", "a tenth"), pair="member"),
-          whose="ours", unit="accuracy",
-          source="ours lie above the published .363; the same maps in both; asked when both had been seen"),
+    *(Claim(f"image-{task}-own-longer", f"{name}, images 10 pixels apart, with the paper's own ten maps: trained as "
+            "long as the paper's, at its rate, networks answer fewer unseen combinations rightly than with a tenth of "
+            "the steps.",
+            rising(*(_image("unseen_accuracy", task, network, distance=10)
+                     for network in ("convnet-faithful", "convnet-own")), names=("all steps", "a tenth"),
+                   pair="member"),
+            whose="ours", unit="accuracy",
+            source=f"ours lie above the published {value}; the same maps in both; asked when both had been seen")
+      for task, name, value in (("cd3", "CD-3", ".363"), ("equivalence", "Equivalence", ".76"))),
     Claim("image-cd3-split", "CD-3, images over each other: with the paper's split of images, and any digits, networks "
           "answer more unseen combinations rightly than with the official test images.",
           rising(*(_image("unseen_accuracy", "cd3", network, place="near") for network in ("convnet", "convnet-split")),
