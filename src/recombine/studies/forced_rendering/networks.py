@@ -39,7 +39,7 @@ NUCLEAR_WEIGHT = 0.01
 @dataclass(frozen=True)
 class Kind:
     """A decoder, what it is given, the authors' own setting of it where they have one, the layers and channels of a
-    CNN at paper scale, whether the volume of the last hidden layer is mapped, and the weight of a nuclear norm."""
+    CNN at paper scale, the hidden layers of a perceptron there, whether the volume of the last hidden layer is mapped, and the weight of a nuclear norm."""
 
     title: str
     network: str
@@ -48,6 +48,7 @@ class Kind:
     faithful: Faithful | None = None
     depth: int = 4
     channels: int = 64
+    hidden: int = 3
     mapped: bool = False
     nuclear: float = NUCLEAR_WEIGHT
 
@@ -60,6 +61,7 @@ KINDS = {
     "mlp-ramp-scaled": Kind("perceptron, scaled coordinates", "perceptron", Ramp()),
     "mlp-ramp-long": Kind("perceptron, scaled coordinates, longer", "perceptron", Ramp()),
     "mlp-ramp-longer": Kind("perceptron, scaled coordinates, longer still", "perceptron", Ramp()),
+    "mlp-ramp-deep": Kind("perceptron of 5 layers, scaled coordinates", "perceptron", Ramp(), hidden=5),
     "mlp-ramp-raw": Kind("perceptron, raw coordinates", "perceptron", Ramp(scaled=False), faithful=SWEEP),
     "cnn": Kind("transposed CNN", "cnn", Population(), faithful=NOTEBOOK, mapped=True),
     "cnn-shallow": Kind("transposed CNN, 2 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=2),
@@ -121,7 +123,7 @@ BOX, SMALL_BOX, HALF_BOX = (6.0, 22.0), (10.0, 18.0), (3.0, 10.0)
 LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-long", "mlp-ramp-raw", "cnn-ramp",
          "cnn-box", "cnn-code-5", "cnn-code-11", "embedding-rank", "cnn-box-large", "cnn-box-draws", "cnn-ramp-decay",
          "embedding-nuclear-light", "transformer-small", "transformer-shuffled", "embedding-even", "mlp-ramp-longer",
-         "transformer-shuffled-long", "embedding-even-long", "embedding-nuclear-long")  # fmt: skip
+         "transformer-shuffled-long", "embedding-even-long", "embedding-nuclear-long", "mlp-ramp-deep")  # fmt: skip
 SMALL = [name for name in KINDS if name not in LARGE]
 TRAININGS: dict[Scale, dict[str, Training]] = {
     "smoke": dict.fromkeys(SMALL, Training(8, 4, 12, 1e-2, 16, 2)),
@@ -141,7 +143,7 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
         "stripe-decoder": Training(28, BOX, 5000, 1e-2),
         **dict.fromkeys(("mlp-one-hot", "mlp-population", "mlp-fourier"), Training(28, BOX, 8000, 1e-3)),
         **dict.fromkeys(("mlp-ramp-scaled", "mlp-ramp-raw"), Training(28, BOX, 20_000, 1e-3)),
-        "mlp-ramp-long": Training(28, BOX, 100_000, 1e-3),
+        **dict.fromkeys(("mlp-ramp-long", "mlp-ramp-deep"), Training(28, BOX, 100_000, 1e-3)),
         "transformer": Training(28, BOX, 8000, 3e-4, members=5),
         **dict.fromkeys(("cnn-deep", "cnn-shallow"), Training(28, BOX, 3000, 1e-3, members=4)),
         **dict.fromkeys(("cnn-box", "cnn-code-5", "cnn-code-11"), Training(28, SMALL_BOX, 3000, 1e-3)),
@@ -195,7 +197,7 @@ def _model(kind: Kind, task: BumpTask, paper: bool) -> tuple[Description, list[s
             # The pictures that a perceptron draws span no more directions than its last hidden layer has units, and
             # one: with the paper's 256 a fit of .01 of a blank picture's error is hardly to be reached.
             ramp = isinstance(kind.code, Ramp)
-            hidden = (512 if paper else 96,) * (3 if paper or ramp else 2)
+            hidden = (512 if paper else 96,) * (kind.hidden if paper or ramp else 2)
             widths = (of["inputs"], *hidden, task.side**2)
             return models.Perceptron(widths=widths), ["1", f"{2 * len(hidden) - 1}"]
         case "cnn":
