@@ -38,8 +38,9 @@ NUCLEAR_WEIGHT = 0.01
 
 @dataclass(frozen=True)
 class Kind:
-    """A decoder, what it is given, the authors' own setting of it where they have one, the layers and channels of a
-    CNN at paper scale, the hidden layers of a perceptron there, whether the volume of the last hidden layer is mapped, and the weight of a nuclear norm."""
+    """A decoder, what it is given, the authors' own setting of it where they have one, at paper scale the layers and
+    channels of a CNN and the hidden layers of a perceptron, whether the volume of the last hidden layer is mapped, and
+    the weight of a nuclear norm."""
 
     title: str
     network: str
