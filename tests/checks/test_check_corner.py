@@ -11,9 +11,10 @@ import polars as pl
 import recombine as rc
 from recombine.checks import CheckResult
 from recombine.checks.corner import _by_chance, apart, corner, staircase
-from recombine.checks.identifiability import Identifiability
+from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.never_met import _expected, never_met
 from recombine.checks.pattern import in_a_pattern
+from recombine.checks.rare import log_chance_empty
 from recombine.checks.unreached import unreached
 from recombine.space import FactorSpace
 
@@ -83,7 +84,8 @@ def grid(side: int, numbers: bool) -> tuple[FactorSpace, np.ndarray]:
 def found(holes: np.ndarray, numbers: bool) -> bool:
     space, codes = grid(len(holes), numbers)
     there = holes[codes[:, 0], codes[:, 1]]
-    return staircase(Identifiability(codes[~there], space.shape, 1), codes[there], space) is not None
+    known = Identifiability(codes[~there], space.shape, 1)
+    return staircase(known, np.ones(len(known.codes)), codes[there], space) is not None
 
 
 def test_a_staircase_is_told_of_numbers_and_of_names_in_any_order() -> None:
@@ -184,8 +186,40 @@ def test_levels_that_never_met_are_said_with_how_many_are_of_them() -> None:
     met = "9 of the 11 that are forecast are of drug in {drug3, drug4, drug5} with dose in {dose3, dose4, dose5}"
     assert f"reaches: {met}, of which none was seen: whether" in result.sentence()
     asked = np.array([q.codes for q in result.queries])
-    assert [levels.tolist() for _, levels in apart(result.known, asked, result.space)] == [[3, 4, 5], [3, 4, 5]]
+    told = apart(result.known, result.row_counts, asked, result.space)
+    assert [levels.tolist() for _, levels in told] == [[3, 4, 5], [3, 4, 5]]
     assert sorted(q.codes for q in result.queries if result.doubt_of(q)) == corner
+
+
+def drawn(rows: int, seed: int, levels: int = 0) -> tuple[FactorSpace, np.ndarray, np.ndarray]:
+    """Distinct pairs and their rows, which fall on levels of very unequal frequency, each by itself; the ``levels``
+    that are most frequent never meet."""
+    rng = np.random.default_rng([seed, rows])
+    drawn = np.stack([rng.choice(8, 4 * rows, p=-np.sort(-rng.dirichlet(np.ones(8)))) for _ in range(2)], axis=1)
+    kept = drawn[drawn.max(axis=1) >= levels][:rows]
+    codes = np.stack([np.unique(column, return_inverse=True)[1].ravel() for column in kept.T], axis=1)
+    cells, counts = np.unique(codes, axis=0, return_counts=True)
+    return FactorSpace.of(a=int(codes[:, 0].max()) + 1, b=int(codes[:, 1].max()) + 1), cells, counts
+
+
+def told_of(space: FactorSpace, cells: np.ndarray, counts: np.ndarray) -> bool:
+    known = Identifiability(cells, space.shape, 1)
+    asked = space.grid()[known.status(space.grid()) == DETERMINED].astype(np.int64)
+    return unreached(known, counts, asked, space) is not None
+
+
+def test_levels_that_are_rare_leave_no_corner() -> None:
+    assert sum(told_of(*drawn(80, 200 + seed)) for seed in range(40)) <= 2  # 15 by the holes alone
+    assert sum(told_of(*drawn(300, 300 + seed, levels=4)) for seed in range(10)) >= 8
+
+
+def test_the_chance_that_rare_levels_leave_a_staircase_is_counted() -> None:
+    rows = np.array([[4, 1, 2], [3, 0, 0], [2, 1, 0]])
+    empty = np.array([[0, 0, 0], [0, 1, 1], [0, 0, 1]], dtype=bool)
+    one, two = (np.repeat(np.arange(3), rows.sum(axis=k)) for k in (1, 0))
+    rng = np.random.default_rng(0)
+    share = np.mean([not empty[one, rng.permutation(two)].any() for _ in range(20_000)])
+    assert abs(np.exp(log_chance_empty(rows, empty)) - share) < 0.01
 
 
 def kinds(side: int, many: int) -> np.ndarray:
@@ -232,7 +266,8 @@ def test_a_pattern_two_blocks_and_a_diagonal_are_said() -> None:
     ):
         space, codes = grid(8, numbers=False)
         there = holes[codes[:, 0], codes[:, 1]]
-        told = unreached(Identifiability(codes[~there], space.shape, 1), codes[there], space)
+        known = Identifiability(codes[~there], space.shape, 1)
+        told = unreached(known, np.ones(len(known.codes)), codes[there], space)
         assert told is not None
         assert told.where == where
         assert which in told.words

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.checks.identifiability import Identifiability
-from recombine.checks.modular import Ints
-from recombine.checks.never_met import log_choose, never_met
+from recombine.checks.modular import Floats, Ints
+from recombine.checks.never_met import Block, log_choose, never_met
+from recombine.checks.rare import log_chance_empty
 from recombine.space import FactorSpace
 
 CHANCE, WHOLE = 0.01, 0.04
@@ -73,12 +74,13 @@ def _in_one_block(known: Identifiability, asked: Ints, k: int, m: int) -> float:
     return math.exp(min(ways - log_choose(cells, drawn) + empty, 0.0))
 
 
-def staircase(known: Identifiability, asked: Ints, space: FactorSpace) -> Staircase | None:
+def staircase(known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace) -> Staircase | None:
     """Two factors whose unseen pairs of levels begin at a staircase, further out than chance would put as many holes,
-    if many asked cells lie behind it. Of two factors that are numbers the order is that of the numbers, up or down; of
-    others there is one only if every unseen pair lies behind it."""
-    pairs = math.comb(len(space), 2)
-    for (k, m), seen in seen_pairs(known, asked, space):
+    and than rare levels leave them, if many asked cells lie behind it. Of two factors that are numbers the order is
+    that of the numbers, up or down; of others there is one only if every unseen pair lies behind it."""
+    chance = CHANCE / math.comb(len(space), 2)
+    for (k, m), rows in pairs_of(known, counts, asked, space):
+        seen = rows > 0
         values = [_numbers(space, factor) for factor in (k, m)]
         met = np.logical_and.outer(seen.any(axis=1), seen.any(axis=0))  # a value between seen ones is in no corner
         for ends, orders in _orders(seen, values):
@@ -87,20 +89,33 @@ def staircase(known: Identifiability, asked: Ints, space: FactorSpace) -> Stairc
             several = min(behind.any(axis=0).sum(), behind.any(axis=1).sum()) > 1
             if not several or there.mean() < BEHIND or (ends is None and (behind | seen).sum() < seen.size):
                 continue
-            if _by_chance(int(behind.sum()), int((~seen).sum()), seen.shape, ends is not None) < CHANCE / pairs:
+            size, ordered = int(behind.sum()), ends is not None
+            if _by_chance(size, int((~seen).sum()), seen.shape, ordered) >= chance:
+                continue
+            if _log_ways(size, seen.shape, ordered) + log_chance_empty(rows, behind) < math.log(chance):
                 return Staircase((k, m), ends, there)
     return None
 
 
-def apart(known: Identifiability, asked: Ints, space: FactorSpace) -> tuple[tuple[int, Ints], ...]:
+def apart(known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace) -> tuple[tuple[int, Ints], ...]:
     """Two factors, by place, and levels of each (codes) that never met, more than chance would leave among other
-    holes; none where few asked cells are of them. Two numbers are left to `staircase`."""
-    for (k, m), seen in seen_pairs_of_names(known, asked, space):
-        block = never_met(seen, CHANCE / math.comb(len(space), 2))
-        held = () if block is None else ((k, block.rows), (m, block.columns))
-        if held and of_levels(held, asked).mean() >= BEHIND:
+    holes, and than rare levels do; none where few asked cells are of them. Two numbers are left to `staircase`."""
+    chance = CHANCE / math.comb(len(space), 2)
+    for (k, m), rows in pairs_of_names(known, counts, asked, space):
+        if (block := never_met(rows > 0, chance)) is None:
+            continue
+        held = (k, block.rows), (m, block.columns)
+        if of_levels(held, asked).mean() >= BEHIND and log_chance_of(rows, block) < math.log(chance):
             return held
     return ()
+
+
+def log_chance_of(rows: Floats, block: Block) -> float:
+    """The log of how many blocks of this shape rare levels alone would leave, on average."""
+    empty = np.zeros(rows.shape, dtype=bool)
+    empty[np.ix_(block.rows, block.columns)] = True
+    sizes = zip(rows.shape, (len(block.rows), len(block.columns)), strict=True)
+    return float(sum(log_choose(n, some) for n, some in sizes)) + log_chance_empty(rows, empty)
 
 
 def of_levels(held: tuple[tuple[int, Ints], ...], asked: Ints) -> NDArray[np.bool_]:
@@ -109,26 +124,26 @@ def of_levels(held: tuple[tuple[int, Ints], ...], asked: Ints) -> NDArray[np.boo
     return inside
 
 
-def seen_pairs(
-    known: Identifiability, asked: Ints, space: FactorSpace
-) -> Iterator[tuple[tuple[int, int], NDArray[np.bool_]]]:
-    """Pairs of factors, and which of their levels were seen together."""
+def pairs_of(
+    known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace
+) -> Iterator[tuple[tuple[int, int], Floats]]:
+    """Pairs of factors, and how many rows have each pair of their levels."""
     for k, m in combinations(range(len(space)), 2) if len(asked) else ():
         shape = known.shape[k], known.shape[m]
         if math.prod(shape) > min(MOST_PAIRS, len(known.codes) ** 2 / 2):  # of numbers, nearly each row has its own
             continue
-        seen = np.zeros(shape, dtype=bool)
-        seen[known.codes[:, k], known.codes[:, m]] = True
-        yield (k, m), seen
+        place = known.codes[:, k].astype(np.int64) * shape[1] + known.codes[:, m]
+        rows: Floats = np.bincount(place, counts.astype(np.float64), math.prod(shape)).reshape(shape)
+        yield (k, m), rows
 
 
-def seen_pairs_of_names(
-    known: Identifiability, asked: Ints, space: FactorSpace
-) -> Iterator[tuple[tuple[int, int], NDArray[np.bool_]]]:
+def pairs_of_names(
+    known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace
+) -> Iterator[tuple[tuple[int, int], Floats]]:
     """The same without curves, and where not both are numbers."""
-    for (k, m), seen in seen_pairs(known, asked, space):
+    for (k, m), rows in pairs_of(known, counts, asked, space):
         if not {k, m} & {*known.curves} and any(_numbers(space, factor) is None for factor in (k, m)):
-            yield (k, m), seen
+            yield (k, m), rows
 
 
 def _numbers(space: FactorSpace, k: int) -> NDArray[Any] | None:
@@ -160,9 +175,16 @@ def _unreached(seen: NDArray[np.bool_], rows: Ints, columns: Ints) -> NDArray[np
     return found
 
 
-def _by_chance(behind: int, holes: int, shape: tuple[int, int], ordered: bool) -> float:
+def _by_chance(behind: int, holes: int, shape: tuple[int, ...], ordered: bool) -> float:
     """At most how often so many holes, placed at random, leave so many pairs behind some staircase: the number of these
     times the chance that one is all holes."""
+    cells = math.prod(shape)
+    one = log_choose(cells - behind, holes - behind) - log_choose(cells, holes)
+    return math.exp(min(_log_ways(behind, shape, ordered) + one, 0.0))
+
+
+def _log_ways(behind: int, shape: tuple[int, ...], ordered: bool) -> float:
+    """The log of the number of staircases with so many pairs behind them, at most."""
     ways = math.log(4.0) if ordered else sum(math.lgamma(n + 1) for n in shape)
     if behind > MOST_STEPS:  # there are no more shapes than this (Hardy and Ramanujan 1918)
         ways += math.pi * math.sqrt(2 * behind / 3)
@@ -170,9 +192,7 @@ def _by_chance(behind: int, holes: int, shape: tuple[int, int], ordered: bool) -
         ways += math.log(max(sum(1 for _ in _steps(behind, *shape)), 1))
     else:
         ways = math.log(max(sum(_placed(steps, *shape) for steps in _steps(behind, *shape)), 1))
-    cells = math.prod(shape)
-    one = log_choose(cells - behind, holes - behind) - log_choose(cells, holes)
-    return math.exp(min(ways + one, 0.0))
+    return ways
 
 
 def _steps(cells: int, rows: int, most: int, least: int = 2) -> Iterator[tuple[int, ...]]:

@@ -138,7 +138,7 @@ def _forecast(
     (low, high), on = target.bounds, found.scale.ends if found.scale is not None else target.bounds
     found = replace(found, aliased=bool(hiding.hidden), unrun=unrun, bounds=(max(low, on[0]), min(high, on[1])))
     if len(asked.codes) == asked.total:  # of a part that is listed no corner can be told
-        found = replace(found, corner=unreached(known, codes, train.space))
+        found = replace(found, corner=unreached(known, train.counts, codes, train.space))
     if found.rule == "surface" and (far := int(outside(cells, codes).sum())):
         notes.append(
             f"{far:,} of {len(codes):,} asked points lie beyond the seen ones, though each number lies between seen "

@@ -19,9 +19,10 @@ from recombine.checks.corner import (
     Staircase,
     apart,
     corner,
+    log_chance_of,
     of_levels,
-    seen_pairs,
-    seen_pairs_of_names,
+    pairs_of,
+    pairs_of_names,
     staircase,
 )
 from recombine.checks.identifiability import Identifiability
@@ -58,29 +59,32 @@ class Corner:
         return f"{self.which}: whether effects add up there no seen row can tell"
 
 
-def unreached(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
-    """The corner that asked cells lie in, if many of them do."""
+def unreached(known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace) -> Corner | None:
+    """The corner that asked cells lie in, if many of them do; ``counts`` are the rows of each seen cell."""
     for found in (_cornered, _patterned, _twice, _matched, _far_out, _never_met, _two_blocks):
-        if corner := found(known, asked, space):
+        if corner := found(known, counts, asked, space):
             return corner
     return None
 
 
-def _cornered(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
+def _cornered(known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace) -> Corner | None:
     held = corner(known, asked, space)
     return _in_blocks([held], asked, space) if held else None
 
 
-def _never_met(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
-    held = apart(known, asked, space)
+def _never_met(known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace) -> Corner | None:
+    held = apart(known, counts, asked, space)
     return _in_blocks([held], asked, space) if held else None
 
 
-def _two_blocks(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
-    for (k, m), seen in seen_pairs_of_names(known, asked, space):
-        blocks = two_that_never_met(seen, PATTERN / math.comb(len(space), 2)) or ()
+def _two_blocks(known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace) -> Corner | None:
+    chance = PATTERN / math.comb(len(space), 2)
+    for (k, m), rows in pairs_of_names(known, counts, asked, space):
+        blocks = two_that_never_met(rows > 0, chance) or ()
         held = [((k, block.rows), (m, block.columns)) for block in blocks]
-        if held and np.any([of_levels(one, asked) for one in held], axis=0).mean() >= BEHIND:
+        if not held or np.any([of_levels(one, asked) for one in held], axis=0).mean() < BEHIND:
+            continue
+        if sum(log_chance_of(rows, block) for block in blocks) < math.log(chance):
             return _in_blocks(held, asked, space)
     return None
 
@@ -97,15 +101,16 @@ def _in_blocks(blocks: Sequence[tuple[tuple[int, Ints], ...]], asked: Ints, spac
     return _told(factors, there, asked, f"of {named}, of which none was seen", where)
 
 
-def _far_out(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
-    found = staircase(known, asked, space)
+def _far_out(known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace) -> Corner | None:
+    found = staircase(known, counts, asked, space)
     return None if found is None else _told(found.factors, found.behind, asked, _behind(found, space))
 
 
-def _patterned(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
+def _patterned(known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace) -> Corner | None:
     """Pairs of levels that are missing in a pattern which levels of different emptiness do not leave by chance."""
     pairs = math.comb(len(space), 2)
-    for (k, m), seen in seen_pairs(known, asked, space):
+    for (k, m), rows in pairs_of(known, counts, asked, space):
+        seen = rows > 0
         if k in known.curves or m in known.curves:
             continue
         wanted = np.zeros_like(seen)
@@ -120,7 +125,7 @@ def _patterned(known: Identifiability, asked: Ints, space: FactorSpace) -> Corne
     return None
 
 
-def _twice(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
+def _twice(known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace) -> Corner | None:
     """Pairs of a name with itself, where they are asked about and none was seen."""
     found = never_with_itself(known.codes, space) if len(asked) else None
     if found is None:
@@ -132,7 +137,7 @@ def _twice(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | 
     return _told((k, m), there, asked, which, f"for {both}") if there.any() else None
 
 
-def _matched(known: Identifiability, asked: Ints, space: FactorSpace) -> Corner | None:
+def _matched(known: Identifiability, counts: Ints, asked: Ints, space: FactorSpace) -> Corner | None:
     """Pairs of levels with the same place in the order of both factors, where many of them are asked about and none was
     seen: v1 with w1, v2 with w2."""
     pairs = math.comb(len(space), 2)
