@@ -133,8 +133,8 @@ def pairs_of(
         if math.prod(shape) > min(MOST_PAIRS, len(known.codes) ** 2 / 2):  # of numbers, nearly each row has its own
             continue
         place = known.codes[:, k].astype(np.int64) * shape[1] + known.codes[:, m]
-        rows: Floats = np.bincount(place, counts.astype(np.float64), math.prod(shape)).reshape(shape)
-        yield (k, m), rows
+        rows = np.bincount(place, weights=counts, minlength=math.prod(shape))
+        yield (k, m), np.asarray(rows, dtype=np.float64).reshape(shape)
 
 
 def pairs_of_names(
