@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.checks import check
-from recombine.checks.nested import nested
+from recombine.checks.nested import nested, together
 from recombine.space import FactorSpace
 
 HOME = [0, 0, 1, 1, 2, 2]
@@ -51,6 +51,23 @@ def test_nothing_is_said_of_cities_seen_elsewhere_of_names_for_the_same_or_of_wh
     assert said(sold(), exclude=never) == []
     table = sold()
     assert said({n: v[:-1] for n, v in table.items()}, test={n: v[-1:] for n, v in table.items()}) == []
+
+
+def test_factors_that_always_go_together_are_said_if_others_are_asked_about():
+    seen = {"a": [f"a{i}" for i in range(8)] * 2, "b": [f"b{7 - i}" for i in range(8)] * 2, "y": [*range(16)]}
+    seen["c"] = ["c0"] * 8 + ["c1"] * 8
+    for factors in (["a", "b"], ["a", "b", "c"]):
+        (note,) = [n for n in check(seen, factors, target="y", draws=9).notes if "always go together" in n]
+        assert note == (
+            "a and b always go together in what was seen: each a with one b alone, and each b with one a. So what they "
+            "do cannot be told apart; rows of one a with the b of another would tell. If these are names for the same, "
+            "leave all but one out."
+        )
+    space = FactorSpace.of(a=4, b=4, c=3)
+    codes = np.array([(i, i, (i + j) % 3) for i in range(4) for j in range(2)])
+    assert together(codes, codes, space, ()) == []
+    assert len(together(codes, space.grid(), space, ())) == 1
+    assert together(np.vstack([codes, [0, 1, 0]]), space.grid(), space, ()) == []
 
 
 def test_sparse_tables_drawn_at_random_are_not_said_to_be_nested():

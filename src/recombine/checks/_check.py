@@ -22,7 +22,8 @@ from recombine.checks.given import Given, read_given
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged, judge
 from recombine.checks.modular import Floats
-from recombine.checks.nested import nested
+from recombine.checks.nested import nested, together
+from recombine.checks.never_together import never_together
 from recombine.checks.notes import few_rows, notes_on
 from recombine.checks.one_thread import one_thread
 from recombine.checks.planned import Plan
@@ -148,6 +149,8 @@ def check(
             *slips, *given.notes, *other_columns, *repeats, *unlike, *numbers_unseen(known, train, given.wanted),
             *no_prediction, *judged.why_not,
             *notes_on(train, known, asked, given.asked, queries, judged, prediction),
+            *never_together(known, train.counts, pairs, asked, space, judged.forecast and judged.forecast.corner),
+            *together(train.codes, asked.codes, space, known.curves),
             *(nested(train.codes, asked.codes, space, known.curves) if given.on_grid else []),
             *(shared_by_missing(known, space, pairs, given.exclude) if given.on_grid else []),
         ),

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.never_met import Block, log_choose, never_met
-from recombine.checks.rare import log_chance_empty
+from recombine.checks.rare import log_chance_if_rare
+from recombine.checks.tables import two_way
 from recombine.space import FactorSpace
 
 CHANCE, WHOLE = 0.01, 0.04
@@ -92,7 +93,7 @@ def staircase(known: Identifiability, counts: Ints, asked: Ints, space: FactorSp
             size, ordered = int(behind.sum()), ends is not None
             if _by_chance(size, int((~seen).sum()), seen.shape, ordered) >= chance:
                 continue
-            if _log_ways(size, seen.shape, ordered) + log_chance_empty(rows, behind) < math.log(chance):
+            if _log_ways(size, seen.shape, ordered) + log_chance_if_rare(rows, behind) < math.log(chance):
                 return Staircase((k, m), ends, there)
     return None
 
@@ -115,7 +116,7 @@ def log_chance_of(rows: Floats, block: Block) -> float:
     empty = np.zeros(rows.shape, dtype=bool)
     empty[np.ix_(block.rows, block.columns)] = True
     sizes = zip(rows.shape, (len(block.rows), len(block.columns)), strict=True)
-    return float(sum(log_choose(n, some) for n, some in sizes)) + log_chance_empty(rows, empty)
+    return float(sum(log_choose(n, some) for n, some in sizes)) + log_chance_if_rare(rows, empty)
 
 
 def of_levels(held: tuple[tuple[int, Ints], ...], asked: Ints) -> NDArray[np.bool_]:
@@ -132,9 +133,7 @@ def pairs_of(
         shape = known.shape[k], known.shape[m]
         if math.prod(shape) > min(MOST_PAIRS, len(known.codes) ** 2 / 2):  # of numbers, nearly each row has its own
             continue
-        place = known.codes[:, k].astype(np.int64) * shape[1] + known.codes[:, m]
-        rows = np.bincount(place, weights=counts, minlength=math.prod(shape))
-        yield (k, m), np.asarray(rows, dtype=np.float64).reshape(shape)
+        yield (k, m), two_way(known.codes, counts, k, m, known.shape)
 
 
 def pairs_of_names(

@@ -1,4 +1,4 @@
-"""Factors of which one lies within another: each city in one country.
+"""Factors of which one lies within another: each city in one country; or that always go together.
 
 The grid of their levels then asks about cities in other countries, which may not exist. Where levels of shares p are
 drawn without regard to it, the n combinations of one level all have the same with probability Σ pⁿ: the product over
@@ -34,6 +34,36 @@ def nested(seen: Codes, asked: Codes, space: FactorSpace, numbers: Collection[in
         for inner, outer in within.items()
         if inner not in around and any(_elsewhere(codes, asked.astype(np.int64), inner, o) for o in outer)
     ]
+
+
+def together(seen: Codes, asked: Codes, space: FactorSpace, numbers: Collection[int]) -> list[str]:
+    """A note for factors of which each level was seen with one of the others' alone, if other pairs are asked about."""
+    codes, wanted = seen.astype(np.int64), asked.astype(np.int64)
+    among = [k for k in range(len(space)) if k not in numbers and np.ptp(codes[:, k])]
+    sets = [alike for some in _alike(codes[:FIRST], among) for alike in _alike(codes, some)]
+    return [
+        _together([quoted(space.names[k]) for k in alike])
+        for alike in sets
+        if any(_elsewhere(codes, wanted, alike[0], other) for other in alike[1:])
+    ]
+
+
+def _alike(codes: Ints, among: list[int]) -> list[list[int]]:
+    """Sets of factors whose levels change together: numbered as they first occur, they are the same."""
+    sets: dict[bytes, list[int]] = {}
+    for k in among:
+        _, first, level = np.unique(codes[:, k], return_index=True, return_inverse=True)
+        sets.setdefault(np.argsort(np.argsort(first))[level.ravel()].tobytes(), []).append(k)
+    return [alike for alike in sets.values() if len(alike) > 1]
+
+
+def _together(names: list[str]) -> str:
+    one, two, all_ = names[0], names[1], f"{', '.join(names[:-1])} and {names[-1]}"
+    return (
+        f"{all_} always go together in what was seen: each {one} with one {two} alone, and each {two} with one {one}. "
+        f"So what they do cannot be told apart; rows of one {one} with the {two} of another would tell. If these are "
+        "names for the same, leave all but one out."
+    )
 
 
 def _lies(inner: Ints, outer: Ints, pairs: int) -> bool:

@@ -26,23 +26,36 @@ ROUNDS = 50
 """Times that expected rows are fitted to those of both factors' levels."""
 
 
-def log_chance_empty(rows: Floats, empty: NDArray[np.bool_]) -> float:
-    """The log of the chance that these pairs of levels have no row if levels are drawn as often as they were, each by
-    itself; −∞ where they are not rare."""
+def log_chance_if_rare(rows: Floats, empty: NDArray[np.bool_]) -> float:
+    """The log of the chance that these pairs of levels have no row, in a block or behind a staircase; −∞ where their
+    levels are not rare."""
     met = np.ix_(rows.any(axis=1), rows.any(axis=0))
     rows, empty = rows[met], empty[met]
     expected = _expected(rows, ~empty)
     if expected[empty].mean() > RARE * expected[~empty].mean():
         return -math.inf
-    freedom = int((~empty).sum()) - sum(rows.shape) + 1
-    off = float(((rows - expected)[~empty] ** 2 / expected[~empty]).sum())
-    clumps = max(off / max(freedom, 1), 1.0)
-    each, missed = rows.sum(axis=1) / clumps, empty @ rows.sum(axis=0) / clumps
+    return log_chance_empty(rows, empty)
+
+
+def log_chance_empty(rows: Floats, empty: NDArray[np.bool_]) -> float:
+    """The same whether or not they are rare."""
+    come_at_once = clumps(rows, empty)
+    each, missed = rows.sum(axis=1) / come_at_once, empty @ rows.sum(axis=0) / come_at_once
     chance, left = 0.0, float(each.sum())
     for i in np.argsort(-missed, kind="stable")[: np.count_nonzero(missed)]:
         chance += log_choose(left - missed[i], each[i]) - log_choose(left, each[i])
         left -= each[i]
     return float(chance)
+
+
+def clumps(rows: Floats, empty: NDArray[np.bool_]) -> float:
+    """How many rows come at once, at least 1, by all pairs of levels but those that are ``empty``."""
+    met = np.ix_(rows.any(axis=1), rows.any(axis=0))
+    rows, empty = rows[met], empty[met]
+    freedom = int((~empty).sum()) - sum(rows.shape) + 1
+    expected = _expected(rows, ~empty)
+    off = float(((rows - expected)[~empty] ** 2 / expected[~empty]).sum())
+    return max(off / max(freedom, 1), 1.0)
 
 
 def _expected(rows: Floats, there: NDArray[np.bool_]) -> Floats:
