@@ -44,3 +44,12 @@ def test_a_note_with_a_gist_is_a_text_as_others_are() -> None:
     assert note == "a long note"
     assert gists(("another", note, Headed("a note"))) == " Look."
     assert pickle.loads(pickle.dumps(note)).gist == "Look."
+
+
+def test_levels_beyond_those_that_rules_are_tried_on_are_in_the_first_lines() -> None:
+    """A path over 2 502 levels determines the grid, of which one combination is asked about."""
+    codes = np.array([(i, j) for i in range(1251) for j in (i, i + 1) if j < 1251])
+    table = {"a": [f"a{i}" for i, _ in codes], "b": [f"b{j}" for _, j in codes], "y": codes.sum(axis=1).tolist()}
+    result = rc.check(table, ["a", "b"], target="y", test={"a": ["a0"], "b": ["b2"]}, draws=9)
+    said = "Nothing is forecast or estimated: 2,502 levels are more than the 2,500 that rules are tried on."
+    assert said in result.sentence()

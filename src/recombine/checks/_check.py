@@ -149,7 +149,7 @@ def check(
             *slips, *given.notes, *other_columns, *repeats, *unlike, *numbers_unseen(known, train, given.wanted),
             *no_prediction, *judged.why_not,
             *notes_on(train, known, asked, given.asked, queries, judged, prediction),
-            *never_together(known, train.counts, pairs, asked, space, judged.forecast and judged.forecast.corner),
+            *never_together(known, train.counts, pairs, asked, space, judged.forecast),
             *together(train.codes, asked.codes, space, known.curves),
             *(nested(train.codes, asked.codes, space, known.curves) if given.on_grid else []),
             *(shared_by_missing(known, space, pairs, given.exclude) if given.on_grid else []),

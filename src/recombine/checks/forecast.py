@@ -34,6 +34,7 @@ from recombine.checks.error_range import (
 )
 from recombine.checks.expected import Forecast, RuleError
 from recombine.checks.harder import asked_over_tried
+from recombine.checks.headed import Headed
 from recombine.checks.learners import Learner
 from recombine.checks.losses import losses_of, many_rows, proof_of
 from recombine.checks.modular import Floats, Ints
@@ -73,9 +74,11 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     if not len(asked):
         return "no forecast: no unseen combination that is determined is asked about."
     if cells.width > DENSE:
-        return (
+        return Headed(
             f"no forecast and no estimates: the factors have {cells.width:,} levels in all, rules are tried on "
-            f"up to {DENSE:,}; group rare levels, or check the part of the table that matters."
+            f"up to {DENSE:,}; group rare levels, or check the part of the table that matters.",
+            f"Nothing is forecast or estimated: {cells.width:,} levels are more than the {DENSE:,} that rules are "
+            "tried on.",
         )
     rng = np.random.default_rng(seed)
     cells = _fewer(cells, rng)

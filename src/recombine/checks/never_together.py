@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine.checks.expected import Forecast
 from recombine.checks.identifiability import DETERMINED, Identifiability
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.never_met import log_choose
 from recombine.checks.queries_asked import Asked
 from recombine.checks.rare import clumps
 from recombine.checks.tables import Pairs, tally
-from recombine.checks.unreached import Corner
 from recombine.space import Codes, FactorSpace, quoted
 
 CHANCE = 0.01
@@ -32,18 +32,17 @@ MOST_NAMED = 3
 
 
 def never_together(
-    known: Identifiability, counts: Ints, pairs: Pairs, asked: Asked, space: FactorSpace, corner: Corner | None
+    known: Identifiability, counts: Ints, pairs: Pairs, asked: Asked, space: FactorSpace, told: Forecast | None
 ) -> list[str]:
     """A note for each such pair of levels that determined combinations are asked of, the most frequent ones first;
     those of a corner stand in the first lines."""
     if len(space) < 3 or known.curves or space.size > MOST_CELLS or len(asked.codes) < asked.total:
         return []
     codes = asked.codes[asked.status == DETERMINED]
-    found = []
+    corner, found = told.corner if told is not None else None, []
     for (j, k), (a, b), rows in _missing(known.codes, counts, pairs, space):
         many = int(((codes[:, j] == a) & (codes[:, k] == b)).sum())
-        told = corner is not None and corner.factors == (j, k) and (a, b) in corner.pairs
-        if many and not told:
+        if many and not (corner is not None and corner.factors == (j, k) and (a, b) in corner.pairs):
             found.append((rows, many, " × ".join(_named(space, at, code) for at, code in ((j, a), (k, b)))))
     found.sort(key=lambda pair: -pair[0])
     said = [_words(name, rows, many, len(codes)) for rows, many, name in found[:MOST_NAMED]]
@@ -103,6 +102,6 @@ def _words(pair: str, rows: float, many: int, asked: int) -> str:
     has = "has" if many == 1 else "have"
     return (
         f"{pair} was never seen, though by chance about {rows:,.0f} rows would have both; of {asked:,} asked "
-        f"combinations that are determined {many:,} {has} them. Whether the two act together no seen row can tell: that "
-        "effects add up there is taken on trust."
+        f"combinations that are determined {many:,} {has} them. Whether the two act together no seen row can tell: "
+        "that effects add up there is taken on trust."
     )
