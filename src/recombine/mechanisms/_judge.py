@@ -201,7 +201,7 @@ def _worded(
         f"{said}." * bool(said),
         f"{sums}." * bool(sums),
         ruled.broken,
-        sureness(case.answers, case.over, case.margin),
+        sureness(case.answers, case.over, case.margin, told="log loss" in why),
         undetermined.note,
         "" if ruled.apart and ruled.apart.said else heavy_tails(case.answers, case.over),
     )

@@ -24,18 +24,21 @@ from recombine.statistics import FEW, Interval, Over
 CONFIDENCE = "confidence"
 LEAST = 0.01
 """By how much they have to be surer than right, however rare errors are said to be."""
+BY_LUCK = 1.96
+"""Standard deviations by which classes may be right more often than probabilities that are right say."""
 
 
-def sureness(answers: Answers, over: Over, margin: float) -> str:
+def sureness(answers: Answers, over: Over, margin: float, told: bool = False) -> str:
     """That probabilities are clearly surer than right on unseen combinations, or clearly less sure, in a note, and how
-    they are on seen ones: by more than the margin, or where answers are wrong more than twice as often as they say."""
+    they are on seen ones: by more than the margin, or where answers are wrong more than twice as often as they say.
+    ``told``: whether what it costs in log loss is said already."""
     sure, at, away = answers.scores.get(CONFIDENCE), answers.compared, answers.unseen
     if sure is None or not away.any() or not np.isfinite(sure[:, away]).all():
         return ""
     there = too_sure(answers, over, away)
     doubt, wrong = 1 - float(sure[:, away].mean()), float(answers.error[:, away].mean())
     more = there.low > 0 and (there.mean > margin or (wrong > TIMES * doubt and wrong > LEAST))
-    less = there.high < 0 and there.mean < -margin
+    less = there.high < 0 and there.mean < -margin and _beyond_luck(answers, away)
     if not there.bounded or not (more or less):
         return ""
     said = (
@@ -49,12 +52,20 @@ def sureness(answers: Answers, over: Over, margin: float) -> str:
     rows = "seen ones" if answers.like else "training rows of seen ones"
     apart = here.bounded and (here.high < there.low if more else here.low > there.high)
     elsewhere = ": what calibrates them there would not do so on unseen ones" * apart
-    return f"{said}; on {rows} {ranged(here if more else _turned(here))}{elsewhere}.{_costs(answers) * less}"
+    return f"{said}; on {rows} {ranged(here if more else _turned(here))}{elsewhere}.{_costs(answers) * (not told)}"
 
 
 def _turned(figure: Interval) -> Interval:
     """By how much they are less sure than right, where ``figure`` is by how much more."""
     return replace(figure, mean=-figure.mean, low=-figure.high, high=-figure.low)
+
+
+def _beyond_luck(answers: Answers, at: NDArray[np.bool_]) -> bool:
+    """Whether classes are right more often than they would be by luck if probabilities were right: of a few rows that
+    are each right with 0.9 all may be, and errors that are all 0 make no interval."""
+    sure, wrong = (x[:, at].mean(axis=0) for x in (answers.scores[CONFIDENCE], answers.error))
+    doubt = np.sqrt((sure * (1 - sure) / answers.counts[at]).sum())
+    return bool((1 - wrong - sure).sum() > BY_LUCK * doubt)
 
 
 def _costs(answers: Answers) -> str:
@@ -63,7 +74,7 @@ def _costs(answers: Answers) -> str:
     if loss is None or answers.trained is None or answers.trained.borrowed:
         return ""
     seen, unseen, always = (float(x.mean()) for x in (loss[:, at], loss[:, away], shares_cost(answers)[away]))
-    if not seen < unseen:
+    if not seen < unseen or share(seen) == share(unseen):
         return ""
     return (
         f" The log loss is {share(unseen)} on unseen against {share(seen)} on seen ones, where always giving "
