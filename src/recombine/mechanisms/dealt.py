@@ -19,19 +19,22 @@ MOST = 1_000
 """Combinations that answers are dealt out to; of more, the first."""
 
 
-def dealt_out(answers: Answers, away: NDArray[np.bool_]) -> tuple[float, float]:
+def dealt_out(answers: Answers, away: NDArray[np.bool_], worst: int = 0) -> tuple[float, float]:
     """The share of deals of the learner's answers to the combinations ``away`` that err no more than it does there, and
-    how deals err on average: of classes the share that is wrong."""
+    how deals err on average: of classes the share that is wrong. ``worst``: how many combinations are left out, those
+    that err most, of the learner's answers and of each deal."""
     rows = np.flatnonzero(away)[:MOST]
     pool = np.union1d(rows, np.flatnonzero(answers.unseen | answers.compared)[: 2 * MOST])
     said, right = answers.predicted.mean(axis=0), answers.target[rows]
     if answers.classes is None:
         apart = np.square(right[:, None] - said[pool][None]).mean(axis=2)
-        own = float(np.square(right - said[rows]).mean(axis=1).sum())
+        each = np.square(right - said[rows]).mean(axis=1)
     else:
-        apart, own = 1 - right @ said[pool].T, float(answers.error.mean(axis=0)[rows].sum())
+        apart, each = 1 - right @ said[pool].T, answers.error.mean(axis=0)[rows]
     dealt = np.random.default_rng(0).random((DEALS, len(pool))).argsort(axis=1)[:, : len(rows)]
-    costs = apart[np.arange(len(rows)), dealt].sum(axis=1)
+    kept = max(0, len(rows) - worst)
+    costs = np.sort(apart[np.arange(len(rows)), dealt], axis=1)[:, :kept].sum(axis=1)
+    own = float(np.sort(each)[:kept].sum())
     return float((1 + (costs <= own + NOTHING).sum()) / (1 + DEALS)), float(costs.mean()) / max(1, len(rows))
 
 

@@ -72,6 +72,10 @@ GUESSED = (
     "guessing is not ruled out: its own answers, dealt out to these combinations at random, are right as often in "
     "{:.0%} of deals, so that what is right there may be luck"
 )
+DEALT = (
+    "guessing is not ruled out: without the {} worst of each, its own answers, dealt out to these combinations at "
+    "random, are as near in {:.0%} of deals, so that what is near there may be luck"
+)
 AS_WRONG = "one level is as wrong where it was seen"
 
 
@@ -268,8 +272,8 @@ def but_for_a_shift(case: Case, ruling: Ruling, found: Sequence[Finding], judged
 
 def in_no_part(case: Case, ruling: Ruling, apart: StandingOut | None) -> Ruling:
     """The verdict where answers would compose in part, but are clearly worse than one for all, or are classes that a
-    guess has right as often: these fail, whatever is said of them besides. Row by row one combination of many may make
-    them worse: then it takes more than a fifth."""
+    guess has right as often: these fail, whatever is said of them besides; of numbers that a guess has as near it is
+    not clear. Row by row one combination of many may make them worse: then it takes more than a fifth."""
     (verdict, why), constant = ruling, case.comparison.constant
     if verdict != "partly":
         return ruling
@@ -279,7 +283,22 @@ def in_no_part(case: Case, ruling: Ruling, apart: StandingOut | None) -> Ruling:
         return "fails", why if why.startswith(ONE_FOR_ALL) else _also(ONE_FOR_ALL, why)
     if guess := _guessed(case, apart):  # Of fewer it can hardly be ruled out: there it is said and no more.
         verdict, why = "fails" if case.answers.unseen.sum() >= FEW else verdict, _also(guess, why)
+    elif near := _dealt(case, apart):
+        verdict, why = "unclear", _also(near, why)
     return verdict, why
+
+
+def _dealt(case: Case, apart: StandingOut | None) -> str:
+    """That numbers may be guessed but for those that stand out, in a clause, where by mean errors more than half is
+    lost: of a few large chances and many small ones, dealt anew, all but the large ones are near."""
+    answers, away = case.answers, case.answers.unseen
+    if answers.classes is not None or apart is None or not apart.said or not answers.compared.any():
+        return ""
+    worst = int((away & ~apart.rest).sum())
+    if not mostly_lost(answers, case.comparison, case.gap.beyond, away):
+        return ""
+    chance = dealt_out(answers, away, worst)[0]
+    return DEALT.format(worst, chance) if chance > BY_CHANCE else ""
 
 
 def _guessed(case: Case, apart: StandingOut | None) -> str:
