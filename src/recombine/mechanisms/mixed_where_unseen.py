@@ -8,7 +8,8 @@ often as they are due, right no more often than by chance, and without regard to
 
     Σ (count − expected)² / expected ≤ d + BY_CHANCE √(2d),   d = (combinations − 1) (classes − 1).
 
-It is said, and leaves the verdict as it is: a learner may draw its answers where it does not know.
+It is said, and leaves the verdict as it is: a learner may draw its answers where it does not know. Classes that were
+drawn are given as often as they are due, about; those of other rows exactly. Only then is a join what to look at first.
 """
 
 from __future__ import annotations
@@ -55,6 +56,12 @@ def mixed_where_unseen(parts: Sequence[Given]) -> str:
         return ""
     if not all(_told_apart(part) if part.ends is not None else _dealt(part) for part in parts if part.unseen.any()):
         return ""
+    if not all(part.ends is not None or _as_many(part) for part in parts if part.unseen.any()):
+        return (
+            f"{count:,} of {of:,} unseen combinations get several classes, without regard to the combination, where "
+            "all rows of a seen one get the same: it draws its answers there, reads more than the factors there alone, "
+            "or predictions stand beside the wrong rows (see their order; join by a key)."
+        )
     return (
         "Look first at how predictions were put beside rows of unseen combinations (their order; join by a key): "
         f"{count:,} of {of:,} get several answers, where all rows of a seen one get the same. Else it reads more than "
@@ -86,6 +93,15 @@ def _dealt(part: Given) -> bool:
     doubt = np.sqrt(chance * (1 - chance) / part.count[at].sum())
     as_due = hits - chance <= BY_CHANCE * doubt and float(np.abs(due - given).max()) <= AS_DUE
     return as_due and said <= BY_CHANCE * width and right > CLEARLY * width
+
+
+def _as_many(part: Given) -> bool:
+    """Whether each class is given to as many rows of unseen combinations as have it as their combination's usual one:
+    so it is of right answers in another order, and rarely of drawn ones."""
+    at = part.unseen & (part.count > 0)
+    given = (part.count[at, None] * part.said[at]).sum(axis=0)
+    usual = np.bincount(part.right[at].argmax(axis=1), part.count[at], minlength=len(given))
+    return bool((np.abs(given - usual) < MOSTLY).all())
 
 
 def _by_combination(counts: FloatArray) -> tuple[float, float]:
