@@ -108,3 +108,10 @@ def test_unseen_rows_alone_in_another_order_are_suspected(classes):
     # Whoever answers seen rows differently as well reads more than the factors; whoever is right at times is no join.
     other = np.where(UNSEEN & (rng.random(len(A)) < 0.6), moved, right) if classes else moved + Y - SUM
     assert "their order" not in measured(y, other).sentence()
+
+
+def test_classes_that_were_drawn_are_no_wrong_join_first():
+    rng = np.random.default_rng(1)
+    result = measured(WORDS[NOISY], np.where(UNSEEN, rng.choice(WORDS, len(A)), WORDS[CLASS]))
+    assert "it draws its answers there, " in result.look
+    assert "Look first" not in result.look

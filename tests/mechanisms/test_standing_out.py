@@ -284,3 +284,15 @@ def test_nothing_composes_in_part_that_is_clearly_worse_than_one_answer_for_all(
     assert result.verdict == verdict
     assert "clearly wrong" in result.why
     assert result.why.count("lways giving the same answer is clearly better there") == (verdict == "fails")
+
+
+@pytest.mark.parametrize(("dealt", "verdict"), [(True, "unclear"), (False, "partly")])
+def test_small_numbers_that_were_dealt_compose_in_no_part_where_the_large_ones_are_wrong(dealt, verdict):
+    rng = np.random.default_rng(9)
+    right = np.exp(rng.normal(size=8)[:, None] + rng.normal(size=8))
+    said, unseen = right.copy(), (A * 8 + B)[UNSEEN]
+    said.flat[np.unique(unseen)] = rng.permutation(right.flat[np.unique(unseen)])
+    y = right[A, B] + 0.5 * right.std() * rng.normal(size=len(A))
+    result = measured(y, said[A, B] if dealt else right[A, B] + 4 * right.std() * WRONG)
+    assert result.verdict == verdict
+    assert ("guessing is not ruled out" in result.why) == dealt

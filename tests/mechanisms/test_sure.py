@@ -42,6 +42,26 @@ def test_who_is_surer_than_right_where_unseen_is_told_so_and_how_it_is_elsewhere
     assert "what calibrates" not in everywhere
 
 
+@pytest.mark.parametrize(("given", "said"), [(0.9, False), (0.6, True)])
+def test_few_rows_that_are_all_right_may_be_lucky_and_not_less_sure_than_right(given, said):
+    first = np.tile(np.arange(12), 49) == 0
+    table = {"a": A, "b": B, "y": A % 2, "part": np.where(UNSEEN, "test", "train")}
+    table["p"] = np.where(A % 2, given + 0.001 * B, 1 - given - 0.001 * B)
+    rows = {name: values[first] for name, values in table.items()}
+    result = measure_predictions(rows, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert any("less sure than right" in n for n in result.notes) == said
+
+
+def test_what_being_surer_costs_is_said_once():
+    rows = ~FRESH
+    table = {"a": A, "b": B, "y": Y, "p": pushed(UNSEEN), "part": np.where(UNSEEN, "test", "train")}
+    table = {name: values[rows] for name, values in table.items()}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert "log loss" not in result.why
+    assert ". The log loss is " in note(result)
+    assert "log loss" not in note(measured(pushed(UNSEEN)))  # Where it is why the verdict is what it is.
+
+
 def test_a_probability_a_class_and_one_of_two_are_the_same():
     one, both = measured(pushed(UNSEEN)), {"p_no": 2 - 2 * pushed(UNSEEN), "p_yes": 2 * pushed(UNSEEN)}
     two = measured({name: value / 2 for name, value in both.items()}, [*both])

@@ -292,7 +292,7 @@ def _dealt(case: Case, apart: StandingOut | None) -> str:
     """That numbers may be guessed but for those that stand out, in a clause, where by mean errors more than half is
     lost: of a few large chances and many small ones, dealt anew, all but the large ones are near."""
     answers, away = case.answers, case.answers.unseen
-    if answers.classes is not None or apart is None or not apart.said or not answers.compared.any():
+    if answers.classes is not None or apart is None or not apart.alone or not answers.compared.any():
         return ""
     worst = int((away & ~apart.rest).sum())
     if not mostly_lost(answers, case.comparison, case.gap.beyond, away):
