@@ -11,8 +11,9 @@ from hypothesis import given, settings, strategies as st
 from planted_tables import additive, grid, planted, seen_part
 
 from recombine.checks import check
+from recombine.checks.adding import Adding
 from recombine.checks.effects import Effects
-from recombine.checks.error_range import evenness, independent, likened_to, range_of
+from recombine.checks.error_range import evenness, independent, likened_to, of_normal, range_of
 from recombine.checks.expected import Forecast
 from recombine.checks.forecast import _margin, _outdone, forecast
 from recombine.checks.forecast_words import level, substituted
@@ -167,6 +168,27 @@ def test_errors_as_large_as_was_expected_of_each_are_forecast_as_large_as_is_exp
     assert likened_to(2 * tried, tried, asked).mean() == pytest.approx(2 * asked.mean())
     assert evenness(np.full(5, 3.0)) == pytest.approx(1.0)
     assert evenness(np.array([1e6, 0.0, 0.0, 0.0])) == pytest.approx(0.25)
+
+
+def test_a_design_is_forecast_by_what_all_of_it_tells_and_its_interval_is_that_of_few_degrees_of_freedom():
+    """A Latin square leaves six degrees of freedom: an asked mean errs by √(1 + 10 / 16), one left out by √(16 / 6)."""
+    codes, noise, errors = grid(4, 4, 4), np.random.default_rng(0).standard_normal((8, 16)), []
+    seen, asked = (codes[codes.sum(axis=1) % 4 == k] for k in (0, 1))
+    for seed, off in enumerate(noise):
+        cells = Cells(seen, (4, 4, 4), np.ones(16), 6 * additive(seen, (4, 4, 4), seed) + off, None)
+        found = forecast(cells, asked)
+        low, high = of_normal(1.0, found.recommended.effects.freedom, len(asked))
+        assert found.high / found.low >= np.sqrt(high / low) - 1e-9
+        errors.append(found.error)
+    assert np.sqrt(np.mean(np.square(errors)) / (1 + 10 / 16)) == pytest.approx(1, abs=0.2)
+
+
+def test_to_learn_how_far_effects_are_shrunk_costs_nothing_where_they_are_not():
+    codes, noise = grid(4, 4)[:-2], np.random.default_rng(0).standard_normal(14)
+    clear, nothing = (Cells(codes, (4, 4), np.ones(14), size * codes.sum(axis=1) + noise, None) for size in (20, 0))
+    assert Adding("additive", clear, 1).variances < 0.1
+    assert 0.5 < Adding("additive", nothing, 1).variances <= 2
+    assert Adding("constant", clear, 0).variances == 0
 
 
 def test_of_few_combinations_no_level_is_claimed():

@@ -171,9 +171,14 @@ class Adding:
         return cells.pure / steep if steep > 0 else None
 
     @property
-    def variances(self) -> int:
-        """Learnt with the cells that are left out."""
-        return 0 if self.effects.free or self.saturated else len(self.effects.blocks)
+    def variances(self) -> float:
+        """Learnt with the cells that are left out: of each block one, less where answers hardly depend on it. To learn
+        by how much effects are shrunk, to s times what they were, costs 2 (1 − s) degrees of freedom (Stein 1981)."""
+        fit = self.effects
+        if fit.free or self.saturated:
+            return 0.0
+        most = fit.size - np.array([not block.curves for block in fit.blocks], dtype=np.int64)  # levels add to zero
+        return float(np.clip(2 * (1 - fit.settled / most), 0.0, 1.0).sum())
 
     def evenly_left_out(self, asked: Ints) -> tuple[Floats, float]:
         """The answer to every cell without it, as if all had the same leverage, and the variance of asked answers over

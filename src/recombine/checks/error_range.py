@@ -4,7 +4,7 @@ one answer is: errors of cells that share levels go together."""
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betaincinv, betaln, ndtri, stdtrit
+from scipy.special import betaincinv, betaln, fdtri, ndtri, stdtrit
 
 from recombine.checks.adding import Adding
 from recombine.checks.modular import Floats, Ints
@@ -48,6 +48,12 @@ def range_of(losses: Floats, stood: int, will: int, rng: np.random.Generator) ->
     seen = np.maximum(rng.choice(losses, (DRAWS, stood)).mean(axis=1), 1e-3 * losses.mean())
     drawn = rng.choice(losses, (DRAWS, will)).mean(axis=1) / seen
     return np.asarray(np.quantile(drawn, [TAILS[0], 0.5, TAILS[1]]) * losses.mean())
+
+
+def of_normal(mean: float, freedom: float, asked: int) -> Floats:
+    """5 % and 95 % of the mean square of so many normal errors where that of others, with these degrees of freedom, is
+    ``mean`` (Fisher's F): a few losses that are drawn again and again are too alike."""
+    return np.asarray(fdtri(asked, freedom, TAILS) * mean)
 
 
 def share_of(wrong: float, stood: int, will: int) -> tuple[float, float]:

@@ -26,6 +26,7 @@ from recombine.checks.error_range import (
     evenness,
     independent,
     likened_to,
+    of_normal,
     on_scale,
     once,
     range_of,
@@ -99,6 +100,11 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
     stood, will = _independent(contest, losses[best], uneven)
     deviations = deviations_of(winner, stood, cells)
     low, middle, high = map(float, range_of(losses[best], stood, will, rng))
+    if isinstance(winner, Adding) and not winner.saturated:
+        least = of_normal(
+            float(losses[best].mean()), winner.effects.freedom, max(1, round(len(contest.asked) * uneven))
+        )
+        low, high = min(low, float(least[0])), max(high, float(least[1]))
     if metric == "rmse" and middle > 0:  # a few large errors make a mean that most sets of cells stay below
         losses = [loss * min(middle / float(losses[best].mean()), MOST_RAISED) for loss in losses]
     if contest.rates:
@@ -168,17 +174,16 @@ def _at_asked(contest: Contest, losses: list[Floats]) -> tuple[list[Floats], flo
         return [likened if i == best else loss * levels for i, loss in enumerate(losses)], levels, evenness(there)
     told = not contest.alone and len(contest.cells.codes) >= SMALL  # of fewer, levels that err more are chance
     levels = asked_over_tried(winner, contest.asked, contest.places) if isinstance(winner, Adding) and told else 1.0
-    by_rows = [levels * _by_rows(contest, i) for i in range(len(losses))]
-    return [loss * factor for loss, factor in zip(losses, by_rows, strict=True)], by_rows[best], 1.0
+    known = [levels * _by_fit(contest, i) for i in range(len(losses))]
+    return [loss * factor for loss, factor in zip(losses, known, strict=True)], known[best], 1.0
 
 
-def _by_rows(contest: Contest, i: int) -> float:
-    """Where cells count by their rows and levels are asked about that one cell alone shows: the variance of asked
-    answers over that of answers left out, by a rule. A stand-in is left as few cells of a level, not as many rows."""
+def _by_fit(contest: Contest, i: int) -> float:
+    """The variance of asked answers over that of answers left out, by a rule. A stand-in is left as few cells of each
+    level as an asked one, not as many rows, and of a design, which has hardly more cells than effects, what is left
+    without it tells far less."""
     rule, tried, asked = contest.rules[i], contest.variances[i], contest.asked
-    if not isinstance(rule, Adding) or tried is None or contest.alone or rule.saturated or not rule.weighed:
-        return 1.0
-    if rule.scale is not PLAIN or not contest.cells.thin(asked).any():
+    if not isinstance(rule, Adding) or tried is None or contest.alone or rule.saturated or rule.scale is not PLAIN:
         return 1.0
     own = float(rule.effects.noise[contest.firsts].mean())
     return float((rule.effects.predict(asked, own)[1] ** 2).mean() / max(float(tried.mean()), 1e-300))
