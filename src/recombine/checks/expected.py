@@ -121,7 +121,8 @@ class Forecast:
     own_ranges: tuple[OwnRange, ...] = ()
     """Numbers that are asked about beyond what was seen of them at a level, where its slope is not known."""
     levels: float = 1.0
-    """How many times larger errors are expected at the levels that are asked about than at those it was tried on."""
+    """How many times larger errors are expected where it is asked about than where it was tried: by the errors of the
+    levels there, and by the fit, which has fewer cells where one is left out."""
     error_many_rows: float | None = None
     """What is left of the error against means of very many rows (numbers, where repeated rows tell their noise):
     without the noise that the means behind ``error`` have of their own."""

@@ -96,8 +96,7 @@ def level(forecast: Forecast) -> str:
     if forecast.own_ranges:
         return f"if {forecast.own_ranges[0].number} does the same whatever {forecast.own_ranges[0].factor} is"
     if forecast.small:
-        held = "5 times in 6" if forecast.share else "3 times in 4"
-        return f"meant for 90 %, held about {held} on planted tables this small"
+        return "meant for 90 %, held about 5 times in 6 on planted tables this small"
     if forecast.gaps:
         return (
             "meant for 90 %, held about 2 times in 3 on planted curves where most of it is, as with "
