@@ -177,7 +177,8 @@ class Adding:
         fit = self.effects
         if fit.free or self.saturated:
             return 0.0
-        most = fit.size - np.array([not block.curves for block in fit.blocks], dtype=np.int64)  # levels add to zero
+        levels = [len(block.subset) == 1 and not block.curves for block in fit.blocks]
+        most = fit.size - np.array(levels, dtype=np.int64)  # the effects of a factor's levels add to zero
         return float(np.clip(2 * (1 - fit.settled / most), 0.0, 1.0).sum())
 
     def evenly_left_out(self, asked: Ints) -> tuple[Floats, float]:
