@@ -64,6 +64,7 @@ KINDS = {
     "mlp-ramp-longer": Kind("perceptron, scaled coordinates, longer still", "perceptron", Ramp()),
     "mlp-ramp-deep": Kind("perceptron of 5 layers, scaled coordinates", "perceptron", Ramp(), hidden=5),
     "mlp-ramp-raw": Kind("perceptron, raw coordinates", "perceptron", Ramp(scaled=False), faithful=SWEEP),
+    "mlp-ramp-raw-deep": Kind("perceptron of 6 layers, raw coordinates", "perceptron", Ramp(scaled=False), hidden=6),
     "cnn": Kind("transposed CNN", "cnn", Population(), faithful=NOTEBOOK, mapped=True),
     "cnn-shallow": Kind("transposed CNN, 2 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=2),
     "cnn-deep": Kind("transposed CNN, 8 layers", "cnn", Population(), faithful=CNN_SWEEP, depth=8),
@@ -124,7 +125,8 @@ BOX, SMALL_BOX, HALF_BOX = (6.0, 22.0), (10.0, 18.0), (3.0, 10.0)
 LARGE = ("cnn-deep", "cnn-shallow", "transformer", "mlp-ramp-scaled", "mlp-ramp-long", "mlp-ramp-raw", "cnn-ramp",
          "cnn-box", "cnn-code-5", "cnn-code-11", "embedding-rank", "cnn-box-large", "cnn-box-draws", "cnn-ramp-decay",
          "embedding-nuclear-light", "transformer-small", "transformer-shuffled", "embedding-even", "mlp-ramp-longer",
-         "transformer-shuffled-long", "embedding-even-long", "embedding-nuclear-long", "mlp-ramp-deep")  # fmt: skip
+         "transformer-shuffled-long", "embedding-even-long", "embedding-nuclear-long", "mlp-ramp-deep",
+         "mlp-ramp-raw-deep")  # fmt: skip
 SMALL = [name for name in KINDS if name not in LARGE]
 TRAININGS: dict[Scale, dict[str, Training]] = {
     "smoke": dict.fromkeys(SMALL, Training(8, 4, 12, 1e-2, 16, 2)),
@@ -144,7 +146,7 @@ TRAININGS: dict[Scale, dict[str, Training]] = {
         "stripe-decoder": Training(28, BOX, 5000, 1e-2),
         **dict.fromkeys(("mlp-one-hot", "mlp-population", "mlp-fourier"), Training(28, BOX, 8000, 1e-3)),
         **dict.fromkeys(("mlp-ramp-scaled", "mlp-ramp-raw"), Training(28, BOX, 20_000, 1e-3)),
-        **dict.fromkeys(("mlp-ramp-long", "mlp-ramp-deep"), Training(28, BOX, 100_000, 1e-3)),
+        **dict.fromkeys(("mlp-ramp-long", "mlp-ramp-deep", "mlp-ramp-raw-deep"), Training(28, BOX, 100_000, 1e-3)),
         "transformer": Training(28, BOX, 8000, 3e-4, members=5),
         **dict.fromkeys(("cnn-deep", "cnn-shallow"), Training(28, BOX, 3000, 1e-3, members=4)),
         **dict.fromkeys(("cnn-box", "cnn-code-5", "cnn-code-11"), Training(28, SMALL_BOX, 3000, 1e-3)),
