@@ -45,11 +45,14 @@ def test_nothing_is_said_where_everything_is_determined():
     assert not any("determined" in note for note in result.notes)
 
 
-@pytest.mark.parametrize("said", [np.linspace(0.1, 1.9, 120), np.arange(120) % 2])
-def test_predictions_none_of_which_is_a_class_are_refused(said):
+@pytest.mark.parametrize(
+    ("said", "how"),
+    [(np.linspace(0.1, 1.9, 120), ""), (np.arange(120) % 2, "1 for 'yes' and 0 for 'no', write these")],
+)
+def test_predictions_none_of_which_is_a_class_are_refused(said, how):
     names = np.array(["no", "yes"])[A % 2]
     with pytest.raises(
-        InputError, match=r"predictions in 'p' \('0.*\) is a class of 'y' \('no', 'yes'\); give.*p_no,p_yes"
+        InputError, match=rf"predictions in 'p' \('0.*\) is a class of 'y' \('no', 'yes'\); give.*p_no,p_yes.*{how}"
     ):
         measured((A + B) % 5 == 0, said, names)
 

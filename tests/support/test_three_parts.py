@@ -54,3 +54,9 @@ def test_others_are_left_out_only_beside_rows_that_are_called_training(values, k
     frame, notes = without_others(pl.DataFrame({"s": values}).lazy(), "s", "test")
     assert frame.collect().height == kept
     assert notes == [] if not said else notes[0].startswith(said)
+
+
+def test_test_rows_alone_are_refused_with_what_to_add():
+    with pytest.raises(rc.InputError, match=r"nothing that was trained on; add those rows, or name .* \(--train\)"):
+        alone = FRAME.filter(pl.col("part") == "test")
+        measure_predictions(alone, ["a", "b"], target="y", prediction="p", split="part=test")

@@ -137,7 +137,8 @@ def answer_columns(
         capitals = "write them alike, as they differ in capitals alone; or " * bool(alike)
         raise InputError(
             f"none of the predictions in {prediction!r} ({_some(given)}) is a class of {target!r} ({_some(known)}); "
-            f"{capitals}give the predicted class, or {_one_each(known)}{_no_chances(given)}."
+            f"{capitals}give the predicted class, or {_one_each(known)}{_no_chances(given)}"
+            f"{_flags_for(prediction, known, given)}."
         )
     if len(known | given) > TARGET_CLASSES:
         raise InputError(
@@ -190,6 +191,13 @@ def _no_chances(given: set[str]) -> str:
     if min(found) < 0 < max(found):
         return "; log-odds (logits) become probabilities by 1/(1 + exp(−x))"
     return "; per cent become probabilities by dividing by 100" * (min(found) >= 0 and 1 < max(found) <= 100)
+
+
+def _flags_for(prediction: str, known: set[str], given: set[str]) -> str:
+    """What 0 and 1 stand for where two classes have names, in a clause: labels, or chances that are always sure."""
+    if len(known) != 2 or not {as_number(v) for v in given} <= {0.0, 1.0}:
+        return ""
+    return f"; 0 and 1 are no names of classes: if it is {one_and_zero(prediction, sorted(known))}, write these names"
 
 
 def _one_each(classes: set[str]) -> str:

@@ -41,8 +41,9 @@ def without_others(frame: pl.LazyFrame, column: str, value: str) -> tuple[pl.Laz
     training = [name for name in others if TRAINING.match(name.strip().casefold())]
     left = [name for name in others if name not in training]
     if not training:
-        taken = f"Rows with {column} = {_named(others)} are all taken as trained on."
-        return frame, [taken] if len(others) > 1 else []
+        if len(others) < 2:
+            return frame, []
+        return frame, [f"Rows with {column} = {_named(others)} are all taken as trained on."]
     if not left:
         return frame, []
     lost = sum(rows[name] for name in left)
@@ -60,7 +61,10 @@ def cut(frame: pl.LazyFrame, column: str, value: str) -> list[pl.LazyFrame]:
     if value not in values:
         raise unknown(f"value of the split column {column!r}:", value, sorted(values))
     if len(values) < 2 and not collect(frame.select(pl.col(column).is_null().any()))[0, 0]:
-        raise InputError(f"every row has {column} = {value!r}, so the split leaves nothing to train on.")
+        raise InputError(
+            f"every row has {column} = {value!r}, so the split leaves nothing that was trained on; add those rows, or "
+            "name the table that has them as train (--train)."
+        )
     return [settled(frame.filter(~is_test)), settled(frame.filter(is_test))]
 
 
