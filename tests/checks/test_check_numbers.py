@@ -17,6 +17,7 @@ from rationals import basis_of, left_over
 import recombine as rc
 from recombine.checks import witness
 from recombine.checks.additivity import additivity
+from recombine.checks.conjunctive import Conjunctive
 from recombine.checks.curves import Curve, curves_of
 from recombine.checks.identifiability import DETERMINED, STATUSES, Identifiability
 from recombine.cli.main import main
@@ -474,3 +475,11 @@ def test_where_the_rule_curved_does_best_though_a_line_is_not_rejected_a_spline_
         found.append(any("as the rule “curved” errs less" in n for n in said))
     assert any(found)
     assert not all(found)
+
+
+def test_long_decimals_are_written_sparsely_as_they_are_in_full():
+    codes = grid(3, 4)
+    doses = Curve((0.0, 1.584962500721156, 2.321928094887362, 4.087462841250339), np.arange(4))
+    rows = Conjunctive(codes, (3, 4), 1, {1: doses})
+    assert rows.rows(codes).dtype == object
+    assert (rows.sparse(codes).toarray() == rows.rows(codes)).all()

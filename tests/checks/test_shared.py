@@ -57,6 +57,12 @@ def test_independent_repeats_are_seldom_said_to_share_anything():
     assert said <= 3
 
 
+def test_of_a_few_combinations_that_are_repeated_nothing_is_said():
+    once = planted(0).unique(FACTORS, maintain_order=True)
+    few = pl.concat([once, once.head(3).with_columns(pl.col("y") + pl.Series([1.0, -2.0, 3.0]))])
+    assert found_by_order(few) is None
+
+
 def test_many_repeats_of_a_design_on_which_lapack_gives_up_are_gone_through():
     seen = np.array([0, 1, 2, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 26, 27])
     a, b = np.divmod(np.repeat(seen, 50), 6)

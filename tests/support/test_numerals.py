@@ -15,6 +15,7 @@ from recombine.support.numerals import alike, one_of_alike, read_numbers
         (["2,5", "3"], False, {"2,5": 2.5, "3": 3.0}, "read as decimal points: 2,5 is 2.5."),
         (["1,234"], True, {"1,234": 1.234}, "read as decimal points: 1,234 is 1.234."),
         (["1,234", "5.5"], False, {"1,234": 1234.0, "5.5": 5.5}, "read as thousands: 1,234 is 1234."),
+        (["0,847", "1,234"], False, {"0,847": 0.847, "1,234": 1.234}, "read as decimal points: 0,847 is 0.847."),
         (["1,234,567.5", "2"], True, {"1,234,567.5": 1234567.5, "2": 2.0}, "read as thousands"),
         (["1.000,5", "1.000"], False, {"1.000,5": 1000.5, "1.000": 1000.0}, "1.000,5 is 1000.5."),
         (["10 %", "7%"], False, {"10 %": 10.0, "7%": 7.0}, "The % signs in 'y' are left out: 10 % is 10."),

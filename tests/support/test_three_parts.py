@@ -57,6 +57,6 @@ def test_others_are_left_out_only_beside_rows_that_are_called_training(values, k
 
 
 def test_test_rows_alone_are_refused_with_what_to_add():
+    alone = FRAME.filter(pl.col("part") == "test")
     with pytest.raises(rc.InputError, match=r"nothing that was trained on; add those rows, or name .* \(--train\)"):
-        alone = FRAME.filter(pl.col("part") == "test")
         measure_predictions(alone, ["a", "b"], target="y", prediction="p", split="part=test")

@@ -68,6 +68,8 @@ class Conjunctive:
     def sparse(self, codes: Codes) -> csr_array:
         """The rows as a sparse matrix of small whole numbers."""
         rows, columns, values = self._entries(codes, {k: c.exact for k, c in self._curves.items()})
+        if values.dtype == object:  # Long decimals may be written as such, however small.
+            values = values.astype(np.int64 if self._largest < 2**63 else np.float64)
         return csr_array((values, (rows, columns)), shape=(len(codes), self.columns))
 
     def rows(self, codes: Codes) -> Integers:

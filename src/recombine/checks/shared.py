@@ -106,7 +106,7 @@ def by_order(table: Any, train: Table, *, target: str, split: tuple[str, str] | 
     tried += [(_differ(cell, place * len(read.space.factors[k]) + codes[:, k], y), names[k]) for k in factors]
     found = [(p, name) for p, name in tried if p is not None]
     p_value, factor = min(found, default=(1.0, ""))
-    if p_value * len(found) >= CHANCE or _by_sorting(cell, place, y):
+    if not found or p_value * len(found) >= CHANCE or _by_sorting(cell, place, y):
         return None
     means = np.bincount(place, _centred(cell, y)[0]) / np.bincount(place)
     within = None if not factor else names.index(factor)

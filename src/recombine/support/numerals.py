@@ -82,8 +82,10 @@ def _decimal(text: str) -> str | None:
 
 
 def _thousands(text: str) -> str | None:
-    """1,000.5 → 1000.5"""
-    return text.replace(",", "") if "," not in text or THOUSANDS.fullmatch(text) else None
+    """1,000.5 → 1000.5; no number of thousands is 0,847"""
+    if "," in text and (not THOUSANDS.fullmatch(text) or text.lstrip("+-").startswith("0")):
+        return None
+    return text.replace(",", "")
 
 
 def read_numbers(name: str, texts: Iterable[str], commas_are_decimal: bool = False) -> Numbers | None:
