@@ -57,7 +57,7 @@ DRAWN = 999
 MOST_DEALT = 300_000_000
 """Cells × effects × draws up to which so many are dealt."""
 NOTHING_RECURS = "the table is large, and neither pairs of levels nor combinations recur in it"
-MOST_FACTORS = 24
+MOST_FACTORS = 40
 """Factors up to which every pair is tested."""
 MOST_SLOPES = 300_000
 """Cells × effects × levels up to which the slope of each level is tested."""
@@ -79,7 +79,11 @@ def additivity(
     count = seen.count.astype(np.float64)
     pairs, left_over = _pairs(codes, known, cells) if known.order == 1 else ({}, [])
     named = {_product(names, chosen): columns for chosen, columns in pairs.items()}
-    skipped = [f"pairs of {len(names)} factors"] if known.order == 1 and len(names) > MOST_FACTORS else []
+    skipped = (
+        [f"pairs of {len(names)} factors (those of up to {MOST_FACTORS} are)"]
+        if known.order == 1 and len(names) > MOST_FACTORS
+        else []
+    )
     for k, curve in known.curves.items():
         if (columns := curve.more(codes[:, k])) is not None:
             if columns.size <= LARGEST and not large:
