@@ -39,6 +39,11 @@ FEWEST_DEALT = 3
 ONE_FOR_ALL = "always giving the same answer is clearly better there"
 KNEW = "of what it knows of seen ones, beyond always giving the same answer,"
 
+NOISIER = (
+    "rows of unseen combinations are noisier than others, and so few of them share a combination that noise may make "
+    "all of the gap: take more rows of each"
+)
+
 
 def decide(
     answers: Answers, gap: Gap, comparison: Comparison, over: Over, margin: float, fitted: float, speaks: bool
@@ -133,6 +138,7 @@ def _past_the_margin(
     # much errors vary.
     likely = speaks and width.mean > margin + most and (answers.like or width.low > 0)
     certain = clear or bool(failing) or (likely and _larger(answers, most))
+    certain &= excess.mean - gap.doubt > margin or gap.doubt == 0
     if not certain or not (favoured is None or favoured.bounds or speaks):
         if overfits:
             return "overfits", "and whether it fails on unseen combinations besides is not clear"
@@ -170,6 +176,8 @@ def _only_by_few(gap: Gap, answers: Answers, margin: float) -> list[str]:
 
 def _open(answers: Answers, gap: Gap, margin: float, favoured: ByHeart | None) -> str:
     """Why it is not clear whether a gap past the margin is a failure, in a clause."""
+    if gap.doubt > 0 and gap.width.low > margin:
+        return NOISIER
     if gap.width.low <= margin:
         return _across(gap, margin, answers, favoured)
     if favoured is not None:

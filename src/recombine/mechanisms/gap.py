@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import chdtri, fdtrc
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.comparing import GIVEN, Comparison, average, most_wrong, noise_within, unread, unsure
 from recombine.mechanisms.names import NOTHING
 from recombine.statistics import FloatArray, Interval, Over
+
+NOISIER = 0.05
+"""How often rows of unseen combinations that are as noisy as others may count as noisier."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,9 @@ class Gap:
     lost: float
     """The noise of unseen combinations, no more than anyone's error there, …"""
     excess: Interval
-    """… and the error there beyond it."""
+    """… and the error there beyond it, …"""
+    doubt: float
+    """… less by up to so much, where few rows of unseen combinations tell that these are noisier than seen ones."""
 
     @classmethod
     def of(cls, answers: Answers, comparison: Comparison, over: Over) -> Gap:
@@ -46,7 +52,9 @@ class Gap:
         most_noise = float(_noise(answers, comparison, lucky=True)[away].mean()) if away.any() else 0.0
         lost = min(most_noise, comparison.reached(answers, away), float(error[:, away].mean())) if away.any() else 0.0
         excess = average(answers, over, (1.0, beyond + (there - lost), away))
-        return cls(seen, unseen, width, noise, beyond, lost, excess)
+        doubt = _most_noise(answers, comparison) - lost if away.any() and lost > 0 else 0.0
+        doubt = min(doubt, comparison.reached(answers, away) - lost, excess.mean) if doubt > 0 else 0.0
+        return cls(seen, unseen, width, noise, beyond, lost, excess, max(0.0, doubt))
 
     def taken_off(self, answers: Answers) -> tuple[float, float]:
         """The noise of seen and of unseen combinations; none where there are not both."""
@@ -73,3 +81,21 @@ def _noise(answers: Answers, comparison: Comparison, lucky: bool = False) -> Flo
             left = most_wrong(min(1.0, left), float(answers.counts[at].sum())) if few else left
             bounds.append(left / float(each[at].mean()))
     return each * min(bounds)
+
+
+def _most_noise(answers: Answers, comparison: Comparison) -> float:
+    """The upper end (95 %) of the noise of unseen combinations, where their own rows tell that it is more than that of
+    seen ones and of training (F-test); 0 where they do not. Single rows get the noise of others, and so too little."""
+    trained, away, n = answers.trained, answers.unseen, answers.counts
+    if answers.classes is not None or answers.within is None or trained is None or comparison.floor.over == GIVEN:
+        return 0.0
+    inside, free = float(n[away] @ answers.within[away]), float((n[away] - 1).sum())
+    at = answers.compared & answers.like
+    rows = float(trained.weights.sum())
+    known = float(n[at] @ answers.within[at]) + trained.within * rows
+    theirs = float((n[at] - 1).sum()) + rows - len(trained.weights)
+    if not (free > 0 and inside > 0 and theirs > 0):
+        return 0.0
+    if known > 0 and fdtrc(free, theirs, inside / free / (known / theirs)) > NOISIER:
+        return 0.0
+    return unread(answers) * inside / float(chdtri(free, 0.975))
