@@ -85,7 +85,7 @@ def _by_intervals(
         more = f"; {few} unseen combinations tell little" * (few < FEWEST)
         more += f": hold out {FEWEST} or more" * (few < FEWEST and exist >= 2 * FEWEST)
         return "unclear", f"always giving the same answer is not clearly worse there{more}"
-    return _within_the_margin(answers, gap, comparison, over, margin, half, quarter)
+    return _within_the_margin(answers, gap, comparison, over, margin, half, quarter, speaks)
 
 
 def _informed(answers: Answers, gap: Gap, comparison: Comparison, margin: float) -> bool:
@@ -101,18 +101,23 @@ def _informed(answers: Answers, gap: Gap, comparison: Comparison, margin: float)
 
 
 def _within_the_margin(
-    answers: Answers, gap: Gap, comparison: Comparison, over: Over, margin: float, half: Interval, quarter: Interval
-) -> tuple[str, str]:
+    answers: Answers, gap: Gap, comparison: Comparison, over: Over, margin: float, half: Interval, quarter: Interval,
+    speaks: bool,
+) -> tuple[str, str]:  # fmt: skip
     """Composing, unless too much is lost of what was known of seen combinations, or may be."""
     width, open_ = gap.width, not _as_the_rule(comparison, gap.lost)
     if quarter.low > 0 and open_:
         return "partly", f"the gap is within the margin of {margin:g}, but more than a quarter {KNEW} is lost"
-    if width.low > 0 and (rule := shortfall(answers, comparison, gap.seen, gap.unseen, margin)):
-        return "partly", f"it is worse than on seen ones and than {rule}, by less than the margin of {margin:g}"
+    if width.low > 0 and (rule := shortfall(comparison, gap.seen, gap.unseen, margin)):
+        favoured = None if answers.like else by_heart(answers, comparison, over, margin)
+        worse = f"it is worse than on seen ones and than {rule}, by less than the margin of {margin:g}"
+        if favoured is None or (width.low > favoured.most and (favoured.bounds or speaks)):
+            return "partly", worse
+        return "unclear", f"{worse}, and with more than twice their error; but {favoured.bound}: {favoured.advice}"
     if quarter.mean > 0 and half.high > 0 and open_:
         return "unclear", f"the gap is within the margin of {margin:g}, but more than half {KNEW} may be lost"
-    worse = width.low > 0 and gap.excess.low > 0 and gap.unseen.mean > gap.seen.mean  # Else it may be the noise.
-    if not worse:
+    # Else it may be the noise.
+    if not (width.low > 0 and gap.excess.low > 0 and gap.unseen.mean > gap.seen.mean):
         return "composes", ""
     twice = average(answers, over, (1.0, answers.error, answers.unseen), (-TIMES, answers.error, answers.compared))
     times = ", with more than twice their error" * (answers.classes is None and twice.low > 0)

@@ -97,14 +97,14 @@ def ranks_above(one: FloatArray, two: FloatArray) -> bool:
     return above - 0.5 > SURELY * float(np.sqrt((len(one) + len(two) + 1) / (12 * len(one) * len(two))))
 
 
-def shortfall(answers: Answers, comparison: Comparison, seen: Interval, unseen: Interval, margin: float) -> str:
+def shortfall(comparison: Comparison, seen: Interval, unseen: Interval, margin: float) -> str:
     """The simple rule that says that a gap within the margin matters, where one does: unseen combinations cost clearly
     more than seen ones and than this rule on the same rows, and more than twice as much. What noise leaves is in all of
     these errors, so that a gap that is small beside the noise does not count."""
     rules: list[Compared] = [c for c in comparison.others if c.rule and c.difference.low > 0]
     small = max(seen.high, 0.0 if comparison.floor.mean > 0 else HARMLESS * margin)
     worse = [c for c in rules if unseen.low > TIMES * max(small, c.error.high)]
-    return min(worse, key=lambda c: c.error.mean).name if answers.like and worse else ""
+    return min(worse, key=lambda c: c.error.mean).name if worse else ""
 
 
 def mostly_lost(answers: Answers, comparison: Comparison, beyond: FloatArray, away: NDArray[np.bool_]) -> bool:
