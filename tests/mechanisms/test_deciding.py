@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recombine.mechanisms import measure_predictions
+from recombine.mechanisms import MeasureResult, measure_predictions
 
 
 @pytest.mark.parametrize(("wrong", "verdict"), [(10, "fails"), (5, "unclear")])
@@ -65,3 +65,32 @@ def test_few_rows_of_seen_combinations_that_are_all_right_do_not_say_that_there_
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert (result.verdict, result.seen.mean, result.gap.low < 0.05) == (verdict, 0.0, True)
     assert ("only by what" in result.sentence()) == (verdict == "fails")
+
+
+def judged(cell: np.ndarray, y: np.ndarray, p: np.ndarray, test: np.ndarray) -> MeasureResult:
+    table = {"a": cell // 10, "b": cell % 10, "y": y, "p": p, "part": np.where(test, "test", "train")}
+    return measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+
+
+def test_errors_of_more_rows_do_not_rank_above_those_of_fewer_by_themselves():
+    rng = np.random.default_rng(5)
+    unseen = rng.permutation(100) < 25
+    cell = np.arange(100).repeat(np.where(unseen, 30, 4))
+    test = unseen[cell] | (np.diff(cell, prepend=-1) > 0)  # One new row of each seen combination.
+    y = rng.normal(size=10)[cell // 10] + 1.5 * rng.normal(size=len(cell))
+    means = np.array([y[~test & (cell // 10 == level)].mean() for level in range(10)])
+    assert judged(cell, y, means[cell // 10], test).verdict == "unclear"
+
+
+def test_noisier_rows_of_unseen_combinations_are_no_failure_where_few_tell_the_noise():
+    rng = np.random.default_rng(7)
+    unseen, kind = rng.permutation(100) < 25, rng.integers(3, size=100)
+    cell = np.arange(100).repeat(np.where(kind == 0, 2, 1 + (kind == 1) * ~unseen))
+    new = (kind[cell] == 0) & (np.diff(cell, prepend=-1) > 0)
+    right = rng.normal(size=10)[cell // 10] + rng.normal(size=10)[cell % 10]
+    away = unseen[cell]
+    y = right + np.where(away, 0.9, 0.2) * rng.normal(size=len(cell))
+    result = judged(cell, y, right, away | new)
+    assert result.verdict == "unclear"
+    assert "rows of unseen combinations are noisier than others, and so few of them" in result.why
+    assert judged(cell, y, np.where(away, 0.2, 1.0) * right, away | new).verdict == "fails"

@@ -29,6 +29,20 @@ def test_a_factor_that_is_ignored_is_no_composing_however_little_it_adds(small):
     assert measured(y, rule).verdict == "composes"
 
 
+def test_far_worse_than_adding_up_is_no_composing_where_every_combination_has_one_row():
+    a, b, unseen, noise, off = (column[ROW == 0] for column in (A, B, UNSEEN, NOISE, np.sign(NOISE[::-1])))
+    rule = a + 0.2 * (b - 2.5)
+    table = {"a": a, "b": b, "y": rule + 0.01 * noise, "part": np.where(unseen, "test", "train")}
+    options = {"factors": ["a", "b"], "target": "y", "prediction": "p", "split": "part=test"}
+    for p, told, verdict in (
+        (rule + 0.35 * unseen * off, 0.01, "partly"),
+        (rule + 0.35 * unseen * off, None, "unclear"),
+        (rule, 0.01, "composes"),
+    ):
+        result = measure_predictions({**table, "p": p}, noise=told, **options)
+        assert (result.verdict, "overfitting may explain any gap" in result.why) == (verdict, verdict == "unclear")
+
+
 def test_a_gap_that_is_small_beside_the_noise_is_harmless():
     y = 1.0 * A + B + NOISE
     result = measured(y, 1.0 * A + B + UNSEEN * np.where(A % 2, 0.5, -0.5))
