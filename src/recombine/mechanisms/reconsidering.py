@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
 from recombine.mechanisms.case import Case
+from recombine.mechanisms.class_lost import class_lost
 from recombine.mechanisms.comparing import GIVEN
 from recombine.mechanisms.constant import moved, shifted
 from recombine.mechanisms.dealt import BY_CHANCE, dealt_out
@@ -95,12 +96,14 @@ def reconsidered(
         verdict, why = found
     if verdict == "composes" and one_is_near(answers, case.comparison, case.gap.lost):
         verdict, why = "unclear", ONE_IS_NEAR
+    lost = class_lost(answers) if verdict == "composes" else ""
+    verdict, why = ("partly", lost) if lost else (verdict, why)
     if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
         verdict, why = "fails", _also(ONE_ANSWER, why)
     told = verdict in FAILING and not (apart.alone or apart.most or misread)
     told |= verdict == "unclear" and not misread and noise_left(answers) < 1
     if told and leaked(case.bare, case.beside, case.over, case.margin):
-        verdict, why = "unclear", LEAK
+        verdict, why = "unclear", _also(lost, LEAK)
     if verdict in ("composes", *FAILING) and 0 < undetermined.of == undetermined.levels:
         verdict, why = "unclear", NEW_LEVELS
     if verdict == "composes" and _several(answers) and not answers.varies and nearer_than_noise(answers):
