@@ -65,3 +65,14 @@ def test_what_was_never_fitted_is_not_said_to_be_in_part():
     found = measured(right ^ wrong, y=right)
     assert found.training.mean > found.comparison.trained_constant
     assert (found.verdict, "in part" in found.sentence()) == ("not fitted", False)
+
+
+@pytest.mark.parametrize(("strength", "verdicts"), [(1.0, ("unclear", "composes")), (0.0, ("not fitted",))])
+def test_on_single_rows_the_truth_may_err_more_than_a_rule_that_was_fitted_beside_them(strength, verdicts):
+    a, b, c = np.indices((4, 4, 3)).reshape(3, -1)
+    rng = np.random.default_rng(39)
+    truth = rng.normal(size=4)[a] + rng.normal(size=4)[b] + rng.normal(size=3)[c]
+    y, part = truth + 0.7 * rng.normal(size=48), np.where((a + b + c) % 4 == 0, "test", "train")
+    table = {"a": a, "b": b, "c": c, "y": y, "p": y.mean() + strength * (truth - y.mean()), "part": part}
+    result = measure_predictions(table, ["a", "b", "c"], target="y", prediction="p", split="part=test")
+    assert result.verdict in verdicts

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import GIVEN, Comparison, most_wrong
+from recombine.mechanisms.comparing import GIVEN, Comparison, errors_left_out, most_wrong
 from recombine.mechanisms.losing import HALF, LITTLE, below_constant, collapsed, one_answer
 from recombine.mechanisms.names import NOTHING, ranged, share, told_apart
 from recombine.mechanisms.rare import usual_is_best
-from recombine.statistics import FEW, FloatArray, Interval
+from recombine.statistics import FEW, FloatArray, Interval, interval
 
 KNOWS_MORE = 0.5
 MOST_LEVELS = 800
@@ -22,7 +22,8 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
 
     A member fitted if its training error exceeds by at most ``fitted`` what the noise leaves, or is less than half of
     what the best simple rule leaves on combinations that it was fitted without, and if it is less than always giving
-    the same answer costs. Where the noise is not known, doing as well as the best simple rule is enough."""
+    the same answer costs. Where the noise is not known, it is enough not to do clearly worse than the best simple rule,
+    which has the training rows of other combinations to go by."""
     error, floor, best = answers.training_error, comparison.floor.high, comparison.best_on_seen
     finite = np.isfinite(answers.error[:, answers.seen]).all(axis=1) & np.isfinite(answers.error).any(axis=1)
     inside = _noise_of_training(answers) if comparison.floor.over != GIVEN else 0.0
@@ -30,7 +31,8 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
     noise = f"{share(inside)} among training rows" if inside > floor else ranged(comparison.floor)
     most = f"more than {fitted:g}" + f" above the noise of {noise}" * bool(allowed > fitted)
     if np.isnan(floor) and best > fitted:
-        allowed, most = best, "more than the {limit} of the best simple rule"
+        allowed, most = best, "clearly more than the {limit} of the best simple rule"
+        allowed = np.inf if _may_be_as_good(answers, comparison) else allowed
     elif KNOWS_MORE * best > allowed:
         allowed = KNOWS_MORE * best
         most = "more than the {limit} that would count, half of what the best simple rule leaves"
@@ -60,6 +62,21 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
         why += f"not clearly less than the {limit} that always giving the same answer costs"
         return keep, why + f"; {nothing}" * bool(nothing)
     return keep, why + (f"and {nothing}" if nothing else f"where always giving the same answer costs {limit}")
+
+
+def _may_be_as_good(answers: Answers, comparison: Comparison) -> bool:
+    """Whether the interval of the difference to the best simple rule, by training combination, leaves it open that
+    there is none. A truth that knows no row may err more than what was fitted to its neighbours."""
+    trained, rule = answers.trained, min((c for c in comparison.others if c.rule), key=lambda c: c.seen, default=None)
+    if trained is None or trained.said is None or rule is None or len(answers.members) > 1:
+        return False
+    best = comparison.rules[rule.name]
+    said, right = trained.said[best.tried], trained.answers[best.tried]
+    own = 1 - (said * right).sum(axis=1) if answers.classes is not None else (
+        np.square(said - right).mean(axis=1) / answers.scale + trained.within
+    )  # fmt: skip
+    apart = interval(own - errors_left_out(answers, best))
+    return not apart.low > 0
 
 
 def in_part(answers: Answers, comparison: Comparison, unfit: str) -> str:
