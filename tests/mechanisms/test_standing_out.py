@@ -296,3 +296,16 @@ def test_small_numbers_that_were_dealt_compose_in_no_part_where_the_large_ones_a
     result = measured(y, said[A, B] if dealt else right[A, B] + 4 * right.std() * WRONG)
     assert result.verdict == verdict
     assert ("guessing is not ruled out" in result.why) == dealt
+
+
+def test_many_rows_of_one_combination_are_held_against_seen_ones_beyond_the_noise_of_their_few():
+    rng = np.random.default_rng(0)
+    cell = np.concatenate([np.arange(81).repeat(4), np.full(400, 40)])
+    a, b = np.divmod(cell, 9)
+    unseen, truth = (a + 2 * b) % 4 == 0, rng.normal(size=9)[a] + rng.normal(size=9)[b]
+    new = np.arange(len(cell)) % 4 == 0
+    table = {"a": a, "b": b, "y": truth + 0.5 * rng.normal(size=len(cell)), "p": truth + (cell == 40)}
+    table["part"] = np.where(unseen | new, "test", "train")
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.verdict == "partly"
+    assert "1 of 23 unseen combinations is clearly wrong and the others are not shown to be: a = 4, b = 4" in result.why

@@ -30,6 +30,8 @@ OWN_NOISE = 3.0
 """Standard errors that a mean answer has to be off by, where few rows do not tell its own, …"""
 ONE_ROW = 6.0
 """… and where it is a single row: of noise with heavy tails one of a dozen is often off by three."""
+MANY = 10
+"""Rows beyond the first that tell the noise of a combination by themselves."""
 NAMED = 3
 """Combinations that are named in a sentence."""
 PERMUTED, MOST_PERMUTED = 2_000, 20_000_000
@@ -315,7 +317,10 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
     certain = (free > 1) & (own > stdtrit(doubt**4 / np.maximum(parts, 1e-300), level) * doubt)
     times = np.where(free > 0, OWN_NOISE, ONE_ROW)
     apart = outlying(off[rows]) & (own > times * doubt) & (cost > HALF * constant)
-    found = (own > most) & (cost > QUARTER * constant) & (certain | apart)
+    # Of few rows some are far off by noise: many are held against what seen ones are off by beyond theirs.
+    beyond = float((np.abs(off) - OWN_NOISE * np.sqrt(noise))[at].max(initial=0.0))
+    farthest = (own > most) | ((free >= MANY) & (own - ONE_ROW * np.sqrt(noise[rows]) > beyond))
+    found = farthest & (cost > QUARTER * constant) & (certain | apart)
     if not answers.like or more_often(int(found.sum()), len(rows), 0, int(at.sum())) > LEVEL:
         # Of errors that are alike some have to be the farthest: few are told by their own rows alone.
         found &= (own > stdtrit(np.maximum(free, 1), level) * doubt) | apart
