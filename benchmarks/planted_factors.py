@@ -78,7 +78,9 @@ class Block:
 def classes(rng: np.random.Generator, block: Block, last: float) -> tuple[Any, Any]:
     """The class whose scores add up to most, and the same with a few labels amiss."""
     names = np.array(["x", "y", "z", "w"])
-    right = names[block.effects(rng, last, int(rng.integers(2, 5))).argmax(1)]
+    right = names[:1]
+    while len({*right}) < 2:  # Of few combinations all may have the same.
+        right = names[block.effects(rng, last, int(rng.integers(2, 5))).argmax(1)]
     return right, with_errors(rng, right, rng.choice([0, 0.03]))
 
 
