@@ -76,9 +76,10 @@ def likely_class(
     of = {name: _class_of(name, classes) for name in columns}
     absent = sorted(set(classes) - set(of.values()))
     if absent or len(set(of.values())) < len(columns):
+        missing = f"none is for {absent[0]!r} (zeros, if the model knows no such class)" if absent else ""
         raise InputError(
             f"name one probability column for each class of {target!r}, called like it or ending so (p_cat); "
-            f"{'none is for ' + repr(absent[0]) if absent else 'two are for the same class'}."
+            f"{missing or 'two are for the same class'}."
         )
     whole_row = pl.all_horizontal(v.is_not_null() for v in values)
     top = pl.when(whole_row).then(pl.max_horizontal(values))
