@@ -89,7 +89,7 @@ LONGEST = (
     "test_executors.py", "test_docs.py", "faults", "test_conformance.py", "test_gpu_rules.py", "examples",
     "test_planted_verdicts.py", "test_playground_page.py", "test_standing_out.py", "test_check_words.py",
     "test_training_equality.py", "test_hostile_texts.py", "test_browser.py", "test_check_forecast.py",
-    "test_cli_study.py", "training", "structure", "models", "playground", "measures", "tasks",
+    "test_cli_study.py", "test_cli_results.py", "training", "structure", "models", "playground", "measures", "tasks",
 )  # fmt: skip
 """Files and folders that take long, the longest first: the last one should not be the one that all wait for."""
 

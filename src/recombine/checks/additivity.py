@@ -79,11 +79,8 @@ def additivity(
     count = seen.count.astype(np.float64)
     pairs, left_over = _pairs(codes, known, cells) if known.order == 1 else ({}, [])
     named = {_product(names, chosen): columns for chosen, columns in pairs.items()}
-    skipped = (
-        [f"pairs of {len(names)} factors (those of up to {MOST_FACTORS} are)"]
-        if known.order == 1 and len(names) > MOST_FACTORS
-        else []
-    )
+    too_many = known.order == 1 and len(names) > MOST_FACTORS
+    skipped = [f"pairs of {len(names)} factors (those of up to {MOST_FACTORS} are)"] * too_many
     for k, curve in known.curves.items():
         if (columns := curve.more(codes[:, k])) is not None:
             if columns.size <= LARGEST and not large:
