@@ -21,7 +21,7 @@ from recombine.training.ensemble import Ensemble
 from recombine.training.failures import in_short, whole_or_halves
 from recombine.training.layout import Layout
 from recombine.training.log import Log
-from recombine.training.plan import LOOP_STACK, Plan, make_plan
+from recombine.training.plan import LOOP_STACK, ONE_BY_ONE, Plan, make_plan
 from recombine.training.precision import check_precision, rounding
 from recombine.training.progress import reporter
 from recombine.training.settings import Training
@@ -145,7 +145,8 @@ def _plan(training: Training) -> Plan:
         asked_for(program)
     elif plan.strategy == "fused" and (reason := _misfit(training, ids[:2])) is not None:
         plan = replace(plan, strategy="captured", reason=f"no launch for many steps on this GPU: {reason}")
-    if training.strategy == "auto" and plan.strategy != "loop" and (reason := _refusal(training, ids[:2])) is not None:
+    stacked = training.strategy == "auto" and plan.strategy not in ONE_BY_ONE
+    if stacked and (reason := _refusal(training, ids[:2])) is not None:
         reason = f"torch.vmap cannot batch this model: {reason}"
         return replace(plan, strategy="loop", stack=min(len(ids), LOOP_STACK), reason=reason)
     return plan
@@ -212,7 +213,7 @@ def _batches(
 
 def _train_stack(training: Training, plan: Plan, report: Callable[[int], None], ids: list[int]) -> Ensemble:
     stack = _stack(training, ids)
-    log = Log(stack, training, looped=plan.strategy == "loop")
+    log = Log(stack, training, looped=plan.strategy in ONE_BY_ONE)
     folder = training.folder(ids)
     inputs, targets = _batches(training, ids, range(1), stack.flat.dtype)
     key = training.key(stack, inputs, targets) if folder is not None else {}

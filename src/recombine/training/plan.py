@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from recombine.errors import InputError, unknown
 from recombine.training.stack import Objective, positional, undisturbed
-from recombine.training.strategies import STRATEGIES, can_compile, can_fuse, draws_inside
+from recombine.training.strategies import STRATEGIES, can_compile, can_fuse, can_replay, draws_inside
 
 ChunkSize = int | Literal["auto"]
 
@@ -30,6 +30,9 @@ CONVOLVING_BYTES_CPU = 2**18
 fixed cost per member that stacking saves, and grouped convolutions are slower per number. In CPU time, stacking was 2.3
 to 6 times as fast below this, as fast near 1 MB and .7 times as fast at 9 MB (``benchmarks/convolutions.py``); a loop
 may use several cores, so it is left only where the gain is clear."""
+
+ONE_BY_ONE = ("loop", "replayed")
+"""Strategies in which members do not meet."""
 
 LOOP_STACK = 4
 """Members of a loop do not meet, so a stack of them is only what is handed out at once: small enough to share out."""
@@ -106,7 +109,7 @@ def make_plan(
             strategy, reason = "fused", "one launch for many steps"
     if chunk_size == "auto":
         most = max(1, STACK_BYTES.get(device.type, STACK_BYTES["cpu"]) // touched)
-        stack = min(members, LOOP_STACK if strategy == "loop" else 1 << (most.bit_length() - 1))
+        stack = min(members, LOOP_STACK if strategy in ONE_BY_ONE else 1 << (most.bit_length() - 1))
         if strategy == "captured" and too_few(module, touched, stack):
             stack = 1
     else:
@@ -121,7 +124,7 @@ def check_asked(strategy: str, chunk_size: ChunkSize, device: torch.device) -> N
     """An error unless the device can do what is asked for."""
     if strategy != "auto" and strategy not in STRATEGIES:
         raise unknown("strategy", strategy, ["auto", *STRATEGIES])
-    if strategy in ("captured", "branches", "compiled") and device.type != "cuda":
+    if strategy in ("replayed", "captured", "branches", "compiled") and device.type != "cuda":
         raise InputError(f"the {strategy} strategy needs a CUDA device.")
     if strategy == "compiled" and not can_compile():
         raise InputError("the compiled strategy needs Triton and a C compiler; the captured one does not.")
@@ -136,7 +139,8 @@ def _choose(module: nn.Module, touched: int, members: int, steps: int, device: t
     if any(isinstance(part, NOT_STACKED) for part in parts):
         return "loop", "recurrent layers of torch.nn cannot be vmapped"
     if draws_inside(module):
-        return "loop", "layers that draw random numbers are seeded member by member"
+        how = "replayed" if device.type == "cuda" and can_replay(module) else "loop"
+        return how, "layers that draw random numbers are seeded member by member"
     if device.type == "cuda":
         pays = COMPILE_CONVOLUTIONS_BYTES if convolves(module) else COMPILE_BYTES
         if touched * members * steps > pays and can_compile():

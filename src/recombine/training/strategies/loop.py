@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from recombine.tasks.draws import key
+from recombine.training.optim import Hyper
 from recombine.training.stack import Objective, Stack, sow
 from recombine.training.threads import in_lanes, side_by_side
 
@@ -31,18 +32,18 @@ class Loop:
         self.stack, self.shared = stack, shared
         self.random = draws_inside(stack.module)
         self.probed = self.random
-        self.lanes = [_Lane(stack, objective, stack.module)]
+        self.lanes = [Lane(stack, objective, stack.module)]
         if not self.random and not stack.flat.is_cuda:
             more = min(side_by_side(), len(stack)) - 1
-            self.lanes += [_Lane(stack, objective, copy.deepcopy(stack.module)) for _ in range(more)]
+            self.lanes += [Lane(stack, objective, copy.deepcopy(stack.module)) for _ in range(more)]
 
     def advance(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor, first: int) -> Tensor:
         """Train through a block of batches (steps × members × …); returns the losses (steps × members)."""
-        numbers = hyper.tolist()
+        numbers = self._rows(hyper)
 
-        def member(lane: _Lane, i: int) -> Tensor:
+        def member(lane: Lane, i: int) -> Tensor:
             batches = self._batches(inputs, targets, i, len(numbers))
-            return torch.stack([lane.step(i, x, y, h) for (x, y), h in zip(batches, numbers, strict=True)])
+            return torch.stack([self._step(lane, i, x, y, h) for (x, y), h in zip(batches, numbers, strict=True)])
 
         if self.random or not self.probed:
             columns = self._one_after_the_other(inputs, targets, numbers, first)
@@ -52,7 +53,7 @@ class Loop:
             columns = self._side_by_side(member)
         return torch.stack(columns, dim=1)
 
-    def _side_by_side(self, member: Callable[[_Lane, int], Tensor]) -> list[Tensor]:
+    def _side_by_side(self, member: Callable[[Lane, int], Tensor]) -> list[Tensor]:
         def run(lane: int) -> list[Tensor]:
             return [member(self.lanes[lane], i) for i in range(lane, len(self.stack), len(self.lanes))]
 
@@ -60,7 +61,7 @@ class Loop:
         return [found[i % len(self.lanes)][i // len(self.lanes)] for i in range(len(self.stack))]
 
     def _one_after_the_other(
-        self, inputs: tuple[Tensor, ...], targets: Tensor, numbers: list[list[float]], first: int
+        self, inputs: tuple[Tensor, ...], targets: Tensor, numbers: Sequence[Hyper], first: int
     ) -> list[Tensor]:
         """Each step from its own seed; the first of all shows whether the model draws without a layer that says so."""
         columns = []
@@ -70,12 +71,19 @@ class Loop:
                 for s, (x, y) in enumerate(self._batches(inputs, targets, i, len(numbers))):
                     sow(key(self.stack.seed, self.stack.members[i], first + s, "inside") >> 1)
                     before = None if self.probed else self._random_state()
-                    losses.append(self.lanes[0].step(i, x, y, numbers[s]))
+                    losses.append(self._step(self.lanes[0], i, x, y, numbers[s]))
                     if before is not None:
                         self.random = not torch.equal(before, self._random_state())
                         self.probed = True
                 columns.append(torch.stack(losses))
         return columns
+
+    def _rows(self, hyper: Tensor) -> Sequence[Hyper]:
+        """What changes from step to step, as a step takes it."""
+        return hyper.tolist()
+
+    def _step(self, lane: Lane, i: int, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Hyper) -> Tensor:
+        return lane.step(i, inputs, targets, hyper)
 
     def _random_state(self) -> Tensor:
         state = torch.get_rng_state()
@@ -91,7 +99,7 @@ class Loop:
         return zip(zip(*(part[:, i].unbind() for part in inputs), strict=True), targets[:, i].unbind(), strict=True)
 
 
-class _Lane:
+class Lane:
     """A module that stands in for one member at a time."""
 
     def __init__(self, stack: Stack, objective: Objective, module: nn.Module) -> None:
@@ -106,7 +114,7 @@ class _Lane:
             own = torch.empty_like(grad, memory_format=torch.channels_last) if name in self.last else grad
             self.parameters[name].grad = own
 
-    def step(self, i: int, inputs: tuple[Tensor, ...], targets: Tensor, hyper: list[float]) -> Tensor:
+    def step(self, i: int, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Hyper) -> Tensor:
         """Take member i one step further; its loss before the step."""
         stack = self.stack
         if self.bound != i:
