@@ -277,7 +277,7 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         wanted += [("convnet-faithful", name, "between", d) for name, d in FAITHFUL]
         wanted += [("convnet-more", name, places.get(d, "between"), d) for name, d in MORE]
         wanted += [(net, name, "near", 0) for net in ("resnet", "vit") for name in ("cd3", "cd1")]
-        wanted += [("vit-long", "interpolation", "near", 0)]  # not trained yet
+        wanted += [("vit-long", "interpolation", "near", 0)]
     wanted += [(net, "interpolation", "near", 0) for net in ("resnet", "vit")]
     return {f"{net}-{name}-d{d}": _image(net, name, tasks[name], place, d, size, members)
             for net, name, place, d in wanted}  # fmt: skip
