@@ -94,8 +94,8 @@ Out = Annotated[
 FailOn = Annotated[
     list[str] | None,
     Parameter(
-        help="Exit with 1 where this is the verdict (fails, partly, overfits, not fitted, unclear), or the gap is "
-        "above X (gap=X); may be given several times.",
+        help="Exit with 1 where this is the verdict on --prediction (fails, partly, overfits, not fitted, unclear), or "
+        "its gap is above X (gap=X); may be given several times. Models of --against do not count.",
         negative=(),
     ),
 ]

@@ -130,7 +130,7 @@ def named(found: Sequence[Finding], verdict: str) -> tuple[Finding, ...]:
 
 
 def follows_one_factor(found: Sequence[Finding], classes: int, seen: bool = True) -> str:
-    """That wrong answers follow one factor, in a clause, where it is not clear whether that is a failure: single rows
+    """The suspicion that wrong answers follow one factor, in a clause, where it is not clear if it fails: single rows
     may be nothing but noise, and who knows no better than one factor then does nothing wrong. Without answers to
     ``seen`` ones it is not known what was learnt, and of two ``classes`` a wrong one is any rule's."""
     own = simplest([e for e in found if e.speaks and e.id.split()[0] in RULES])
@@ -141,9 +141,10 @@ def follows_one_factor(found: Sequence[Finding], classes: int, seen: bool = True
         what = f"Its wrong answers are those of a {finding.mechanism} ({finding.numbers()})"
         tell = "predictions for training rows would tell"
         return f"{what}, or of swapped classes: {tell} which" if classes == 2 else f"{what}: {tell} if it learnt that"
+    name = finding.mechanism.removeprefix("shortcut by ")
     return (
-        f"Where they are wrong, answers to unseen ones are those of a {finding.mechanism} ({finding.numbers()}): that "
-        "is no failure only if what is wrong there is noise"
+        f"A suspicion and no finding: where they are wrong, answers to unseen ones are those that {name} alone gives "
+        f"({finding.numbers()}); that is no failure if what is wrong there is noise"
     )
 
 

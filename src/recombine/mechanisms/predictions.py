@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
@@ -72,7 +73,7 @@ def measure_predictions(
         >>> result.unseen.mean
         1.0
     """
-    _check(train, split, fitted, margin)
+    _check(train, split, fitted, margin, noise)
     names = each_factor(factors)
     pair = split_of(split)
     own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
@@ -83,6 +84,7 @@ def measure_predictions(
         max_bytes, noise is not None,
     )  # fmt: skip
     answers, others, notes = _read(table, how, group, merge_alike, seed)
+    answers, *beside_it = (replace(a, factors_alone=factors_alone) for a in (answers, *others.values()))
     whole = 1.0 if answers.classes is not None else answers.scale**0.5
     if noise is not None and noise > whole:
         raise InputError(f"noise is {noise:g}, but answers vary by no more than {whole:.3g} in all; give less.")
@@ -104,7 +106,7 @@ def measure_predictions(
         "merge_alike": merge_alike,
     }
     return judge(
-        replace(answers, factors_alone=factors_alone), others=others, fitted=fitted, margin=margin, noise=noise,
+        answers, others=dict(zip(others, beside_it, strict=True)), fitted=fitted, margin=margin, noise=noise,
         notes=notes, settings=settings, seed=seed,
     )  # fmt: skip
 
@@ -137,12 +139,16 @@ def _read(
     return replace(answers, alike=alike), others, list(dict.fromkeys([*said, *notes, *hint]))
 
 
-def _check(train: Any, split: Any, fitted: float, margin: float) -> None:
+def _check(train: Any, split: Any, fitted: float, margin: float, noise: float | None) -> None:
     if (train is None) == (split is None):
         raise InputError(
             "say what training saw: either a training table (train=…, --train TABLE) or a split (split='column=value', "
             "--split column=value), and not both."
         )
+    if noise is not None and not isinstance(noise, Real):
+        raise InputError(f"noise is {noise!r}; give a number from 0 on.")
     for name, value in (("fitted", fitted), ("margin", margin)):
+        if not isinstance(value, Real):
+            raise InputError(f"{name} is {value!r}; give a number from 0 to 1.")
         if not 0 <= value <= 1:
             raise InputError(f"{name} is {value}; give a share from 0 to 1, which is all that there is to lose.")

@@ -35,6 +35,8 @@ JUDGED_AS: dict[Kind, str] = {
     "class": "classes, as nothing else is ever predicted; if they are counts or ratings, say --target-kind number",
 }
 """How whole numbers are judged of which nobody said what they are, and what says otherwise."""
+SMALLEST_SCALE = 1e-290
+"""Squares below this lose their digits."""
 
 
 @dataclass(frozen=True)
@@ -321,6 +323,9 @@ def _trained(columns: Columns, right: list[Table], cut: bool, told: bool, parts:
     within = float(np.average(inside, weights=counts)) if known else 0.0
     values = answers if known else _gather(right, parts, lambda t: _shares(columns, t.target))
     scale = float(np.square(values - values.mean(axis=0)).mean()) + within
+    if scale < SMALLEST_SCALE and np.ptp(values) > 0:
+        small = f"answers in {columns.target!r} differ by {np.ptp(values):.2g} at most, too little to calculate with"
+        raise InputError(f"{small}; give them in another unit.")
     if scale <= 0:
         raise InputError(f"every training answer in {columns.target!r} is the same, so errors have no scale.")
     trained = Trained(codes.astype(np.int64), answers, counts.astype(np.float64), source is None, within / scale)

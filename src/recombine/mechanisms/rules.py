@@ -68,6 +68,11 @@ class Rule:
     """Of classes, the most frequent of those alone that ``options`` have nearly as often: the same shape."""
 
     @property
+    def left(self) -> str:
+        """The factors that are ignored, in words."""
+        return self.mechanism.removesuffix(" ignored")
+
+    @property
     def usual(self) -> bool:
         """Whether it gives what some of the levels usually have in training, which may be several answers."""
         return self.id.startswith(("factor", "ignored"))
@@ -227,6 +232,8 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         why = f"its levels give so many answers that {chance:.2f} of any would follow it"
     elif rule.id != "copy" and (kept := _kept(asked, rule, allowed, open_)) < HALF:
         why = f"where it is right, {kept:.2f} of the answers are"
+    elif (moved := _answered_apart(asked, rule)) > 1 - NEARLY_ALL:
+        why = f"of unseen combinations that differ in {rule.left} alone {moved:.0%} are answered differently"
     elif (several or rule.id == "copy") and not value.low >= COPIED:
         why = f"where several answers would do, the interval has to begin at {COPIED:g} or above"
     return Finding(
@@ -286,6 +293,18 @@ def _kept(asked: Answers, rule: Rule, allowed: NDArray[np.bool_], open_: NDArray
     wrong, and follows none. 1 where the rule is right nowhere."""
     at = rule.mask.any(axis=1) & ~allowed.any(axis=1) & ~open_
     return 1.0 if asked.classes is None or not at.any() else float(1 - asked.error[:, at].mean())
+
+
+def _answered_apart(asked: Answers, rule: Rule) -> float:
+    """Of pairs of combinations that differ in ignored factors alone, the share that gets two classes: where each factor
+    by itself says nothing, as of a parity, any wrong answer is that of a neighbour. 0 of other rules, and of numbers."""
+    if asked.classes is None or not rule.id.startswith("ignored"):
+        return 0.0
+    left = [int(place) - 1 for place in rule.id.split()[1:]]
+    group = np.unique(np.delete(asked.codes, left, axis=1), axis=0, return_inverse=True)[1].ravel()
+    given = asked.predicted.mean(axis=0).argmax(axis=1)
+    pairs = np.triu(group[:, None] == group[None], 1)
+    return float((given[:, None] != given[None])[pairs].mean()) if pairs.any() else 0.0
 
 
 def accounted(share: FloatArray, wrong: FloatArray, over: Over, beyond: FloatArray | float = 1.0) -> Interval:
