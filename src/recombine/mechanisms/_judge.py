@@ -83,10 +83,12 @@ def judge(
     if noise is not None and not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number from 0 on.")
 
+    def by_itself(other: Answers) -> MeasureResult:
+        return judge(other, no_rules=no_rules, fitted=fitted, margin=margin, noise=noise, seed=seed)
+
     def alone(other: Answers) -> str:
         """The verdict of other answers by themselves."""
-        asked = replace(other, unanswered=Unanswered())
-        return judge(asked, no_rules=no_rules, fitted=fitted, margin=margin, noise=noise, seed=seed).verdict
+        return by_itself(replace(other, unanswered=Unanswered())).verdict
 
     case = Case.of(answers, others or {}, fitted, margin, noise, seed)
     ruling, keep, found, missing = _first(case, no_rules)
@@ -112,9 +114,7 @@ def judge(
         gap=width,
         noise=case.gap.taken_off(case.answers),
         training=_training(answers, seed),
-        comparison=_with_verdicts(
-            case.comparison, {name: _in_part(alone(other), other) for name, other in (others or {}).items()}
-        ),
+        comparison=_judged(case.comparison, {name: by_itself(other) for name, other in (others or {}).items()}),
         evidence=tuple(found),
         left_out=missing,
         diverged=int((~case.finite).sum()),
@@ -285,6 +285,10 @@ def _in_part(verdict: str, answers: Answers) -> str:
     return "partly" if verdict == "composes" and answers.unanswered.count else verdict
 
 
-def _with_verdicts(comparison: Comparison, judged: Mapping[str, str]) -> Comparison:
-    others = (c if c.rule else replace(c, verdict=judged[c.name]) for c in comparison.others)
+def _judged(comparison: Comparison, results: Mapping[str, MeasureResult]) -> Comparison:
+    """The comparison with what is said of each other learner by itself: its verdict, and the error that goes with it."""
+    others = (
+        c if c.rule else replace(c, verdict=results[c.name].verdict, error=results[c.name].unseen)
+        for c in comparison.others
+    )
     return replace(comparison, others=tuple(others))
