@@ -26,7 +26,7 @@ from recombine.mechanisms.losing import (
     ranks_above,
     shortfall,
 )
-from recombine.mechanisms.names import ranged
+from recombine.mechanisms.names import NOTHING, brief, ranged
 from recombine.mechanisms.overfitting import better_on_training_rows
 from recombine.mechanisms.reach import reach
 from recombine.statistics import FloatArray, Interval, Over
@@ -147,7 +147,8 @@ def _past_the_margin(
     if not certain or not (favoured is None or favoured.bounds or speaks):
         if overfits:
             return "overfits", "and whether it fails on unseen combinations besides is not clear"
-        return "unclear", nothing or _open(answers, gap, margin, favoured)
+        sure = "" if favoured is None else _all_the_same(answers, comparison, margin)
+        return "unclear", ". ".join(filter(None, [nothing or _open(answers, gap, margin, favoured), sure]))
     if nothing:
         return "unclear", nothing
     left = "the gap" if width.low <= margin else (
@@ -190,6 +191,19 @@ def _open(answers: Answers, gap: Gap, margin: float, favoured: ByHeart | None) -
     return (
         f"of the error on unseen combinations {ranged(gap.excess)} lies beyond the noise, not clearly more than the "
         f"margin of {margin:g}: seen ones may have been answered well by chance"
+    )
+
+
+def _all_the_same(answers: Answers, comparison: Comparison, margin: float) -> str:
+    """What is certain though seen combinations have training rows alone, in a clause: that a simple rule, which had the
+    same rows, does better on unseen ones, clearly and by more than the margin."""
+    best = comparison.best
+    if best is None or not (best.difference.low > 0 and best.difference.mean > margin):
+        return ""
+    known = "Training rows are answered exactly, and whatever" if answers.training_error.max() < NOTHING else "Whatever"
+    return (
+        f"{known} explains the gap, {brief(best.name)} does better on unseen ones with the same training rows: by "
+        f"{ranged(best.difference)}"
     )
 
 
