@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recombine.errors import InputError
 from recombine.mechanisms.answers import Answers, Unanswered
-from recombine.mechanisms.besides import MISREAD, misread
+from recombine.mechanisms.besides import MISREAD, misread, misread_words
 from recombine.mechanisms.by_heart import SHRINKING
 from recombine.mechanisms.case import Case
 from recombine.mechanisms.comparing import Comparison
@@ -201,6 +201,7 @@ def _worded(
         f"{said}." * bool(said),
         f"{sums}." * bool(sums),
         ruled.broken,
+        misread_words(found),
         sureness(case.answers, case.over, case.margin, told="log loss" in why),
         undetermined.note,
         "" if ruled.apart and ruled.apart.said else heavy_tails(case.answers, case.over),

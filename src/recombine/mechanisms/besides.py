@@ -111,6 +111,13 @@ def misread(answers: Answers, over: Over) -> list[Finding]:
     return [Finding(MISREAD, f"misread {names}", what, value, speaks=value.low >= SHARE, limit=limit)]
 
 
+def misread_words(found: Sequence[Finding]) -> str:
+    """That a column is misread where the verdict names no mechanism, in a sentence: rows of one value may be wrong that
+    are too few to make a gap."""
+    own = next((e for e in found if e.id == MISREAD and e.speaks and not e.named), None)
+    return "" if own is None else f"A column is misread on unseen combinations: {own.numbers()}."
+
+
 def _chosen(cell: Any, designs: Mapping[Read, FloatArray], p: FloatArray) -> tuple[list[Read], FloatArray]:
     """The columns that answers clearly go with inside combinations, the first the most, and their effects."""
     own, chosen = _within(cell, p[:, None])[:, 0], list[Read]()
