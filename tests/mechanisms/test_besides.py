@@ -81,3 +81,15 @@ def test_a_shortcut_is_named_beside_a_covariate_and_not_without_its_columns(tabl
     )  # fmt: skip
     assert (without.mechanisms, without.unseen) == ((), found.unseen)
     assert any("may go unnamed" in note for note in without.notes)
+
+
+@pytest.mark.parametrize("off", [1.0, 0.0])
+def test_rows_of_one_value_that_are_wrong_where_unseen_are_noted_within_the_margin(off: float):
+    rows = _rows(each=20)
+    child = np.random.default_rng(5).random(len(rows["a"])) < 0.04
+    table = {name: rows[name] for name in ("a", "b", "part")} | {"kind": np.where(child, "child", "adult")}
+    table["y"] = rows["bare"] + 0.3 * np.random.default_rng(6).normal(size=len(child))
+    table["p"] = rows["bare"] + off * (child & rows["hidden"])
+    found = rc.measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert (found.verdict, found.mechanisms) == ("composes", ())
+    assert any("is misread on unseen combinations: share of" in note for note in found.notes) == (off > 0)

@@ -60,7 +60,7 @@ def test_a_learner_that_answers_rows_of_one_combination_differently_is_not_convi
         result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test", **more)
         assert (result.verdict, result.gap.low > 0.05) == ("unclear", True)
         assert "reads more than the factors" in result.why
-        assert result.why.endswith("to tell, hold some of their rows out of training")
+        assert "to tell, hold some of their rows out of training. Training rows are answered exactly" in result.why
 
 
 @pytest.mark.parametrize(("wrong", "told"), [(0.3, "factors"), (0.02, "open")])
@@ -86,3 +86,14 @@ def test_of_noise_nothing_fails_and_no_leak_is_told():
         assert (result.verdict, result.mechanisms) == ("unclear", ())
         assert "anything to learn" in result.why or "may be nothing but noise" in result.why
         assert "cannot be told" in result.left_out["memorization leak"]
+
+
+@pytest.mark.parametrize(("kept", "says"), [(0.4, True), (1.0, False)])
+def test_of_single_rows_known_by_heart_it_is_said_what_is_certain_all_the_same(kept, says):
+    rng = np.random.default_rng(2)
+    mean = rng.permutation(7)[GRID[0]] + rng.permutation(7)[GRID[1]] - 6.0
+    y = mean + 1.3 * rng.normal(size=len(mean))
+    result = measured(y, np.where(HIDDEN, kept * mean, y))
+    assert result.verdict == "unclear"
+    words = "Training rows are answered exactly, and whatever explains the gap, adding up does better on unseen ones"
+    assert (words in result.why) == says

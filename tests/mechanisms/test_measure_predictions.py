@@ -196,6 +196,8 @@ def test_one_class_written_in_two_ways_is_one_class(y, p):
         ({"factors": ["nothing"]}, "unknown column 'nothing'"),
         ({"max_rows": 3}, "more than the 3 allowed"),
         ({"fitted": -1.0}, "fitted is -1"),
+        ({"noise": "0.3"}, "noise is '0.3'; give a number"),
+        ({"margin": "0.1"}, "margin is '0.1'; give a number"),
     ],
 )
 def test_bad_input_is_one_sentence(change, message):
@@ -440,7 +442,8 @@ def test_single_rows_that_follow_one_factor_are_said_to_though_they_may_be_noise
     table = {"a": a, "b": b, "y": names[y], "p": names[np.where(unseen, said, y)], "part": part}
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert result.verdict == ("composes" if follows == "both" else "unclear")
-    assert ("are those of a shortcut by a (" in result.sentence()) == (follows == "one factor")
+    words = "A suspicion and no finding: where they are wrong, answers to unseen ones are those that a alone gives ("
+    assert (words in result.sentence()) == (follows == "one factor")
 
 
 @pytest.mark.parametrize("columns", [["p_yes"], ["p_no", "p_yes"]])
@@ -458,3 +461,9 @@ def test_probabilities_that_are_not_numbers_are_missing(columns):
         measure_predictions(table, ["a", "b"], **how)
     left = measure_predictions(table, ["a", "b"], missing="drop", **how)
     assert any("1 row was left out" in note for note in left.notes)
+
+
+def test_answers_too_small_to_be_squared_are_not_called_all_the_same():
+    table = {"a": A, "b": B, "y": 1e-200 * (A + B), "p": 1e-200 * A, "part": np.where(UNSEEN, "test", "train")}
+    with pytest.raises(InputError, match=r"differ by .*e-199 at most, too little to calculate with"):
+        measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")

@@ -298,11 +298,12 @@ def test_small_numbers_that_were_dealt_compose_in_no_part_where_the_large_ones_a
     assert ("guessing is not ruled out" in result.why) == dealt
 
 
-def test_many_rows_of_one_combination_are_held_against_seen_ones_beyond_the_noise_of_their_few():
+@pytest.mark.parametrize("apart", [1.0, 3.0])
+def test_many_rows_of_one_combination_are_held_against_seen_ones_beyond_the_noise_of_their_few(apart):
     rng = np.random.default_rng(0)
     cell = np.concatenate([np.arange(81).repeat(4), np.full(400, 40)])
     a, b = np.divmod(cell, 9)
-    unseen, truth = (a + 2 * b) % 4 == 0, rng.normal(size=9)[a] + rng.normal(size=9)[b]
+    unseen, truth = (a + 2 * b) % 4 == 0, apart * (rng.normal(size=9)[a] + rng.normal(size=9)[b])
     new = np.arange(len(cell)) % 4 == 0
     table = {"a": a, "b": b, "y": truth + 0.5 * rng.normal(size=len(cell)), "p": truth + (cell == 40)}
     table["part"] = np.where(unseen | new, "test", "train")

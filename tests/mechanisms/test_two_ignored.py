@@ -62,3 +62,17 @@ def test_of_one_or_of_none_no_pair_is_named(number, without, off):
     found = measured(number, without, off).mechanisms
     assert not any(" and " in name for name in found)
     assert not number or found == (("b ignored",) if without else ())
+
+
+def test_a_factor_is_not_ignored_that_changes_the_answer():
+    """A parity, that of a seen neighbour by a where there is one, as those of any factor are; right where there is
+    none."""
+    codes, hidden = np.indices((2,) * 7).reshape(7, -1), np.random.default_rng(1).random((2,) * 7) < 0.4
+    amiss, odd = (hidden & ~hidden[::-1]).ravel(), codes.sum(axis=0) % 2
+    table = {name: codes[j].repeat(4) for j, name in enumerate("abcdefg")}
+    table |= {"y": WORDS[odd.repeat(4)], "p": WORDS[np.where(amiss, 1 - odd, odd).repeat(4)]}
+    table["part"] = np.where(hidden.ravel().repeat(4) | (np.arange(512) % 4 == 0), "test", "train")
+    result = measure_predictions(table, [*"abcdefg"], target="y", prediction="p", split="part=test")
+    assert not any("ignored" in name for name in result.mechanisms)
+    why = next(e.why for e in result.evidence if e.mechanism == "a ignored")
+    assert why == "of unseen combinations that differ in a alone 100% are answered differently"

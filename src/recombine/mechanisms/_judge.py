@@ -287,7 +287,7 @@ def _in_part(verdict: str, answers: Answers) -> str:
 
 
 def _judged(comparison: Comparison, results: Mapping[str, MeasureResult]) -> Comparison:
-    """The comparison with what is said of each other learner by itself: its verdict, and the error that goes with it."""
+    """The comparison with what is said of each other learner by itself: its verdict and its error."""
     others = (
         c if c.rule else replace(c, verdict=results[c.name].verdict, error=results[c.name].unseen)
         for c in comparison.others

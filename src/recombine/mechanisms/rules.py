@@ -297,7 +297,7 @@ def _kept(asked: Answers, rule: Rule, allowed: NDArray[np.bool_], open_: NDArray
 
 def _answered_apart(asked: Answers, rule: Rule) -> float:
     """Of pairs of combinations that differ in ignored factors alone, the share that gets two classes: where each factor
-    by itself says nothing, as of a parity, any wrong answer is that of a neighbour. 0 of other rules, and of numbers."""
+    by itself says nothing, as of a parity, any wrong answer is a neighbour's. 0 of other rules, and of numbers."""
     if asked.classes is None or not rule.id.startswith("ignored"):
         return 0.0
     left = [int(place) - 1 for place in rule.id.split()[1:]]

@@ -33,6 +33,7 @@ ONE_ROW = 6.0
 MANY = 10
 """Rows beyond the first that tell the noise of a combination by themselves."""
 TENTH = 0.1
+"""Of what always giving the same answer costs: what one combination may cost that has most of the rows."""
 NAMED = 3
 """Combinations that are named in a sentence."""
 PERMUTED, MOST_PERMUTED = 2_000, 20_000_000
@@ -299,8 +300,9 @@ def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
 def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mean answers so far off that the noise of their own rows does not give it, nor that of all rows, together with
     what seen combinations are off by (a t-test), and farther than any of these; and
-    that cost a quarter of always giving the same answer, or more; a tenth, of one that has most rows. However many they are: they do not hide each other.
-    Half of it, where it is the others that do not give it (Rosner's test for several outliers)."""
+    that cost a quarter of always giving the same answer, or more; of one of several that has most of the rows a tenth.
+    However many they are: they do not hide each other. Half of it, where it is the others that do not give it (Rosner's
+    test for several outliers)."""
     if answers.target.shape[1] > 1 or comparison.constant is None:
         return np.zeros(len(rows), dtype=bool)
     off = (answers.predicted.mean(axis=0) - answers.target)[:, 0]
@@ -321,7 +323,7 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
     # Of few rows some are far off by noise: many are held against what seen ones are off by beyond theirs.
     beyond = float((np.abs(off) - OWN_NOISE * np.sqrt(noise))[at].max(initial=0.0))
     farthest = (own > most) | ((free >= MANY) & (own - ONE_ROW * np.sqrt(noise[rows]) > beyond))
-    most_rows = answers.counts[rows] > HALF * answers.counts[rows].sum()
+    most_rows = (answers.counts[rows] > HALF * answers.counts[rows].sum()) & (len(rows) >= FEW)
     found = farthest & (cost > np.where(most_rows, TENTH, QUARTER) * constant) & (certain | apart)
     if not answers.like or more_often(int(found.sum()), len(rows), 0, int(at.sum())) > LEVEL:
         # Of errors that are alike some have to be the farthest: few are told by their own rows alone.
