@@ -303,8 +303,13 @@ def _answered_apart(asked: Answers, rule: Rule) -> float:
     left = [int(place) - 1 for place in rule.id.split()[1:]]
     group = np.unique(np.delete(asked.codes, left, axis=1), axis=0, return_inverse=True)[1].ravel()
     given = asked.predicted.mean(axis=0).argmax(axis=1)
-    pairs = np.triu(group[:, None] == group[None], 1)
-    return float((given[:, None] != given[None])[pairs].mean()) if pairs.any() else 0.0
+    alike = _pairs(np.unique(np.stack([group, given]), axis=1, return_counts=True)[1])
+    return 1 - alike / pairs if (pairs := _pairs(np.bincount(group))) else 0.0
+
+
+def _pairs(counts: NDArray[np.int64]) -> int:
+    """How many pairs there are within groups of so many."""
+    return int((counts * (counts - 1) // 2).sum())
 
 
 def accounted(share: FloatArray, wrong: FloatArray, over: Over, beyond: FloatArray | float = 1.0) -> Interval:
