@@ -99,7 +99,7 @@ def test_additivity_is_kept_and_rejected(repeats, test):
     assert kept.rejected is False
     result = check(_grid_table(lambda a, b: float(a * b), repeats, 0.3), ["a", "b"], target="y")
     assert (result.additivity.test, result.additivity.rejected) == (test, True)
-    assert result.additivity.p_value < (1e-6 if repeats > 1 else 0.0021)  # the smallest of two tests
+    assert result.additivity.p_value < (1e-6 if repeats > 1 else 0.0031)  # the smallest of three tests
     assert not any("which is rejected here" in note for note in result.notes)  # nothing is asked
 
 

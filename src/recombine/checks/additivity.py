@@ -7,11 +7,12 @@ numbers:  F tests of every pair of factors whose interaction can be estimated, o
           some are noisier than others (`unequal`); of single
           rows it has to stand without the answer that is furthest off, and when signs of what is left are dealt anew,
           which leaves each answer a noise of its own. Without either, one degree of freedom: does the squared fit
-          explain what the fit leaves (Tukey 1949), or its slope within any level (Mandel 1961)? A rejection has to
+          explain what the fit leaves (Tukey 1949), or its slope within any level (Mandel 1961)? Such a rejection has to
           stand when what a shrunken fit leaves, and all that differs from the mean, is dealt anew: one outlier makes
           effects and bends what they leave, of which F does not know; that by slopes shows without the answer that is
-          furthest off, too. Noise is never less than the answers' rounding. Rows that stand for many cases count by
-          them, as far as their noise goes (`weighing`)
+          furthest off, too. Of two factors besides: do levels act together in any other way (`rectangles`)? Noise is
+          never less than the answers' rounding. Rows that stand for many cases count by them, as far as their noise
+          goes (`weighing`)
 classes:  of log-odds (`log_odds_add`)
 
 p-values are those of the smallest of several tests times their number (Bonferroni).
@@ -33,6 +34,7 @@ from recombine.checks.lack_of_fit import lack_of_fit
 from recombine.checks.log_odds_add import log_odds
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.one_level import Odd, Unlike, least_alike, profile, steepest
+from recombine.checks.rectangles import by_rectangles
 from recombine.checks.recurring import f_test, recurring
 from recombine.checks.tables import showing_pairs
 from recombine.checks.tested import COPIES, LEVEL, Additivity, Found, copied, noted, untested, verdict
@@ -253,7 +255,7 @@ def _new(basis: Floats, columns: Floats, root: Floats) -> Floats:
 
 def _stood(tests: list[Found], basis: Floats, left: Floats, root: Floats, rounding: float) -> list[Found]:
     """The same, with a larger p-value of rejections by single rows that do not stand, until one does."""
-    spare = np.maximum(1 - (basis**2).sum(axis=1), LEAST_LEFT)
+    spare = _spare(basis)
     kept = np.arange(len(left)) != np.argmax(np.abs(left) / np.sqrt(spare))
     while (best := min(tests, key=lambda t: t.p_value)).columns is not None and best.p_value * len(tests) < LEVEL:
         inner = orth(basis[kept])
@@ -272,6 +274,11 @@ def _stood(tests: list[Found], basis: Floats, left: Floats, root: Floats, roundi
         stood = replace(best, p_value=p, columns=None)
         tests = [stood if test is best else test for test in tests]
     return tests
+
+
+def _spare(basis: Floats) -> Floats:
+    """Share of each answer that the fit leaves."""
+    return np.maximum(1 - (basis**2).sum(axis=1), LEAST_LEFT)
 
 
 def _draws(basis: Floats) -> int:
@@ -300,6 +307,11 @@ def _alone(
         k, c, _ = max(slopes, key=lambda slope: float(_share(basis, mean[:, None], root, slope[2])[0]))
         odd = Odd.of((k, c, 1 - k if len(shape) == 2 else None), names, levels)
         tests += [] if p is None else [Found("one level", p, f"test of slopes, of whether {odd.words}", odd=odd)]
+    if len(shape) == 2:
+        left = root * mean - basis @ (basis.T @ (root * mean))
+        p = by_rectangles(codes, basis, left, _spare(basis), rounding, _draws(basis))
+        words = f"test of {_product(names, (0, 1))} by rectangles of four combinations"
+        tests += [] if p is None else [Found("interaction", p, words)]
     return tests
 
 
