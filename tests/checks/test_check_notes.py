@@ -7,6 +7,7 @@ import pytest
 from planted_tables import grid, table
 
 from recombine.checks import check
+from recombine.errors import InputError
 
 
 def test_few_whole_numbers_may_be_codes():
@@ -51,6 +52,42 @@ def test_notes_of_tables_that_people_bring():
         assert {rule.error for rule in told.forecast.rules} == {0.0}
     one = check({"a": [1, 2, 1, 2], "y": [1.0, 2.0, 1.5, 2.5]}, ["a"], target="y")
     assert "With one factor there is nothing to recombine" in " ".join(one.notes)
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        ([f"2024-01-0{i}" for i in range(1, 5)], "a holds dates, each taken as a level of its own (--block a "),
+        (["5 mg", "0.005 g", "10 mg", "20 mg"], "a has levels in several units (g, mg), which count as different"),
+        (["5 mg", "6 mg", "10 mg", "20 mg"], None),
+        (["1a", "1b", "2a", "2b"], None),
+        (["1.2.3", "1.2.4", "1.2.5", "1.2.6"], None),
+    ],
+)
+def test_levels_that_are_dates_or_amounts_are_taken_as_written(levels, said):
+    cells = grid(4, 3)[:-1]
+    notes = check({"a": [levels[i] for i in cells[:, 0]], "b": cells[:, 1], "y": cells.sum(1)}, ["a", "b"]).notes
+    assert any(note.startswith(said or "a h") for note in notes) == (said is not None)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([f"2024-01-0{i}" for i in (3, 4, 5)], "The answers in 'y' are dates, taken as classes"),
+        (["5 mg", "0.005 g", "2 g"], "are taken as classes, though they have units (g, mg)"),
+    ],
+)
+def test_answers_that_are_dates_or_few_amounts_are_classes_and_that_is_said(answers, said):
+    cells = grid(4, 3)[:-1]
+    assert said in " ".join(check(table(cells, [answers[i % 3] for i in range(11)]), ["a", "b"], target="y").notes)
+
+
+def test_a_number_with_its_error_has_no_unit():
+    cells = grid(4, 3)[:-1]
+    for error in ("0.5", "0.{}"):
+        answers = [f"{a + b}.1 ± {error.format(a)}" for a, b in cells]
+        with pytest.raises(InputError, match="write the number alone, without ± and the error behind it"):
+            check(table(cells, answers), ["a", "b"], target="y")
 
 
 def test_one_note_says_that_answers_lie_below_a_limit():

@@ -294,6 +294,8 @@ def test_where_adding_up_is_not_shown_no_error_is_promised_and_what_measuring_al
     assert alone.plan.words.endswith("Measuring each of the 20 asked combinations once costs 20 rows.")
     far = check(single, ["a", "b"], target="y", purpose=Purpose(error=4.0), draws=9).plan
     assert "out of reach" not in far.words
+    spent = check(single, ["a", "b"], target="y", purpose=Purpose(budget=19), draws=9).plan
+    assert "which is not averaged away: such an error may be out of reach (the forecast is " in spent.words
 
 
 def test_runs_are_in_random_order_unless_changing_a_factor_has_a_price():

@@ -133,8 +133,8 @@ def plan_for(
         unit=unit,
     )  # fmt: skip
     plain = scale is None and shifts is None
-    if plain and alone and expected is not None and purpose.error is not None and not purpose.noise:
-        found = replace(found, caveat=not_averaged(expected, purpose.error))
+    if plain and alone and expected is not None and not purpose.noise:
+        found = replace(found, caveat=not_averaged(expected, purpose.error, found.after))
     if asked is None and space.size > MOST_CELLS:
         return found
     shared = alone or (expected is not None and expected.shared)

@@ -52,10 +52,12 @@ def outright(
     return Outright(len(new), float(prices[here].sum()), times, noise)
 
 
-def not_averaged(told: Forecast, error: float) -> str:
+def not_averaged(told: Forecast, asked: float | None, after: float | None) -> str:
     """Where repeats do not tell noise from what the rule misses: that more rows may not reach an error far below the
-    forecast."""
-    if told.metric != "rmse" or told.error <= FAR * error:
+    forecast, the one asked for or the one that a plan would leave."""
+    error = after if asked is None else asked
+    if error is None or told.metric != "rmse" or told.error <= FAR * error:
         return ""
     why = "Too few combinations were measured again to tell noise from what the rule misses, which is not averaged away"
-    return f" {why}: the error asked for may be out of reach (the forecast is {shown(told.error)})."
+    which = "such an error" if asked is None else "the error asked for"
+    return f" {why}: {which} may be out of reach (the forecast is {shown(told.error)})."

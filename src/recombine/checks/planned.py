@@ -83,7 +83,8 @@ class Plan:
     outright: Outright | None = None
     """What it costs to measure all that is asked."""
     caveat: str = ""
-    """Why the error asked for may be out of reach also where nothing speaks against what the errors rest on."""
+    """Why the error asked for, or that after a budget, may be out of reach also where nothing speaks against what the
+    errors rest on."""
     repeats: tuple[str, ...] = ()
     """Of each row: the run that it repeats, or that training has it; empty where it is new."""
     seed: int | None = None

@@ -21,9 +21,11 @@ from recombine.checks.identifiability import Identifiability
 from recombine.checks.modular import Floats
 from recombine.checks.tables import tally
 from recombine.errors import InputError
-from recombine.space import Codes, FactorSpace
+from recombine.space import Codes, Factor, FactorSpace
+from recombine.support.numerals import of_one_quantity
 from recombine.support.scan import scan
 from recombine.support.table import Table, Target, factor_names, read_tables
+from recombine.support.times import are_days
 
 LOOKED_AT = 100
 """Rows that tell what a column holds."""
@@ -195,6 +197,21 @@ def identifiers(train: Table, numbers: Collection[str] = ()) -> dict[str, int]:
     return found
 
 
+def _as_written(factor: Factor) -> list[str]:
+    """A sentence on levels that are dates, or amounts in several units: nothing is read out of them."""
+    name, levels = factor.name, [v for v in (factor.levels or ())[:LOOKED_AT] if isinstance(v, str)]
+    if len(levels) < min(len(factor), LOOKED_AT) or len(levels) < 2:
+        return []
+    if are_days(levels):
+        other = (
+            f"--block {shlex.quote(name)} takes off what a date shifts; days counted from the first can be --numeric"
+        )
+        return [f"{name} holds dates, each taken as a level of its own ({other})."]
+    if units := of_one_quantity(levels):
+        return [f"{name} has levels in several units ({', '.join(units)}), which count as different; write all in one."]
+    return []
+
+
 def _reading_notes(train: Table, asked: Table | None, numbers: Collection[str]) -> list[str]:
     notes = list(train.notes)
     dropped = train.dropped + (asked.dropped if asked else 0)
@@ -209,6 +226,7 @@ def _reading_notes(train: Table, asked: Table | None, numbers: Collection[str]) 
             f"{which}, as those of an identifier do: if it is one leave it out, as what is recombined must recur and "
             "rows to collect would have past ones."
         )
+    notes += [said for factor in train.space.factors for said in _as_written(factor)]
     single = [f.name for f in train.space.factors if len(f) == 1]
     if single:
         have = "has" if len(single) == 1 else "have"

@@ -21,13 +21,16 @@ from recombine.support.numerals import (
     as_number,
     durations,
     is_blank,
+    of_one_quantity,
     one_of_alike,
     read_numbers,
     refuse_enormous,
     unit_of,
     units_of,
+    with_errors,
 )
 from recombine.support.scan import Said, collect, rows_of
+from recombine.support.times import are_days
 
 TARGET_CLASSES = 50
 SHARE = re.compile(
@@ -245,7 +248,7 @@ def find_answers(
     if kind == "number":
         raise InputError(f"the target {target!r} holds {said.no_numbers(target, blamed or texts, BLANK)}.")
     mixed = kind is None and odd is not None and plain > 1
-    written = unit_of(others) or units_of(others) or durations(others)
+    written = unit_of(others) or units_of(others) or durations(others) or with_errors(others)
     measured = plain + (len(others) if kind is None and written else 0)
     broken = any(not (as_number(t) or 0.0).is_integer() for t in texts)
     few, mostly = (FEW_BROKEN, MOSTLY_BROKEN) if broken else (FEW_NUMBERS, MOSTLY)
@@ -265,6 +268,13 @@ def find_answers(
         said.notes.append(
             f"The answers in {target!r} are taken as classes, because some are numbers and {str(odd)[:80]!r} is not."
         )
+    if kind is None and are_days(texts):
+        said.notes.append(
+            f"The answers in {target!r} are dates, taken as classes; for numbers count days from the first."
+        )
+    if kind is None and (units := of_one_quantity(texts)):
+        amounts = f"are taken as classes, though they have units ({', '.join(units)})"
+        said.notes.append(f"The answers in {target!r} {amounts}; for numbers write all in one unit, and leave it out.")
     rows = rows_of(frames, text) if said.merge_alike else None
     said.notes += alike(target, texts, "classes", said.merge_alike, rows)
     classes = one_of_alike(texts, rows) if said.merge_alike else {t: t for t in texts}

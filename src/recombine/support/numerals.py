@@ -34,6 +34,10 @@ BETWEEN, ZEROS = re.compile(r"(?<=[^\W_])[-_–\s]+(?=[^\W_])"), re.compile(r"(?
 SPACES = re.compile(r"(?<=[0-9])[\s\u00a0\u202f](?=[0-9]{3}(?![0-9]))")
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
 WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s*([^\s0-9.,].{0,15})")
+PLUS_MINUS = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s*(?:±|\+/?-)\s*[0-9].*")
+"""A number and its error, 3.1 ± 0.5."""
+PREFIXED = re.compile(r"[TGMkdcmµμunp]?(g|[lL]|m|s|mol|M|Hz|V|A|W|J|Pa|bar|eV|Ω)")
+"""A unit that may have a prefix, mg, and the one that it is a part of."""
 IN_FRONT = re.compile(r"[+-]?([A-Z]{0,3}[$€£¥₩₹₽]|USD|EUR|GBP|CHF|JPY)\s*[+-]?[0-9][0-9.,]*")
 LETTERS = re.compile(r"(?<=[0-9.,Oo])[Oo](?=[0-9.,Oo]*\s*$)|[Oo](?=[.,][0-9])|[Il](?=[.,]?[0-9])")
 """Letters where a digit must be meant: no unit stands there (5 l are litres)."""
@@ -146,13 +150,28 @@ def mistyped(texts: Iterable[str]) -> dict[str, str]:
 
 def units_of(texts: Iterable[str]) -> list[str]:
     """The few units of texts that are all numbers with one, such as 5.1 g and 5100 mg, some with decimals; none where
-    they may be names: each unit stands in several."""
+    they may be names: each unit stands in several, or they are of one quantity."""
     texts = list(texts)
     found = [_unit(t) for t in texts]
     units = sorted({m[1] for m in found if m})
+    if same := of_one_quantity(texts):
+        return same
     named = all(m and (m[1][0].isalpha() or m[1][0] in "°%$€£¥₩₹₽") for m in found)
     broken = any("." in t or "," in t for t in texts)
     return units if named and broken and 1 < len(units) <= len(texts) / FEWEST_OF_UNIT else []
+
+
+def of_one_quantity(texts: Iterable[str]) -> list[str]:
+    """The units of texts that are all numbers with one, where these differ by their prefix alone: g and mg."""
+    found = [_unit(t) for t in texts]
+    units = {m[1] if m else "" for m in found}
+    whole = {part[1] if (part := PREFIXED.fullmatch(unit)) else "" for unit in units}
+    return sorted(units) if len(units) > 1 and len(whole) == 1 and whole != {""} else []
+
+
+def with_errors(texts: Iterable[str]) -> bool:
+    """Whether all of these texts are a number and its error."""
+    return all(PLUS_MINUS.fullmatch(t.strip()) for t in texts)
 
 
 def _unit(text: str) -> re.Match[str] | None:

@@ -20,7 +20,7 @@ import polars as pl
 
 from recombine.errors import InputError, refuse_pickle
 from recombine.support.limits import BROKEN, check_compression, check_parquet, check_size, compression
-from recombine.support.numerals import DECIMAL_COMMA, EMPTY_TEXTS, durations, mistyped, unit_of, units_of
+from recombine.support.numerals import DECIMAL_COMMA, EMPTY_TEXTS, durations, mistyped, unit_of, units_of, with_errors
 from recombine.support.opening import OLD_EXCEL, OPENERS, WORKBOOKS, as_utf8, expand, read_workbook
 
 SEPARATORS = {".tsv": "\t", ".tab": "\t"}
@@ -83,6 +83,8 @@ class Said:
         fix = f"remove the unit {unit!r} from the cells" if unit else otherwise
         if units := units_of(texts):
             fix = f"bring them to one unit (here {', '.join(units)}) and leave it out of the cells"
+        if with_errors(texts):
+            fix = "write the number alone, without ± and the error behind it"
         if durations(texts):
             fix = "write durations as numbers of one unit, such as seconds"
         if all("," in t and DECIMAL_COMMA.fullmatch(t.strip()) for t in texts):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Collection
 
 import numpy as np
 import polars as pl
@@ -33,6 +34,7 @@ DAYS = {
 }
 """Kinds of day: their pattern, and which of its parts are the year, the month and the day."""
 SORTED = re.compile(r"\d{4}[-/ ]?([QH]\d|W\d\d(-?\d)?|\d{2,3})|\d\d:\d\d(:\d\d(\.\d+)?)?")
+YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
@@ -59,6 +61,12 @@ def ranks(name: str, times: pl.Series) -> NDArray[np.int64]:
         raise InputError(f"the time column {name!r} can be read in {len(found)} ways ({'; '.join(found)}), which "
                          f"differ in what comes first: no number in it tells them apart; {iso}.")  # fmt: skip
     return np.asarray(first[place], dtype=np.int64)
+
+
+def are_days(texts: Collection[str]) -> bool:
+    """Whether all of these texts are days of one kind, with their year in full: shorter ones may be names."""
+    full = bool(texts) and all(YEAR.search(text) for text in texts)
+    return full and any(all(_moment(text.strip(), kind) for text in texts) for kind in DAYS)
 
 
 def _order(texts: list[str], kind: str) -> NDArray[np.int64] | None:
