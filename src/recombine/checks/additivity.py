@@ -278,7 +278,7 @@ def _stood(tests: list[Found], basis: Floats, left: Floats, root: Floats, roundi
 
 def _spare(basis: Floats) -> Floats:
     """Share of each answer that the fit leaves."""
-    return np.maximum(1 - (basis**2).sum(axis=1), LEAST_LEFT)
+    return np.asarray(np.maximum(1 - (basis**2).sum(axis=1), LEAST_LEFT))
 
 
 def _draws(basis: Floats) -> int:
