@@ -20,7 +20,7 @@ LEAST_FREEDOM = 10
 FIRST, HOPELESS = 99, 5
 """Signs that are dealt first, and how often T may be reached by them for more to be dealt."""
 AT_ONCE = 3_000_000
-"""Products that are held at once."""
+"""Numbers that are dealt at once."""
 AS_ROUNDED = 2.0
 """Times the variance of rounding up to which what is left may be that alone."""
 
@@ -28,39 +28,33 @@ AS_ROUNDED = 2.0
 def by_rectangles(codes: Ints, basis: Floats, left: Floats, spare: Floats, rounding: float, draws: int) -> float | None:
     """p-value of T for combinations of two factors, by up to ``draws`` deals. ``basis`` spans the single effects, which
     leave ``left``, of each answer the share ``spare``; None where too little is left, or there are no rectangles."""
-    freedom = len(left) - basis.shape[1]
-    if freedom < LEAST_FREEDOM or not len((wedges := _wedges(codes))[2]):
+    freedom, grid = len(left) - basis.shape[1], _Grid(codes)
+    if freedom < LEAST_FREEDOM or grid.total(np.ones(len(left))) <= 0:
         return None
-    one, two, pair = wedges
     if float(left @ left) <= AS_ROUNDED * freedom * rounding:
         return 1.0
-    group = csr_array((np.ones(len(pair)), (pair, np.arange(len(pair)))))
-
-    def share(e: Floats) -> Floats:
-        product = e[one] * e[two]
-        return np.asarray((((group @ product) ** 2).sum(axis=0) - (product**2).sum(axis=0)) / (e**2).sum(axis=0) ** 2)
-
-    found, often, dealt, rng = float(share(left[:, None])[0]), 0, 0, np.random.default_rng(0)
-    most = max(1, AT_ONCE // len(pair))
-    while dealt < draws:
-        some = min(most, (FIRST if dealt < FIRST else draws) - dealt)
+    found, often, dealt, rng = grid.share(left), 0, 0, np.random.default_rng(0)
+    while dealt < draws and not (dealt == FIRST and often > HOPELESS):
+        some = min(AT_ONCE // len(left) + 1, (FIRST if dealt < FIRST else draws) - dealt)
         e = rng.choice([-1.0, 1.0], (len(left), some)) * (left / spare)[:, None]
-        often += int((share(e - basis @ (basis.T @ e)) >= found - 1e-12).sum())
+        often += sum(grid.share(one) >= found - 1e-12 for one in (e - basis @ (basis.T @ e)).T)
         dealt += some
-        if dealt == FIRST and often > HOPELESS:
-            break
     return (1 + often) / (1 + dealt)
 
 
-def _wedges(codes: Ints) -> tuple[Ints, Ints, Ints]:
-    """Any two combinations that share a level of one factor, and which pair of levels of the other they have, where
-    that pair has several such twos; of the two factors the one by which these are fewer."""
-    k = int(np.argmin([float((np.bincount(level).astype(np.float64) ** 2).sum()) for level in codes.T]))
-    shared, other = codes[:, k], codes[:, 1 - k].astype(np.int64)
-    order = np.lexsort((other, shared))
-    groups = np.split(order, np.flatnonzero(np.diff(shared[order])) + 1)
-    places = [np.stack([group[i] for i in np.triu_indices(len(group), 1)]) for group in groups]
-    one, two = np.concatenate(places, axis=1)
-    _, pair, many = np.unique(other[one] * (other.max() + 1) + other[two], return_inverse=True, return_counts=True)
-    recurs = many[pair] > 1
-    return one[recurs], two[recurs], np.unique(pair[recurs], return_inverse=True)[1]
+class _Grid:
+    """Sums over rectangles of the combinations of two factors, by a matrix that has an entry for each."""
+
+    def __init__(self, codes: Ints) -> None:
+        often = [float(np.square(np.bincount(level), dtype=np.float64).sum()) for level in codes.T]
+        k = int(np.argmin(often))  # combinations that share its levels are fewer
+        self.row, self.column = codes[:, 1 - k], codes[:, k]
+
+    def total(self, e: Floats) -> float:
+        """T, four times: of |M Mᵀ|² what is left without terms of one row or one column."""
+        m, square = csr_array((e, (self.row, self.column))), e**2
+        flat = sum(float(np.square(np.bincount(line, square)).sum()) for line in (self.row, self.column))
+        return float(np.square((m @ m.T).data).sum()) - flat + float(square @ square)
+
+    def share(self, e: Floats) -> float:
+        return self.total(e) / float(e @ e) ** 2
