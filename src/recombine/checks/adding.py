@@ -15,6 +15,7 @@ from scipy.special import ndtri, stdtrit
 from recombine.checks.effects import EXACT, LEAST_FREEDOM, Effects
 from recombine.checks.modular import Floats, Ints
 from recombine.checks.noisy import RowNoise, row_noise
+from recombine.checks.relearnt import relearnt
 from recombine.checks.scales import PLAIN, Scale, ranks, scaled
 from recombine.checks.seen_cells import Cells
 from recombine.checks.surface import designed
@@ -61,6 +62,8 @@ class Adding:
         self._told: dict[tuple[int, frozenset[int]], tuple[float, float]] = {}
         self.saturated = order > 1 and not free and self.effects.freedom < PAIRS_FREEDOM
         """Whether pairs take up nearly all that the seen cells tell."""
+        self.relearnt = relearnt(self.effects) if order > 1 and not (free or self.saturated) else None
+        """What pairs learnt with the cells that are left out, where that is known."""
 
     def _weighed(self, fit: Callable[[Floats], Effects]) -> Effects:
         """The fit by what the mean of n rows is worth, u = b + p / n, with p the variance of one row around its cell.
@@ -171,7 +174,19 @@ class Adding:
         return cells.pure / steep if steep > 0 else None
 
     @property
-    def variances(self) -> float:
+    def charge(self) -> float:
+        """How many times larger squared errors are than those of cells left out at the variances that these helped to
+        set."""
+        cells = len(self._y)
+        return cells / max(cells - 1 - self._variances, 1) if self.relearnt is None else self.relearnt.errors
+
+    @property
+    def freedom(self) -> float:
+        """As many independent errors tell as much: of those that are charged each so much less."""
+        return self.effects.freedom / (1.0 if self.relearnt is None else self.charge)
+
+    @property
+    def _variances(self) -> float:
         """Learnt with the cells that are left out: of each block one, less where answers hardly depend on it. To learn
         by how much effects are shrunk, to s times what they were, costs 2 (1 − s) degrees of freedom (Stein 1981)."""
         fit = self.effects
@@ -221,16 +236,9 @@ class Adding:
     def _anew(self, group: Ints) -> tuple[float, float]:
         asked = int(group[0]), frozenset(group.tolist())
         if asked not in self._told:  # of a design the same few are left out again and again
-            self._told[asked] = self.effects.learnt_without(group) or self._fitted_without(group)
+            place, sd = self.effects.learnt_without(group)
+            self._told[asked] = float(place[0]), float(sd[0])
         return self._told[asked]
-
-    def _fitted_without(self, group: Ints) -> tuple[float, float]:
-        kept, c = np.setdiff1d(np.arange(len(self._y)), group), self.cells
-        fitted = Effects(
-            c.codes[kept], c.shape, self._y[kept], self.effects.noise[kept], 2, curves=c.curves, walks=True
-        )
-        place, sd = fitted.predict(c.codes[group[:1]])
-        return float(place[0]), float(sd[0])
 
     def interval(self, codes: Ints, deviations: float | Floats, besides: float | Floats = 0.0) -> tuple[Floats, Floats]:
         """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it. Open

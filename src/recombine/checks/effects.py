@@ -303,10 +303,13 @@ class Effects:
         training cells'."""
         rows, known = self._rows(codes)
         parts = [rows[at : at + CHUNK] for at in range(0, len(codes), CHUNK)]
-        vary = self._by_cells.varies if self._by_cells is not None else lambda part: _lengths(*self._halves(part))
-        own = np.concatenate([np.zeros(0), *(vary(part) for part in parts)])
+        own = np.concatenate([np.zeros(0), *(self._varies(part) for part in parts)])
         unseen = (1 - known) @ self.theta + self.between(codes)
         return rows @ self.beta, np.sqrt(own + unseen + self.sigma2 * noise)
+
+    def _varies(self, rows: csr_array) -> Floats:
+        """Variance of the answers of rows, without their own noise."""
+        return self._by_cells.varies(rows) if self._by_cells is not None else _lengths(*self._halves(rows))
 
     def between(self, codes: Ints, weigh: Callable[[int], float] = lambda freedom: 1.0) -> Floats:
         """The variance of answers between seen values of a number that none of these takes away; each walk's may be
@@ -358,17 +361,16 @@ class Effects:
         first = np.array([group[0] for group in groups], dtype=np.int64)
         return self.y[first] - found[:, 0], np.sqrt(np.maximum(found[:, 1], 0.0))
 
-    def learnt_without(self, group: Ints) -> tuple[float, float] | None:
-        """As `left_out`, with the variances learnt without these cells as well; None where effects are solved for, and
-        it takes a fit of its own."""
-        if self._by_cells is None:
-            return None
+    def learnt_without(self, group: Ints) -> tuple[Floats, Floats]:
+        """What the fit without these cells says of them, with standard deviations, the variances learnt without them
+        as well."""
         kept, found = np.delete(np.arange(len(self.y)), group), copy(self)
+        for name in ("dense", "_residuals", "_half"):
+            found.__dict__.pop(name, None)
         found.design = self.design[kept]
-        found._learn(self.y[kept], self.noise[kept], None, wide=True)
-        row = self.design[group[:1]]
-        assert found._by_cells is not None
-        return float((row @ found.beta)[0]), float(np.sqrt(found._by_cells.varies(row)[0] + found.sigma2))
+        found._learn(self.y[kept], self.noise[kept], None, self._by_cells is not None)
+        rows, own = self.design[group], found.sigma2 * self.noise[group] / float(self.noise[kept].mean())
+        return rows @ found.beta, np.sqrt(found._varies(rows) + own)
 
     def _inverse(self, groups: Ints) -> Floats:
         """C⁻¹ of some training cells, for each row of cells."""

@@ -100,9 +100,7 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
     deviations = deviations_of(winner, stood, cells)
     low, middle, high = map(float, range_of(losses[best], stood, will, rng))
     if isinstance(winner, Adding) and not winner.saturated:
-        least = of_normal(
-            float(losses[best].mean()), winner.effects.freedom, max(1, round(len(contest.asked) * uneven))
-        )
+        least = of_normal(float(losses[best].mean()), winner.freedom, max(1, round(len(contest.asked) * uneven)))
         low, high = min(low, float(least[0])), max(high, float(least[1]))
     if metric == "rmse" and middle > 0:  # a few large errors make a mean that most sets of cells stay below
         losses = [loss * min(middle / float(losses[best].mean()), MOST_RAISED) for loss in losses]
@@ -170,11 +168,11 @@ def _at_asked(contest: Contest, losses: list[Floats]) -> tuple[list[Floats], flo
 def _by_fit(contest: Contest, i: int) -> float:
     """The variance of asked answers over that of answers left out, by a rule. A stand-in is left as few cells of each
     level as an asked one, not as many rows, and of a design, which has hardly more cells than effects, what is left
-    without it tells far less. That what pairs do is told so too is not known."""
+    without it tells far less."""
     rule, tried, asked = contest.rules[i], contest.variances[i], contest.asked
     if not isinstance(rule, Adding) or tried is None or contest.alone or rule.saturated or rule.scale is not PLAIN:
         return 1.0
-    if rule.name != "additive" and not (rule.weighed and contest.cells.thin(asked).any()):
+    if rule.name not in ASSUMED.values() and not (rule.weighed and contest.cells.thin(asked).any()):
         return 1.0
     own = float(rule.effects.noise[contest.firsts].mean())
     return float((rule.effects.predict(asked, own)[1] ** 2).mean() / max(float(tried.mean()), 1e-300))
@@ -196,7 +194,7 @@ def _independent(contest: Contest, losses: Floats, uneven: float) -> tuple[int, 
     stood = independent(places, asked, drawn.cluster, together, drawn.unseen)
     will = independent(asked, places, drawn.asked, together, drawn.unseen)
     if isinstance(winner, Adding):  # of eight cells and six effects, two errors are independent
-        stood = max(1, min(stood, round(winner.effects.freedom)))
+        stood = max(1, min(stood, round(winner.freedom)))
     return stood, max(1, round(will * uneven))
 
 

@@ -36,10 +36,10 @@ def sure_of(additive: Rule, cells: int) -> Floats:
 
 def learnt(rule: Rule, cells: Cells) -> float:
     """What the variances of a rule's blocks make its loss look too small: they are learnt with the stand-ins. Charged
-    as by degrees of freedom."""
-    if not isinstance(rule, (Adding, Odds)):
-        return 1.0
-    return float(len(cells.codes) / max(len(cells.codes) - 1 - rule.variances, 1))
+    as by degrees of freedom, of pairs as tried."""
+    if isinstance(rule, Adding):
+        return rule.charge
+    return float(len(cells.codes) / max(len(cells.codes) - 1 - rule.variances, 1)) if isinstance(rule, Odds) else 1.0
 
 
 def as_learnt(losses: Floats, least: Floats, rule: Rule, cells: Cells) -> Floats:
