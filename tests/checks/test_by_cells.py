@@ -38,16 +38,13 @@ def test_the_fit_is_that_of_the_effects(monkeypatch: pytest.MonkeyPatch, answers
             assert one == pytest.approx(other, rel=1e-3, abs=1e-4)
 
 
-def test_learnt_without_is_a_fit_to_the_others() -> None:
-    codes, y, noise = _table(10, 40, 2)
-    fit = Effects(codes, (3,) * 10, y, noise, 2)
+@pytest.mark.parametrize("factors", [10, 3])
+def test_learnt_without_is_a_fit_to_the_others(factors: int) -> None:
+    codes, y, noise = _table(factors, 40, 2)
+    fit = Effects(codes, (3,) * factors, y, noise, 2)
+    assert (fit._by_cells is None) == (factors == 3)
     for group in (np.array([3]), np.array([5, 9, 1])):
         kept = np.delete(np.arange(len(y)), group)
-        place, sd = Effects(codes[kept], (3,) * 10, y[kept], noise[kept], 2).predict(codes[group[:1]])
-        assert fit.learnt_without(group) == pytest.approx((place[0], sd[0]), rel=1e-6)
-
-
-def test_effects_are_solved_for_where_cells_are_many() -> None:
-    codes, y, noise = _table(3, 27, 3)
-    fit = Effects(codes, (3,) * 3, y, noise, 2)
-    assert fit.learnt_without(np.array([0])) is None
+        again = Effects(codes[kept], (3,) * factors, y[kept], noise[kept], 2)
+        place, sd = again.predict(codes[group], noise[group] / noise[kept].mean())
+        assert np.array(fit.learnt_without(group)) == pytest.approx(np.array([place, sd]), rel=1e-6)

@@ -49,7 +49,8 @@ class Adding:
         self.variance = np.zeros(0)
         """Of each of these, that of its forecast in the answer's units."""
 
-        walks = order > 0 and not free and not designed(cells)  # of few designed points a walk meets nearly all
+        design = designed(cells)
+        walks = order > 0 and not free and not design  # of few designed points a walk meets nearly all
 
         def fit(noise: Floats) -> Effects:
             return Effects(cells.codes, cells.shape, self._y, noise, order, curves=cells.curves, free=free, walks=walks)
@@ -62,7 +63,8 @@ class Adding:
         self._told: dict[tuple[int, frozenset[int]], tuple[float, float]] = {}
         self.saturated = order > 1 and not free and self.effects.freedom < PAIRS_FREEDOM
         """Whether pairs take up nearly all that the seen cells tell."""
-        self.relearnt = relearnt(self.effects) if order > 1 and not (free or self.saturated) else None
+        tried = order > 1 and not (free or design or self.saturated)
+        self.relearnt = relearnt(self.effects) if tried else None
         """What pairs learnt with the cells that are left out, where that is known."""
 
     def _weighed(self, fit: Callable[[Floats], Effects]) -> Effects:
@@ -176,9 +178,10 @@ class Adding:
     @property
     def charge(self) -> float:
         """How many times larger squared errors are than those of cells left out at the variances that these helped to
-        set."""
+        set. Pairs that do nothing cost what the sums beside them do."""
         cells = len(self._y)
-        return cells / max(cells - 1 - self._variances, 1) if self.relearnt is None else self.relearnt.errors
+        counted = cells / max(cells - 1 - self.variances, 1)
+        return counted if self.relearnt is None else max(counted, self.relearnt.errors)
 
     @property
     def freedom(self) -> float:
@@ -186,15 +189,17 @@ class Adding:
         return self.effects.freedom / (1.0 if self.relearnt is None else self.charge)
 
     @property
-    def _variances(self) -> float:
+    def variances(self) -> float:
         """Learnt with the cells that are left out: of each block one, less where answers hardly depend on it. To learn
-        by how much effects are shrunk, to s times what they were, costs 2 (1 − s) degrees of freedom (Stein 1981)."""
+        by how much effects are shrunk, to s times what they were, costs 2 (1 − s) degrees of freedom (Stein 1981).
+        Pairs count where what they learnt was not tried."""
         fit = self.effects
         if fit.free or self.saturated:
             return 0.0
         levels = [len(block.subset) == 1 and not block.curves for block in fit.blocks]
         most = fit.size - np.array(levels, dtype=np.int64)  # the effects of a factor's levels add to zero
-        return float(np.clip(2 * (1 - fit.settled / most), 0.0, 1.0).sum())
+        counts = [self.relearnt is None or len(block.subset) == 1 for block in fit.blocks]
+        return float(np.clip(2 * (1 - fit.settled / most), 0.0, 1.0)[counts].sum())
 
     def evenly_left_out(self, asked: Ints) -> tuple[Floats, float]:
         """The answer to every cell without it, as if all had the same leverage, and the variance of asked answers over
