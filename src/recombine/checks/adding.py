@@ -185,8 +185,12 @@ class Adding:
 
     @property
     def freedom(self) -> float:
-        """As many independent errors tell as much: of those that are charged each so much less."""
+        """Cells beyond the effects; where errors are charged for what pairs learnt, each tells so much less."""
         return self.effects.freedom / (1.0 if self.relearnt is None else self.charge)
+
+    def at_most(self, errors: int) -> int:
+        """How many of these are independent: of eight cells and six effects, two errors are."""
+        return max(1, min(errors, round(self.freedom)))
 
     @property
     def variances(self) -> float:

@@ -118,9 +118,8 @@ def deviations_of(rule: Rule, independent: int, cells: Cells) -> float:
     levels = {k: len(np.unique(level)) - 1 for k, level in enumerate(cells.codes.T)}
     effects = sum((levels | {k: curve.width for k, curve in cells.curves.items()}).values())
     least = float(stdtrit(max(len(cells.codes) - 1 - effects, 1), TAILS[1]))
-    independent = (
-        independent if rule.relearnt is None else len(cells.codes)
-    )  # nothing that they told is in their errors
+    if rule.relearnt is None:  # errors of variances learnt anew count in full
+        independent = rule.at_most(independent)
     share = min(1.0, COVERED * (independent + 1) / independent)
     found = float(np.quantile(rule.surprise, share, method="higher")) * least / float(ndtri(TAILS[1]))
     found *= 1.0 if rule.relearnt is None else np.sqrt(rule.relearnt.surprises)

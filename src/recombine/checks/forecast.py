@@ -98,6 +98,7 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
     losses, levels, uneven = _at_asked(contest, charged)
     stood, will = _independent(contest, losses[best], uneven)
     deviations = deviations_of(winner, stood, cells)
+    stood = winner.at_most(stood) if isinstance(winner, Adding) else stood
     low, middle, high = map(float, range_of(losses[best], stood, will, rng))
     if isinstance(winner, Adding) and not winner.saturated:
         least = of_normal(float(losses[best].mean()), winner.freedom, max(1, round(len(contest.asked) * uneven)))
@@ -188,13 +189,11 @@ def _weighed(contest: Contest, i: int, losses: Floats) -> Floats:
 
 def _independent(contest: Contest, losses: Floats, uneven: float) -> tuple[int, int]:
     """As how many independent errors those of the stand-ins count, and those of the asked cells."""
-    winner, drawn, asked, places = contest.winner, contest.drawn, contest.asked, contest.places
+    drawn, asked, places = contest.drawn, contest.asked, contest.places
     tried = losses, places, drawn.cluster
     together = together_by(*(once(*tried) if contest.rates else tried))
     stood = independent(places, asked, drawn.cluster, together, drawn.unseen)
     will = independent(asked, places, drawn.asked, together, drawn.unseen)
-    if isinstance(winner, Adding):  # of eight cells and six effects, two errors are independent
-        stood = max(1, min(stood, round(winner.freedom)))
     return stood, max(1, round(will * uneven))
 
 
