@@ -125,6 +125,7 @@ def test_a_rule_is_said_to_err_less_only_where_its_numbers_are():
         pairs = RuleError("pairs", error, 0.9, True, tried)
         found = replace(said.forecast, rule="pairs", error=error, rules=(sums, pairs), assumed=sums, high=error)
         assert words in replace(said, forecast=found).sentence()
+        assert "; --order 2 tells what is determined if pairs act together." in replace(said, forecast=found).sentence()
         assert ("it erred less" in replace(said, forecast=found).sentence()) == (error < sums.error)
 
 

@@ -181,7 +181,7 @@ class Adding:
         set. Pairs that do nothing cost what the sums beside them do."""
         cells = len(self._y)
         counted = cells / max(cells - 1 - self.variances, 1)
-        return counted if self.relearnt is None else max(counted, self.relearnt.errors)
+        return counted if self.relearnt is None else max(counted, self.relearnt)
 
     @property
     def freedom(self) -> float:

@@ -28,7 +28,7 @@ class ByCells:
         self._theta = theta
         self._each = np.repeat(theta, self._size)
         spread = (self._x * self._each) @ self._x.T
-        spread[np.diag_indices_from(spread)] += sigma2 * self._noise
+        spread.flat[:: len(spread) + 1] += sigma2 * self._noise
         lower = np.tril(dpotri(cho_factor(spread, lower=True)[0], lower=1)[0])
         self._plain = lower + np.tril(lower, -1).T
         self._ones = self._plain.sum(axis=1)

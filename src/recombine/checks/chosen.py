@@ -13,8 +13,8 @@ from recombine.checks.rules import Rule
 WORTH = 0.3
 """Standard errors by which a less simple rule must be better to be recommended."""
 SURER = 1.0
-"""The same of the few points of a design, of shares wrong, of which by chance some rule always looks better, and of how
-likely answers are on another scale; a surface had its test."""
+"""The same of the few points of a design, of shares wrong, of which by chance some rule always looks better, of pairs,
+whose charge is told by chance as well, and of how likely answers are on another scale; a surface had its test."""
 HALVES = 20
 """Times that the cells are halved to see what choosing a rule by one half is worth on the other."""
 TIE = 0.01

@@ -120,7 +120,12 @@ class Contest:
     @property
     def worth(self) -> list[float]:
         """Standard errors by which each rule must be better than a simpler one."""
-        return [SURER if self.rates or (self.alone and r.name != "surface") else WORTH for r in self.rules]
+        return [SURER if self.rates or self._by_chance(rule) else WORTH for rule in self.rules]
+
+    def _by_chance(self, rule: Rule) -> bool:
+        if isinstance(rule, Adding) and rule.relearnt is not None:
+            return True
+        return self.alone and rule.name != "surface"
 
     @cached_property
     def best(self) -> int:

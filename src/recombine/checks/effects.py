@@ -34,7 +34,8 @@ from recombine.checks.by_cells import ByCells
 from recombine.checks.curves import Curve
 from recombine.checks.modular import Floats, Ints
 
-ROUNDS = 20
+ROUNDS, STILL = 20, 0.02
+"""Updates of the variances at most, and how far their logarithms may still move after the last."""
 LEAST = 1e-9
 """Smallest variance of a block or of the noise, as a share of the answers' variance."""
 EXACT = 1e-8
@@ -265,9 +266,9 @@ class Effects:
             left = _squares(self.y - self.design @ beta)
             freedom = max(len(self.y) - 1 - float(settled.sum()), 1.0)
             sigma2 = 1.0 if known else max(float((left / self.noise).sum()) / freedom, least)
-            still = np.allclose(np.log([*theta, sigma2]), np.log([*self.theta, self.sigma2]), atol=0.02)
+            moved = np.abs(np.log(np.append(theta, sigma2) / np.append(self.theta, self.sigma2)))
             self.theta, self.sigma2, self.settled = theta, sigma2, settled
-            if still:
+            if moved.max() <= STILL:
                 break
         self.freedom = freedom
         """Cells beyond the effects that the data settle."""

@@ -111,16 +111,17 @@ def _sharing(kind: Ints) -> float:
 
 
 def deviations_of(rule: Rule, independent: int, cells: Cells) -> float:
-    """Standard deviations that cover nine of ten stand-ins: more of them where few are independent, and as t has it
-    where few cells are left to learn the noise from. Of fewer than nine no share is nine of ten: t at least."""
+    """Standard deviations that cover nine of ten stand-ins: more of them where few are independent, as t has it where
+    few cells are left to learn the noise from, and so much more as pairs learnt with the stand-ins. Of fewer than nine
+    no share is nine of ten: t at least."""
     if not isinstance(rule, Adding):
         return 0.0
     levels = {k: len(np.unique(level)) - 1 for k, level in enumerate(cells.codes.T)}
     effects = sum((levels | {k: curve.width for k, curve in cells.curves.items()}).values())
     least = float(stdtrit(max(len(cells.codes) - 1 - effects, 1), TAILS[1]))
-    if rule.relearnt is None:  # errors of variances learnt anew count in full
+    if rule.relearnt is None:  # else what few degrees of freedom hide is charged
         independent = rule.at_most(independent)
     share = min(1.0, COVERED * (independent + 1) / independent)
     found = float(np.quantile(rule.surprise, share, method="higher")) * least / float(ndtri(TAILS[1]))
-    found *= 1.0 if rule.relearnt is None else np.sqrt(rule.relearnt.surprises)
+    found *= 1.0 if rule.relearnt is None else np.sqrt(rule.relearnt)
     return found if share < 1 else max(found, least)

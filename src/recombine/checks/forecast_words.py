@@ -155,6 +155,11 @@ def _smaller(forecast: Forecast) -> list[RuleError]:
     return [r for r in forecast.rules if r.error < own and shown(r.error, forecast.share) != shown(own, forecast.share)]
 
 
+def pairs_asked(forecast: Forecast) -> str:
+    """How to be told what the rule of the answers determines, where that is pairs and not what “determined” is of."""
+    return "; --order 2 tells what is determined if pairs act together" if forecast.by_pairs else ""
+
+
 def less_than_sums(forecast: Forecast) -> str:
     """That the rule errs less than the assumed one, in numbers: those that are shown, or else those that it was
     chosen by, before something was added for what it learnt, beside those shown; none where neither are less."""

@@ -12,6 +12,7 @@ import numpy as np
 from recombine.checks.adding import Adding
 from recombine.checks.as_read import apart, shown
 from recombine.checks.expected import Forecast
+from recombine.checks.forecast_words import pairs_asked
 from recombine.checks.given import MOST_WRITTEN
 from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
@@ -182,8 +183,7 @@ def _instead(expected: Forecast) -> str:
         return ", and no rule that was tried beats the same answer for all"
     if expected.assumed is not None and expected.rule == expected.assumed.rule:
         return "; no rule that was tried does better, so the answers are sums, as wrong as the forecast says"
-    pairs = "; --order 2 tells what is determined if pairs act together" if expected.rule == "pairs" else ""
-    return f": the answers are those of the rule “{expected.rule}” instead{pairs}"
+    return f": the answers are those of the rule “{expected.rule}” instead{pairs_asked(expected)}"
 
 
 def _shortcut(prediction: Prediction | None, expected: Forecast | None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recombine.checks.as_read import apart
 from recombine.checks.doubt import DOUBT, against, evidence, not_shown
-from recombine.checks.forecast_words import against_many, less_than_sums, substituted
+from recombine.checks.forecast_words import against_many, less_than_sums, pairs_asked, substituted
 from recombine.checks.headed import gists
 
 if TYPE_CHECKING:
@@ -112,9 +112,9 @@ def _rather(result: CheckResult) -> str:
         return ""
     if not (less := less_than_sums(found)) or found.error >= found.assumed.error:
         as_much = f"; the answers given are of the rule “{found.rule}”, which errs about as much as sums"
-        return as_much + (f" ({less})" if less else "")
+        return as_much + (f" ({less})" if less else "") + pairs_asked(found)
     less = f"it erred less on combinations left out ({less}), though that may be chance"
-    return f"; take the answers given, of the rule “{found.rule}”: {less}"
+    return f"; take the answers given, of the rule “{found.rule}”: {less}{pairs_asked(found)}"
 
 
 def _extrapolated(result: CheckResult) -> str:
